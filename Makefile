@@ -1,0 +1,53 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+PORT ?= 8000
+VENV_PYTHON := .venv/bin/python
+export PORT
+
+.PHONY: help run test check format lock installed installed-dev python-present
+
+help:
+	@echo "make run      start everything, on PORT (8000)"
+	@echo "make test     run the tests"
+	@echo "make check    format, lint, types, layers, settings, migrations: what CI runs besides the tests"
+	@echo "make format   put the code into its form"
+	@echo "make lock     write the newest allowed versions into requirements*.txt"
+
+run: installed
+	@exec $(VENV_PYTHON) manage.py serve
+
+test: installed-dev
+	@$(VENV_PYTHON) -m pytest --numprocesses auto
+
+check: installed-dev
+	$(VENV_PYTHON) -m ruff format --check .
+	$(VENV_PYTHON) -m ruff check .
+	$(VENV_PYTHON) -m mypy
+	$(VENV_PYTHON) -c "from importlinter.cli import lint_imports_command; lint_imports_command()"
+	$(SAMPLE_PRODUCTION) $(VENV_PYTHON) manage.py check --deploy --fail-level WARNING
+	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
+
+# Production's settings as an operator would have them; nothing connects to this database.
+SAMPLE_PRODUCTION := DATABASE_URL=postgresql://app:secret@db.invalid/app \
+	SECRET_KEY=a-sample-of-more-than-fifty-characters-0123456789-abcdefghij \
+	ALLOWED_HOSTS=api.invalid CORS_ALLOWED_ORIGINS=https://www.invalid CONTENTAPI_HTTPS=on
+
+format: installed-dev
+	$(VENV_PYTHON) -m ruff check --fix --quiet .
+	$(VENV_PYTHON) -m ruff format .
+
+UV := $(VENV_PYTHON) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --custom-compile-command "make lock" pyproject.toml
+
+lock: installed-dev
+	$(UV) --output-file requirements.txt
+	$(UV) --group dev --constraint requirements.txt --output-file requirements-dev.txt
+
+installed: python-present
+	@$(PYTHON) -m contentapi.bootstrap requirements.txt
+
+installed-dev: python-present
+	@$(PYTHON) -m contentapi.bootstrap requirements-dev.txt
+
+python-present:
+	@command -v "$(PYTHON)" >/dev/null || { echo "There is no $(PYTHON). Install Python 3.11 or newer, or name it: make run PYTHON=/path/to/python3" >&2; exit 1; }

@@ -1,0 +1,1 @@
+"""Posts, their authors and their comments."""

@@ -1,0 +1,105 @@
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.contrib.postgres.forms import SimpleArrayField
+from django.http import HttpRequest
+
+from blog import services
+from blog.models import MAX_TAG, MAX_TAGS, Author, Comment, Post, PostSource, PostStatus
+from contentapi.errors import ApiError
+from users.authentication import from_session
+
+
+class PostForm(forms.ModelForm):
+    body = forms.CharField(widget=forms.Textarea(attrs={"rows": 30, "cols": 100}), strip=False, required=False)
+    tags = SimpleArrayField(
+        forms.CharField(max_length=MAX_TAG),
+        max_length=MAX_TAGS,
+        required=False,
+        help_text=f"Separated by commas; at most {MAX_TAGS}.",
+    )
+
+    class Meta:
+        model = Post
+        fields = ["title", "body", "author", "tags", "status", "publish_at"]
+
+    def clean_body(self) -> str:
+        return str(self.cleaned_data["body"]).replace("\r\n", "\n")  # browsers send forms with CR LF
+
+    def clean(self) -> dict[str, Any] | None:
+        """Refuse a move that the service would refuse, while the editor's text is still in the form."""
+        cleaned = super().clean() or self.cleaned_data
+        old, new = self.initial.get("status", PostStatus.DRAFT), cleaned.get("status")
+        if new and (self.instance.pk is None or old != new):
+            try:
+                services.require_move(old, new, cleaned.get("publish_at"))
+            except ApiError as refusal:
+                self.add_error("publish_at" if "publishAt" in refusal.fields else "status", refusal.message)
+        return cleaned
+
+
+class SourceInline(admin.StackedInline):
+    model = PostSource
+    exclude = ["digest"]
+    readonly_fields = ["path", "authors", "status"]
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
+        return False
+
+
+@admin.register(Post)
+class PostAdmin(admin.ModelAdmin):
+    form = PostForm
+    inlines = [SourceInline]
+    list_display = ["title", "author", "status", "created_at", "updated_at"]
+    list_filter = ["status"]
+    list_select_related = ["author"]
+    search_fields = ["title", "author__name"]
+    date_hierarchy = "created_at"
+    ordering = ["-created_at", "-id"]
+    autocomplete_fields = ["author"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
+        return ["author", "created_at", "updated_at"] if obj else []
+
+    def save_model(self, request: HttpRequest, obj: Post, form: PostForm, change: bool) -> None:
+        actor = from_session(request.user)
+        values = form.cleaned_data
+        if not change:
+            created = services.create_post(
+                actor=actor,
+                title=values["title"],
+                body=values["body"],
+                author_id=str(values["author"].pk),
+                tags=values["tags"],
+                status=values["status"],
+                publish_at=values["publish_at"],
+            )
+            obj.pk = created.pk
+            return
+        text = {name: values[name] for name in ("title", "body", "tags")}
+        services.update_post(actor=actor, post_id=str(obj.pk), changes=text)
+        if "status" in form.changed_data:
+            services.move_post(
+                actor=actor, post_id=str(obj.pk), status=values["status"], publish_at=values["publish_at"]
+            )
+
+
+@admin.register(Author)
+class AuthorAdmin(admin.ModelAdmin):
+    list_display = ["name", "email", "user"]
+    list_select_related = ["user"]
+    search_fields = ["name", "email"]
+    ordering = ["name"]
+    raw_id_fields: ClassVar = ["user"]
+
+
+@admin.register(Comment)
+class CommentAdmin(admin.ModelAdmin):
+    list_display = ["__str__", "author", "post", "created_at"]
+    list_select_related = ["author", "post"]
+    search_fields = ["body", "author__name", "post__title"]
+    ordering = ["-created_at", "-id"]
+    autocomplete_fields = ["post", "author"]

@@ -1,0 +1,182 @@
+"""Markdown with front matter: TOML between `+++` lines (Zola, Hugo) or YAML between `---` lines (Jekyll, Hugo)."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from pathlib import PurePath
+from typing import Any
+
+import yaml
+
+from contentapi.text import is_storable
+
+FENCES = {"+++": "TOML", "---": "YAML"}
+DATE_IN_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?=[-_. T]|$)")
+DATE_IN_ADDRESS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})(?=/|$)")
+ADDRESS_KEYS = ("path", "url", "permalink")  # Zola's, Hugo's and Jekyll's word for where a page is published
+
+
+class BadFile(ValueError):
+    """A file that cannot be understood. The message is for the person who wrote it."""
+
+
+@dataclass(frozen=True)
+class MarkdownPost:
+    """What a file says of a post. `body` is everything after the front matter, untouched; None is what is not said."""
+
+    title: str
+    body: str
+    authors: tuple[str, ...]
+    tags: tuple[str, ...]
+    date: datetime | None
+    updated: datetime | None
+    draft: bool
+
+
+def parse(content: bytes, path: PurePath) -> MarkdownPost | None:
+    """Read a file. Raises `BadFile`; returns None for a page without title and text, which only picks a template."""
+    meta, body = split(decode(content))
+    if "title" not in meta and not body.strip():
+        return None
+    post = MarkdownPost(
+        title=title(meta),
+        body=body,
+        authors=names(meta, "authors", "author"),
+        tags=tuple(dict.fromkeys(words(listed(meta, "tags"), "tags"))),
+        date=moment(meta.get("date"), "date") or dated_by_address(meta) or dated_by_name(path),
+        updated=next(
+            (moment(meta[key], key) for key in ("updated", "lastmod", "last_modified_at") if meta.get(key)),
+            None,
+        ),
+        draft=flag(meta.get("draft", False)),
+    )
+    if not all(map(is_storable, (post.title, *post.authors, *post.tags))):
+        raise BadFile("the front matter holds a NUL character or a lone surrogate")
+    return post
+
+
+def decode(content: bytes) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as trouble:
+        raise BadFile(f"not UTF-8 (byte {trouble.start})") from None
+    if "\0" in text:
+        raise BadFile("holds a NUL character")
+    return text
+
+
+def split(text: str) -> tuple[dict[str, Any], str]:
+    """Return the front matter and everything after the line that ends it."""
+    first, _, rest = text.partition("\n")
+    fence = first.rstrip()
+    if fence not in FENCES:
+        raise BadFile("does not begin with front matter (+++ or ---)")
+    end = re.search(rf"^{re.escape(fence)}[ \t\r]*(?:\n|\Z)", rest, re.MULTILINE)
+    if end is None:
+        raise BadFile(f"the front matter has no second {fence}")
+    return load(rest[: end.start()], FENCES[fence]), rest[end.end() :]
+
+
+def load(text: str, language: str) -> dict[str, Any]:
+    try:
+        meta = tomllib.loads(text.replace("\r\n", "\n")) if language == "TOML" else yaml.safe_load(text)
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, ValueError, RecursionError) as trouble:
+        raise BadFile(f"the front matter is not {language}: {' '.join(str(trouble).split())}") from None
+    if meta is None:
+        return {}
+    if not isinstance(meta, dict):
+        raise BadFile("the front matter is not a table of names and values")
+    return meta
+
+
+def title(meta: dict[str, Any]) -> str:
+    value = meta.get("title")
+    if isinstance(value, (str, int, float, date)) and not isinstance(value, bool) and str(value).strip():
+        return str(value)
+    raise BadFile("has no title")
+
+
+def listed(meta: dict[str, Any], *keys: str) -> Any:
+    """Return the first of these that is given: at the top, or where Zola keeps taxonomies and extras."""
+    for table in (meta, meta.get("taxonomies"), meta.get("extra")):
+        if isinstance(table, dict):
+            for key in keys:
+                if table.get(key):
+                    return table[key]
+    return []
+
+
+def words(value: Any, name: str) -> list[str]:
+    """Read a list of words, or Jekyll's one string of them."""
+    if isinstance(value, str):
+        value = value.split(",") if "," in value else value.split()
+    return texts(value, name)
+
+
+def names(meta: dict[str, Any], *keys: str) -> tuple[str, ...]:
+    value = listed(meta, *keys)
+    people = value if isinstance(value, list) else [value]
+    return tuple(texts([who.get("name") if isinstance(who, dict) else who for who in people], keys[0]))
+
+
+def texts(value: Any, name: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, (str, int, float)) for item in value):
+        raise BadFile(f"{name} is not a list of texts")
+    return [text for item in value if (text := str(item).strip())]
+
+
+def flag(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise BadFile(f"draft is neither true nor false: {value!r}")
+
+
+def dated_by_address(meta: dict[str, Any]) -> datetime | None:
+    """Return the day in the page's address, as in Zola's path = "2015/05/15/Rust-1.0"."""
+    for key in ADDRESS_KEYS:
+        if isinstance(meta.get(key), str) and (match := DATE_IN_ADDRESS.search(meta[key])):
+            return day(match)
+    return None
+
+
+def dated_by_name(path: PurePath) -> datetime | None:
+    """Return the day in the name of the file, or of the folder of an index.md, as in Jekyll's 2015-05-15-title.md."""
+    name = path.parent.name if path.stem == "index" else path.stem
+    match = DATE_IN_NAME.match(name)
+    return day(match) if match else None
+
+
+def day(match: re.Match[str]) -> datetime:
+    try:
+        return datetime.combine(date(*map(int, match.groups())), time(), UTC)
+    except ValueError:
+        raise BadFile(f"{match.group()} is no day") from None
+
+
+def moment(value: Any, name: str) -> datetime | None:
+    """Read a date or a time; UTC where no offset is given."""
+    match value:
+        case None | "":
+            return None
+        case datetime():
+            found = value
+        case date():
+            found = datetime.combine(value, time())
+        case str():
+            found = moment_in_text(value.strip(), name)
+        case _:
+            raise BadFile(f"{name} is no date: {value!r}")
+    try:
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        raise BadFile(f"{name} is out of range: {value!r}") from None
+
+
+def moment_in_text(text: str, name: str) -> datetime:
+    for read in (datetime.fromisoformat, lambda words: datetime.strptime(words, "%Y-%m-%d %H:%M:%S %z")):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    raise BadFile(f"{name} is no date: {text!r}")

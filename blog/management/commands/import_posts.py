@@ -1,0 +1,73 @@
+"""Import Markdown posts. Safe to run twice: an unchanged file is left alone, a changed one updates its post."""
+
+from argparse import ArgumentParser
+from collections import Counter
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from blog import importing
+from blog.front_matter import BadFile
+from blog.importing import Outcome, SourceFile
+from blog.models import PostStatus
+from contentapi.identity import OPERATOR
+
+BAD = "bad"
+
+
+class Command(BaseCommand):
+    help = (
+        "Import posts from Markdown files (.md, .markdown) with TOML (+++) or YAML (---) front matter, as Zola, "
+        "Hugo and Jekyll write them. Read are title, authors, date (in the front matter, the page's address or the "
+        "file's name), updated, tags and draft. A file is known by its path under PATH: importing it again updates "
+        "its post if the file has changed, and does nothing if not. Of several authors the first becomes the post's "
+        "author; all names are kept with the post's source, which the admin shows. A bad file is named and skipped; "
+        "the exit status is then 1."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a folder, or a file")
+        states = [status.value for status in PostStatus if status != PostStatus.SCHEDULED]
+        parser.add_argument(
+            "--status",
+            choices=states,
+            default=PostStatus.PUBLISHED.value,
+            help="the state of new posts (default: %(default)s); a file's `draft = true` wins over it",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+
+    def handle(self, *_: Any, paths: list[Path], status: str, dry_run: bool, **__: Any) -> None:
+        files = self.find(paths)
+        began, counts, seen = monotonic(), Counter[str](), set[str]()
+        for source in tqdm(files, desc="Importing", unit="file", disable=None, leave=False):
+            counts[self.import_one(source, seen, status=status, dry_run=dry_run)] += 1
+            seen.add(source.known_as)
+        self.summarise(counts, len(files), monotonic() - began, dry_run=dry_run)
+        if counts[BAD]:
+            raise CommandError(f"{counts[BAD]} of {len(files)} files could not be imported; each is named above.")
+
+    def find(self, paths: list[Path]) -> list[SourceFile]:
+        for path in paths:
+            if not path.exists():
+                raise CommandError(f"There is no {path}.")
+        files = importing.find_files(paths)
+        if not files:
+            raise CommandError("There are no Markdown files (.md, .markdown) under the given paths.")
+        return files
+
+    def import_one(self, source: SourceFile, seen: set[str], *, status: str, dry_run: bool) -> str:
+        try:
+            importing.require_first(source, seen)
+            return importing.import_file(actor=OPERATOR, source=source, status=status, dry_run=dry_run)
+        except (BadFile, OSError) as trouble:
+            with tqdm.external_write_mode():
+                self.stderr.write(f"{source.file}: {trouble}", str)
+            return BAD
+
+    def summarise(self, counts: Counter[str], total: int, seconds: float, *, dry_run: bool) -> None:
+        parts = ", ".join(f"{counts[kind]} {kind}" for kind in (*Outcome, BAD))
+        mode = " Nothing was changed: this was a dry run." if dry_run else ""
+        self.stderr.write(f"{total} files in {seconds:.1f} s: {parts}.{mode}", str)

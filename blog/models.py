@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models import F, Func, Q
+from django.db.models.functions import Length
+from django.db.models.lookups import LessThanOrEqual
+from django.utils import timezone
+
+MAX_TITLE = 200
+MAX_BODY = 200_000
+MAX_TAG = 50
+MAX_TAGS = 20
+
+
+class Author(models.Model):
+    """Somebody who writes posts and comments; a user's public face, where there is a user."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        help_text="The account behind this author. Imported authors have none.",
+    )
+    name = models.CharField(max_length=150)
+    bio = models.TextField(blank=True)
+    avatar_url = models.URLField(blank=True, max_length=2000)
+    email = models.EmailField(blank=True, help_text="Shown to editors and to the author only.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=~Q(name=""), name="blog_author_name_present")]
+        indexes = [models.Index(fields=["name"], name="blog_author_by_name")]  # import_posts looks authors up
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PostStatus(models.TextChoices):
+    DRAFT = "draft"
+    SCHEDULED = "scheduled"
+    PUBLISHED = "published"
+    ARCHIVED = "archived"
+
+
+class IsSetOfWords(Func):
+    """Whether a text array holds no NULL, no empty string and nothing twice: a function that the migration makes."""
+
+    function = "blog_is_set_of_words"
+    output_field = models.BooleanField()
+
+
+class PostQuerySet(models.QuerySet["Post"]):
+    def newest_first(self) -> PostQuerySet:
+        return self.order_by("-created_at", "-id")
+
+    def in_status(self, status: str | None) -> PostQuerySet:
+        return self if status is None else self.filter(status=status)
+
+
+class Post(models.Model):
+    """An article. `version` grows with every change of the post itself."""
+
+    title = models.CharField(max_length=MAX_TITLE)
+    body = models.TextField(blank=True, help_text="Markdown.")
+    status = models.CharField(max_length=10, choices=PostStatus.choices, default=PostStatus.DRAFT)
+    author = models.ForeignKey(Author, on_delete=models.PROTECT, related_name="posts", db_index=False)
+    tags = ArrayField(models.CharField(max_length=MAX_TAG), default=list, blank=True)
+    publish_at = models.DateTimeField(null=True, blank=True, help_text="When a scheduled post is to be published.")
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+    version = models.BigIntegerField(default=1, editable=False)
+
+    objects: ClassVar[models.Manager[Post]] = PostQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=PostStatus.values), name="blog_post_status_known"),
+            models.CheckConstraint(condition=~Q(title=""), name="blog_post_title_present"),
+            models.CheckConstraint(
+                condition=LessThanOrEqual(Length("body"), MAX_BODY),
+                name="blog_post_body_length",
+                violation_error_message=f"The body may have at most {MAX_BODY:,} characters.",
+            ),
+            models.CheckConstraint(
+                condition=Q(tags__len__lte=MAX_TAGS),
+                name="blog_post_tags_number",
+                violation_error_message=f"A post may have at most {MAX_TAGS} tags.",
+            ),
+            models.CheckConstraint(
+                condition=IsSetOfWords("tags"),
+                name="blog_post_tags_set",
+                violation_error_message="Each tag once, and none empty.",
+            ),
+            models.CheckConstraint(
+                condition=Q(status=PostStatus.SCHEDULED, publish_at__isnull=False)
+                | ~Q(status=PostStatus.SCHEDULED) & Q(publish_at__isnull=True),
+                name="blog_post_publish_at_iff_scheduled",
+                violation_error_message="A scheduled post, and no other, has a time of publication.",
+            ),
+            models.CheckConstraint(condition=Q(version__gte=1), name="blog_post_version_positive"),
+        ]
+        indexes = [
+            models.Index(F("created_at").desc(), F("id").desc(), name="blog_post_newest"),
+            models.Index("status", F("created_at").desc(), F("id").desc(), name="blog_post_status_newest"),
+            models.Index("author", F("created_at").desc(), F("id").desc(), name="blog_post_author_newest"),
+            GinIndex(fields=["tags"], name="blog_post_tags"),
+            models.Index(fields=["publish_at"], condition=Q(status=PostStatus.SCHEDULED), name="blog_post_due"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class CommentQuerySet(models.QuerySet["Comment"]):
+    def oldest_first(self) -> CommentQuerySet:
+        return self.order_by("created_at", "id")
+
+
+class Comment(models.Model):
+    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="comments", db_index=False)
+    author = models.ForeignKey(Author, on_delete=models.CASCADE, related_name="comments")
+    body = models.TextField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[models.Manager[Comment]] = CommentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=~Q(body=""), name="blog_comment_body_present")]
+        indexes = [models.Index(fields=["post", "created_at", "id"], name="blog_comment_post_oldest")]
+
+    def __str__(self) -> str:
+        return self.body[:60]
+
+
+class PostSource(models.Model):
+    """The file that a post was imported from: how the next import knows the post, and what a post has no field for."""
+
+    post = models.OneToOneField(Post, on_delete=models.CASCADE, related_name="source")
+    path = models.TextField(help_text="Relative to the folder that was imported.")
+    digest = models.BinaryField(max_length=32, help_text="SHA-256 of the file as it was last imported.")
+    authors = ArrayField(models.TextField(), help_text="All authors named by the file; the first is the post's.")
+    status = models.CharField(
+        max_length=10, choices=PostStatus.choices, help_text="The state that the last import called for."
+    )
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["path"], name="blog_postsource_path_unique")]
+
+    def __str__(self) -> str:
+        return self.path

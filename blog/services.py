@@ -1,0 +1,171 @@
+"""Writes to the blog. Each function: find what the actor may see -> permit -> validate -> do -> return."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.utils import timezone
+
+from blog import selectors
+from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostStatus
+from contentapi import policy
+from contentapi.errors import Conflict, Invalid, NotFound
+from contentapi.identity import Actor
+
+MOVES = {
+    PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
+    PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
+    PostStatus.PUBLISHED: {PostStatus.DRAFT, PostStatus.ARCHIVED},
+    PostStatus.ARCHIVED: {PostStatus.DRAFT},
+}
+
+
+@transaction.atomic
+def create_post(
+    *,
+    actor: Actor,
+    title: str,
+    body: str,
+    author_id: str | None = None,
+    tags: Sequence[str] | None = None,
+    status: str | None = None,
+    publish_at: datetime | None = None,
+) -> Post:
+    """Write a post, the actor's own unless `author_id` names another author. None stands for what was not given."""
+    policy.permit(actor, policy.may_write_posts(actor), "write posts")
+    author = find_author(actor, author_id)
+    policy.permit(
+        actor,
+        policy.may_write_posts_of(actor, author.pk if author else actor.author_id),
+        "write posts of this author",
+    )
+    status = status or PostStatus.DRAFT
+    policy.permit(actor, policy.may_move_post(actor, PostStatus.DRAFT, status), f"make posts {status}")
+    values = clean_post(title=title, body=body, tags=tags or [])
+    require_move(PostStatus.DRAFT, status, publish_at)
+    return Post.objects.create(author=author or own_author(actor), status=status, publish_at=publish_at, **values)
+
+
+@transaction.atomic
+def update_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any]) -> Post:
+    """Change a post's title, body or tags: only what `changes` holds. Where all is as it was, nothing happens."""
+    post = find_post_to_change(actor, post_id)
+    values = clean_post(**{"title": post.title, "body": post.body, "tags": post.tags, **changes})
+    return save_changes(post, values)
+
+
+@transaction.atomic
+def move_post(*, actor: Actor, post_id: str, status: str, publish_at: datetime | None = None) -> Post:
+    """Move a post into another state; into the one it is in, nothing happens. Raises `Conflict` for an illegal move."""
+    post = find_post_to_change(actor, post_id)
+    policy.permit(actor, policy.may_move_post(actor, post.status, status), f"make {post.status} posts {status}")
+    if status == post.status and publish_at in (None, post.publish_at):
+        return post
+    require_move(post.status, status, publish_at)
+    return save_changes(post, {"status": status, "publish_at": publish_at})
+
+
+def find_post_to_change(actor: Actor, post_id: str) -> Post:
+    """Return a post that the actor may change, locked until the transaction ends."""
+    policy.permit(actor, policy.may_write_posts(actor), "change posts")
+    post = selectors.post_by_id(actor, post_id).select_for_update(of=("self",)).first()
+    if post is None:
+        raise NotFound("There is no post with this id.")
+    policy.permit(actor, policy.may_write_posts_of(actor, post.author_id), "change posts of this author")
+    return post
+
+
+def save_changes(post: Post, values: Mapping[str, Any]) -> Post:
+    changed = {name: value for name, value in values.items() if getattr(post, name) != value}
+    if changed:
+        for name, value in changed.items():
+            setattr(post, name, value)
+        post.version += 1
+        post.updated_at = timezone.now()
+        post.save(update_fields=[*changed, "version", "updated_at"])
+    return post
+
+
+def find_author(actor: Actor, author_id: str | None) -> Author | None:
+    """Return the author a post is to have; None for a profile of the actor's own that does not exist yet."""
+    wanted = author_id if author_id is not None else actor.author_id
+    if wanted is None:
+        return None
+    author = selectors.author_by_id(str(wanted)).first()
+    if author is None:
+        raise Invalid({"authorId": ["There is no author with this id."]})
+    return author
+
+
+def own_author(actor: Actor) -> Author:
+    """Return the actor's author profile; make it on first need, with the user's name and email."""
+    if actor.user_id is None:
+        raise Invalid({"authorId": ["Name the author: this credential belongs to no user."]})
+    user = get_user_model().objects.get(pk=actor.user_id)
+    return Author.objects.get_or_create(user=user, defaults={"name": user.name, "email": user.email})[0]
+
+
+def clean_post(*, title: str, body: str, tags: Sequence[str]) -> dict[str, Any]:
+    """Return the text of a post as it is stored: title and tags without spaces at their ends. Raises `Invalid`."""
+    title, tags = title.strip(), [tag.strip() for tag in tags]
+    problems = {
+        "title": title_problems(title),
+        "body": [f"At most {MAX_BODY} characters, and this has {len(body)}."] if len(body) > MAX_BODY else [],
+        "tags": tag_problems(tags),
+    }
+    found = {name: messages for name, messages in problems.items() if messages}
+    if found:
+        raise Invalid(found)
+    return {"title": title, "body": body, "tags": tags}
+
+
+def title_problems(title: str) -> list[str]:
+    if not title:
+        return ["This must not be empty."]
+    return [f"At most {MAX_TITLE} characters, and this has {len(title)}."] if len(title) > MAX_TITLE else []
+
+
+def tag_problems(tags: Sequence[str]) -> list[str]:
+    problems = []
+    if len(tags) > MAX_TAGS:
+        problems.append(f"At most {MAX_TAGS} tags, and these are {len(tags)}.")
+    if any(not 1 <= len(tag) <= MAX_TAG for tag in tags):
+        problems.append(f"Each tag has from 1 to {MAX_TAG} characters.")
+    if len(set(tags)) < len(tags):
+        problems.append("No tag may stand there twice.")
+    return problems
+
+
+def require_move(old: str, new: str, publish_at: datetime | None) -> None:
+    """Refuse a move between states that is not in `MOVES`, and a time of publication that does not fit the new one.
+
+    Raises `Conflict` and `Invalid`. A post that is new begins as a draft.
+    """
+    if new not in MOVES[PostStatus(old)] and (old, new) != (PostStatus.DRAFT, PostStatus.DRAFT):
+        raise Conflict(f"A post that is {old} cannot become {new}.")
+    require_fitting_publish_at(new, publish_at)
+
+
+def require_fitting_publish_at(status: str, publish_at: datetime | None) -> None:
+    """A scheduled post, and no other, has a time of publication, and it is in the future."""
+    if status != PostStatus.SCHEDULED:
+        if publish_at is not None:
+            raise Invalid({"publishAt": ["Only a scheduled post has one."]})
+    elif publish_at is None:
+        raise Invalid({"publishAt": ["A scheduled post needs one."]})
+    elif publish_at <= timezone.now():
+        raise Invalid({"publishAt": ["This must be in the future."]})
+
+
+@transaction.atomic
+def add_comment(*, actor: Actor, post_id: str, body: str) -> Comment:
+    """Comment on a post that the actor may see, as the actor."""
+    policy.permit(actor, policy.may_comment(actor), "comment")
+    post = selectors.post_by_id(actor, post_id).first()
+    if post is None:
+        raise NotFound("There is no post with this id.")
+    if not body.strip():
+        raise Invalid({"body": ["This must not be empty."]})
+    return Comment.objects.create(post=post, author=own_author(actor), body=body)

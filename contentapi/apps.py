@@ -1,0 +1,8 @@
+from django.apps import AppConfig
+
+
+class ContentApiConfig(AppConfig):
+    name = "contentapi"
+
+    def ready(self) -> None:
+        from contentapi import checks  # noqa: F401 - registers them

@@ -1,0 +1,104 @@
+"""Demo content, and the credentials to try it with. Loading it twice changes nothing."""
+
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.crypto import get_random_string
+
+from blog import importing
+from blog import services as blog
+from blog.importing import Outcome, SourceFile
+from blog.models import PostSource
+from contentapi.errors import Unauthenticated
+from contentapi.identity import OPERATOR, ROLE_SCOPES, Actor, Role
+from contentapi.kept import keep, kept
+from orders import services as orders
+from orders.models import Order
+from users import services as users
+from users.authentication import from_api_key
+from users.models import User
+
+ADMIN = "admin@example.com"
+READER = "reader@example.com"
+PEOPLE = {
+    ADMIN: ("Alva Admin", Role.ADMIN),
+    "editor@example.com": ("Edda Editor", Role.EDITOR),
+    "author@example.com": ("Aurel Author", Role.AUTHOR),
+    READER: ("Rosa Reader", Role.READER),
+}
+POSTS = settings.BASE_DIR / "blog" / "demo"
+COMMENTS = {
+    "2026-11-01-how-we-name-our-boats.md": [
+        (READER, "My grandmother is on the list of refused names. She is proud of it."),
+        ("author@example.com", "Can we print the whole list in the winter issue?"),
+    ],
+    "2026-08-30-what-the-storm-brought.md": [(READER, "The lemons were excellent.")],
+    "2026-02-03-reading-a-tide-table.md": [("editor@example.com", "Step three should come first.")],
+}
+TOTALS = (Decimal("18.50"), Decimal("240.00"))
+
+PASSWORD_FILE = settings.VAR_DIR / "demo_password"
+API_KEY_FILE = settings.VAR_DIR / "demo_api_key"
+
+FIRST_QUERY = "{ posts(limit: 2) { title author { name } commentCount comments { body author { name } } } }"
+
+
+@transaction.atomic
+def load() -> None:
+    """Load what is missing of the demo: users, posts with their authors and comments, and orders."""
+    actors = {email: actor_for(email, name, role) for email, (name, role) in PEOPLE.items()}
+    for source in importing.find_files([POSTS]):
+        load_post(source, actors)
+    reader = actors[READER]
+    if reader.user_id and not Order.objects.filter(user=reader.user_id).exists():
+        for total in TOTALS:
+            orders.create_order(actor=reader, user_id=reader.user_id, total=total)
+
+
+def actor_for(email: str, name: str, role: Role) -> Actor:
+    user = User.objects.with_email(email).first() or users.create_user(
+        actor=OPERATOR, email=email, name=name, role=role
+    )
+    return Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="operator")
+
+
+def load_post(source: SourceFile, actors: dict[str, Actor]) -> None:
+    known_as = f"demo/{source.known_as}"
+    outcome = importing.import_file(actor=OPERATOR, source=source._replace(known_as=known_as))
+    if outcome is Outcome.CREATED:
+        post_id = str(PostSource.objects.get(path=known_as).post_id)
+        for email, body in COMMENTS.get(source.known_as, []):
+            blog.add_comment(actor=actors[email], post_id=post_id, body=body)
+
+
+def make_credentials() -> None:
+    """See to it that the password and the API key kept in var/ work for the demo's admin."""
+    password = kept(PASSWORD_FILE, lambda: get_random_string(16))
+    admin = User.objects.with_email(ADMIN).get()
+    if not admin.check_password(password):
+        admin.set_password(password)
+        admin.save(update_fields=["password"])
+    try:
+        from_api_key(API_KEY_FILE.read_text())
+    except (FileNotFoundError, Unauthenticated):
+        keep(API_KEY_FILE, users.create_api_key(email=ADMIN, name="demo"))
+
+
+def greeting() -> str:
+    """Return what `make run` prints: the addresses, the credentials and a first query to paste."""
+    base = f"http://localhost:{settings.ENVIRONMENT.port}"
+    return f"""
+The Content API is ready.
+
+  GraphQL   {base}/graphql
+  Admin     {base}/admin/   log in as {ADMIN} with {PASSWORD_FILE.read_text()}
+  API key   {API_KEY_FILE.read_text()}   (header X-API-Key)
+
+A first query:
+
+  curl {base}/graphql -H 'Content-Type: application/json' \\
+    -d '{{"query": "{FIRST_QUERY}"}}'
+
+Ctrl-C stops it. Data, password and key stay in {PASSWORD_FILE.parent.name}/.
+"""

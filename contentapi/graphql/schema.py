@@ -1,0 +1,21 @@
+"""The executable schema: every SDL file under schema/, bound to the apps' resolvers."""
+
+from ariadne import load_schema_from_path, make_executable_schema
+from django.conf import settings
+from graphql import GraphQLSchema
+
+import blog.resolvers
+from contentapi.graphql.scalars import DATE_TIME
+
+
+def build_schema() -> GraphQLSchema:
+    """Bind the SDL. Raises, naming type and field, when the two do not fit."""
+    return make_executable_schema(
+        load_schema_from_path(str(settings.SCHEMA_DIR)),
+        DATE_TIME,
+        *blog.resolvers.BINDABLES,
+        convert_names_case=True,
+    )
+
+
+SCHEMA = build_schema()

@@ -1,0 +1,67 @@
+"""Who is asking: the one `Actor` that every credential is turned into, fresh for each request."""
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, TypedDict
+
+CredentialKind = Literal["none", "api-key", "session", "operator"]
+
+
+class Role(StrEnum):
+    READER = "reader"
+    AUTHOR = "author"
+    EDITOR = "editor"
+    ADMIN = "admin"
+
+
+class Scope(StrEnum):
+    AUTHORS_READ = "authors:read"
+    COMMENTS_MODERATE = "comments:moderate"
+    COMMENTS_WRITE = "comments:write"
+    ORDERS_READ = "orders:read"
+    ORDERS_WRITE = "orders:write"
+    POSTS_PUBLISH = "posts:publish"
+    POSTS_READ = "posts:read"
+    POSTS_WRITE = "posts:write"
+    USERS_READ = "users:read"
+    USERS_WRITE = "users:write"
+
+
+ALL_SCOPES = frozenset(Scope)
+# What a role can use at all; whose posts, orders and users each reaches is for `contentapi.policy` to say.
+ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
+    Role.READER: ALL_SCOPES - {Scope.POSTS_READ, Scope.POSTS_WRITE, Scope.POSTS_PUBLISH, Scope.COMMENTS_MODERATE},
+    Role.AUTHOR: ALL_SCOPES,
+    Role.EDITOR: ALL_SCOPES,
+    Role.ADMIN: ALL_SCOPES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """The identity behind one request. `author_id` is the asker's author profile, where there is one yet."""
+
+    user_id: int | None = None
+    role: Role | None = None
+    scopes: AbstractSet[Scope] = frozenset()
+    author_id: int | None = None
+    credential: CredentialKind = "none"
+
+    @property
+    def is_anonymous(self) -> bool:
+        return self.role is None
+
+    def has(self, scope: Scope) -> bool:
+        """Say whether the role and the credential both allow this scope."""
+        return self.role is not None and scope in self.scopes and scope in ROLE_SCOPES[self.role]
+
+
+ANONYMOUS = Actor()
+OPERATOR = Actor(role=Role.ADMIN, scopes=ALL_SCOPES, credential="operator")
+
+
+class RequestContext(TypedDict):
+    """What a resolver learns of the request; built fresh for each."""
+
+    actor: Actor

@@ -1,0 +1,20 @@
+"""Load the demo content. Safe to run twice."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from contentapi import demo
+
+
+class Command(BaseCommand):
+    help = "Load demo users, authors, posts, comments and orders, as `make run` does. What is there is left alone."
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        demo.load()
+        demo.make_credentials()
+        self.stderr.write(
+            f"The demo is loaded. {demo.ADMIN} logs in with the password in {demo.PASSWORD_FILE}; "
+            f"its API key is in {demo.API_KEY_FILE}.",
+            str,
+        )

@@ -1,0 +1,28 @@
+"""Resource-oriented HTTP: how a failure is said."""
+
+from django.http import HttpRequest, JsonResponse
+
+from contentapi.errors import ApiError, Forbidden, Internal, Malformed, NotFound
+
+
+def error_response(error: ApiError) -> JsonResponse:
+    """Return `{"error": message}` with the error's status; the code is in X-Error-Code."""
+    return JsonResponse(
+        {"error": error.message}, status=error.status, headers={"X-Error-Code": error.code, **error.headers}
+    )
+
+
+def bad_request(_: HttpRequest, exception: Exception) -> JsonResponse:  # noqa: ARG001 - Django's signature
+    return error_response(Malformed("The request is malformed, or its Host is not one of ALLOWED_HOSTS."))
+
+
+def forbidden(_: HttpRequest, exception: Exception) -> JsonResponse:  # noqa: ARG001
+    return error_response(Forbidden("You may not do this."))
+
+
+def not_found(_: HttpRequest, exception: Exception) -> JsonResponse:  # noqa: ARG001
+    return error_response(NotFound("There is nothing at this address."))
+
+
+def server_error(_: HttpRequest) -> JsonResponse:
+    return error_response(Internal())

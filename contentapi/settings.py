@@ -1,0 +1,157 @@
+"""Django's settings, from `contentapi.environment`. DATABASE_URL unset: everything this checkout needs lies in var/."""
+
+import os
+import secrets
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from contentapi import environment
+from contentapi.kept import kept
+
+ENVIRONMENT, ENVIRONMENT_PROBLEMS = environment.read(os.environ)
+
+# --- Paths ---------------------------------------------------------------------------------------------
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(ENVIRONMENT.contentapi_var or BASE_DIR / "var").absolute()
+SCHEMA_DIR = BASE_DIR / "schema"
+
+# --- Core ----------------------------------------------------------------------------------------------
+
+EMBEDDED = not ENVIRONMENT.database_url
+SERVING = os.environ.get("CONTENTAPI_PROCESS") == "server"  # set by contentapi.wsgi alone
+DEBUG = False
+SECRET_KEY = ENVIRONMENT.secret_key or (
+    kept(VAR_DIR / "secret_key", partial(secrets.token_urlsafe, 50)) if EMBEDDED else "missing: see checks"
+)
+ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
+ROOT_URLCONF = "contentapi.urls"
+WSGI_APPLICATION = "contentapi.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+INSTALLED_APPS = [
+    "contentapi",
+    "blog",
+    "orders",
+    "users",
+    "corsheaders",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+]
+
+MIDDLEWARE = [
+    "contentapi.middleware.request_id",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# --- Database ------------------------------------------------------------------------------------------
+
+
+def database() -> dict[str, Any]:
+    """Describe the database. A server pools its connections and bounds its statements; commands do neither."""
+    options: dict[str, Any] = {}
+    if SERVING:
+        limits = {
+            "statement_timeout": ENVIRONMENT.contentapi_statement_timeout,
+            "lock_timeout": min(2000, ENVIRONMENT.contentapi_statement_timeout),
+            "idle_in_transaction_session_timeout": 60_000,
+        }
+        options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
+        options["pool"] = {"min_size": 1, "max_size": ENVIRONMENT.contentapi_threads, "timeout": 5}
+    else:
+        options["connect_timeout"] = 5
+    common = {"OPTIONS": options, "CONN_HEALTH_CHECKS": True, "TEST": {"NAME": "test_contentapi"}}
+    if EMBEDDED:
+        return {"ENGINE": "contentapi.embedded", "NAME": "postgres", "USER": "postgres", **common}
+    given = environment.database_parameters(ENVIRONMENT.database_url)
+    named = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    values = {setting: given.pop(parameter, "") for setting, parameter in named.items()}
+    if SERVING and "options" in given:
+        options["options"] += f" {given.pop('options')}"
+    return {"ENGINE": "django.db.backends.postgresql", **values, **common, "OPTIONS": options | given}
+
+
+DATABASES = {"default": database()}
+
+# --- Users and passwords -------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "users.User"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",  # reads what another system hashed; re-hashed at login
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+# E003 looks for a unique *column*; users_user_email_unique is unique regardless of case.
+SILENCED_SYSTEM_CHECKS = ["auth.E003"]
+
+# --- HTTP ----------------------------------------------------------------------------------------------
+
+# An operator's own database means a deployment: every address. Else this machine alone: the demo is not for a network.
+BIND = f"{ENVIRONMENT.contentapi_bind or ('127.0.0.1' if EMBEDDED else '0.0.0.0')}:{ENVIRONMENT.port}"  # noqa: S104
+HTTPS = ENVIRONMENT.contentapi_https == "on"
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = ENVIRONMENT.contentapi_max_body
+
+CORS_ALLOWED_ORIGINS = list(ENVIRONMENT.cors_allowed_origins)
+CORS_ALLOW_HEADERS = ["accept", "authorization", "content-type", "x-api-key"]
+CORS_EXPOSE_HEADERS = ["x-request-id", "retry-after"]
+CORS_URLS_REGEX = r"^/(?!admin/)"
+
+# --- Language, time, files -----------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en-us"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+STATIC_URL = "/static/"
+WHITENOISE_USE_FINDERS = True  # the admin's files straight from the packages: no collectstatic step
+
+# --- Logs: one line each to stderr, the request's id in it ----------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "contentapi.middleware.RequestIdFilter"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
+    "root": {"handlers": ["stderr"], "level": ENVIRONMENT.contentapi_log_level},
+    "loggers": {"django": {"level": "INFO"}, "django.request": {"level": "ERROR"}},
+}

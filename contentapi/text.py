@@ -1,0 +1,23 @@
+"""What may be stored as text: any Unicode but NUL, which PostgreSQL has no place for, and lone surrogates."""
+
+from contentapi.errors import Malformed
+
+
+def is_storable(text: str) -> bool:
+    if text.isascii():
+        return "\0" not in text
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def require_storable(value: object) -> None:
+    """Refuse a decoded JSON value that holds, at any depth, a string that cannot be stored."""
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case str() as text if not is_storable(text):
+                raise Malformed("Text must not contain the NUL character or lone surrogates.")
+            case dict() as members:
+                pending.extend(members.keys())
+                pending.extend(members.values())
+            case list() as items:
+                pending.extend(items)

@@ -1,0 +1,14 @@
+from django.contrib import admin
+from django.urls import path
+
+from contentapi.graphql.view import graphql
+
+urlpatterns = [
+    path("graphql", graphql),
+    path("admin/", admin.site.urls),
+]
+
+handler400 = "contentapi.rest.bad_request"
+handler403 = "contentapi.rest.forbidden"
+handler404 = "contentapi.rest.not_found"
+handler500 = "contentapi.rest.server_error"

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+SMALLEST_TOTAL = Decimal("0.01")
+LARGEST_TOTAL = Decimal("99999999.99")
+
+
+class OrderStatus(models.TextChoices):
+    PENDING = "pending"
+    PAID = "paid"
+    SHIPPED = "shipped"
+    DELIVERED = "delivered"
+    CANCELLED = "cancelled"
+
+
+ON_THE_WAY = (OrderStatus.SHIPPED, OrderStatus.DELIVERED)
+
+
+class Order(models.Model):
+    """What a user has ordered. An order outlives its user."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="orders", db_index=False
+    )
+    status = models.CharField(max_length=10, choices=OrderStatus.choices, default=OrderStatus.PENDING)
+    total = models.DecimalField(max_digits=10, decimal_places=2)
+    carrier = models.CharField(max_length=100, blank=True)
+    tracking_number = models.CharField(max_length=100, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    shipped_at = models.DateTimeField(null=True, blank=True)
+    delivered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=OrderStatus.values), name="orders_order_status_known"),
+            models.CheckConstraint(
+                condition=Q(total__gte=SMALLEST_TOTAL, total__lte=LARGEST_TOTAL),
+                name="orders_order_total_range",
+                violation_error_message=f"The total must be from {SMALLEST_TOTAL} to {LARGEST_TOTAL:,}.",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status__in=ON_THE_WAY)
+                | ~Q(carrier="") & ~Q(tracking_number="") & Q(shipped_at__isnull=False),
+                name="orders_order_shipped_has_tracking",
+                violation_error_message="A shipped order needs a carrier, a tracking number and the time.",
+            ),
+            models.CheckConstraint(
+                condition=Q(status=OrderStatus.DELIVERED, delivered_at__isnull=False)
+                | ~Q(status=OrderStatus.DELIVERED) & Q(delivered_at__isnull=True),
+                name="orders_order_delivered_at_iff_delivered",
+                violation_error_message="A delivered order, and no other, has a time of delivery.",
+            ),
+        ]
+        indexes = [models.Index("user", F("id").desc(), name="orders_order_user_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.pk}: {self.total} ({self.status})"

@@ -1,0 +1,72 @@
+"""Who is asking: turns the credential of a request into an `Actor`."""
+
+import hmac
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+
+from contentapi.errors import Malformed, Unauthenticated
+from contentapi.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
+from users.models import ApiKey, User
+from users.services import digest
+
+API_KEY = re.compile(r"(?P<prefix>capi_[0-9a-f]{8})_[0-9a-f]{64}")
+
+
+def authenticate(headers: Mapping[str, str]) -> Actor:
+    """Return the actor behind a request; anonymous only when it presents no credential.
+
+    Raises `Unauthenticated` for a credential that is not good, `Malformed` for two. Costs at most one indexed read.
+    """
+    key, authorization = headers.get("X-API-Key"), headers.get("Authorization")
+    if key is not None and authorization is not None:
+        raise Malformed("Send one credential: X-API-Key or Authorization, not both.")
+    if key is not None:
+        return from_api_key(key)
+    if authorization is not None:
+        raise Unauthenticated("This bearer token is not valid.")
+    return ANONYMOUS
+
+
+def from_api_key(key: str) -> Actor:
+    match = API_KEY.fullmatch(key)
+    now = timezone.now()
+    row = match and (
+        ApiKey.objects.usable(now)
+        .filter(prefix=match["prefix"])
+        .values_list("pk", "digest", "last_used_at", "scopes", "user", "user__role", "user__author")
+        .first()
+    )
+    if not row or not hmac.compare_digest(bytes(row[1]), digest(key)):
+        raise Unauthenticated("The API key is unknown, expired or revoked.")
+    pk, _, last_used_at, scopes, user_id, role, author_id = row
+    keep_last_use(pk, last_used_at, now)
+    return Actor(
+        user_id=user_id,
+        role=Role(role),
+        scopes=frozenset(map(Scope, scopes)),
+        author_id=author_id,
+        credential="api-key",
+    )
+
+
+def from_session(user: Any) -> Actor:
+    """Return the actor behind a request to the admin site, which has let `user` in."""
+    return Actor(
+        user_id=user.pk,
+        role=Role(user.role),
+        scopes=ROLE_SCOPES[Role(user.role)],
+        author_id=User.objects.values_list("author", flat=True).get(pk=user.pk),
+        credential="session",
+    )
+
+
+def keep_last_use(pk: int, last_used_at: datetime | None, now: datetime) -> None:
+    """Keep when a key was last used, to the minute: at most one write a minute, however many requests race for it."""
+    due = now - ApiKey.LAST_USE_KEPT_EVERY
+    if last_used_at is None or last_used_at <= due:
+        ApiKey.objects.filter(Q(last_used_at=None) | Q(last_used_at__lte=due), pk=pk).update(last_used_at=now)

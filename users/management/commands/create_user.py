@@ -1,0 +1,41 @@
+"""Create a user and print the id."""
+
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from contentapi.errors import ApiError
+from contentapi.identity import OPERATOR, Role
+from users import services
+
+
+class Command(BaseCommand):
+    help = (
+        "Create a user and print the id. Without --password-stdin nobody can log in as them; "
+        "API keys work all the same."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email", metavar="EMAIL")
+        parser.add_argument("--name", required=True)
+        parser.add_argument(
+            "--role",
+            choices=[role.value for role in Role],
+            default=Role.READER.value,
+            help="default: %(default)s",
+        )
+        parser.add_argument(
+            "--password-stdin",
+            action="store_true",
+            help="read the password from the first line of standard input",
+        )
+
+    def handle(self, *_: Any, email: str, name: str, role: str, password_stdin: bool, **__: Any) -> None:
+        password = sys.stdin.readline().rstrip("\r\n") if password_stdin else None
+        try:
+            user = services.create_user(actor=OPERATOR, email=email, name=name, role=Role(role), password=password)
+        except ApiError as trouble:
+            raise CommandError(trouble.message) from None
+        self.stdout.write(str(user.pk))

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q, Value
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+from contentapi.identity import Role, Scope
+
+
+class UserManager(BaseUserManager["User"]):
+    def with_email(self, email: str) -> models.QuerySet[User]:
+        """Return the users with this email, regardless of case: none, or one."""
+        return self.alias(lower_email=Lower("email")).filter(lower_email=Lower(Value(email)))
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        return self.with_email(username or "").get()
+
+    def create_superuser(self, email: str, name: str, password: str | None = None, **_: Any) -> User:
+        """Create an admin; Django's `createsuperuser` calls this."""
+        user = User(email=email, name=name, role=Role.ADMIN)
+        user.set_password(password)
+        user.full_clean()
+        user.save()
+        return user
+
+
+class User(AbstractBaseUser):
+    """Somebody with an account. The role alone says what they may do: there are no groups and no flags beside it."""
+
+    name = models.CharField(max_length=150)
+    email = models.EmailField(help_text="The name to log in with. Upper and lower case do not matter.")
+    role = models.CharField(
+        max_length=10,
+        choices=[(role.value, role.value) for role in Role],
+        default=Role.READER.value,
+        help_text="Readers comment and order; authors write posts of their own; editors look after all posts; "
+        "admins also manage users and orders. Editors and admins may use this site.",
+    )
+    is_active = models.BooleanField(default=True, help_text="Clear this to lock the account and all its credentials.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS = ["name"]
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                Lower("email"), name="users_user_email_unique", violation_error_message="This email is taken."
+            ),
+            models.CheckConstraint(condition=Q(role__in=list(Role)), name="users_user_role_known"),
+            models.CheckConstraint(condition=~Q(name=""), name="users_user_name_present"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.email}>"
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether the admin site lets this user in."""
+        return self.is_active and self.role in (Role.EDITOR, Role.ADMIN)
+
+    @property
+    def is_superuser(self) -> bool:
+        return self.is_active and self.role == Role.ADMIN
+
+    def has_perm(self, perm: str, obj: Any = None) -> bool:  # noqa: ARG002 - Django's signature
+        """Answer the admin site: an admin may use all of it, an editor what belongs to the blog."""
+        return self.is_superuser or (self.is_staff and perm.startswith("blog."))
+
+    def has_module_perms(self, app_label: str) -> bool:
+        return self.is_superuser or (self.is_staff and app_label == "blog")
+
+
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    def usable(self, now: datetime) -> ApiKeyQuerySet:
+        return self.filter(revoked_at=None, expires_at__gt=now, user__is_active=True)
+
+
+class ApiKey(models.Model):
+    """A secret that stands for a user. Only its SHA-256 is here; the key itself was shown once, when it was made."""
+
+    LAST_USE_KEPT_EVERY = timedelta(minutes=1)
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=100, help_text="What the key is for.")
+    prefix = models.CharField(max_length=32, help_text="The beginning of the key, which names it and is no secret.")
+    digest = models.BinaryField(max_length=32)
+    scopes = ArrayField(models.CharField(max_length=32, choices=[(scope.value, scope.value) for scope in Scope]))
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, help_text="To the minute.")
+
+    objects: ClassVar[models.Manager[ApiKey]] = ApiKeyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "API key"
+        constraints = [
+            models.UniqueConstraint(fields=["prefix"], name="users_apikey_prefix_unique"),
+            models.CheckConstraint(
+                condition=Q(scopes__contained_by=[s.value for s in Scope]), name="users_apikey_scopes_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(expires_at__gt=models.F("created_at")), name="users_apikey_expires_after_creation"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.prefix} ({self.name})"

@@ -1,0 +1,91 @@
+"""Writes to users and their credentials."""
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+from datetime import timedelta
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from contentapi import policy
+from contentapi.errors import Conflict, Invalid, NotFound, constraint_name
+from contentapi.identity import ROLE_SCOPES, Actor, Role, Scope
+from users import selectors
+from users.models import ApiKey, User
+
+API_KEY_DAYS = 365
+
+
+@transaction.atomic
+def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER, password: str | None = None) -> User:
+    """Create a user; without a password nobody can log in as them. Raises `Invalid`; `Conflict` for a taken email."""
+    policy.permit(actor, policy.may_create_users(actor), "create users")
+    user = User(email=email.strip(), name=name.strip(), role=role)
+    require_valid(user, password)
+    user.set_password(password)
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError as error:
+        if constraint_name(error) == "users_user_email_unique":
+            raise Conflict(f"The email {user.email} is taken.") from None
+        raise
+    return user
+
+
+def require_valid(user: User, password: str | None) -> None:
+    problems: dict[str, list[str]] = {}
+    if not user.name:
+        problems["name"] = ["This must not be empty."]
+    elif len(user.name) > 150:
+        problems["name"] = [f"At most 150 characters, and this has {len(user.name)}."]
+    try:
+        validate_email(user.email)
+    except ValidationError:
+        problems["email"] = ["This is not an email address."]
+    if password is not None:
+        try:
+            validate_password(password, user)
+        except ValidationError as error:
+            problems["password"] = list(error.messages)
+    if problems:
+        raise Invalid(problems)
+
+
+def create_api_key(*, email: str, name: str, scopes: Iterable[Scope] = (), expires_in_days: int = API_KEY_DAYS) -> str:
+    """Create an API key for a user and return it, for the only time: its digest alone is kept.
+
+    No scope named: all scopes of the user's role. Raises `NotFound` for the email and `Invalid` for the rest.
+    """
+    user = selectors.get_user_by_email(email)
+    if not 1 <= len(name.strip()) <= 100:
+        raise Invalid({"name": ["From 1 to 100 characters."]})
+    if not 1 <= expires_in_days <= 36_500:
+        raise Invalid({"expires_in_days": ["From 1 to 36500."]})
+    prefix = f"capi_{secrets.token_hex(4)}"
+    key = f"{prefix}_{secrets.token_hex(32)}"
+    ApiKey.objects.create(
+        user=user,
+        name=name.strip(),
+        prefix=prefix,
+        digest=digest(key),
+        scopes=sorted(set(scopes) or ROLE_SCOPES[Role(user.role)]),
+        expires_at=timezone.now() + timedelta(days=expires_in_days),
+    )
+    return key
+
+
+def revoke_api_key(*, prefix: str) -> None:
+    """Revoke a key at once. Revoking it again changes nothing. Raises `NotFound`."""
+    if not ApiKey.objects.filter(prefix=prefix).exists():
+        raise NotFound(f"There is no API key with the prefix {prefix}.")
+    ApiKey.objects.filter(prefix=prefix, revoked_at=None).update(revoked_at=timezone.now())
+
+
+def digest(key: str) -> bytes:
+    """Return what is kept of a key. It holds 256 random bits, so a plain hash cannot be reversed by guessing."""
+    return hashlib.sha256(key.encode()).digest()
