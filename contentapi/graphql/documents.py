@@ -45,12 +45,12 @@ def parse_document(_: Any, request: dict[str, Any]) -> DocumentNode:
 
 def validate_document(
     schema: GraphQLSchema,
-    document: DocumentNode,
+    document_ast: DocumentNode,
     rules: Collection[type[ASTValidationRule]] | None = None,
     max_errors: int | None = None,
     type_info: TypeInfo | None = None,  # noqa: ARG001 - Ariadne's protocol
 ) -> list[GraphQLError]:
-    errors = validate(schema, document, rules=[*(rules or specified_rules), StorableStringsRule], max_errors=max_errors)
+    errors = validate(schema, document_ast, rules=[*(rules or specified_rules), StorableStringsRule], max_errors=max_errors)
     for error in errors:
         error.original_error = ValidationFailed(error.message)
     return errors

@@ -1,0 +1,53 @@
+"""The front door: `gql` posts to /graphql as a client does, with the API key of whoever asks."""
+
+import json
+from typing import Any, Protocol
+
+import pytest
+from django.test import Client
+
+from contentapi.identity import Actor
+from users import services
+from users.models import User
+
+
+class Answer:
+    """What came back: the status, the decoded body and the headers."""
+
+    def __init__(self, response: Any) -> None:
+        self.status: int = response.status_code
+        self.headers = response.headers
+        self.body: dict[str, Any] = json.loads(response.content)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The data of an answer without errors."""
+        assert "errors" not in self.body, self.body["errors"]
+        assert self.status == 200
+        data: dict[str, Any] = self.body["data"]
+        return data
+
+    @property
+    def codes(self) -> list[str]:
+        return [error["extensions"]["code"] for error in self.body["errors"]]
+
+
+class GraphQL(Protocol):
+    def __call__(self, query: str, *, actor: Actor | None = None, **variables: Any) -> Answer: ...
+
+
+def api_key_of(actor: Actor) -> str:
+    user = User.objects.get(pk=actor.user_id)
+    return services.create_api_key(email=user.email, name="test", scopes=actor.scopes)
+
+
+@pytest.fixture
+def gql(db: None, client: Client) -> GraphQL:  # noqa: ARG001
+    def post(query: str, *, actor: Actor | None = None, **variables: Any) -> Answer:
+        headers = {} if actor is None else {"X-API-Key": api_key_of(actor)}
+        body = {"query": query, "variables": variables}
+        return Answer(client.post("/graphql", body, content_type="application/json", headers=headers))
+
+    return post
+
+

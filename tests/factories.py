@@ -1,0 +1,48 @@
+"""Objects for tests: each function makes one that is valid, and takes what the test is about."""
+
+from itertools import count
+from typing import Any
+
+from blog.models import Author, Comment, Post, PostStatus
+from contentapi.identity import ROLE_SCOPES, Actor, Role, Scope
+from users.models import User
+
+NUMBERS = count(1)
+
+
+def make_user(role: Role = Role.READER, **values: Any) -> User:
+    number = next(NUMBERS)
+    return User.objects.create(
+        **{"email": f"person{number}@example.invalid", "name": f"Person {number}", "role": role, **values}
+    )
+
+
+def make_author(**values: Any) -> Author:
+    return Author.objects.create(**{"name": f"Author {next(NUMBERS)}", **values})
+
+
+def make_post(**values: Any) -> Post:
+    values.setdefault("author", None)
+    values["author"] = values["author"] or make_author()
+    return Post.objects.create(
+        **{"title": f"Title {next(NUMBERS)}", "body": "Text.", "status": PostStatus.PUBLISHED, **values}
+    )
+
+
+def make_comment(post: Post, **values: Any) -> Comment:
+    return Comment.objects.create(**{"post": post, "author": post.author, "body": "Well said.", **values})
+
+
+def make_actor(role: Role, *, scopes: set[Scope] | None = None, author: Author | None = None) -> Actor:
+    """Return the actor of a new user; with `author`, that profile becomes the user's."""
+    user = make_user(role)
+    if author is not None:
+        author.user = user
+        author.save()
+    return Actor(
+        user_id=user.pk,
+        role=role,
+        scopes=ROLE_SCOPES[role] if scopes is None else frozenset(scopes),
+        author_id=author and author.pk,
+        credential="api-key",
+    )
