@@ -23,7 +23,7 @@ check: installed-dev
 	$(VENV_PYTHON) -m ruff format --check .
 	$(VENV_PYTHON) -m ruff check .
 	$(VENV_PYTHON) -m mypy
-	$(VENV_PYTHON) -c "from importlinter.cli import lint_imports_command; lint_imports_command()"
+	$(VENV_PYTHON) -c "from importlinter.cli import lint_imports_command as lint; lint()"
 	$(SAMPLE_PRODUCTION) $(VENV_PYTHON) manage.py check --deploy --fail-level WARNING
 	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
 
@@ -47,7 +47,7 @@ installed: python-present
 	@$(PYTHON) -m contentapi.bootstrap requirements.txt
 
 installed-dev: python-present
-	@$(PYTHON) -m contentapi.bootstrap requirements-dev.txt
+	@$(PYTHON) -m contentapi.bootstrap requirements.txt requirements-dev.txt
 
 python-present:
 	@command -v "$(PYTHON)" >/dev/null || { echo "There is no $(PYTHON). Install Python 3.11 or newer, or name it: make run PYTHON=/path/to/python3" >&2; exit 1; }

@@ -1,7 +1,7 @@
-"""Make the virtual environment hold exactly what a lock file says. `python3 -m contentapi.bootstrap LOCK`.
+"""Make the virtual environment hold what the lock files say. `python3 -m contentapi.bootstrap LOCK...`.
 
 Runs before anything is installed: the standard library only, and syntax that an old Python can read far
-enough to be told that it is too old. Nothing happens when the environment already holds the lock. Two at
+enough to be told that it is too old. Nothing happens when the environment already holds the locks. Two at
 once wait for each other; one that was killed half-way is made good by the next.
 """
 
@@ -18,18 +18,18 @@ OLDEST = (3, 11)
 NEWER_NAMES = ("python3.13", "python3.12", "python3.11", "python3.14")
 
 
-def main(lock_name: str) -> None:
-    use_a_python_new_enough(lock_name)
+def main(lock_names: "list[str]") -> None:
+    use_a_python_new_enough(lock_names)
     import fcntl  # not on Windows, which `use_a_python_new_enough` has turned away
 
-    lock = ROOT / lock_name
     project = os.open(str(ROOT), os.O_RDONLY)  # held until this process ends, however it ends
     fcntl.flock(project, fcntl.LOCK_EX)
-    if not holds(lock):
-        install(lock)
+    for lock in [ROOT / name for name in lock_names]:
+        if not holds(lock):
+            install(lock)
 
 
-def use_a_python_new_enough(lock_name: str) -> None:
+def use_a_python_new_enough(lock_names: "list[str]") -> None:
     if os.name != "posix":
         sys.exit("The Content API runs on Linux and macOS (on Windows: in WSL).")
     if sys.version_info >= OLDEST:
@@ -37,7 +37,7 @@ def use_a_python_new_enough(lock_name: str) -> None:
     for name in NEWER_NAMES:
         newer = shutil.which(name)
         if newer and subprocess.call([newer, "-c", ""], stderr=subprocess.DEVNULL) == 0:
-            os.execv(newer, [newer, "-m", "contentapi.bootstrap", lock_name])
+            os.execv(newer, [newer, "-m", "contentapi.bootstrap", *lock_names])
     sys.exit(
         "Python 3.11 or newer is needed, and {} is Python {}.{}. "
         "Install one, or name it: make run PYTHON=/path/to/python3".format(sys.executable, *sys.version_info[:2])
@@ -84,4 +84,4 @@ def digest(lock: Path) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

@@ -37,6 +37,7 @@ class GraphQL(Protocol):
 
 
 def api_key_of(actor: Actor) -> str:
+    assert actor.user_id is not None
     user = User.objects.get(pk=actor.user_id)
     return services.create_api_key(email=user.email, name="test", scopes=actor.scopes)
 
@@ -49,5 +50,3 @@ def gql(db: None, client: Client) -> GraphQL:  # noqa: ARG001
         return Answer(client.post("/graphql", body, content_type="application/json", headers=headers))
 
     return post
-
-

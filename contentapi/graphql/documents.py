@@ -50,7 +50,9 @@ def validate_document(
     max_errors: int | None = None,
     type_info: TypeInfo | None = None,  # noqa: ARG001 - Ariadne's protocol
 ) -> list[GraphQLError]:
-    errors = validate(schema, document_ast, rules=[*(rules or specified_rules), StorableStringsRule], max_errors=max_errors)
+    errors = validate(
+        schema, document_ast, rules=[*(rules or specified_rules), StorableStringsRule], max_errors=max_errors
+    )
     for error in errors:
         error.original_error = ValidationFailed(error.message)
     return errors

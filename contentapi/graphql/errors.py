@@ -58,8 +58,10 @@ def kind_of(error: GraphQLError) -> ApiError:
     if isinstance(error, GraphQLSyntaxError):
         return ParseFailed(error.message)
     cause = error.original_error
-    if cause is None or (isinstance(cause, GraphQLError) and cause.nodes):
-        return Malformed(error.message)  # a variable or an argument that does not fit its type
+    # graphql-core's own words: a variable or an argument that does not fit its type. What names no place in the
+    # document although it happened at a field is a resolver's value that does not fit, which is our fault.
+    if cause is None or (isinstance(cause, GraphQLError) and (error.path is None or cause.nodes)):
+        return Malformed(error.message)
     return logged_kind(cause, error.path)
 
 

@@ -74,16 +74,24 @@ def read_body(request: HttpRequest) -> GraphQLBody:
     charset = (request.content_params or {}).get("charset", "utf-8")
     if request.content_type != JSON or charset.lower() not in ("utf-8", "utf8"):
         raise UnsupportedMediaType(f"Send the request as {JSON} in UTF-8.")
-    length, most = int(request.META.get("CONTENT_LENGTH") or 0), settings.ENVIRONMENT.contentapi_max_body
-    if length > most:
-        raise TooLarge(f"The body has {length} bytes; at most {most} are allowed (CONTENTAPI_MAX_BODY).")
     try:
-        body = BODY.decode(request.body)
+        body = BODY.decode(read_bytes(request))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as trouble:
         reason = "it is nested too deeply" if isinstance(trouble, RecursionError) else trouble
         raise Malformed(f"The body is not a GraphQL request in JSON: {reason}.") from None
     require_storable(body.variables)
     return body
+
+
+def read_bytes(request: HttpRequest) -> bytes:
+    """Return the body, also one sent in chunks, whose length nobody has announced and which Django takes for empty."""
+    most = settings.ENVIRONMENT.contentapi_max_body
+    chunked = request.headers.get("Transfer-Encoding", "").lower() == "chunked"
+    content: bytes = request.META["wsgi.input"].read(most + 1) if chunked else b""
+    length = len(content) if chunked else int(request.META.get("CONTENT_LENGTH") or 0)
+    if length > most:
+        raise TooLarge(f"The body has {length} bytes or more; at most {most} are allowed (CONTENTAPI_MAX_BODY).")
+    return content if chunked else request.body
 
 
 def execute(body: GraphQLBody, context: RequestContext) -> tuple[dict[str, Any], int, Mapping[str, str]]:

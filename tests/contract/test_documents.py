@@ -1,0 +1,64 @@
+"""The README, the CHANGELOG, the lock files and the code tell one story."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+from packaging.requirements import Requirement
+
+from contentapi.environment import Environment
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text()
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+COMMANDS = sorted(path.stem for path in ROOT.glob("*/management/commands/[a-z]*.py"))
+PIN = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>\S+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("field", msgspec.structs.fields(Environment), ids=lambda field: field.name.upper())
+def test_the_readme_names_every_variable_with_its_default(field: msgspec.structs.FieldInfo) -> None:
+    row = re.search(rf"^\| `{field.name.upper()}` \| (.*?) \|", README, re.MULTILINE)
+
+    assert row
+    if isinstance(field.default, int) and field.name != "web_concurrency":
+        assert str(field.default) in row[1].replace(",", "")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_readme_names_every_command(command: str) -> None:
+    assert re.search(rf"`{command}\b", README)
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    first = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+
+    assert first
+    assert first[1] == PROJECT["project"]["version"]
+
+
+@pytest.mark.parametrize(
+    ("lock", "requirements"),
+    [
+        ("requirements.txt", PROJECT["project"]["dependencies"]),
+        ("requirements-dev.txt", PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"]),
+    ],
+)
+def test_a_lock_holds_a_fitting_version_of_every_dependency_with_its_hashes(lock: str, requirements: list[str]) -> None:
+    text = (ROOT / lock).read_text()
+    pins = {match["name"]: match["version"] for match in PIN.finditer(text)}
+
+    wrong = [
+        text for text in requirements if not (need := Requirement(text)).specifier.contains(pins[need.name.lower()])
+    ]
+
+    assert wrong == []
+    blocks = re.split(r"\n(?=\S)", text.strip())
+    assert [block for block in blocks if not block.startswith("#") and "--hash=sha256:" not in block] == []
+
+
+def test_both_locks_agree() -> None:
+    base, dev = (dict(PIN.findall((ROOT / name).read_text())) for name in ("requirements.txt", "requirements-dev.txt"))
+
+    assert {name: dev.get(name) for name in base} == base

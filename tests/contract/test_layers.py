@@ -1,0 +1,52 @@
+"""What import-linter cannot say: who may touch the database, and who may know of HTTP."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOMAIN = [
+    ROOT / app / f"{module}.py"
+    for app in ("blog", "orders", "users")
+    for module in ("models", "selectors", "services", "importing", "front_matter", "projections")
+]
+RESOLVERS = sorted(ROOT.glob("*/resolvers.py"))
+
+
+def imported(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text())
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    return names | {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in DOMAIN if path.exists()], ids=lambda path: f"{path.parent.name}.{path.stem}"
+)
+def test_the_domain_does_not_know_of_http(path: Path) -> None:
+    assert not {name for name in imported(path) if name.startswith("django.http")}
+
+
+@pytest.mark.parametrize("path", RESOLVERS, ids=lambda path: path.parent.name)
+def test_resolvers_touch_no_manager_and_no_transaction(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+
+    attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+    assert "objects" not in attributes
+    assert "transaction" not in {
+        alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+
+
+def test_http_statuses_stand_in_errors_alone() -> None:
+    elsewhere = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for app in ("blog", "orders", "users")
+        for path in (ROOT / app).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and node.value in (401, 403, 404, 409, 422, 429, 503)
+    ]
+
+    assert elsewhere == []

@@ -1,0 +1,125 @@
+"""A checkout of this project somewhere else, run the way its README says."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 60
+
+
+class Checkout:
+    """A copy of the tracked files. It borrows this environment's packages, so that nothing is installed again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runs: list[Run] = []
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        )
+        for name in listed.stdout.decode().split("\0"):
+            if (ROOT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, folder / name)
+        (folder / ".venv").symlink_to(sys.prefix)
+
+    def run(self, *arguments: str, port: int | None = None, **variables: str) -> "Run":
+        """Start `make run` in a terminal of its own."""
+        return Run(self, ["make", "run", *arguments], self.environment(port=port, **variables))
+
+    def serve_as_the_procfile(self, port: int, **variables: str) -> "Run":
+        web = re.search(r"^web: gunicorn (.*)$", (self.folder / "Procfile").read_text(), re.MULTILINE)
+        assert web
+        command = [".venv/bin/python", "-m", "gunicorn", *web[1].split()]
+        return Run(self, command, self.environment(port=port, **variables))
+
+    def manage(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        command = [str(self.folder / ".venv/bin/python"), "manage.py", *arguments]
+        environment = self.environment(port=None, **variables)
+        return subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+        )
+
+    def environment(self, *, port: int | None, **variables: str) -> dict[str, str]:
+        ours = ("DATABASE_URL", "SECRET_KEY", "PORT", "DJANGO_SETTINGS_MODULE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+        kept = {name: value for name, value in os.environ.items() if name not in ours and "CONTENTAPI" not in name}
+        return {**kept, "WEB_CONCURRENCY": "2", **({} if port is None else {"PORT": str(port)}), **variables}
+
+    def processes(self) -> list[psutil.Process]:
+        """Return every live process that works in this checkout, PostgreSQL's included."""
+        return [process for process in psutil.process_iter() if self.is_home_of(process)]
+
+    def is_home_of(self, process: psutil.Process) -> bool:
+        try:
+            return process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()).is_relative_to(self.folder)
+        except (OSError, psutil.Error):
+            return False
+
+    def kill_everything(self) -> None:
+        for process in self.processes():
+            process.kill()
+        for run in self.runs:
+            run.process.wait(PATIENCE)
+        self.wait_until_empty()
+
+    def wait_until_empty(self) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while self.processes() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert self.processes() == []
+
+
+class Run:
+    """One start, and what it printed."""
+
+    def __init__(self, checkout: Checkout, command: list[str], environment: dict[str, str]) -> None:
+        checkout.runs.append(self)
+        self.port = environment.get("PORT", "8000")
+        self.log = checkout.folder / f"printed-{time.monotonic_ns()}.log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                command, cwd=checkout.folder, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+
+    @property
+    def printed(self) -> str:
+        return self.log.read_text()
+
+    def wait_until_ready(self) -> "Run":
+        return self.wait_for("Ctrl-C stops it")
+
+    def wait_for(self, words: str) -> "Run":
+        deadline = time.monotonic() + PATIENCE
+        while words not in self.printed:
+            assert self.process.poll() is None, self.printed
+            assert time.monotonic() < deadline, self.printed
+            time.sleep(0.05)
+        return self
+
+    def interrupt(self) -> None:
+        """Press Ctrl-C: the terminal sends SIGINT to everything in the foreground."""
+        os.killpg(self.process.pid, signal.SIGINT)
+        self.process.wait(PATIENCE)
+
+    def fails(self) -> str:
+        """Wait for the end, which must be a failure, and return what was printed."""
+        assert self.process.wait(PATIENCE) != 0
+        return self.printed
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,114 @@
+"""A deployment: the Procfile's server on a PostgreSQL of the operator's own, and that PostgreSQL failing."""
+
+import json
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.contentapi.embedded.test_server import Holder
+from tests.e2e.checkout import Checkout, Run, free_port
+
+pytestmark = pytest.mark.processes
+
+SECRET = "a secret of more than fifty characters 0123456789 abcdefgh"
+NO_POSTS: tuple[int, Any, None] = (200, {"data": {"posts": []}}, None)
+
+
+class Database:
+    """A PostgreSQL that can be stopped and started at the same address."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data = folder / "postgres"
+        self.address = folder / "socket"
+        self.url = f"postgresql://postgres@/postgres?host={self.address}"
+        self.start()
+
+    def start(self) -> None:
+        self.holder = Holder(self.data)
+        self.address.unlink(missing_ok=True)
+        self.address.symlink_to(self.holder.socket_folder)
+
+    def stop(self) -> None:
+        self.holder.end()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    folder = tmp_path / "operators"
+    folder.mkdir()
+    database = Database(folder)
+    yield database
+    database.stop()
+
+
+@pytest.fixture
+def served(checkout: Checkout, database: Database) -> Run:
+    variables = {"DATABASE_URL": database.url, "SECRET_KEY": SECRET}
+    assert checkout.manage("migrate", "--noinput", **variables).returncode == 0
+    run = checkout.serve_as_the_procfile(free_port(), **variables)
+    run.wait_for("Booting worker")
+    return run
+
+
+def ask(run: Run, query: str = "{ posts { id } }") -> tuple[int, Any, str | None]:
+    """Return status, body without the request's id, and Retry-After."""
+    connection = HTTPConnection("localhost", int(run.port), timeout=30)
+    connection.request("POST", "/graphql", json.dumps({"query": query}), {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    body = json.load(response)
+    connection.close()
+    for error in body.get("errors", []):
+        error["extensions"].pop("requestId")
+    return response.status, body, response.headers["Retry-After"]
+
+
+def unavailable(path: str) -> tuple[int, Any, str]:
+    error = {
+        "message": "The service is temporarily unavailable. Try again shortly.",
+        "locations": [{"line": 1, "column": 3}],
+        "path": [path],
+        "extensions": {"code": "UNAVAILABLE", "status": 503},
+    }
+    return 503, {"errors": [error], "data": None}, "5"
+
+
+def test_a_database_that_goes_and_comes_back_is_503_and_then_200(served: Run, database: Database) -> None:
+    before = ask(served)
+    database.stop()
+
+    during = ask(served)
+    database.start()
+    after = ask(served)
+
+    assert before == NO_POSTS
+    assert during == unavailable("posts")
+    assert after == NO_POSTS
+
+
+def test_a_statement_that_waits_too_long_is_503(served: Run, database: Database) -> None:
+    with psycopg.connect(database.url) as connection:
+        connection.execute("LOCK TABLE blog_post IN ACCESS EXCLUSIVE MODE")
+
+        assert ask(served) == unavailable("posts")
+
+    assert ask(served) == NO_POSTS
+
+
+def test_nothing_of_the_embedded_server_or_the_demo_is_made(served: Run, checkout: Checkout) -> None:
+    assert ask(served) == NO_POSTS
+    assert not (checkout.folder / "var").exists()
+
+
+def test_a_body_sent_in_chunks_is_read(served: Run) -> None:
+    connection = HTTPConnection("localhost", int(served.port), timeout=30)
+    parts = iter([b'{"query": ', b'"{ __typename }"}'])
+
+    connection.request("POST", "/graphql", parts, {"Content-Type": "application/json"}, encode_chunked=True)
+
+    response = connection.getresponse()
+    assert (response.status, json.load(response)) == (200, {"data": {"__typename": "Query"}})
+    connection.close()

@@ -1,0 +1,81 @@
+"""What goes wrong at the start is said once, clearly, with a failing exit status."""
+
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from tests.e2e.checkout import ROOT, Checkout, free_port
+
+pytestmark = pytest.mark.processes
+
+
+def test_a_taken_port_is_named_with_a_way_out(checkout: Checkout) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        printed = checkout.run(port=port).fails()
+
+    assert f"CommandError: Port {port} cannot be used: Address already in use." in printed
+    assert f"make run PORT={port + 1}" in printed
+    assert "Traceback" not in printed
+    checkout.wait_until_empty()
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("mysql://app:hunter2@db.invalid/app", "DATABASE_URL is not the address of a PostgreSQL database."),
+        ("postgresql://app:hunter2@[::1/app", "DATABASE_URL cannot be read."),
+    ],
+)
+def test_a_database_url_that_is_none_is_named_and_its_password_is_not(
+    checkout: Checkout, url: str, message: str
+) -> None:
+    printed = checkout.run(port=free_port(), DATABASE_URL=url, SECRET_KEY="s" * 50).fails()
+
+    assert f"(contentapi.DATABASE_URL) {message}" in printed
+    assert "hunter2" not in printed
+    assert "Traceback" not in printed
+
+
+def test_a_database_that_does_not_answer_is_said_in_a_few_lines(checkout: Checkout) -> None:
+    url = f"postgresql://app:hunter2@127.0.0.1:{free_port()}/app"
+
+    printed = checkout.run(port=free_port(), DATABASE_URL=url, SECRET_KEY="s" * 50).fails()
+
+    assert "The database does not answer" in printed
+    assert "DATABASE_URL says where it is." in printed
+    assert "hunter2" not in printed
+    assert "Traceback" not in printed
+
+
+def test_a_deployment_without_a_secret_does_not_start(checkout: Checkout) -> None:
+    url = "postgresql://app@db.invalid/app"
+
+    by_make = checkout.run(port=free_port(), DATABASE_URL=url)
+    by_procfile = checkout.serve_as_the_procfile(free_port(), DATABASE_URL=url)
+
+    for printed in (by_make.fails(), by_procfile.fails()):
+        assert "SECRET_KEY is required when DATABASE_URL is set." in printed
+        assert "HINT: Set it to 50 random characters or more" in printed
+        assert "Traceback" not in printed
+
+
+def test_an_absent_python_is_said(checkout: Checkout) -> None:
+    printed = checkout.run("PYTHON=/nowhere/python3").fails()
+
+    assert "There is no /nowhere/python3. Install Python 3.11 or newer" in printed
+
+
+def test_a_python_that_is_too_old_is_said() -> None:
+    pretend = "import sys; sys.version_info = (3, 10, 13); from contentapi import bootstrap; bootstrap.main([])"
+
+    done = subprocess.run(
+        [sys.executable, "-c", pretend], cwd=ROOT, env={"PATH": ""}, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("Python 3.11 or newer is needed, and ")
+    assert "is Python 3.10. Install one, or name it: make run PYTHON=" in done.stderr

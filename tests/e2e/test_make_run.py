@@ -1,0 +1,97 @@
+"""`make run`, as a newcomer meets it: real make, gunicorn, PostgreSQL and signals."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.e2e.checkout import ROOT, Checkout, Run, free_port
+
+pytestmark = pytest.mark.processes
+
+
+def ask(run: Run, query: str, key: str = "") -> object:
+    headers = {"Content-Type": "application/json", **({"X-API-Key": key} if key else {})}
+    request = Request(f"http://localhost:{run.port}/graphql", json.dumps({"query": query}).encode(), headers)
+    with urlopen(request) as response:  # noqa: S310 - our own server
+        return json.load(response)
+
+
+def key_in(run: Run) -> str:
+    match = re.search(r"API key +(\S+)", run.printed)
+    assert match
+    return match[1]
+
+
+def fenced(language: str, text: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_first_query_of_the_readme_gets_the_answer_of_the_readme(checkout: Checkout) -> None:
+    readme = (ROOT / "README.md").read_text()
+    command, answer = fenced("sh", readme)[2], fenced("json", readme)[0]
+    run = checkout.run(port=free_port()).wait_until_ready()
+
+    on_this_port = command.replace("localhost:8000", f"localhost:{run.port}")
+    printed = subprocess.run(on_this_port, shell=True, capture_output=True, check=True).stdout  # noqa: S602
+
+    assert json.loads(printed) == json.loads(answer)
+    assert fenced("sh", readme)[0].strip() == "make run"
+    assert "posts(limit: 2)" in run.printed
+
+
+def test_ctrl_c_leaves_nothing_running_and_the_next_start_keeps_the_data(checkout: Checkout) -> None:
+    first = checkout.run(port=free_port()).wait_until_ready()
+    ask(first, 'mutation { createPost(input: {title: "Kept", body: "", status: published}) { id } }', key_in(first))
+
+    first.interrupt()
+
+    checkout.wait_until_empty()
+    assert not (checkout.folder / "var/postgres/postmaster.pid").exists()
+    second = checkout.run(port=free_port()).wait_until_ready()
+    assert ask(second, "{ posts(limit: 1) { title } }") == {"data": {"posts": [{"title": "Kept"}]}}
+    assert key_in(second) == key_in(first)
+
+
+def test_a_start_after_everything_was_killed_works_and_still_ends_cleanly(checkout: Checkout) -> None:
+    checkout.run(port=free_port()).wait_until_ready()
+
+    checkout.kill_everything()
+
+    again = checkout.run(port=free_port()).wait_until_ready()
+    assert ask(again, "{ posts(limit: 1) { author { name } } }") == {
+        "data": {"posts": [{"author": {"name": "Marguerite Okafor"}}]}
+    }
+    again.interrupt()
+    checkout.wait_until_empty()
+
+
+def test_two_starts_at_once_share_the_database_until_the_last_ends(checkout: Checkout) -> None:
+    runs = [checkout.run(port=free_port()), checkout.run(port=free_port())]
+    for run in runs:
+        run.wait_until_ready()
+
+    assert key_in(runs[0]) == key_in(runs[1])
+    runs[0].interrupt()
+
+    assert ask(runs[1], "{ __typename }") == {"data": {"__typename": "Query"}}
+    assert checkout.manage("create_user", "late@example.invalid", "--name", "Late").returncode == 0
+    assert ask(runs[1], "{ posts(limit: 1) { title } }") == {"data": {"posts": [{"title": "How we name our boats"}]}}
+    runs[1].interrupt()
+    checkout.wait_until_empty()
+
+
+def test_two_checkouts_stand_side_by_side(checkout: Checkout, tmp_path: Path) -> None:
+    other = Checkout(tmp_path / "another checkout")
+    here, there = checkout.run(port=free_port()).wait_until_ready(), other.run(port=free_port()).wait_until_ready()
+
+    ask(here, 'mutation { createPost(input: {title: "Here", body: "", status: published}) { id } }', key_in(here))
+
+    assert ask(there, "{ posts(limit: 1) { title } }") == {"data": {"posts": [{"title": "How we name our boats"}]}}
+    here.interrupt()
+    there.interrupt()
+    checkout.wait_until_empty()
+    other.wait_until_empty()
