@@ -5,6 +5,7 @@ import tomllib
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from pathlib import PurePath
+from textwrap import shorten
 from typing import Any
 
 import yaml
@@ -36,6 +37,15 @@ class MarkdownPost:
 
 def parse(content: bytes, path: PurePath) -> MarkdownPost | None:
     """Read a file. Raises `BadFile`; returns None for a page without title and text, which only picks a template."""
+    try:
+        return read(content, path)
+    except BadFile:
+        raise
+    except Exception as trouble:  # noqa: BLE001 - what PyYAML and numbers of 5,000 digits raise has no common name
+        raise BadFile(f"cannot be understood: {shorten(str(trouble), 200)}") from None
+
+
+def read(content: bytes, path: PurePath) -> MarkdownPost | None:
     meta, body = split(decode(content))
     if "title" not in meta and not body.strip():
         return None
@@ -81,8 +91,8 @@ def split(text: str) -> tuple[dict[str, Any], str]:
 def load(text: str, language: str) -> dict[str, Any]:
     try:
         meta = tomllib.loads(text.replace("\r\n", "\n")) if language == "TOML" else yaml.safe_load(text)
-    except (tomllib.TOMLDecodeError, yaml.YAMLError, ValueError, RecursionError) as trouble:
-        raise BadFile(f"the front matter is not {language}: {' '.join(str(trouble).split())}") from None
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as trouble:
+        raise BadFile(f"the front matter is not {language}: {shorten(str(trouble), 200)}") from None
     if meta is None:
         return {}
     if not isinstance(meta, dict):
@@ -129,7 +139,7 @@ def texts(value: Any, name: str) -> list[str]:
 def flag(value: Any) -> bool:
     if isinstance(value, bool):
         return value
-    raise BadFile(f"draft is neither true nor false: {value!r}")
+    raise BadFile(f"draft is neither true nor false: {shown(value)}")
 
 
 def dated_by_address(meta: dict[str, Any]) -> datetime | None:
@@ -166,11 +176,11 @@ def moment(value: Any, name: str) -> datetime | None:
         case str():
             found = moment_in_text(value.strip(), name)
         case _:
-            raise BadFile(f"{name} is no date: {value!r}")
+            raise BadFile(f"{name} is no date: {shown(value)}")
     try:
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
-        raise BadFile(f"{name} is out of range: {value!r}") from None
+        raise BadFile(f"{name} is out of range: {shown(value)}") from None
 
 
 def moment_in_text(text: str, name: str) -> datetime:
@@ -179,4 +189,9 @@ def moment_in_text(text: str, name: str) -> datetime:
             return read(text)
         except ValueError:
             continue
-    raise BadFile(f"{name} is no date: {text!r}")
+    raise BadFile(f"{name} is no date: {shown(text)}")
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message shows it: in few words, whatever a file makes of it."""
+    return shorten(repr(value), 60) if isinstance(value, (str, int, float, date)) else f"a {type(value).__name__}"

@@ -26,7 +26,7 @@ def keep(path: Path, value: str) -> None:
 def write_draft(path: Path, value: str) -> Path:
     """Write the value beside `path`, in a file of mode 0600."""
     try:
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=path.parent)
     except PermissionError as trouble:
         raise SystemExit(

@@ -67,7 +67,7 @@ class EmbeddedServer:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Hold off everybody else who would start or stop the server: other processes, and other threads."""
-        self.data.parent.mkdir(exist_ok=True)
+        self.data.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.data.parent, os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)
