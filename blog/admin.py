@@ -3,6 +3,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.contrib.postgres.forms import SimpleArrayField
+from django.db import models
 from django.http import HttpRequest
 
 from blog import services
@@ -10,14 +11,29 @@ from blog.models import MAX_TAG, MAX_TAGS, Author, Comment, Post, PostSource, Po
 from contentapi.errors import ApiError
 from users.authentication import from_session
 
+MOVING = {"status", "publish_at"}
+
+
+class LinesField(SimpleArrayField):
+    """Texts, one on each line; empty lines do not count."""
+
+    widget = forms.Textarea(attrs={"rows": 4})
+
+    def __init__(self, base_field: forms.Field, **options: Any) -> None:
+        super().__init__(base_field, delimiter="\n", **options)
+
+    def to_python(self, value: Any) -> Any:
+        lines = [line for line in value.splitlines() if line.strip()] if isinstance(value, str) else value
+        return super().to_python(lines)
+
 
 class PostForm(forms.ModelForm):
     body = forms.CharField(widget=forms.Textarea(attrs={"rows": 30, "cols": 100}), strip=False, required=False)
-    tags = SimpleArrayField(
+    tags = LinesField(
         forms.CharField(max_length=MAX_TAG),
         max_length=MAX_TAGS,
         required=False,
-        help_text=f"Separated by commas; at most {MAX_TAGS}.",
+        help_text=f"One on each line; at most {MAX_TAGS}.",
     )
 
     class Meta:
@@ -25,13 +41,17 @@ class PostForm(forms.ModelForm):
         fields = ["title", "body", "author", "tags", "status", "publish_at"]
 
     def clean_body(self) -> str:
-        return str(self.cleaned_data["body"]).replace("\r\n", "\n")  # browsers send forms with CR LF
+        """Undo what browsers do to line ends: they send CR LF, whatever the text had."""
+        stored, sent = self.initial.get("body", ""), str(self.cleaned_data["body"]).replace("\r\n", "\n")
+        return stored if stored.replace("\r\n", "\n") == sent else sent
 
     def clean(self) -> dict[str, Any] | None:
         """Refuse a move that the service would refuse, while the editor's text is still in the form."""
         cleaned = super().clean() or self.cleaned_data
         old, new = self.initial.get("status", PostStatus.DRAFT), cleaned.get("status")
-        if new and (self.instance.pk is None or old != new):
+        if new != PostStatus.SCHEDULED and "publish_at" not in self.changed_data:
+            cleaned["publish_at"] = None  # a move away from scheduled takes the old time along
+        if new and (self.instance.pk is None or MOVING & set(self.changed_data)):
             try:
                 services.require_move(old, new, cleaned.get("publish_at"))
             except ApiError as refusal:
@@ -81,7 +101,7 @@ class PostAdmin(admin.ModelAdmin):
             return
         text = {name: values[name] for name in ("title", "body", "tags")}
         services.update_post(actor=actor, post_id=str(obj.pk), changes=text)
-        if "status" in form.changed_data:
+        if MOVING & set(form.changed_data):
             services.move_post(
                 actor=actor, post_id=str(obj.pk), status=values["status"], publish_at=values["publish_at"]
             )
@@ -93,6 +113,7 @@ class AuthorAdmin(admin.ModelAdmin):
     list_select_related = ["user"]
     search_fields = ["name", "email"]
     ordering = ["name"]
+    formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
     raw_id_fields: ClassVar = ["user"]
 
 

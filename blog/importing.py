@@ -71,7 +71,7 @@ def import_file(
     """
     policy.permit(
         actor,
-        policy.may_write_posts_of(actor, None) and policy.may_move_post(actor, PostStatus.DRAFT, status),
+        policy.may_import_posts(actor) and policy.may_move_post(actor, PostStatus.DRAFT, status),
         "import posts",
     )
     if source.file.name.startswith("_index."):
@@ -95,7 +95,7 @@ def store(path: str, digest: bytes, parsed: MarkdownPost, status: str) -> Outcom
         raise BadFile("the file's name is not UTF-8")
     with connection.cursor() as cursor:  # two imports at once: one file after the other, and nothing twice
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('blog.importing'))")
-    known = PostSource.objects.select_related("post").filter(path=path).first()
+    known = PostSource.objects.select_related("post").select_for_update(of=("post",)).filter(path=path).first()
     if known and bytes(known.digest) == digest:
         return Outcome.UNCHANGED
     post = known.post if known else Post(status=status)

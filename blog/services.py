@@ -34,15 +34,15 @@ def create_post(
     publish_at: datetime | None = None,
 ) -> Post:
     """Write a post, the actor's own unless `author_id` names another author. None stands for what was not given."""
+    status = status or PostStatus.DRAFT
     policy.permit(actor, policy.may_write_posts(actor), "write posts")
+    policy.permit(actor, policy.may_move_post(actor, PostStatus.DRAFT, status), f"make posts {status}")
     author = find_author(actor, author_id)
     policy.permit(
         actor,
         policy.may_write_posts_of(actor, author.pk if author else actor.author_id),
         "write posts of this author",
     )
-    status = status or PostStatus.DRAFT
-    policy.permit(actor, policy.may_move_post(actor, PostStatus.DRAFT, status), f"make posts {status}")
     values = clean_post(title=title, body=body, tags=tags or [])
     require_move(PostStatus.DRAFT, status, publish_at)
     return Post.objects.create(author=author or own_author(actor), status=status, publish_at=publish_at, **values)

@@ -34,6 +34,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_introspection: Switch = "on"
     contentapi_log_level: Level = "INFO"
     contentapi_max_body: Count = 1024 * 1024
+    contentapi_max_depth: Count = 12
     contentapi_max_page: Count = 100
     contentapi_max_query_length: Count = 32 * 1024
     contentapi_max_tokens: Count = 2000

@@ -34,6 +34,11 @@ def may_write_posts_of(actor: Actor, author_id: int | None) -> bool:
     return may_write_posts(actor) and (actor.role in EDITORIAL or author_id == actor.author_id)
 
 
+def may_import_posts(actor: Actor) -> bool:
+    """Whether the asker brings in posts of whomever their files name."""
+    return may_write_posts(actor) and actor.role in EDITORIAL
+
+
 def may_move_post(actor: Actor, old_status: str, new_status: str) -> bool:
     """Whether the asker may move posts between these states: to or from the public ones needs `posts:publish`."""
     public = {"published", "scheduled"} & {old_status, new_status}

@@ -153,5 +153,9 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.contentapi_log_level},
-    "loggers": {"django": {"level": "INFO"}, "django.request": {"level": "ERROR"}},
+    "loggers": {
+        "ariadne": {"level": "CRITICAL"},  # it logs clients' mistakes as errors; contentapi.graphql logs ours
+        "django": {"level": "INFO"},
+        "django.request": {"level": "ERROR"},
+    },
 }

@@ -5,6 +5,7 @@ from typing import Any
 
 from blog.models import Author, Comment, Post, PostStatus
 from contentapi.identity import ROLE_SCOPES, Actor, Role, Scope
+from orders.models import Order
 from users.models import User
 
 NUMBERS = count(1)
@@ -31,6 +32,12 @@ def make_post(**values: Any) -> Post:
 
 def make_comment(post: Post, **values: Any) -> Comment:
     return Comment.objects.create(**{"post": post, "author": post.author, "body": "Well said.", **values})
+
+
+def make_order(**values: Any) -> Order:
+    if "user" not in values:
+        values["user"] = make_user()
+    return Order.objects.create(**{"total": "1.00", **values})
 
 
 def make_actor(role: Role, *, scopes: set[Scope] | None = None, author: Author | None = None) -> Actor:

@@ -1,3 +1,5 @@
+from typing import Any
+
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
@@ -41,6 +43,11 @@ class UserAdmin(DjangoUserAdmin):
         ("Times", {"fields": ["created_at", "last_login"]}),
     ]
     add_fieldsets = [(None, {"fields": ["email", "name", "role", "usable_password", "password1", "password2"]})]
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[Any, Any, set[str], Any]:
+        """Let a user's API keys go with the user, although nobody may delete a key by itself."""
+        shown, counts, _, protected = super().get_deleted_objects(objs, request)
+        return shown, counts, set(), protected
 
 
 @admin.register(ApiKey)

@@ -12,6 +12,9 @@ from django.utils import timezone
 
 from contentapi.identity import Role, Scope
 
+MAX_NAME = 150
+MAX_EMAIL = 254
+
 
 class UserManager(BaseUserManager["User"]):
     def with_email(self, email: str) -> models.QuerySet[User]:
@@ -33,8 +36,10 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser):
     """Somebody with an account. The role alone says what they may do: there are no groups and no flags beside it."""
 
-    name = models.CharField(max_length=150)
-    email = models.EmailField(help_text="The name to log in with. Upper and lower case do not matter.")
+    name = models.CharField(max_length=MAX_NAME)
+    email = models.EmailField(
+        max_length=MAX_EMAIL, help_text="The name to log in with. Upper and lower case do not matter."
+    )
     role = models.CharField(
         max_length=10,
         choices=[(role.value, role.value) for role in Role],

@@ -15,7 +15,7 @@ from contentapi import policy
 from contentapi.errors import Conflict, Invalid, NotFound, constraint_name
 from contentapi.identity import ROLE_SCOPES, Actor, Role, Scope
 from users import selectors
-from users.models import ApiKey, User
+from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
 
 API_KEY_DAYS = 365
 
@@ -41,11 +41,9 @@ def require_valid(user: User, password: str | None) -> None:
     problems: dict[str, list[str]] = {}
     if not user.name:
         problems["name"] = ["This must not be empty."]
-    elif len(user.name) > 150:
-        problems["name"] = [f"At most 150 characters, and this has {len(user.name)}."]
-    try:
-        validate_email(user.email)
-    except ValidationError:
+    elif len(user.name) > MAX_NAME:
+        problems["name"] = [f"At most {MAX_NAME} characters, and this has {len(user.name)}."]
+    if len(user.email) > MAX_EMAIL or not is_email(user.email):
         problems["email"] = ["This is not an email address."]
     if password is not None:
         try:
@@ -54,6 +52,14 @@ def require_valid(user: User, password: str | None) -> None:
             problems["password"] = list(error.messages)
     if problems:
         raise Invalid(problems)
+
+
+def is_email(text: str) -> bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
 
 
 def create_api_key(*, email: str, name: str, scopes: Iterable[Scope] = (), expires_in_days: int = API_KEY_DAYS) -> str:
@@ -82,7 +88,8 @@ def create_api_key(*, email: str, name: str, scopes: Iterable[Scope] = (), expir
 def revoke_api_key(*, prefix: str) -> None:
     """Revoke a key at once. Revoking it again changes nothing. Raises `NotFound`."""
     if not ApiKey.objects.filter(prefix=prefix).exists():
-        raise NotFound(f"There is no API key with the prefix {prefix}.")
+        # Not repeated: it may be the whole key, given by mistake.
+        raise NotFound("There is no API key with this prefix: the part of a key before its last underscore.")
     ApiKey.objects.filter(prefix=prefix, revoked_at=None).update(revoked_at=timezone.now())
 
 

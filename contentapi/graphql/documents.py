@@ -1,15 +1,26 @@
-"""The document of a request: parsed and validated within limits."""
+"""The document of a request: parsed and validated within limits, before anything is executed."""
 
 from collections.abc import Collection
+from functools import cache
 from typing import Any
 
 from django.conf import settings
 from graphql import (
     ASTValidationRule,
     DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
     GraphQLError,
     GraphQLSchema,
+    GraphQLSyntaxError,
+    Lexer,
+    OperationDefinitionNode,
+    SelectionNode,
+    SelectionSetNode,
+    Source,
     StringValueNode,
+    TokenKind,
     TypeInfo,
     ValidationRule,
     parse,
@@ -20,6 +31,9 @@ from graphql import (
 from contentapi.errors import LimitExceeded
 from contentapi.graphql.errors import ValidationFailed
 from contentapi.text import is_storable
+
+INTROSPECTION_FIELDS = ("__schema", "__type")
+INTROSPECTION_DEPTH = 15
 
 
 class StorableStringsRule(ValidationRule):
@@ -35,12 +49,21 @@ def parse_document(_: Any, request: dict[str, Any]) -> DocumentNode:
     text, longest = request["query"], settings.ENVIRONMENT.contentapi_max_query_length
     length = len(text.encode())
     if length > longest:
-        limit = LimitExceeded(
-            f"The query has {length} bytes; at most {longest} are allowed (CONTENTAPI_MAX_QUERY_LENGTH)."
-        )
-        raise GraphQLError(limit.message, original_error=limit)
+        raise over_limit(f"The query has {length} bytes; at most {longest} are allowed (CONTENTAPI_MAX_QUERY_LENGTH).")
     most = settings.ENVIRONMENT.contentapi_max_tokens
-    return parse(text, max_lexical_tokens=most, max_comments=most)
+    try:
+        return parse(text, max_lexical_tokens=most, max_comments=most)
+    except GraphQLSyntaxError:
+        if has_more_tokens(text, most):
+            raise over_limit(
+                f"The query has more tokens than the {most} that are allowed (CONTENTAPI_MAX_TOKENS)."
+            ) from None
+        raise
+
+
+def has_more_tokens(text: str, most: int) -> bool:
+    lexer = Lexer(Source(text))
+    return all(lexer.advance().kind is not TokenKind.EOF for _ in range(most + 1))
 
 
 def validate_document(
@@ -50,9 +73,57 @@ def validate_document(
     max_errors: int | None = None,
     type_info: TypeInfo | None = None,  # noqa: ARG001 - Ariadne's protocol
 ) -> list[GraphQLError]:
+    """Validate a document and hold it to its depths. Returns what is wrong with it."""
     errors = validate(
         schema, document_ast, rules=[*(rules or specified_rules), StorableStringsRule], max_errors=max_errors
     )
     for error in errors:
         error.original_error = ValidationFailed(error.message)
-    return errors
+    return errors or depth_errors(document_ast)
+
+
+def depth_errors(document: DocumentNode) -> list[GraphQLError]:
+    most = settings.ENVIRONMENT.contentapi_max_depth
+    try:
+        fields, introspection = depths(document)
+    except RecursionError:  # fragments that spread each other hundreds of times over
+        return [over_limit(f"The query is far deeper than the {most} that are allowed (CONTENTAPI_MAX_DEPTH).")]
+    if fields > most:
+        return [over_limit(f"The query is {fields} fields deep; at most {most} are allowed (CONTENTAPI_MAX_DEPTH).")]
+    if introspection > INTROSPECTION_DEPTH:
+        return [over_limit(f"Introspection is {introspection} fields deep; at most {INTROSPECTION_DEPTH} are allowed.")]
+    return []
+
+
+def depths(document: DocumentNode) -> tuple[int, int]:
+    """Return how many fields of a valid document stand within each other: its own, and those of introspection.
+
+    Every fragment is measured once, so the work grows with the document and not with what it expands to.
+    """
+    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+
+    def deepest(selections: SelectionSetNode | None) -> tuple[int, int]:
+        found = [of_selection(selection) for selection in selections.selections] if selections else []
+        return max((own for own, _ in found), default=0), max((other for _, other in found), default=0)
+
+    @cache
+    def of_fragment(name: str) -> tuple[int, int]:
+        return deepest(fragments[name].selection_set)
+
+    def of_selection(selection: SelectionNode) -> tuple[int, int]:
+        if isinstance(selection, FragmentSpreadNode):
+            return of_fragment(selection.name.value)
+        fields, introspection = deepest(getattr(selection, "selection_set", None))
+        if not isinstance(selection, FieldNode):
+            return fields, introspection
+        if selection.name.value in INTROSPECTION_FIELDS:
+            return 0, fields + 1  # what is selected on the schema's own types counts as introspection
+        return fields + 1, introspection
+
+    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    found = [deepest(operation.selection_set) for operation in operations]
+    return max(own for own, _ in found), max(other for _, other in found)
+
+
+def over_limit(message: str) -> GraphQLError:
+    return GraphQLError(message, original_error=LimitExceeded(message))

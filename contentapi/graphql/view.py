@@ -24,6 +24,7 @@ from contentapi.graphql.documents import parse_document, validate_document
 from contentapi.graphql.errors import PARTIAL_SUCCESS, ErrorReport, entry, logged_kind
 from contentapi.graphql.schema import SCHEMA
 from contentapi.identity import RequestContext
+from contentapi.negotiation import preferred_type
 from contentapi.text import require_storable
 from users.authentication import authenticate
 
@@ -63,7 +64,7 @@ def require_post(request: HttpRequest) -> None:
 
 
 def acceptable_type(request: HttpRequest) -> str:
-    preferred = request.get_preferred_type([JSON, GRAPHQL_RESPONSE])
+    preferred = preferred_type(request.headers.get("Accept", ""), [JSON, GRAPHQL_RESPONSE])
     if preferred is None:
         raise NotAcceptable(f"An answer is {JSON} or {GRAPHQL_RESPONSE}; Accept allows neither.")
     return preferred
@@ -75,7 +76,7 @@ def read_body(request: HttpRequest) -> GraphQLBody:
     if request.content_type != JSON or charset.lower() not in ("utf-8", "utf8"):
         raise UnsupportedMediaType(f"Send the request as {JSON} in UTF-8.")
     try:
-        body = BODY.decode(read_bytes(request))
+        body = BODY.decode(read_bytes(request).decode())  # members that are ignored must be UTF-8 too
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as trouble:
         reason = "it is nested too deeply" if isinstance(trouble, RecursionError) else trouble
         raise Malformed(f"The body is not a GraphQL request in JSON: {reason}.") from None
@@ -90,16 +91,17 @@ def read_bytes(request: HttpRequest) -> bytes:
     content: bytes = request.META["wsgi.input"].read(most + 1) if chunked else b""
     length = len(content) if chunked else int(request.META.get("CONTENT_LENGTH") or 0)
     if length > most:
-        raise TooLarge(f"The body has {length} bytes or more; at most {most} are allowed (CONTENTAPI_MAX_BODY).")
+        raise TooLarge(f"The body is larger than the {most} bytes that are allowed (CONTENTAPI_MAX_BODY).")
     return content if chunked else request.body
 
 
 def execute(body: GraphQLBody, context: RequestContext) -> tuple[dict[str, Any], int, Mapping[str, str]]:
     """Execute a request. Returns the members of the answer, its status and its headers."""
     report = ErrorReport()
+    # A blank stands for the empty document, which Ariadne takes for none at all.
     _, result = graphql_sync(
         SCHEMA,
-        {"query": body.query, "variables": body.variables, "operationName": body.operation_name},
+        {"query": body.query or " ", "variables": body.variables, "operationName": body.operation_name},
         context_value=context,
         query_parser=parse_document,
         query_validator=validate_document,

@@ -13,7 +13,8 @@ def test_a_post_is_answered_with_what_is_selected_and_nothing_else(gql: GraphQL)
     comment = make_comment(post, body="Hot!")
 
     answer = gql(
-        "query ($id: ID!) { post(id: $id) { title tags commentCount author { name } comments { id body } } }", id=post.pk
+        "query ($id: ID!) { post(id: $id) { title tags commentCount author { name } comments { id body } } }",
+        id=post.pk,
     )
 
     assert answer.data == {

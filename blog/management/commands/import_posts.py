@@ -43,8 +43,10 @@ class Command(BaseCommand):
         files = self.find(paths)
         began, counts, seen = monotonic(), Counter[str](), set[str]()
         for source in tqdm(files, desc="Importing", unit="file", disable=None, leave=False):
-            counts[self.import_one(source, seen, status=status, dry_run=dry_run)] += 1
-            seen.add(source.known_as)
+            outcome = self.import_one(source, seen, status=status, dry_run=dry_run)
+            counts[outcome] += 1
+            if outcome != Outcome.NOT_A_POST:
+                seen.add(source.known_as)
         self.summarise(counts, len(files), monotonic() - began, dry_run=dry_run)
         if counts[BAD]:
             raise CommandError(f"{counts[BAD]} of {len(files)} files could not be imported; each is named above.")

@@ -1,0 +1,27 @@
+"""Which of the offered media types a client wants most (RFC 9110, section 12.5.1)."""
+
+from collections.abc import Sequence
+
+from django.http.request import MediaType
+
+
+def preferred_type(accept: str, offered: Sequence[str]) -> str | None:
+    """Return the offered type that an Accept header prefers, the first among equals; None when it allows none.
+
+    Django's own choice compares parameters (a charset is none of ours) and overlooks that `q=0` forbids.
+    """
+    ranges = [MediaType(text) for text in (accept.strip() or "*/*").split(",") if text.strip()]
+    best = max(offered, key=lambda media_type: weight(ranges, media_type))
+    return best if weight(ranges, best)[0] > 0 else None
+
+
+def weight(ranges: Sequence[MediaType], media_type: str) -> tuple[float, int]:
+    """Return the quality of the most specific range that covers a type, and how early that range stands."""
+    main, sub = media_type.split("/")
+    covering = [
+        ((kind.main_type != "*") + (kind.sub_type != "*"), -place, kind.quality)
+        for place, kind in enumerate(ranges)
+        if kind.main_type in ("*", main) and kind.sub_type in ("*", sub)
+    ]
+    _, place, quality = max(covering, default=(0, 0, 0.0))
+    return quality, place

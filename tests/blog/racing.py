@@ -1,0 +1,39 @@
+"""Races that always happen: acts in real threads, none of which goes on before all of them have come to a lock."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import TypeVar
+
+from django.db import connection, transaction
+
+T = TypeVar("T")
+
+
+def race(hold: Callable[[], object], *acts: Callable[[], T]) -> list[T]:
+    """Run the acts at once, behind the lock that `hold` takes and that is released when all of them wait."""
+    pids = SimpleQueue[int]()
+
+    def run(act: Callable[[], T]) -> T:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_backend_pid()")
+                pids.put(cursor.fetchone()[0])
+            return act()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(acts)) as pool:
+        with transaction.atomic():
+            hold()
+            runs = [pool.submit(run, act) for act in acts]
+            backends = [pids.get() for _ in acts]
+            while waiting(backends) < len(acts) and not any(run.done() for run in runs):
+                pass
+        return [run.result() for run in runs]
+
+
+def waiting(backends: list[int]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted AND pid = ANY(%s)", [backends])
+        return int(cursor.fetchone()[0])

@@ -1,0 +1,248 @@
+"""The editors' desk, used as a browser does it: forms are sent back as they came, but for the edits."""
+
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.test import Client
+from django.urls import reverse
+
+from blog.models import Author, Comment, Post, PostSource
+from contentapi.identity import Role
+from tests.factories import make_author, make_comment, make_post, make_user
+
+PAST, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
+ADD = reverse("admin:blog_post_add")
+MODELS = [model for model in admin.site._registry if model._meta.app_label == "blog"]
+
+
+class Form(HTMLParser):
+    """The fields of a page's form with their values, as a browser would send them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.values: dict[str, str] = {}
+        self.open: str | None = None
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        name = given.get("name") or ""
+        if tag == "input" and given.get("type") not in ("submit", "checkbox", "file"):
+            self.values[name] = given.get("value") or ""
+        elif tag in ("textarea", "select"):
+            self.open = name
+            self.values[name] = ""
+        elif tag == "option" and self.open and "selected" in given:
+            self.values[self.open] = given.get("value") or ""
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.lasttag == "textarea":
+            self.values[self.open] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "textarea" and self.open:  # HTML drops the first line end, and a form is sent with CR LF
+            text = self.values[self.open].replace("\r\n", "\n").removeprefix("\n")
+            self.values[self.open] = text.replace("\n", "\r\n")
+        if tag in ("textarea", "select"):
+            self.open = None
+
+
+@pytest.fixture
+def desk(db: None, client: Client) -> Client:  # noqa: ARG001
+    """A browser in which an editor is logged in."""
+    client.force_login(make_user(Role.EDITOR))
+    return client
+
+
+def page_of(post: Post) -> str:
+    return reverse("admin:blog_post_change", args=[post.pk])
+
+
+def send(desk: Client, url: str, **edits: str) -> Any:
+    """Get the form at the address and send it back with the edits."""
+    return desk.post(url, {**Form(desk.get(url).content.decode()).values, **edits})
+
+
+def errors_of(response: Any) -> dict[str, list[str]]:
+    return dict(response.context["adminform"].form.errors)
+
+
+def row(post: Post) -> Any:
+    return Post.objects.values().get(pk=post.pk)
+
+
+def test_an_editor_sees_the_blog_and_nothing_else(desk: Client) -> None:
+    index = desk.get(reverse("admin:index"))
+
+    apps = {app["app_label"]: {model["object_name"] for model in app["models"]} for app in index.context["app_list"]}
+    assert apps == {"blog": {"Author", "Comment", "Post"}}
+
+
+@pytest.mark.parametrize("address", ["users_user_changelist", "users_user_add", "users_apikey_changelist"])
+def test_an_editor_is_refused_the_users_and_their_keys(desk: Client, address: str) -> None:
+    assert desk.get(reverse(f"admin:{address}")).status_code == 403
+
+
+@pytest.mark.django_db
+def test_an_admin_sees_the_users_too(client: Client) -> None:
+    client.force_login(make_user(Role.ADMIN))
+
+    labels = {app["app_label"] for app in client.get(reverse("admin:index")).context["app_list"]}
+
+    assert {"blog", "users"} <= labels
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "values", [{"role": Role.READER}, {"role": Role.AUTHOR}, {"role": Role.ADMIN, "is_active": False}]
+)
+@pytest.mark.parametrize("url", [reverse("admin:index"), reverse("admin:blog_post_changelist"), ADD])
+def test_who_is_no_editor_is_shown_the_login(client: Client, values: dict[str, Any], url: str) -> None:
+    client.force_login(make_user(**values))
+
+    response = client.get(url)
+
+    assert (response.status_code, response.headers["Location"]) == (302, f"{reverse('admin:login')}?next={url}")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_list_is_shown_and_searched(desk: Client, model: type[Post | Author | Comment]) -> None:
+    make_comment(make_post(title="Needle", author=make_author(name="Needle")), body="Needle")
+    make_comment(make_post())
+    url = reverse(f"admin:blog_{model._meta.model_name}_changelist")
+
+    pages = [desk.get(url), desk.get(url, {"q": "needle"}), desk.get(url, {"q": "nothing like it"})]
+
+    assert [page.status_code for page in pages] == [200, 200, 200]
+    assert [page.context["cl"].result_count for page in pages] == [2, 1, 0]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_object_has_its_page_and_every_model_its_empty_form(
+    desk: Client, model: type[Post | Author | Comment]
+) -> None:
+    make_comment(make_post())
+    name = model._meta.model_name
+
+    pages = [
+        desk.get(reverse(f"admin:blog_{name}_add")),
+        desk.get(reverse(f"admin:blog_{name}_change", args=[model.objects.get().pk])),
+    ]
+
+    assert [page.status_code for page in pages] == [200, 200]
+
+
+@pytest.mark.parametrize(("status", "day"), [("draft", ""), ("published", ""), ("scheduled", "2100-01-01")])
+def test_a_post_that_is_added_is_stored_as_the_service_stores_it(desk: Client, status: str, day: str) -> None:
+    author = make_author()
+    time = "12:30:00" if day else ""
+    text = {"title": " Soup ", "body": "One\r\ntwo ", "tags": "hot\r\n very cheap \r\n\r\n", "author": str(author.pk)}
+
+    response = send(desk, ADD, **text, status=status, publish_at_0=day, publish_at_1=time)
+
+    stored = {"title": "Soup", "body": "One\ntwo ", "tags": ["hot", "very cheap"], "author": author.pk, "version": 1}
+    state = {"status": status, "publish_at": LATER if day else None}
+    assert response.headers["Location"] == reverse("admin:blog_post_changelist")
+    assert list(Post.objects.values(*stored, *state)) == [stored | state]
+
+
+@pytest.mark.parametrize(
+    ("edits", "fields"),
+    [
+        ({"title": " "}, {"title"}),
+        ({"title": "x" * 201}, {"title"}),
+        ({"author": ""}, {"author"}),
+        ({"tags": "x" * 51}, {"tags"}),
+        ({"tags": "\n".join(map(str, range(21)))}, {"tags"}),
+        ({"tags": "a\r\na"}, {"__all__"}),
+        ({"body": "x" * 200_001}, {"__all__"}),
+        ({"status": "lost"}, {"status"}),
+        ({"status": "scheduled"}, {"publish_at"}),
+        ({"status": "scheduled", "publish_at_0": "2020-01-01", "publish_at_1": "00:00"}, {"publish_at"}),
+        ({"publish_at_0": "2100-01-01", "publish_at_1": "00:00"}, {"publish_at"}),
+    ],
+)
+def test_a_post_against_a_rule_is_refused_in_the_form(desk: Client, edits: dict[str, str], fields: set[str]) -> None:
+    valid = {"title": "Soup", "author": str(make_author().pk)}
+
+    response = send(desk, ADD, **{**valid, **edits})
+
+    assert response.status_code == 200
+    assert set(errors_of(response)) == fields
+    assert not Post.objects.exists()
+
+
+def test_a_changed_text_is_stored_with_plain_line_ends_and_a_new_version(desk: Client) -> None:
+    post = make_post(title="Old", body="Old.", tags=["a"], updated_at=PAST)
+    before = row(post)
+
+    send(desk, page_of(post), title=" New ", body="One\r\n\r\ntwo\r\n", tags="b\r\nc")
+
+    after = row(post)
+    assert after.pop("updated_at") > before.pop("updated_at")
+    assert after == {**before, "title": "New", "body": "One\n\ntwo\n", "tags": ["b", "c"], "version": 2}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"body": "\n\n  One\n\ntwo  \n\n"},
+        {"body": "One\r\ntwo\r\n"},
+        {"body": "<b>&amp;</textarea>"},
+        {"tags": ["hot", "very hot"]},
+        {"tags": ["salt, pepper", "hot"]},
+        {"status": "scheduled", "publish_at": LATER.replace(second=1, microsecond=5)},
+        {"status": "archived"},
+        {"title": "x" * 200, "body": ""},
+    ],
+)
+def test_a_form_that_is_saved_as_it_came_changes_nothing(desk: Client, values: dict[str, Any]) -> None:
+    post = make_post(**{"updated_at": PAST, **values})
+    PostSource.objects.create(post=post, path="a.md", digest=b"1", authors=["Ines", "Jo"], status="published")
+    before = row(post)
+
+    response = send(desk, page_of(post))
+
+    assert response.status_code == 302, errors_of(response)
+    assert row(post) == before
+    assert PostSource.objects.values("path", "authors", "status").get() == {
+        "path": "a.md",
+        "authors": ["Ines", "Jo"],
+        "status": "published",
+    }
+
+
+def test_a_legal_move_is_made_together_with_the_change_of_the_text(desk: Client) -> None:
+    post = make_post(status="draft", title="Old")
+
+    send(desk, page_of(post), status="published", title="New")
+
+    moved = {"status": "published", "title": "New", "version": 3}
+    assert Post.objects.values(*moved).get() == moved
+
+
+def test_an_illegal_move_is_refused_in_the_form_which_keeps_the_text(desk: Client) -> None:
+    post = make_post(status="archived", updated_at=PAST)
+    before = row(post)
+
+    response = send(desk, page_of(post), status="published", title="New", body="My evening's work")
+
+    assert errors_of(response) == {"status": ["A post that is archived cannot become published."]}
+    kept = Form(response.content.decode()).values
+    assert (kept["title"], kept["body"], kept["status"]) == ("New", "My evening's work", "published")
+    assert row(post) == before
+
+
+def test_another_time_for_a_scheduled_post_is_refused_and_not_lost_in_silence(desk: Client) -> None:
+    post = make_post(status="scheduled", publish_at=LATER)
+    before = row(post)
+
+    response = send(desk, page_of(post), publish_at_0="2101-01-01", title="New")
+
+    assert response.status_code == 200
+    assert errors_of(response) == {"status": ["A post that is scheduled cannot become scheduled."]}
+    assert row(post) == before

@@ -1,0 +1,225 @@
+"""Reading Markdown with front matter: every way of saying a thing. Bad files are in test_bad_files.py."""
+
+from datetime import UTC, datetime
+from pathlib import PurePath
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blog import front_matter
+from blog.front_matter import MarkdownPost
+
+HERE = PurePath("soup.md")
+DAY = datetime(2015, 5, 15, tzinfo=UTC)
+
+
+def toml(lines: str, body: str = "Boil.\n") -> bytes:
+    return f"+++\n{lines}\n+++\n{body}".encode()
+
+
+def yaml(lines: str, body: str = "Boil.\n") -> bytes:
+    return f"---\n{lines}\n---\n{body}".encode()
+
+
+def read(content: bytes, path: PurePath = HERE) -> MarkdownPost:
+    post = front_matter.parse(content, path)
+    assert post is not None
+    return post
+
+
+SOUP = MarkdownPost(
+    title="Soup",
+    body="\nBoil.\n",
+    authors=("Ines", "Jo"),
+    tags=("hot", "cheap"),
+    date=DAY,
+    updated=datetime(2016, 1, 2, 3, 4, 5, tzinfo=UTC),
+    draft=True,
+)
+SOUP_TOML = """+++
+title = "Soup"
+authors = ["Ines", "Jo"]
+date = 2015-05-15
+updated = 2016-01-02T03:04:05Z
+draft = true
+[taxonomies]
+tags = ["hot", "cheap"]
++++
+
+Boil.
+"""
+SOUP_YAML = """---
+title: Soup
+authors: [Ines, Jo]
+date: 2015-05-15
+lastmod: 2016-01-02 03:04:05
+draft: true
+tags: hot cheap
+---
+
+Boil.
+"""
+
+
+@pytest.mark.parametrize("text", [SOUP_TOML, SOUP_YAML])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_whole_file_is_read_with_and_without_a_byte_order_mark(text: str, mark: bytes) -> None:
+    assert read(mark + text.encode()) == SOUP
+
+
+@pytest.mark.parametrize("text", [SOUP_TOML, SOUP_YAML])
+def test_a_file_with_windows_line_ends_says_the_same_and_keeps_them_in_its_body(text: str) -> None:
+    post = read(text.replace("\n", "\r\n").encode())
+
+    assert post == MarkdownPost(**{**vars(SOUP), "body": "\r\nBoil.\r\n"})
+
+
+@pytest.mark.parametrize("content", [toml('title = "Soup"'), yaml("title: Soup")])
+def test_a_file_that_says_only_its_title_says_nothing_else(content: bytes) -> None:
+    assert read(content) == MarkdownPost("Soup", "Boil.\n", authors=(), tags=(), date=None, updated=None, draft=False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "x", "\n\n", "  x  ", "+++\nx\n+++\n", "---\nx\n", "a\r\nb\rc\n", "\ufeffx", "\u2028\x0b\x1c\x85", "+++ x"],
+)
+@pytest.mark.parametrize("beginning", ['+++\ntitle = "Soup"\n+++\n', "---\ntitle: Soup\n---\n"])
+def test_the_body_is_what_follows_the_front_matter_to_the_letter(beginning: str, body: str) -> None:
+    assert read(f"{beginning}{body}".encode()).body == body
+
+
+@pytest.mark.parametrize(
+    ("content", "body"),
+    [
+        (b'+++ \t\ntitle = "Soup"\n+++\t \nBoil.', "Boil."),
+        (b"---\ntitle: Soup\n---", ""),
+        (b'+++\ntitle = "Soup" # ---\ndescription = "+++ x"\n+++\nBoil.', "Boil."),
+    ],
+)
+def test_a_fence_is_a_line_of_its_own(content: bytes, body: str) -> None:
+    assert (read(content).title, read(content).body) == ("Soup", body)
+
+
+@pytest.mark.parametrize("content", [b"+++\n+++\n", b'+++\ntemplate = "latest.html"\n+++\n \n', b"---\n---\n"])
+def test_a_page_without_title_and_text_is_no_post(content: bytes) -> None:
+    assert front_matter.parse(content, HERE) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "moment"),
+    [
+        ("date = 2015-05-15", DAY),
+        ("date = 2015-05-15T10:00:00", datetime(2015, 5, 15, 10, tzinfo=UTC)),
+        ("date = 2015-05-15T10:00:00.5+02:00", datetime(2015, 5, 15, 8, 0, 0, 500_000, tzinfo=UTC)),
+        ('date = "2015-05-15"', DAY),
+        ('date = " 2015-05-15T10:00:00Z "', datetime(2015, 5, 15, 10, tzinfo=UTC)),
+        ('date = "2015-05-15 10:00:00 -0200"', datetime(2015, 5, 15, 12, tzinfo=UTC)),
+        ('path = "2015/05/15/soup"', DAY),
+        ('path = "inside/2015/05/15/soup"', DAY),
+        ('url = "/2015/05/15/"', DAY),
+        ('permalink = "/kitchen/2015/05/15"', DAY),
+        ('path = "soup/12015/05/15"', None),
+        ('path = "2015/05/151"', None),
+        ("path = 20150515", None),
+        ('date = ""', None),
+    ],
+)
+def test_a_date_in_the_front_matter_is_read_in_every_form(line: str, moment: datetime | None) -> None:
+    assert read(toml(f'title = "Soup"\n{line}')).date == moment
+
+
+@pytest.mark.parametrize(
+    ("path", "moment"),
+    [
+        ("2015-05-15-soup.md", DAY),
+        ("2015-05-15.md", DAY),
+        ("2015-05-15_soup.md", DAY),
+        ("a/2015-05-15-soup/index.md", DAY),
+        ("2015-05-15-soup/other.md", None),
+        ("soup-2015-05-15.md", None),
+        ("2015-05-151.md", None),
+    ],
+)
+def test_a_date_in_the_name_of_the_file_is_read(path: str, moment: datetime | None) -> None:
+    assert read(toml('title = "Soup"'), PurePath(path)).date == moment
+
+
+def test_the_front_matters_date_comes_before_the_addresss_and_that_before_the_names() -> None:
+    name, address, date = PurePath("2013-03-03-soup.md"), 'path = "2014/04/04/soup"', "date = 2015-05-15"
+
+    assert read(toml(f'title = "Soup"\n{address}\n{date}'), name).date == DAY
+    assert read(toml(f'title = "Soup"\n{address}'), name).date == datetime(2014, 4, 4, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("key", ["updated", "lastmod", "last_modified_at"])
+def test_the_last_change_is_read_under_every_name(key: str) -> None:
+    assert read(toml(f'title = "Soup"\n{key} = 2015-05-15')).updated == DAY
+
+
+@pytest.mark.parametrize(
+    ("lines", "authors"),
+    [
+        ("author: Ines", ("Ines",)),
+        ("author: Ines, Jo and others", ("Ines, Jo and others",)),
+        ("authors: Ines", ("Ines",)),
+        ("authors: [Ines, Jo]", ("Ines", "Jo")),
+        ("authors: [' Ines ', '', 7]", ("Ines", "7")),
+        ("authors: [{name: Ines, email: i@example.invalid}, Jo]", ("Ines", "Jo")),
+        ("author: {name: Ines}", ("Ines",)),
+        ("taxonomies: {authors: [Ines]}", ("Ines",)),
+        ("extra: {author: Ines}", ("Ines",)),
+        ("authors: [Ines]\nauthor: Jo\nextra: {author: Al}", ("Ines",)),
+        ("authors: []\nauthor: Jo", ("Jo",)),
+        ("authors:", ()),
+        ("taxonomies: none\nextra: 3", ()),
+    ],
+)
+def test_authors_are_read_in_every_shape(lines: str, authors: tuple[str, ...]) -> None:
+    assert read(yaml(f"title: Soup\n{lines}")).authors == authors
+
+
+@pytest.mark.parametrize(
+    ("lines", "tags"),
+    [
+        ("tags: [hot, cheap]", ("hot", "cheap")),
+        ("tags: hot cheap", ("hot", "cheap")),
+        ("tags: very hot, cheap,", ("very hot", "cheap")),
+        ("tags: [hot, ' hot ', '', very hot, 2015, 1.5]", ("hot", "very hot", "2015", "1.5")),
+        ("taxonomies: {tags: [hot]}", ("hot",)),
+        ("extra: {tags: hot}", ("hot",)),
+        ("tags: []\ntaxonomies: {tags: [hot]}", ("hot",)),
+        ("tags:", ()),
+    ],
+)
+def test_tags_are_read_in_every_shape_and_each_once(lines: str, tags: tuple[str, ...]) -> None:
+    assert read(yaml(f"title: Soup\n{lines}")).tags == tags
+
+
+@pytest.mark.parametrize(
+    ("value", "title"), [("2015", "2015"), ("1.5", "1.5"), ("2015-05-15", "2015-05-15"), ('" S "', " S ")]
+)
+def test_a_title_that_looks_like_something_else_is_still_a_text(value: str, title: str) -> None:
+    assert read(yaml(f"title: {value}")).title == title
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40)
+
+
+def quoted(text: str) -> str:
+    return '"' + "".join(f"\\U{ord(character):08x}" for character in text) + '"'
+
+
+@settings(deadline=None)
+@given(
+    title=WORDS.filter(str.strip),
+    tags=st.lists(WORDS.filter(str.strip), max_size=5),
+    body=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
+)
+def test_what_is_written_as_toml_is_read_back(title: str, tags: list[str], body: str) -> None:
+    content = toml(f"title = {quoted(title)}\ntags = [{', '.join(map(quoted, tags))}]", body)
+
+    post = read(content)
+
+    assert (post.title, post.body) == (title, body)
+    assert post.tags == tuple(dict.fromkeys(tag.strip() for tag in tags))

@@ -1,0 +1,299 @@
+"""What becomes of a file, the first time and when it comes again."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from blog import importing, services
+from blog.front_matter import BadFile
+from blog.importing import Outcome, SourceFile
+from blog.models import Author, Post, PostSource
+from contentapi.errors import ApiError, Forbidden, Unauthenticated
+from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from tests.blog.racing import race
+from tests.factories import make_actor, make_author
+
+DAY = datetime(2015, 5, 15, tzinfo=UTC)
+
+
+def soup(lines: str = "", body: str = "Boil.\n", title: str = "Soup") -> str:
+    return f'+++\ntitle = "{title}"\ndate = 2015-05-15\n{lines}\n+++\n{body}'
+
+
+def give(
+    folder: Path, text: str, name: str = "soup.md", *, status: str = "published", dry_run: bool = False
+) -> Outcome:
+    """Write the file and import it."""
+    file = folder / name
+    file.parent.mkdir(exist_ok=True, parents=True)
+    file.write_text(text, newline="")
+    return importing.import_file(actor=OPERATOR, source=SourceFile(file, name), status=status, dry_run=dry_run)
+
+
+def everything() -> list[object]:
+    return [list(model.objects.order_by("pk").values()) for model in (Author, Post, PostSource)]
+
+
+@pytest.mark.django_db
+def test_a_new_file_becomes_a_post_with_all_that_it_says(tmp_path: Path) -> None:
+    lines = 'authors = ["Ines", "Jo"]\ntags = ["hot"]\nupdated = 2016-01-01'
+
+    outcome = give(tmp_path, soup(lines, body="\r\nBoil.\n"), "kitchen/soup.md")
+
+    text = {"title": "Soup", "body": "\r\nBoil.\n", "tags": ["hot"], "author__name": "Ines"}
+    state = {"status": "published", "publish_at": None, "version": 1}
+    times = {"created_at": DAY, "updated_at": datetime(2016, 1, 1, tzinfo=UTC)}
+    source = {"source__path": "kitchen/soup.md", "source__authors": ["Ines", "Jo"], "source__status": "published"}
+    expected = text | state | times | source
+    assert outcome == Outcome.CREATED
+    assert list(Post.objects.values(*expected)) == [expected]
+
+
+@pytest.mark.django_db
+def test_a_file_without_author_and_last_change_gets_what_stands_for_them(tmp_path: Path) -> None:
+    give(tmp_path, soup())
+
+    expected = {"author__name": importing.NO_AUTHOR, "updated_at": DAY, "source__authors": []}
+    assert list(Post.objects.values(*expected)) == [expected]
+
+
+@pytest.mark.django_db
+def test_an_author_is_known_by_their_name_and_the_oldest_of_a_name_is_taken(tmp_path: Path) -> None:
+    first, _ = make_author(name="Ines"), make_author(name="Ines")
+
+    give(tmp_path, soup('authors = ["Ines"]'), "a.md")
+    give(tmp_path, soup('authors = ["ines"]'), "b.md")
+
+    by_path = dict(PostSource.objects.values_list("path", "post__author__name"))
+    assert by_path == {"a.md": "Ines", "b.md": "ines"}
+    assert PostSource.objects.get(path="a.md").post.author == first
+
+
+@pytest.mark.django_db
+def test_a_file_that_has_not_changed_leaves_everything_and_an_editors_change_alone(tmp_path: Path) -> None:
+    give(tmp_path, soup())
+    post = Post.objects.get()
+    services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better soup"})
+    before = everything()
+
+    outcome = give(tmp_path, soup(), status="archived")
+
+    assert outcome == Outcome.UNCHANGED
+    assert everything() == before
+
+
+@pytest.mark.django_db
+def test_a_changed_file_wins_over_an_editors_change_of_the_text(tmp_path: Path) -> None:
+    give(tmp_path, soup('authors = ["Ines"]\ntags = ["hot"]'))
+    post = Post.objects.get()
+    services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better", "tags": ["x"]})
+
+    outcome = give(tmp_path, soup('authors = ["Jo", "Ines"]', body="Simmer."))
+
+    expected = {"id": post.pk, "title": "Soup", "body": "Simmer.", "tags": [], "author__name": "Jo", "version": 3}
+    source = {"source__authors": ["Jo", "Ines"], "created_at": DAY}
+    assert outcome == Outcome.UPDATED
+    assert list(Post.objects.values(*expected, *source)) == [expected | source]
+    assert Post.objects.get().updated_at > post.updated_at
+
+
+@pytest.mark.django_db
+def test_a_file_is_known_by_its_path_alone(tmp_path: Path) -> None:
+    outcomes = [give(tmp_path, soup(), "a/soup.md"), give(tmp_path, soup(), "b/soup.md")]
+    outcomes += [give(tmp_path / "moved", soup(), "a/soup.md"), give(tmp_path, soup("draft = true"), "a/soup.md")]
+
+    assert outcomes == [Outcome.CREATED, Outcome.CREATED, Outcome.UNCHANGED, Outcome.UPDATED]
+    assert sorted(PostSource.objects.values_list("path", flat=True)) == ["a/soup.md", "b/soup.md"]
+
+
+@pytest.mark.django_db
+def test_a_file_whose_post_was_deleted_is_new_again(tmp_path: Path) -> None:
+    give(tmp_path, soup())
+    Post.objects.get().delete()
+
+    assert give(tmp_path, soup()) == Outcome.CREATED
+    assert Post.objects.count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("_index.md", "no front matter"), ("a/_index.fr.md", soup()), ("latest.md", '+++\ntemplate = "x"\n+++\n')],
+)
+def test_a_section_or_a_page_of_a_template_is_not_a_post(tmp_path: Path, name: str, text: str) -> None:
+    assert give(tmp_path, text, name) == Outcome.NOT_A_POST
+    assert everything() == [[], [], []]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("first", "moved_to", "second", "expected"),
+    [
+        ("published", None, "published", "published"),
+        ("published", None, "draft", "draft"),
+        ("draft", None, "published", "published"),
+        ("draft", "published", "draft", "published"),
+        ("draft", "published", "published", "published"),
+        ("draft", "archived", "published", "published"),
+        ("draft", "scheduled", "published", "published"),
+        ("draft", "scheduled", "draft", "scheduled"),
+        ("published", "archived", "published", "archived"),
+        ("published", "archived", "draft", "draft"),
+        ("published", "draft", "published", "draft"),
+    ],
+)
+def test_a_changed_file_moves_its_post_only_when_it_asks_for_another_state_than_before(
+    tmp_path: Path, first: str, moved_to: str | None, second: str, expected: str
+) -> None:
+    drafts = {"draft": "draft = true", "published": ""}
+    later = datetime(2100, 1, 1, tzinfo=UTC)
+    give(tmp_path, soup(drafts[first]))
+    if moved_to:
+        time = later if moved_to == "scheduled" else None
+        services.move_post(actor=OPERATOR, post_id=str(Post.objects.get().pk), status=moved_to, publish_at=time)
+
+    outcome = give(tmp_path, soup(drafts[second], body="Simmer."))
+
+    state = {"status": expected, "publish_at": later if expected == "scheduled" else None, "source__status": second}
+    assert outcome == Outcome.UPDATED
+    assert list(Post.objects.values(*state)) == [state]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("status", ["draft", "published", "archived"])
+def test_a_files_draft_flag_wins_over_the_status_asked_for(tmp_path: Path, status: str) -> None:
+    give(tmp_path, soup("draft = true"), "a.md", status=status)
+    give(tmp_path, soup("draft = false"), "b.md", status=status)
+
+    assert dict(PostSource.objects.values_list("path", "post__status")) == {"a.md": "draft", "b.md": status}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (soup(title="x" * 201), "title: At most 200 characters, and this has 201."),
+        (soup(body="x" * 200_001), "body: At most 200000 characters, and this has 200001."),
+        (soup(f"tags = {[str(number) for number in range(21)]}"), "tags: At most 20 tags, and these are 21."),
+        (soup(f"tags = ['{'x' * 51}']"), "tags: Each tag has from 1 to 50 characters."),
+        (soup(f"authors = ['{'x' * 151}']"), "the author's name has 151 characters; at most 150"),
+    ],
+)
+def test_a_file_against_a_rule_of_posts_is_bad_and_leaves_nothing(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(BadFile) as refusal:
+        give(tmp_path, text)
+
+    assert str(refusal.value) == message
+    assert everything() == [[], [], []]
+
+
+@pytest.mark.django_db
+def test_a_file_whose_name_is_not_utf8_is_bad(tmp_path: Path) -> None:
+    file = tmp_path / "soup.md"
+    file.write_text(soup())
+
+    with pytest.raises(BadFile, match=r"^the file's name is not UTF-8$"):
+        importing.import_file(actor=OPERATOR, source=SourceFile(file, "soup\udcff.md"))
+
+
+@pytest.mark.django_db
+def test_a_dry_run_says_what_would_be_done_and_changes_nothing(tmp_path: Path) -> None:
+    give(tmp_path, soup(), "known.md")
+    before = everything()
+
+    outcomes = [give(tmp_path, soup('authors = ["Ines"]'), name, dry_run=True) for name in ("new.md", "known.md")]
+
+    assert outcomes == [Outcome.CREATED, Outcome.UPDATED]
+    assert everything() == before
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("actor", "refused"),
+    [
+        (ANONYMOUS, Unauthenticated),
+        (Actor(user_id=1, role=Role.READER, scopes=ALL_SCOPES), Forbidden),
+        (Actor(user_id=1, role=Role.AUTHOR, scopes=ALL_SCOPES, author_id=1), Forbidden),
+        (Actor(user_id=1, role=Role.AUTHOR, scopes=ALL_SCOPES), Forbidden),
+        (Actor(user_id=1, role=Role.ADMIN, scopes=ALL_SCOPES - {Scope.POSTS_WRITE}), Forbidden),
+        (Actor(user_id=1, role=Role.ADMIN, scopes=ALL_SCOPES - {Scope.POSTS_PUBLISH}), Forbidden),
+    ],
+)
+def test_who_may_not_write_posts_of_any_author_may_not_import(
+    tmp_path: Path, actor: Actor, refused: type[ApiError]
+) -> None:
+    file = tmp_path / "soup.md"
+    file.write_text(soup('authors = ["Ines"]'))
+
+    with pytest.raises(refused):
+        importing.import_file(actor=actor, source=SourceFile(file, "soup.md"))
+
+    assert everything() == [[], [], []]
+
+
+@pytest.mark.django_db
+def test_an_editor_may_import(tmp_path: Path) -> None:
+    (tmp_path / "soup.md").write_text(soup())
+
+    outcome = importing.import_file(actor=make_actor(Role.EDITOR), source=SourceFile(tmp_path / "soup.md", "soup.md"))
+
+    assert outcome == Outcome.CREATED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_imports_of_a_new_file_at_once_make_one_post_and_one_author(tmp_path: Path) -> None:
+    text = soup('authors = ["Ines"]')
+
+    outcomes = race(
+        lambda: connection.cursor().execute("LOCK TABLE blog_post IN SHARE MODE"),
+        lambda: give(tmp_path / "one", text),
+        lambda: give(tmp_path / "two", text),
+    )
+
+    assert sorted(outcomes) == [Outcome.CREATED, Outcome.UNCHANGED]
+    assert [Post.objects.count(), PostSource.objects.count(), Author.objects.count()] == [1, 1, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_imports_of_different_files_by_one_new_author_at_once_make_one_author(tmp_path: Path) -> None:
+    text = soup('authors = ["Ines"]')
+
+    outcomes = race(
+        lambda: connection.cursor().execute("LOCK TABLE blog_author IN SHARE MODE"),
+        lambda: give(tmp_path, text, "one.md"),
+        lambda: give(tmp_path, text, "two.md"),
+    )
+
+    assert outcomes == [Outcome.CREATED, Outcome.CREATED]
+    assert [Post.objects.count(), Author.objects.count()] == [2, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_import_and_an_edit_of_the_same_post_at_once_both_count_in_its_version(tmp_path: Path) -> None:
+    give(tmp_path, soup())
+    post = Post.objects.get()
+
+    race(
+        lambda: services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better soup"}),
+        lambda: give(tmp_path, soup(body="Simmer.")),
+    )
+
+    expected = {"title": "Soup", "body": "Simmer.", "version": 3}
+    assert Post.objects.values(*expected).get() == expected
+
+
+@pytest.mark.parametrize("name", ["a.md", "b.markdown", "deep/er/c.md"])
+def test_markdown_files_are_found_at_any_depth(tmp_path: Path, name: str) -> None:
+    for other in (name, ".hidden.md", ".git/a.md", "a.txt", "folder.md/x.png"):
+        (tmp_path / other).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / other).touch()
+
+    assert importing.find_files([tmp_path]) == [SourceFile(tmp_path / name, name)]
+
+
+def test_a_path_that_is_a_file_is_known_by_its_name_whatever_its_ending(tmp_path: Path) -> None:
+    (tmp_path / "soup.txt").touch()
+
+    assert importing.find_files([tmp_path / "soup.txt"]) == [SourceFile(tmp_path / "soup.txt", "soup.txt")]

@@ -1,0 +1,228 @@
+"""Who sees what: the read half of the permission table, in rows."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blog import selectors
+from blog.models import Author, Post, PostStatus
+from contentapi import policy
+from contentapi.errors import Malformed
+from contentapi.identity import ANONYMOUS, OPERATOR, Actor, Role, Scope
+from tests.factories import make_actor, make_author, make_comment, make_post
+
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+ALL = set(PostStatus)
+NO_IDS = ["", "abc", "0", "01", "+1", "-1", " 1", "1 ", "1.0", "1e3", "1_0", "٣", "²", str(2**63), "9" * 5000, "\u0000"]
+
+
+def make_post_in(status: str, author: Author) -> Post:
+    return make_post(author=author, status=status, publish_at=LATER if status == PostStatus.SCHEDULED else None)
+
+
+Asker = Callable[[Author], Actor]
+ASKERS: dict[str, tuple[Asker, set[PostStatus], set[PostStatus]]] = {  # the asker, whose own and whose other posts
+    "anonymous": (lambda _: ANONYMOUS, {PostStatus.PUBLISHED}, {PostStatus.PUBLISHED}),
+    "reader": (lambda own: make_actor(Role.READER, author=own), {PostStatus.PUBLISHED}, {PostStatus.PUBLISHED}),
+    "author": (lambda own: make_actor(Role.AUTHOR, author=own), ALL, {PostStatus.PUBLISHED}),
+    "author without a profile": (lambda _: make_actor(Role.AUTHOR), {PostStatus.PUBLISHED}, {PostStatus.PUBLISHED}),
+    "author without posts:read": (
+        lambda own: make_actor(Role.AUTHOR, author=own, scopes=set(Scope) - {Scope.POSTS_READ}),
+        {PostStatus.PUBLISHED},
+        {PostStatus.PUBLISHED},
+    ),
+    "editor": (lambda _: make_actor(Role.EDITOR), ALL, ALL),
+    "editor without posts:read": (
+        lambda _: make_actor(Role.EDITOR, scopes=set(Scope) - {Scope.POSTS_READ}),
+        {PostStatus.PUBLISHED},
+        {PostStatus.PUBLISHED},
+    ),
+    "admin": (lambda _: make_actor(Role.ADMIN), ALL, ALL),
+    "admin with posts:read alone": (lambda _: make_actor(Role.ADMIN, scopes={Scope.POSTS_READ}), ALL, ALL),
+    "operator": (lambda _: OPERATOR, ALL, ALL),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("asker", ASKERS)
+def test_each_asker_finds_and_lists_exactly_what_they_may_see(asker: str) -> None:
+    as_asker, own_seen, others_seen = ASKERS[asker]
+    own, other = make_author(), make_author()
+    posts = {(author.pk, status): make_post_in(status, author) for author in (own, other) for status in PostStatus}
+    actor = as_asker(own)
+
+    found = {key for key, post in posts.items() if selectors.post_by_id(actor, str(post.pk)).exists()}
+    listed = {(post.author_id, post.status) for post in selectors.list_posts(actor)}
+
+    seen = {(own.pk, status) for status in own_seen} | {(other.pk, status) for status in others_seen}
+    assert found == listed == seen
+
+
+def sees(actor: Actor, post: Post) -> bool:
+    """Say the read rows of the permission table again, in words of its own."""
+    if post.status == "published":
+        return True
+    if actor.role in (None, Role.READER) or "posts:read" not in actor.scopes:
+        return False
+    mine = actor.author_id is not None and actor.author_id == post.author_id
+    return mine or actor.role in (Role.EDITOR, Role.ADMIN)
+
+
+@pytest.mark.django_db
+def test_the_condition_agrees_with_the_table_for_every_actor() -> None:
+    authors = [make_author(), make_author()]
+    posts = [make_post_in(status, author) for author in authors for status in PostStatus]
+
+    @settings(deadline=None)
+    @given(
+        role=st.none() | st.sampled_from(Role),
+        scopes=st.sets(st.sampled_from(Scope)),
+        author=st.none() | st.sampled_from(authors),
+    )
+    def agrees(role: Role | None, scopes: set[Scope], author: Author | None) -> None:
+        actor = Actor(user_id=1, role=role, scopes=scopes, author_id=author.pk if author else None)
+
+        visible = Post.objects.filter(policy.visible_posts(actor))
+
+        assert {post.pk for post in visible} == {post.pk for post in posts if sees(actor, post)}
+
+    agrees()
+
+
+@pytest.mark.django_db
+def test_posts_come_newest_first_and_the_later_written_of_one_moment_first() -> None:
+    old, new = datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 1, 1, tzinfo=UTC)
+    first, second, third = make_post(created_at=new), make_post(created_at=old), make_post(created_at=new)
+
+    posts = selectors.list_posts(ANONYMOUS)
+
+    assert list(posts) == [third, first, second]
+
+
+@pytest.mark.django_db
+def test_posts_of_a_state_and_of_an_author_are_only_these() -> None:
+    author, other = make_author(), make_author()
+    posts = {(who, status): make_post_in(status, who) for who in (author, other) for status in PostStatus}
+
+    of_state = selectors.list_posts(OPERATOR, status="draft")
+    of_author = selectors.list_posts(OPERATOR, author=author)
+    of_both = selectors.list_posts(OPERATOR, status="scheduled", author=other)
+
+    assert set(of_state) == {posts[author, PostStatus.DRAFT], posts[other, PostStatus.DRAFT]}
+    assert set(of_author) == {posts[author, status] for status in PostStatus}
+    assert set(of_both) == {posts[other, PostStatus.SCHEDULED]}
+
+
+@pytest.mark.django_db
+def test_asking_for_a_hidden_state_gives_no_posts() -> None:
+    author = make_author()
+    make_post_in(PostStatus.DRAFT, author)
+
+    posts = selectors.list_posts(ANONYMOUS, status="draft", author=author)
+
+    assert list(posts) == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("limit", "number"), [(None, 10), (1, 1), (11, 11), (99, 99), (100, 100)])
+def test_a_list_of_posts_holds_as_many_as_the_limit_says(limit: int | None, number: int) -> None:
+    author = make_author()
+    Post.objects.bulk_create(Post(title="Title", author=author, status="published") for _ in range(101))
+
+    posts = selectors.list_posts(ANONYMOUS, limit=limit)
+
+    assert len(posts) == number
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("limit", "number"), [(None, 100), (1, 1), (100, 100)])
+def test_a_list_of_comments_holds_as_many_as_the_limit_says(limit: int | None, number: int) -> None:
+    post = make_post()
+    for _ in range(101):
+        make_comment(post)
+
+    comments = selectors.list_comments(post, limit=limit)
+
+    assert len(comments) == number
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("limit", [-(2**63), -1, 0, 101, 2**63])
+def test_a_limit_outside_the_limits_is_malformed(limit: int) -> None:
+    post = make_post()
+
+    with pytest.raises(Malformed) as of_posts:
+        selectors.list_posts(ANONYMOUS, limit=limit)
+    with pytest.raises(Malformed) as of_comments:
+        selectors.list_comments(post, limit=limit)
+
+    message = f"limit must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is {limit}."
+    assert of_posts.value.message == of_comments.value.message == message
+
+
+@pytest.mark.django_db
+def test_comments_come_oldest_first_and_are_those_of_the_post() -> None:
+    old, new = datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 1, 1, tzinfo=UTC)
+    post, other = make_post(), make_post()
+    make_comment(other)
+    first, second, third = (make_comment(post, created_at=moment) for moment in (new, old, new))
+
+    comments = selectors.list_comments(post)
+
+    assert list(comments) == [second, first, third]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", NO_IDS)
+def test_what_is_no_id_finds_nothing(text: str) -> None:
+    make_post(pk=1, author=make_author(pk=1))
+    make_post(pk=3, author=make_author(pk=3))
+
+    found = [selectors.post_by_id(OPERATOR, text).first(), selectors.author_by_id(text).first()]
+
+    assert found == [None, None]
+
+
+@pytest.mark.django_db
+def test_an_id_at_the_end_of_64_bits_finds_its_row() -> None:
+    author = make_author(pk=2**63 - 1)
+    post = make_post(pk=2**63 - 1, author=author)
+
+    assert selectors.post_by_id(ANONYMOUS, str(2**63 - 1)).get() == post
+    assert selectors.author_by_id(str(2**63 - 1)).get() == author
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("role", "scopes", "of_own", "of_others"),
+    [
+        (Role.READER, None, True, False),
+        (Role.AUTHOR, None, True, False),
+        (Role.EDITOR, None, True, True),
+        (Role.ADMIN, None, True, True),
+        (Role.READER, set(Scope) - {Scope.AUTHORS_READ}, False, False),
+        (Role.ADMIN, set(Scope) - {Scope.AUTHORS_READ}, False, False),
+        (Role.ADMIN, {Scope.AUTHORS_READ}, True, True),
+    ],
+)
+def test_an_email_is_shown_to_whom_the_table_says(
+    role: Role, scopes: set[Scope] | None, *, of_own: bool, of_others: bool
+) -> None:
+    own, other = make_author(email="own@example.invalid"), make_author(email="other@example.invalid")
+    actor = make_actor(role, scopes=scopes, author=own)
+
+    shown = [selectors.author_email(actor, author) for author in (own, other)]
+
+    assert shown == [own.email if of_own else None, other.email if of_others else None]
+
+
+@pytest.mark.django_db
+def test_an_email_is_hidden_from_the_anonymous_and_null_where_there_is_none() -> None:
+    with_email, without = make_author(email="a@example.invalid"), make_author()
+
+    assert selectors.author_email(ANONYMOUS, with_email) is None
+    assert selectors.author_email(OPERATOR, with_email) == "a@example.invalid"
+    assert selectors.author_email(OPERATOR, without) is None

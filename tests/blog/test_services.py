@@ -1,0 +1,248 @@
+"""Writing posts: who may, what is refused, what is stored. The moves are in test_moves.py."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from blog import services
+from blog.models import Author, Post, PostStatus
+from contentapi.errors import ApiError, Forbidden, Invalid, NotFound, Unauthenticated
+from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from tests.blog.racing import race
+from tests.factories import make_actor, make_author, make_post, make_user
+
+PAST, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+EMPTY, BAD_TAG = "This must not be empty.", "Each tag has from 1 to 50 characters."
+LONG_BODY = "At most 200000 characters, and this has 200001."
+FIELDS = ("title", "body", "tags", "status", "publish_at", "author", "version")
+
+
+def stored(post: Post, *names: str) -> Any:
+    return Post.objects.values(*(names or FIELDS)).get(pk=post.pk)
+
+
+def asker(role: Role | None, without: set[Scope], author: Author | None = None) -> Actor:
+    return make_actor(role, scopes=set(ALL_SCOPES) - without, author=author) if role else ANONYMOUS
+
+
+@pytest.mark.django_db
+def test_a_new_post_is_the_askers_draft_with_what_was_given() -> None:
+    author = make_author()
+    actor = make_actor(Role.AUTHOR, author=author)
+
+    post = services.create_post(actor=actor, title=" \tSoup\n", body="  Boil.\r\n", tags=[" hot ", "a b"])
+
+    text = {"title": "Soup", "body": "  Boil.\r\n", "tags": ["hot", "a b"]}
+    assert stored(post) == {**text, "status": "draft", "publish_at": None, "author": author.pk, "version": 1}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("status", "publish_at"),
+    [("draft", None), ("published", None), ("archived", None), ("scheduled", LATER)],
+)
+def test_a_new_post_may_begin_in_any_state(status: str, publish_at: datetime | None) -> None:
+    actor = make_actor(Role.AUTHOR)
+
+    post = services.create_post(actor=actor, title="Soup", body="", status=status, publish_at=publish_at)
+
+    assert stored(post, "status", "publish_at", "version") == {"status": status, "publish_at": publish_at, "version": 1}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("given", "fields"),
+    [
+        ({"title": ""}, {"title": [EMPTY]}),
+        ({"title": " \n\u2003"}, {"title": [EMPTY]}),
+        ({"title": "x" * 201}, {"title": ["At most 200 characters, and this has 201."]}),
+        ({"body": "x" * 200_001}, {"body": [LONG_BODY]}),
+        ({"tags": list("abcdefghijklmnopqrstu")}, {"tags": ["At most 20 tags, and these are 21."]}),
+        ({"tags": ["x" * 51]}, {"tags": [BAD_TAG]}),
+        ({"tags": ["a", " "]}, {"tags": [BAD_TAG]}),
+        ({"tags": ["a", " a"]}, {"tags": ["No tag may stand there twice."]}),
+        ({"title": "", "body": "x" * 200_001}, {"title": [EMPTY], "body": [LONG_BODY]}),
+        ({"status": "scheduled"}, {"publishAt": ["A scheduled post needs one."]}),
+        ({"status": "scheduled", "publish_at": PAST}, {"publishAt": ["This must be in the future."]}),
+        ({"status": "draft", "publish_at": LATER}, {"publishAt": ["Only a scheduled post has one."]}),
+        ({"status": "published", "publish_at": LATER}, {"publishAt": ["Only a scheduled post has one."]}),
+        ({"author_id": "12345"}, {"authorId": ["There is no author with this id."]}),
+        ({"author_id": "no id"}, {"authorId": ["There is no author with this id."]}),
+    ],
+)
+def test_a_new_post_against_a_rule_is_invalid_and_leaves_nothing(
+    given: dict[str, Any], fields: Mapping[str, list[str]]
+) -> None:
+    actor = make_actor(Role.EDITOR)
+
+    with pytest.raises(Invalid) as refusal:
+        services.create_post(**{"actor": actor, "title": "Soup", "body": "Boil.", **given})
+
+    assert refusal.value.fields == fields
+    assert not Post.objects.exists()
+    assert not Author.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_new_post_at_the_edge_of_the_rules_is_stored() -> None:
+    actor = make_actor(Role.AUTHOR)
+    tags = ["x" * 50, *(str(number) for number in range(19))]
+
+    post = services.create_post(actor=actor, title=" " + "é" * 200 + " ", body="é" * 200_000, tags=tags)
+
+    assert stored(post, "title", "body", "tags") == {"title": "é" * 200, "body": "é" * 200_000, "tags": tags}
+
+
+@pytest.mark.django_db
+def test_a_first_post_makes_the_askers_profile_and_a_second_uses_it() -> None:
+    user = make_user(Role.AUTHOR, name="Ines", email="ines@example.invalid")
+    actor = Actor(user_id=user.pk, role=Role.AUTHOR, scopes=ALL_SCOPES)
+
+    first = services.create_post(actor=actor, title="One", body="")
+    second = services.create_post(actor=actor, title="Two", body="")
+
+    profile = {"id": first.author_id, "user": user.pk, "name": "Ines", "email": "ines@example.invalid"}
+    assert list(Author.objects.values(*profile)) == [profile]
+    assert second.author_id == first.author_id
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", [Role.EDITOR, Role.ADMIN])
+def test_an_editor_writes_as_any_author_without_a_profile_of_their_own(role: Role) -> None:
+    other = make_author()
+    actor = make_actor(role)
+
+    post = services.create_post(actor=actor, title="Soup", body="", author_id=str(other.pk))
+
+    assert stored(post, "author") == {"author": other.pk}
+    assert list(Author.objects.all()) == [other]
+
+
+@pytest.mark.django_db
+def test_the_operator_has_to_name_the_author() -> None:
+    with pytest.raises(Invalid) as refusal:
+        services.create_post(actor=OPERATOR, title="Soup", body="")
+
+    assert refusal.value.fields == {"authorId": ["Name the author: this credential belongs to no user."]}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("role", "without", "refused", "message"),
+    [
+        (None, set(), Unauthenticated, "A credential is needed to write posts."),
+        (Role.READER, set(), Forbidden, "You may not write posts."),
+        (Role.ADMIN, {Scope.POSTS_WRITE}, Forbidden, "You may not write posts."),
+        (Role.AUTHOR, set(), Forbidden, "You may not write posts of this author."),
+        (Role.EDITOR, {Scope.POSTS_PUBLISH}, Forbidden, "You may not make posts published."),
+    ],
+)
+def test_who_may_not_write_a_post_learns_that_before_its_faults(
+    role: Role | None, without: set[Scope], refused: type[ApiError], message: str
+) -> None:
+    other = make_author()
+    actor = asker(role, without, make_author())
+
+    with pytest.raises(refused) as refusal:
+        services.create_post(
+            actor=actor, title="", body="", author_id=str(other.pk), status="published", publish_at=LATER
+        )
+
+    assert refusal.value.message == message
+    assert not Post.objects.exists()
+
+
+@pytest.mark.django_db
+def test_an_author_without_a_profile_may_not_write_as_another() -> None:
+    other = make_author()
+
+    with pytest.raises(Forbidden):
+        services.create_post(actor=make_actor(Role.AUTHOR), title="Soup", body="", author_id=str(other.pk))
+
+    assert list(Author.objects.all()) == [other]
+
+
+@pytest.mark.django_db
+def test_without_posts_publish_drafts_can_still_be_written() -> None:
+    actor = make_actor(Role.AUTHOR, scopes={Scope.POSTS_WRITE})
+
+    post = services.create_post(actor=actor, title="Soup", body="")
+
+    assert stored(post, "status") == {"status": "draft"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("changes", [{"title": " New "}, {"body": ""}, {"tags": []}, {"title": "New", "tags": ["b"]}])
+def test_an_update_changes_what_is_given_and_nothing_else(changes: dict[str, Any]) -> None:
+    author = make_author()
+    post = make_post(author=author, title="Old", body="Old.", tags=["a"], updated_at=PAST, created_at=PAST)
+    before = stored(post)
+
+    returned = services.update_post(actor=make_actor(Role.AUTHOR, author=author), post_id=str(post.pk), changes=changes)
+
+    trimmed = {name: value.strip() if name == "title" else value for name, value in changes.items()}
+    assert stored(post) == {**before, **trimmed, "version": 2}
+    assert stored(post, "updated_at")["updated_at"] == returned.updated_at > PAST
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("changes", [{}, {"title": " Old\n"}, {"title": "Old", "body": "Old.", "tags": [" a"]}])
+def test_an_update_that_changes_nothing_leaves_version_and_time(changes: dict[str, Any]) -> None:
+    post = make_post(title="Old", body="Old.", tags=["a"], updated_at=PAST)
+    before = Post.objects.values().get(pk=post.pk)
+
+    services.update_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+
+    assert Post.objects.values().get(pk=post.pk) == before
+
+
+@pytest.mark.django_db
+def test_an_update_against_a_rule_is_invalid_and_changes_nothing() -> None:
+    post = make_post()
+    before = stored(post)
+
+    with pytest.raises(Invalid) as refusal:
+        services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": " ", "body": "New."})
+
+    assert refusal.value.fields == {"title": [EMPTY]}
+    assert stored(post) == before
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("role", "without", "status", "refused"),
+    [
+        (None, set(), PostStatus.PUBLISHED, Unauthenticated),
+        (None, set(), PostStatus.DRAFT, Unauthenticated),
+        (Role.READER, set(), PostStatus.PUBLISHED, Forbidden),
+        (Role.AUTHOR, set(), PostStatus.PUBLISHED, Forbidden),
+        (Role.AUTHOR, set(), PostStatus.DRAFT, NotFound),
+        (Role.EDITOR, {Scope.POSTS_WRITE}, PostStatus.PUBLISHED, Forbidden),
+        (Role.EDITOR, {Scope.POSTS_READ}, PostStatus.ARCHIVED, NotFound),
+    ],
+)
+def test_who_may_not_change_a_post_is_refused_as_the_table_says(
+    role: Role | None, without: set[Scope], status: str, refused: type[ApiError]
+) -> None:
+    post = make_post(status=status, updated_at=PAST)
+    actor = asker(role, without, make_author())
+
+    with pytest.raises(refused):
+        services.update_post(actor=actor, post_id=str(post.pk), changes={"title": ""})
+
+    assert stored(post, "version", "updated_at") == {"version": 1, "updated_at": PAST}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_updates_at_once_both_count() -> None:
+    post = make_post(title="Old", body="Old.")
+
+    race(
+        lambda: Post.objects.select_for_update().get(pk=post.pk),
+        lambda: services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "New"}),
+        lambda: services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": "New."}),
+    )
+
+    assert stored(post, "title", "body", "version") == {"title": "New", "body": "New.", "version": 3}

@@ -1,0 +1,238 @@
+"""Bodies that no client should send: each is 400 with a reason, and none has an entry `data`."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from django.test import Client
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.contentapi.graphql.conftest import Post, error_entry, post_to_graphql
+
+BODY = "The body is not a GraphQL request in JSON: "
+STORABLE = "Text must not contain the NUL character or lone surrogates."
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+QUERIES = [
+    "{ __typename }",
+    "query ($a: ID!) { post(id: $a) { title } }",
+    "query ($a: Int, $b: PostStatus) { posts(limit: $a, status: $b) { id } }",
+    "query A { __typename } query B { __typename }",
+    "mutation ($a: CreatePostInput!) { createPost(input: $a) { id } }",
+]
+INPUT = {"title": JSON, "body": JSON, "tags": JSON, "authorId": JSON, "status": JSON, "publishAt": JSON}
+
+
+def with_variables(text: str, query: str = "query ($a: ID!) { post(id: $a) { title } }") -> bytes:
+    return f'{{"query": {json.dumps(query)}, "variables": {{"a": {text}}}}}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"{", "Input data was truncated."),
+        (b"query { __typename }", "JSON is malformed: invalid character (byte 0)."),
+        (b"{'query': '{ __typename }'}", "JSON is malformed: object keys must be strings (byte 1)."),
+        (b'{"query": "{ __typename }"} more', "JSON is malformed: trailing characters (byte 29)."),
+        (b"null", "Expected `object`, got `null`."),
+        (b'"{ __typename }"', "Expected `object`, got `str`."),
+        (b"[]", "Expected `object`, got `array`."),
+        (b'[{"query": "{ __typename }"}]', "Expected `object`, got `array`."),
+        (b"{}", "Object missing required field `query`."),
+        (b'{"query": null}', "Expected `str`, got `null` - at `$.query`."),
+        (b'{"query": 1}', "Expected `str`, got `int` - at `$.query`."),
+        (b'{"query": "{a}", "variables": []}', "Expected `object | null`, got `array` - at `$.variables`."),
+        (b'{"query": "{a}", "variables": "{}"}', "Expected `object | null`, got `str` - at `$.variables`."),
+        (b'{"query": "{a}", "operationName": 1}', "Expected `str | null`, got `int` - at `$.operationName`."),
+        (b'{"query": "{a}", "extensions": true}', "Expected `object | null`, got `bool` - at `$.extensions`."),
+        (b'{"query": "{a}", "variables": ' + b'{"a":' * 100_000, "it is nested too deeply."),
+        (with_variables("NaN"), "JSON is malformed: invalid character (byte 75)."),
+        (with_variables("1e400"), "Number out of range - at `$.variables[...]`."),
+        (with_variables("1" * 5000), "Integer value out of range - at `$.variables[...]`."),
+        (with_variables(r'"\udc00\ud800"'), "JSON is malformed: invalid utf-16 surrogate pair (byte 82)."),
+    ],
+    ids=lambda value: value[:40].decode() if isinstance(value, bytes) else "",
+)
+def test_a_body_that_is_no_request_is_told_why(post: Post, body: bytes, reason: str) -> None:
+    answer = post(body)
+
+    error = error_entry(answer, "BAD_REQUEST", 400, BODY + reason)
+    assert (answer.status, answer.body) == (400, {"errors": [error]})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"query": "\xff"}',
+        with_variables('"').replace(b'"a": "', b'"a": "\xed\xa0\x80"'),
+        b'{"query": "{ __typename }", "ignored": "\xff"}',
+        b'{"query": "{ __typename }", "\xff": 1}',
+        json.dumps({"query": "{ __typename }"}).encode("utf-16"),
+        with_variables(r'"\ud800"'),
+        with_variables(r'"\udfff and more text"'),
+        b" ",
+    ],
+)
+def test_a_body_that_is_not_unicode_is_malformed(post: Post, body: bytes) -> None:
+    answer = post(body)
+
+    assert (answer.status, answer.codes, set(answer.body)) == (400, ["BAD_REQUEST"], {"errors"})
+
+
+@pytest.mark.parametrize("variables", [{"a": "\0"}, {"a": {"b": ["x\0y"]}}, {"\0": 1}, {"a": [{"\0": 1}]}])
+def test_nul_in_variables_is_malformed(post: Post, variables: dict[str, Any]) -> None:
+    answer = post({"query": "{ __typename }", "variables": variables})
+
+    assert (answer.status, answer.body) == (400, {"errors": [error_entry(answer, "BAD_REQUEST", 400, STORABLE)]})
+
+
+@pytest.mark.parametrize(
+    ("literal", "code"),
+    [
+        (r'"\u0000"', "GRAPHQL_VALIDATION_FAILED"),
+        (r'"\u{0}"', "GRAPHQL_VALIDATION_FAILED"),
+        ('"\0"', "GRAPHQL_VALIDATION_FAILED"),
+        ('"""\0"""', "GRAPHQL_VALIDATION_FAILED"),
+        (r'"\ud800"', "GRAPHQL_PARSE_FAILED"),
+        (r'"\u{dfff}"', "GRAPHQL_PARSE_FAILED"),
+        (r'"\udc00\ud800"', "GRAPHQL_PARSE_FAILED"),
+    ],
+)
+@pytest.mark.parametrize("query", ["{ post(id: LITERAL) { id } }", "query ($a: ID = LITERAL) { post(id: $a) { id } }"])
+def test_a_literal_that_cannot_be_stored_is_refused(post: Post, query: str, literal: str, code: str) -> None:
+    answer = post({"query": query.replace("LITERAL", literal).replace("ID =", "ID! =")})
+
+    assert (answer.status, answer.codes, set(answer.body)) == (400, [code], {"errors"})
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "message"),
+    [
+        ({"query": "{"}, "GRAPHQL_PARSE_FAILED", "Syntax Error: Expected Name, found <EOF>."),
+        ({"query": "{ a \0 }"}, "GRAPHQL_PARSE_FAILED", "Syntax Error: Unexpected character: U+0000."),
+        ({"query": "{ nope }"}, "GRAPHQL_VALIDATION_FAILED", "Cannot query field 'nope' on type 'Query'."),
+        (
+            {"query": "query A { __typename }", "operationName": "B"},
+            "BAD_REQUEST",
+            "Unknown operation named 'B'.",
+        ),
+        (
+            {"query": "query A { __typename } query B { __typename }"},
+            "BAD_REQUEST",
+            "Must provide operation name if query contains multiple operations.",
+        ),
+        (
+            {"query": "query ($a: ID!) { post(id: $a) { id } }"},
+            "BAD_REQUEST",
+            "Variable '$a' has invalid value: Expected a value of non-null type 'ID!' to be provided.",
+        ),
+        (
+            {"query": "query ($a: ID!) { post(id: $a) { id } }", "variables": {"a": [1]}},
+            "BAD_REQUEST",
+            "Variable '$a' has invalid value: ID cannot represent value: [1]",
+        ),
+        (
+            {"query": "query ($a: Int) { posts(limit: $a) { id } }", "variables": {"a": 2**31}},
+            "BAD_REQUEST",
+            "Variable '$a' has invalid value: Int cannot represent non 32-bit signed integer value: 2147483648",
+        ),
+    ],
+    ids=lambda value: json.dumps(value)[:60] if isinstance(value, dict) else "",
+)
+def test_a_request_error_has_a_reason_and_no_data(post: Post, body: dict[str, Any], code: str, message: str) -> None:
+    answer = post(body)
+
+    told = [(error["message"], error["extensions"]["code"]) for error in answer.body["errors"]]
+    assert (answer.status, set(answer.body), told) == (400, {"errors"}, [(message, code)])
+
+
+@pytest.mark.parametrize("moment", ["yesterday", "2026-11-21", 5, [], "2026-11-21T09:30:00"])
+def test_a_moment_of_the_wrong_form_is_a_coercion_error(post: Post, moment: object) -> None:
+    body = {
+        "query": "mutation ($a: CreatePostInput!) { createPost(input: $a) { id } }",
+        "variables": {"a": {"title": "t", "body": "b", "publishAt": moment}},
+    }
+
+    answer = post(body)
+
+    assert (answer.status, answer.codes, set(answer.body)) == (400, ["BAD_REQUEST"], {"errors"})
+    assert "2026-11-21T09:30:00+00:00" in answer.body["errors"][0]["message"]
+
+
+def test_variables_nested_deeply_are_a_coercion_error(post: Post) -> None:
+    answer = post(with_variables("[" * 900 + "]" * 900))
+
+    assert (answer.status, answer.codes, set(answer.body)) == (400, ["BAD_REQUEST"], {"errors"})
+
+
+@pytest.mark.parametrize("levels", [300, 900])
+def test_a_query_nested_deeply_is_refused(post: Post, levels: int) -> None:
+    answer = post({"query": "{a" * levels + "}" * levels})
+
+    assert (answer.status, len(answer.codes), set(answer.body)) == (400, 1, {"errors"})
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("{" + " a" * 3000 + "}", "CONTENTAPI_MAX_TOKENS"),
+        ("#" + "a" * 32 * 1024, "CONTENTAPI_MAX_QUERY_LENGTH"),
+        ("{ __typename } #" + "é" * 16 * 1024, "CONTENTAPI_MAX_QUERY_LENGTH"),
+    ],
+)
+def test_a_limit_that_is_hit_is_named(post: Post, query: str, name: str) -> None:
+    answer = post({"query": query})
+
+    assert (answer.status, answer.codes, set(answer.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
+    assert name in answer.body["errors"][0]["message"]
+
+
+def test_members_that_are_null_or_unknown_do_not_matter(post: Post) -> None:
+    body = {"query": "{ __typename }", "variables": None, "operationName": None, "extensions": None, "id": [1]}
+
+    answer = post(body)
+
+    assert answer.data == {"__typename": "Query"}
+
+
+def test_of_a_member_that_stands_twice_the_last_counts(post: Post) -> None:
+    answer = post(b'{"query": "{ nope }", "query": "{ __typename }"}')
+
+    assert answer.data == {"__typename": "Query"}
+
+
+@pytest.mark.parametrize(
+    "query", ["{", "{ nope }", '{ post(id: "\\u0000") { id } }', "query ($a: ID!) { post(id: $a) { id } }"]
+)
+def test_a_clients_mistake_is_no_error_in_the_log(post: Post, caplog: pytest.LogCaptureFixture, query: str) -> None:
+    answer = post({"query": query})
+
+    assert answer.status == 400
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+@pytest.mark.django_db
+@settings(deadline=None)
+@given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
+def test_any_body_is_answered_without_a_fault_of_ours(body: bytes) -> None:
+    client = Client(raise_request_exception=False)
+
+    response = client.generic("POST", "/graphql", body or b" ", content_type="application/json")
+
+    assert response.status_code == 400
+
+
+@pytest.mark.django_db
+@settings(deadline=None)
+@given(
+    st.sampled_from(QUERIES),
+    JSON | st.fixed_dictionaries({"a": JSON, "b": JSON}) | st.builds(dict, a=st.fixed_dictionaries({}, optional=INPUT)),
+)
+def test_any_variables_are_answered_without_a_fault_of_ours(query: str, variables: Any) -> None:
+    answer = post_to_graphql({"query": query, "variables": variables})
+
+    assert answer.status in (200, 294, 400, 401)

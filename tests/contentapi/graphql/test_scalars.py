@@ -1,0 +1,111 @@
+"""DateTime: printed as PostgreSQL prints it, read from RFC 3339 with an offset."""
+
+import json
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from django.db import connection
+from graphql import GraphQLError
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from contentapi.graphql.scalars import parse_date_time, serialize_date_time
+
+OFFSETS = st.integers(-15 * 60 - 59, 15 * 60 + 59).map(
+    lambda minutes: timezone(timedelta(minutes=minutes))
+)  # as far as PostgreSQL goes
+MOMENTS = st.datetimes(
+    min_value=datetime(1, 1, 2),  # noqa: DTZ001 - Hypothesis wants bounds without a zone
+    max_value=datetime(9999, 12, 30),  # noqa: DTZ001
+    timezones=OFFSETS,
+)
+WRONG = "A DateTime is a string like 2026-11-21T09:30:00+00:00, with its offset from UTC."
+
+
+def as_postgresql_prints(moment: datetime) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_json(%s::timestamptz)::text", [moment])
+        text: str = json.loads(cursor.fetchone()[0])
+    return text
+
+
+@pytest.mark.django_db
+@settings(deadline=None)
+@given(MOMENTS)
+@example(datetime(1, 1, 1, tzinfo=UTC))
+@example(datetime(999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))
+@example(datetime(2026, 11, 21, 9, 30, 0, 100_000, tzinfo=UTC))
+@example(datetime(2026, 11, 21, 9, 30, 0, 1, tzinfo=UTC))
+@example(datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))
+def test_a_moment_is_printed_as_postgresql_prints_it(moment: datetime) -> None:
+    assert serialize_date_time(moment) == as_postgresql_prints(moment)
+
+
+@given(MOMENTS)
+def test_what_is_printed_is_read_back(moment: datetime) -> None:
+    assert parse_date_time(serialize_date_time(moment)) == moment
+
+
+@given(MOMENTS)
+def test_a_moment_with_an_offset_is_read_into_utc(moment: datetime) -> None:
+    read = parse_date_time(moment.isoformat())
+
+    assert (read, read.tzinfo) == (moment, UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-11-21T09:30:00Z", datetime(2026, 11, 21, 9, 30, tzinfo=UTC)),
+        ("2026-11-21t09:30:00z", datetime(2026, 11, 21, 9, 30, tzinfo=UTC)),
+        ("2026-11-21T09:30:00.25-05:30", datetime(2026, 11, 21, 15, 0, 0, 250_000, tzinfo=UTC)),
+        ("2024-02-29T00:00:00+14:00", datetime(2024, 2, 28, 10, 0, tzinfo=UTC)),
+    ],
+)
+def test_rfc_3339_is_read(text: str, moment: datetime) -> None:
+    assert parse_date_time(text) == moment
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "yesterday",
+        "2026-11-21",
+        "09:30:00Z",
+        "2026-11-21T09:30:00",
+        "2026-11-21T09:30Z",
+        "2026-02-29T00:00:00Z",
+        "2026-13-01T00:00:00Z",
+        "2026-11-21T24:00:00Z",
+        "2026-11-21T09:30:00+25:00",
+        " 2026-11-21T09:30:00Z",
+        "2026-11-21T09:30:00Z\0",
+        "20261-11-21T09:30:00Z",
+        "0001-01-01T00:00:00+01:00",
+        "9999-12-31T23:59:59-01:00",
+        "٢٠٢٦-11-21T09:30:00Z",
+        1_763_717_400,
+        1.5,
+        True,
+        None,
+        [],
+        {},
+    ],
+)
+def test_anything_else_is_refused(value: Any) -> None:
+    with pytest.raises(GraphQLError) as raised:
+        parse_date_time(value)
+
+    assert raised.value.message == WRONG
+
+
+@given(st.text() | st.from_regex(r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9:.]{5,20}([Zz]|[-+][0-9:]{4,6})?\Z"))
+def test_any_text_is_either_read_or_refused(text: str) -> None:
+    moment = None
+    with suppress(GraphQLError):
+        moment = parse_date_time(text)
+
+    assert moment is None or parse_date_time(serialize_date_time(moment)) == moment

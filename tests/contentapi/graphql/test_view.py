@@ -1,0 +1,232 @@
+"""The endpoint's manners: which status, which media type, which method (decisions, section 1)."""
+
+import json
+from itertools import pairwise
+
+import msgspec
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from contentapi.errors import (
+    ApiError,
+    Conflict,
+    Forbidden,
+    Internal,
+    Invalid,
+    Malformed,
+    NotFound,
+    RateLimited,
+    TooLarge,
+    Unauthenticated,
+    Unavailable,
+)
+from contentapi.graphql.errors import ErrorReport
+from contentapi.identity import Role
+from tests.conftest import Answer, GraphQL
+from tests.contentapi.graphql.conftest import Post, error_entry
+from tests.factories import make_actor, make_author, make_post
+
+JSON = "application/json; charset=utf-8"
+GRAPHQL = "application/graphql-response+json; charset=utf-8"
+HELLO = {"query": "{ __typename }"}
+BAD_LIMIT = "limit must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is 0."
+WORST_FIRST: list[ApiError] = [
+    Internal(),
+    Unavailable(),
+    RateLimited("No."),
+    Unauthenticated("No."),
+    Forbidden("No."),
+    NotFound("No."),
+    Conflict("No."),
+    TooLarge("No."),
+    Invalid({"title": ["No."]}),
+    Malformed("No."),
+]
+
+
+def test_no_error_is_200(gql: GraphQL) -> None:
+    answer = gql("{ a: __typename post(id: 1) { title } }")
+
+    assert (answer.status, answer.body) == (200, {"data": {"a": "Query", "post": None}})
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "01", "nothing", "9223372036854775808", "1" * 400])
+def test_a_post_that_does_not_exist_is_null_without_an_error(gql: GraphQL, number: str) -> None:
+    answer = gql("query ($id: ID!) { post(id: $id) { title } }", id=number)
+
+    assert answer.data == {"post": None}
+
+
+def test_some_data_and_some_errors_are_294(gql: GraphQL) -> None:
+    post = make_post(title="Soup")
+
+    answer = gql(
+        "query ($id: ID!) { a: post(id: $id) { title } b: post(id: $id) { comments(limit: 0) { id } } }", id=post.pk
+    )
+
+    error = error_entry(
+        answer, "BAD_REQUEST", 400, BAD_LIMIT, path=["b", "comments"], locations=[{"line": 1, "column": 66}]
+    )
+    assert (answer.status, answer.body) == (294, {"errors": [error], "data": {"a": {"title": "Soup"}, "b": None}})
+
+
+def test_root_fields_that_are_all_null_with_an_error_are_no_data(gql: GraphQL) -> None:
+    post = make_post()
+
+    answer = gql(
+        "query ($id: ID!) { none: post(id: 0) { id } post(id: $id) { comments(limit: 0) { id } } }", id=post.pk
+    )
+
+    assert (answer.status, answer.codes) == (400, ["BAD_REQUEST"])
+    assert answer.body["data"] == {"none": None, "post": None}
+
+
+def test_null_data_after_execution_has_the_errors_status(gql: GraphQL) -> None:
+    answer = gql("{ __typename posts(limit: 0) { id } }")
+
+    error = error_entry(answer, "BAD_REQUEST", 400, BAD_LIMIT, path=["posts"], locations=[{"line": 1, "column": 14}])
+    assert (answer.status, answer.body) == (400, {"errors": [error], "data": None})
+
+
+def test_the_worst_of_several_errors_is_the_status(gql: GraphQL) -> None:
+    actor, other = make_actor(Role.AUTHOR, author=make_author()), make_author()
+
+    answer = gql(
+        """
+        mutation ($other: ID!) {
+          empty: createPost(input: {title: "", body: "b"}) { id }
+          foreign: createPost(input: {title: "t", body: "b", authorId: $other}) { id }
+        }
+        """,
+        actor=actor,
+        other=other.pk,
+    )
+
+    assert (answer.status, answer.codes) == (403, ["INVALID", "FORBIDDEN"])
+    assert answer.body["errors"][0]["extensions"]["fields"] == {"title": ["This must not be empty."]}
+    assert answer.body["data"] == {"empty": None, "foreign": None}
+
+
+@pytest.mark.parametrize(("worse", "better"), list(pairwise(WORST_FIRST)))
+def test_of_two_kinds_the_earlier_in_the_order_is_the_worse(worse: ApiError, better: ApiError) -> None:
+    one, other = ErrorReport(), ErrorReport()
+
+    one.kinds, other.kinds = [worse, better], [better, worse]
+
+    assert one.worst is other.worst is worse
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
+def test_another_method_is_405_with_allow(client: Client, method: str) -> None:
+    answer = Answer(client.generic(method, "/graphql?query={__typename}"))
+
+    message = f"{method} is not allowed here; allowed: POST."
+    assert (answer.status, answer.headers["Allow"], answer.headers["Content-Type"]) == (405, "POST", JSON)
+    assert answer.body == {"errors": [error_entry(answer, "METHOD_NOT_ALLOWED", 405, message)]}
+
+
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        ("*/*", JSON),
+        ("application/*", JSON),
+        ("application/json", JSON),
+        ("APPLICATION/JSON", JSON),
+        ("text/html, */*;q=0.1", JSON),
+        ("application/graphql-response+json", GRAPHQL),
+        ("application/graphql-response+json, application/json;q=0.9", GRAPHQL),
+        ("application/json;q=0.9, application/graphql-response+json", GRAPHQL),
+        ("application/graphql-response+json;q=0.5, application/json", JSON),
+        ("application/graphql-response+json;q=0.5, */*;q=0.4", GRAPHQL),
+        ("application/graphql-response+json;q=0, application/json;q=0.1", JSON),
+        ("application/json;q=0, */*", GRAPHQL),
+        ("application/json; charset=utf-8", JSON),
+        ("application/graphql-response+json; charset=utf-8, application/json; charset=utf-8", GRAPHQL),
+    ],
+)
+def test_the_answers_type_is_what_accept_prefers(post: Post, accept: str, media_type: str) -> None:
+    answer = post(HELLO, Accept=accept)
+
+    assert (answer.status, answer.headers["Content-Type"]) == (200, media_type)
+    assert answer.body == {"data": {"__typename": "Query"}}
+
+
+def test_no_accept_is_answered_in_json(post: Post) -> None:
+    answer = post(HELLO)
+
+    assert (answer.status, answer.headers["Content-Type"]) == (200, JSON)
+
+
+def test_a_failure_is_of_the_preferred_type_too(post: Post) -> None:
+    answer = post({"query": "{"}, Accept="application/graphql-response+json")
+
+    assert (answer.status, answer.headers["Content-Type"]) == (400, GRAPHQL)
+
+
+@pytest.mark.parametrize("accept", ["text/html", "image/*", "application/xml", "*/*;q=0", "application/json;q=0"])
+def test_neither_type_acceptable_is_406(post: Post, accept: str) -> None:
+    answer = post(HELLO, Accept=accept)
+
+    message = "An answer is application/json or application/graphql-response+json; Accept allows neither."
+    assert (answer.status, answer.headers["Content-Type"]) == (406, JSON)
+    assert answer.body == {"errors": [error_entry(answer, "NOT_ACCEPTABLE", 406, message)]}
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json", "APPLICATION/JSON", 'application/json; charset="UTF-8"', "application/json;charset=utf-8"],
+)
+def test_json_in_utf_8_is_taken(post: Post, content_type: str) -> None:
+    answer = post(HELLO, content_type)
+
+    assert answer.data == {"__typename": "Query"}
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "",
+        "text/plain",
+        "application/graphql",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/json-patch+json",
+        "application/json; charset=iso-8859-1",
+        "application/json; charset=utf-16",
+        "application/json; charset=unknown",
+    ],
+)
+def test_a_body_of_another_type_is_415(post: Post, content_type: str) -> None:
+    answer = post(HELLO, content_type)
+
+    error = error_entry(answer, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the request as application/json in UTF-8.")
+    assert (answer.status, answer.body) == (415, {"errors": [error]})
+
+
+def test_a_body_over_the_limit_is_413(post: Post) -> None:
+    body = json.dumps({**HELLO, "more": "x" * 1024 * 1024}).encode()
+
+    answer = post(body)
+
+    message = "The body is larger than the 1048576 bytes that are allowed (CONTENTAPI_MAX_BODY)."
+    assert (answer.status, answer.body) == (413, {"errors": [error_entry(answer, "TOO_LARGE", 413, message)]})
+
+
+@pytest.mark.parametrize(("spare", "status"), [(0, 200), (-1, 413)])
+def test_a_body_may_be_as_long_as_the_limit(post: Post, settings: Settings, spare: int, status: int) -> None:
+    limit = len(json.dumps(HELLO)) + spare
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_body=limit)
+
+    answer = post(HELLO)
+
+    assert answer.status == status
+
+
+def test_a_content_length_that_is_no_number_is_no_fault_of_ours(db: None) -> None:  # noqa: ARG001
+    client = Client(raise_request_exception=False)
+
+    answer = Answer(client.generic("POST", "/graphql", b"{}", content_type="application/json", CONTENT_LENGTH="x"))
+
+    assert (answer.status, answer.codes) == (400, ["BAD_REQUEST"])

@@ -1,0 +1,80 @@
+"""The system checks, by their ids."""
+
+import pytest
+from django.core.checks import run_checks
+from pytest_django import Settings
+
+from contentapi import environment
+from contentapi.checks import ENVIRONMENT_TAG, require_sound_environment
+
+SAMPLES = {
+    "PORT": "http",
+    "WEB_CONCURRENCY": "0",
+    "CONTENTAPI_HTTPS": "yes",
+    "CONTENTAPI_INTROSPECTION": "yes",
+    "CONTENTAPI_LOG_LEVEL": "LOUD",
+    "CONTENTAPI_MAX_BODY": "0",
+    "CONTENTAPI_MAX_PAGE": "0",
+    "CONTENTAPI_MAX_QUERY_LENGTH": "0",
+    "CONTENTAPI_MAX_TOKENS": "0",
+    "CONTENTAPI_STATEMENT_TIMEOUT": "0",
+    "CONTENTAPI_THREADS": "0",
+}
+
+
+def set_environment(settings: Settings, **variables: str) -> None:
+    settings.ENVIRONMENT_PROBLEMS = environment.read(variables)[1]
+
+
+def test_a_sound_environment_passes(settings: Settings) -> None:
+    set_environment(settings)
+
+    errors = run_checks(tags=[ENVIRONMENT_TAG])
+    require_sound_environment()
+
+    assert errors == []
+
+
+@pytest.mark.parametrize(("name", "value"), SAMPLES.items())
+def test_a_wrong_value_is_one_error_with_the_variables_id_and_a_hint(settings: Settings, name: str, value: str) -> None:
+    set_environment(settings, **{name: value})
+
+    errors = run_checks(tags=[ENVIRONMENT_TAG])
+
+    assert [error.id for error in errors] == [f"contentapi.{name}"]
+    assert errors[0].hint
+
+
+@pytest.mark.parametrize(
+    ("variables", "ids"),
+    [
+        ({"DATABASE_URL": "postgresql://db.invalid/app"}, ["contentapi.SECRET_KEY"]),
+        ({"DATABASE_URL": "mysql://db.invalid/app", "SECRET_KEY": "x"}, ["contentapi.DATABASE_URL"]),
+        ({"DATABASE_URL": "postgresql://app:5%@db.invalid/app", "SECRET_KEY": "x"}, ["contentapi.DATABASE_URL"]),
+        ({"DATABASE_URL": "db.invalid"}, ["contentapi.DATABASE_URL", "contentapi.SECRET_KEY"]),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_told_by_id(
+    settings: Settings, variables: dict[str, str], ids: list[str]
+) -> None:
+    set_environment(settings, **variables)
+
+    errors = run_checks(tags=[ENVIRONMENT_TAG])
+
+    assert [error.id for error in errors] == ids
+
+
+def test_a_server_ends_with_every_problem_named_and_no_secret(settings: Settings) -> None:
+    set_environment(settings, PORT="http", DATABASE_URL="postgresql://app:hush%@db.invalid/app")
+
+    with pytest.raises(SystemExit) as ended:
+        require_sound_environment()
+
+    told = str(ended.value)
+    assert [line.split(":")[0] for line in told.splitlines() if not line.startswith("\t")] == [
+        "contentapi.PORT",
+        "contentapi.DATABASE_URL",
+        "contentapi.SECRET_KEY",
+    ]
+    assert told.count("\tHINT: ") == 3
+    assert "hush" not in told

@@ -1,0 +1,179 @@
+"""What each variable may say, and what is reported of one that says something else."""
+
+from typing import get_args, get_type_hints
+
+import pytest
+
+from contentapi.environment import Environment, Words, database_parameters, read
+
+WRONG = {
+    "PORT": ["0", "65536", "-1", "http", "80.5", "8_000", "8000,8001"],
+    "WEB_CONCURRENCY": ["0", "-2", "many", "2147483648"],
+    "CONTENTAPI_HTTPS": ["yes", "true", "1", "ON"],
+    "CONTENTAPI_INTROSPECTION": ["no", "OFF"],
+    "CONTENTAPI_LOG_LEVEL": ["debug", "LOUD", "10"],
+    "CONTENTAPI_MAX_BODY": ["0", "1MiB", "1.5"],
+    "CONTENTAPI_MAX_DEPTH": ["0", "deep"],
+    "CONTENTAPI_MAX_PAGE": ["0", "all"],
+    "CONTENTAPI_MAX_QUERY_LENGTH": ["0", "32k"],
+    "CONTENTAPI_MAX_TOKENS": ["0", "none"],
+    "CONTENTAPI_STATEMENT_TIMEOUT": ["0", "5s"],
+    "CONTENTAPI_THREADS": ["0", "four"],
+}
+RIGHT = {
+    "PORT": ["1", "65535", " 8001 "],
+    "WEB_CONCURRENCY": ["1", "64"],
+    "CONTENTAPI_HTTPS": ["on", "off"],
+    "CONTENTAPI_INTROSPECTION": ["on", "off"],
+    "CONTENTAPI_LOG_LEVEL": ["DEBUG", "INFO", "WARNING", "ERROR"],
+    "CONTENTAPI_MAX_BODY": ["1", "2147483647"],
+    "CONTENTAPI_MAX_DEPTH": ["1", "20"],
+    "CONTENTAPI_MAX_PAGE": ["1", "1000"],
+    "CONTENTAPI_MAX_QUERY_LENGTH": ["1", "65536"],
+    "CONTENTAPI_MAX_TOKENS": ["1", "9999"],
+    "CONTENTAPI_STATEMENT_TIMEOUT": ["1", "60000"],
+    "CONTENTAPI_THREADS": ["1", "32"],
+}
+UNREADABLE_URLS = [
+    "postgresql://app:100%secret@db.invalid/app",
+    "postgresql://app:hush%hush@db.invalid/app",
+    "postgresql://app:hush@[::1/app",
+    "postgresql://app:hush@db.invalid/app?colour=red",
+    "mysql://app:hush@db.invalid/app",
+    "app:hush@db.invalid/app",
+    "host=db.invalid password=hush",
+]
+KEY = "a key that is long enough for the tests"
+
+
+def cases(table: dict[str, list[str]]) -> list[tuple[str, str]]:
+    return [(name, value) for name, values in table.items() for value in values]
+
+
+def test_every_variable_that_can_be_wrong_is_tried() -> None:
+    hints = get_type_hints(Environment, include_extras=True)
+
+    narrow = {name.upper() for name, kind in hints.items() if get_args(kind) and kind is not Words}
+
+    assert narrow == WRONG.keys() == RIGHT.keys()
+
+
+def test_nothing_set_gives_the_defaults() -> None:
+    environment, problems = read({"PATH": "/usr/bin", "HOME": "/root"})
+
+    assert problems == []
+    assert environment == Environment()
+
+
+@pytest.mark.parametrize(("name", "value"), cases(WRONG))
+def test_a_wrong_value_is_one_problem_that_names_it_and_leaves_the_default(name: str, value: str) -> None:
+    environment, problems = read({name: value})
+
+    assert [problem.variable for problem in problems] == [name]
+    assert problems[0].message.startswith(f"{name} must be ")
+    assert problems[0].message.endswith(f", not {value!r}.")
+    assert problems[0].hint
+    assert environment == Environment()
+
+
+@pytest.mark.parametrize(("name", "value"), cases(RIGHT))
+def test_a_right_value_is_taken(name: str, value: str) -> None:
+    environment, problems = read({name: value})
+
+    assert problems == []
+    assert str(getattr(environment, name.lower())) == value.strip()
+
+
+def test_several_wrong_values_are_reported_together() -> None:
+    variables = {"PORT": "http", "CONTENTAPI_THREADS": "four", "DATABASE_URL": "mysql://db.invalid/app"}
+
+    _, problems = read(variables)
+
+    assert sorted(problem.variable for problem in problems) == [
+        "CONTENTAPI_THREADS",
+        "DATABASE_URL",
+        "PORT",
+        "SECRET_KEY",
+    ]
+
+
+@pytest.mark.parametrize("name", [*WRONG, "DATABASE_URL", "SECRET_KEY", "ALLOWED_HOSTS"])
+def test_an_empty_value_counts_as_not_set(name: str) -> None:
+    environment, problems = read({name: "  "})
+
+    assert problems == []
+    assert environment == Environment()
+
+
+@pytest.mark.parametrize("text", ["a.invalid,b.invalid", "a.invalid b.invalid", " a.invalid , b.invalid, "])
+def test_words_are_separated_by_commas_or_spaces(text: str) -> None:
+    environment, problems = read({"ALLOWED_HOSTS": text, "CORS_ALLOWED_ORIGINS": text})
+
+    assert problems == []
+    assert environment.allowed_hosts == ("a.invalid", "b.invalid")
+    assert environment.cors_allowed_origins == ("a.invalid", "b.invalid")
+
+
+@pytest.mark.parametrize(
+    ("url", "parameters"),
+    [
+        (
+            "postgresql://app:hush@db.invalid:5433/content",
+            {"user": "app", "password": "hush", "host": "db.invalid", "port": "5433", "dbname": "content"},
+        ),
+        ("postgres://app@db.invalid/content", {"user": "app", "host": "db.invalid", "dbname": "content"}),
+        (
+            "postgresql://app:p%40ss%3A%2F%25word@db.invalid/content",
+            {"user": "app", "password": "p@ss:/%word", "host": "db.invalid", "dbname": "content"},
+        ),
+        (
+            "postgresql://db.invalid/content?sslmode=require&connect_timeout=3",
+            {"host": "db.invalid", "dbname": "content", "sslmode": "require", "connect_timeout": 3},
+        ),
+        (
+            "postgresql://app@/content?host=/var/run/postgresql",
+            {"user": "app", "dbname": "content", "host": "/var/run/postgresql"},
+        ),
+        (
+            "postgresql://app@%2Fvar%2Frun%2Fpostgresql/content",
+            {"user": "app", "dbname": "content", "host": "/var/run/postgresql"},
+        ),
+        ("postgresql://[::1]:5432/content", {"host": "::1", "port": "5432", "dbname": "content"}),
+    ],
+)
+def test_a_database_url_is_read_as_libpq_reads_it(url: str, parameters: dict[str, str]) -> None:
+    _, problems = read({"DATABASE_URL": url, "SECRET_KEY": KEY})
+
+    assert problems == []
+    assert {name: str(value) for name, value in database_parameters(url).items()} == {
+        name: str(value) for name, value in parameters.items()
+    }
+
+
+@pytest.mark.parametrize("url", UNREADABLE_URLS)
+def test_a_database_url_that_cannot_be_used_is_one_problem(url: str) -> None:
+    _, problems = read({"DATABASE_URL": url, "SECRET_KEY": KEY})
+
+    assert [problem.variable for problem in problems] == ["DATABASE_URL"]
+    assert problems[0].message.startswith("DATABASE_URL ")
+
+
+@pytest.mark.parametrize("url", UNREADABLE_URLS)
+def test_no_problem_repeats_a_secret(url: str) -> None:
+    _, problems = read({"DATABASE_URL": url, "SECRET_KEY": KEY, "PORT": "http"})
+
+    told = repr(problems)
+
+    assert "http" in told
+    assert url not in told
+    assert "hush" not in told
+    assert "100%" not in told
+    assert KEY not in told
+
+
+def test_a_database_without_a_secret_key_is_a_problem() -> None:
+    _, problems = read({"DATABASE_URL": "postgresql://app@db.invalid/content"})
+
+    assert [(problem.variable, problem.message) for problem in problems] == [
+        ("SECRET_KEY", "SECRET_KEY is required when DATABASE_URL is set.")
+    ]

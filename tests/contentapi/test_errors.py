@@ -1,0 +1,168 @@
+"""The table of errors (decisions, section 5), and what other people's exceptions become."""
+
+import psycopg.errors
+import pytest
+from django.core.exceptions import (
+    BadRequest,
+    DisallowedHost,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
+from django.db import IntegrityError, InterfaceError, OperationalError, ProgrammingError, connection, transaction
+from django.http import Http404
+
+from contentapi.errors import (
+    ApiError,
+    Conflict,
+    Forbidden,
+    Internal,
+    Invalid,
+    LimitExceeded,
+    Malformed,
+    MethodNotAllowed,
+    NotAcceptable,
+    NotFound,
+    RateLimited,
+    TooLarge,
+    Unauthenticated,
+    Unavailable,
+    UnsupportedMediaType,
+    constraint_name,
+    from_exception,
+)
+from contentapi.rest import error_response
+from tests.factories import make_user
+
+TABLE = [
+    (Malformed("No."), 400, "BAD_REQUEST"),
+    (LimitExceeded("No."), 400, "LIMIT_EXCEEDED"),
+    (Unauthenticated("No."), 401, "UNAUTHENTICATED"),
+    (Forbidden("No."), 403, "FORBIDDEN"),
+    (NotFound("No."), 404, "NOT_FOUND"),
+    (MethodNotAllowed("PUT", ["GET"]), 405, "METHOD_NOT_ALLOWED"),
+    (NotAcceptable("No."), 406, "NOT_ACCEPTABLE"),
+    (Conflict("No."), 409, "CONFLICT"),
+    (TooLarge("No."), 413, "TOO_LARGE"),
+    (UnsupportedMediaType("No."), 415, "UNSUPPORTED_MEDIA_TYPE"),
+    (Invalid({"title": ["No."]}), 422, "INVALID"),
+    (RateLimited("No."), 429, "RATE_LIMITED"),
+    (Internal(), 500, "INTERNAL"),
+    (Unavailable(), 503, "UNAVAILABLE"),
+]
+NAMES = [type(error).__name__ for error, _, _ in TABLE]
+
+
+def kinds_below(kind: type[ApiError]) -> set[type[ApiError]]:
+    return {below for child in kind.__subclasses__() for below in {child, *kinds_below(child)}}
+
+
+def test_the_table_holds_every_kind() -> None:
+    kinds = {kind for kind in kinds_below(ApiError) if kind.__module__ == ApiError.__module__}
+
+    assert {type(error) for error, _, _ in TABLE} == kinds
+
+
+@pytest.mark.parametrize(("error", "status", "code"), TABLE, ids=NAMES)
+def test_a_kind_has_its_status_and_code(error: ApiError, status: int, code: str) -> None:
+    assert (error.status, error.code) == (status, code)
+    assert from_exception(error) is error
+
+
+@pytest.mark.parametrize(("error", "status", "code"), TABLE, ids=NAMES)
+def test_a_kind_is_said_over_rest_with_its_status_and_code(error: ApiError, status: int, code: str) -> None:
+    response = error_response(error)
+
+    assert (response.status_code, response["X-Error-Code"]) == (status, code)
+    assert response["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("error", "headers"),
+    [
+        (Unauthenticated("No."), {"WWW-Authenticate": 'ApiKey realm="contentapi", Bearer realm="contentapi"'}),
+        (MethodNotAllowed("PUT", ["GET", "POST"]), {"Allow": "GET, POST"}),
+        (Unavailable(), {"Retry-After": "5"}),
+        (RateLimited("Slow down.", headers={"Retry-After": "7"}), {"Retry-After": "7"}),
+        (NotFound("No."), {}),
+    ],
+    ids=["unauthenticated", "method", "unavailable", "rate", "none"],
+)
+def test_a_kind_carries_its_headers(error: ApiError, headers: dict[str, str]) -> None:
+    response = error_response(error)
+
+    assert error.headers == headers
+    assert headers.items() <= dict(response.items()).items()
+
+
+def test_invalid_joins_the_messages_of_its_fields() -> None:
+    error = Invalid({"title": ["Too long."], "tags": ["Too many.", "One twice."]})
+
+    assert error.message == str(error) == "title: Too long. tags: Too many. tags: One twice."
+    assert error.fields == {"title": ["Too long."], "tags": ["Too many.", "One twice."]}
+
+
+@pytest.mark.parametrize(
+    ("exception", "kind"),
+    [
+        (Http404("secret"), NotFound),
+        (PermissionDenied("secret"), Forbidden),
+        (RequestDataTooBig("secret"), TooLarge),
+        (BadRequest("secret"), Malformed),
+        (SuspiciousOperation("secret"), Malformed),
+        (DisallowedHost("secret"), Malformed),
+        (OperationalError("secret"), Unavailable),
+        (InterfaceError("secret"), Unavailable),
+        (ProgrammingError("secret"), Internal),
+        (IntegrityError("secret"), Internal),
+        (ValueError("secret"), Internal),
+        (RecursionError("secret"), Internal),
+        (KeyboardInterrupt("secret"), Internal),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_another_exception_becomes_a_kind_that_hides_its_text(exception: BaseException, kind: type[ApiError]) -> None:
+    error = from_exception(exception)
+
+    assert type(error) is kind
+    assert "secret" not in error.message
+
+
+@pytest.mark.django_db
+def test_a_statement_over_its_time_is_unavailable() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 20")
+
+        with pytest.raises(OperationalError) as raised:
+            cursor.execute("SELECT pg_sleep(30)")
+
+    error = from_exception(raised.value)
+
+    assert isinstance(raised.value.__cause__, psycopg.errors.QueryCanceled)
+    assert (type(error), error.headers) == (Unavailable, {"Retry-After": "5"})
+    assert constraint_name(raised.value) == ""
+
+
+@pytest.mark.django_db
+def test_a_closed_cursor_is_unavailable() -> None:
+    with connection.cursor() as cursor:
+        pass
+
+    with pytest.raises(InterfaceError) as raised:
+        cursor.execute("SELECT 1")
+
+    assert type(from_exception(raised.value)) is Unavailable
+
+
+@pytest.mark.django_db
+def test_a_violated_constraint_is_known_by_its_name() -> None:
+    make_user(email="ines@example.invalid")
+
+    with pytest.raises(IntegrityError) as raised, transaction.atomic():
+        make_user(email="INES@example.invalid")
+
+    assert constraint_name(raised.value) == "users_user_email_unique"
+
+
+def test_an_error_from_elsewhere_names_no_constraint() -> None:
+    assert constraint_name(IntegrityError("made by hand")) == ""

@@ -1,0 +1,100 @@
+"""Values kept in a folder: made once, private, whole."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+from django.conf import settings
+
+from contentapi.kept import keep, kept
+
+PROGRAM = """
+import pathlib, secrets, sys
+from contentapi.kept import kept
+sys.stdin.readline()
+print(kept(pathlib.Path(sys.argv[1]), secrets.token_hex))
+"""
+
+
+def refuse() -> str:
+    raise AssertionError("nothing was to be made")
+
+
+def test_a_value_is_made_once_and_read_from_then_on(tmp_path: Path) -> None:
+    path = tmp_path / "var" / "secret"
+
+    first = kept(path, lambda: "one")
+    second = kept(path, refuse)
+
+    assert (first, second, path.read_text()) == ("one", "one", "one")
+
+
+@pytest.mark.parametrize("value", ["", "a\nb\n", "schön", "x" * 100_000])
+def test_a_value_comes_back_as_it_was(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "secret"
+
+    keep(path, value)
+
+    assert kept(path, refuse) == value
+
+
+def test_a_kept_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
+    made, given = tmp_path / "made", tmp_path / "given"
+    given.write_text("open to all")
+    given.chmod(0o644)
+
+    kept(made, lambda: "secret")
+    keep(given, "secret")
+
+    assert [oct(path.stat().st_mode & 0o777) for path in (made, given)] == ["0o600", "0o600"]
+
+
+def test_keep_replaces_the_value(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    kept(path, lambda: "old")
+
+    keep(path, "new")
+
+    assert kept(path, refuse) == "new"
+
+
+def test_nothing_is_left_beside_the_value(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+
+    kept(path, lambda: "one")
+    keep(path, "two")
+
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_threads_that_all_make_a_value_get_the_same_one(tmp_path: Path) -> None:
+    path, everybody_is_making = tmp_path / "secret", Barrier(8)
+
+    def make(number: int) -> str:
+        everybody_is_making.wait(timeout=60)
+        return str(number)
+
+    with ThreadPoolExecutor(8) as pool:
+        values = list(pool.map(lambda number: kept(path, lambda: make(number)), range(8)))
+
+    assert set(values) == {path.read_text()}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_processes_that_start_together_get_the_same_value(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "secret")]
+    processes = [
+        subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    values = {process.communicate(timeout=60)[0].strip() for process in processes}
+
+    assert values == {(tmp_path / "secret").read_text()}

@@ -1,0 +1,79 @@
+"""Failures outside GraphQL: one field, the code and the request's id in headers."""
+
+import json
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+
+from tests.factories import make_user
+
+
+def told(response: Any) -> dict[str, Any]:
+    """Return what a client sees of a failure."""
+    return {
+        "status": response.status_code,
+        "type": response["Content-Type"],
+        "code": response["X-Error-Code"],
+        "body": json.loads(response.content),
+    }
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize("path", ["/", "/nowhere", "/graphql/", "/graphql/x", "/%00", "/%ff", "/%F0%9F%90%9F"])
+def test_an_unknown_path_is_not_found(client: Client, method: str, path: str) -> None:
+    response = client.generic(method, path)
+
+    assert told(response) == {
+        "status": 404,
+        "type": "application/json",
+        "code": "NOT_FOUND",
+        "body": {"error": "There is nothing at this address."},
+    }
+
+
+@pytest.mark.parametrize("host", ["evil.invalid", "testserver.evil.invalid", "a b", "testserver:port", "[::1", ""])
+@pytest.mark.parametrize("path", ["/graphql", "/nowhere"])
+def test_a_wrong_host_is_malformed(client: Client, path: str, host: str) -> None:
+    response = client.post(path, {"query": "{ __typename }"}, content_type="application/json", HTTP_HOST=host)
+
+    assert told(response) == {
+        "status": 400,
+        "type": "application/json",
+        "code": "BAD_REQUEST",
+        "body": {"error": "The request is malformed, or its Host is not one of ALLOWED_HOSTS."},
+    }
+
+
+@pytest.mark.django_db
+def test_a_fault_of_our_own_says_nothing_of_itself(client: Client) -> None:
+    client.force_login(make_user())
+    client.raise_request_exception = False
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE django_session RENAME TO lost")
+
+    response = client.get(reverse("admin:index"))
+
+    assert told(response) == {
+        "status": 500,
+        "type": "application/json",
+        "code": "INTERNAL",
+        "body": {"error": "Internal server error"},
+    }
+
+
+def test_each_answer_carries_an_id_of_its_own(client: Client) -> None:
+    responses = [client.get("/nowhere"), client.get("/nowhere"), client.get("/graphql"), client.get("/", HTTP_HOST="x")]
+
+    ids = [response["X-Request-ID"] for response in responses]
+
+    assert len(set(ids)) == 4
+    assert all(len(text) == 32 and text.isalnum() for text in ids)
+
+
+def test_an_id_sent_by_the_client_is_not_taken_over(client: Client) -> None:
+    response = client.get("/nowhere", headers={"X-Request-ID": "forged\tentry"})
+
+    assert "forged" not in response["X-Request-ID"]

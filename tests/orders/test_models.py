@@ -1,0 +1,117 @@
+"""Orders: what the database refuses, by name, and what lies just inside."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.db import DataError, IntegrityError, transaction
+
+from contentapi.errors import constraint_name
+from orders.models import Order, OrderStatus
+from tests.factories import make_order, make_user
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+SENT = {"status": "shipped", "carrier": "Harbour Post", "tracking_number": "HP1", "shipped_at": NOON}
+ARRIVED = {**SENT, "status": "delivered", "delivered_at": NOON}
+VIOLATIONS: list[tuple[str, dict[str, Any]]] = [
+    ("orders_order_status_known", {"status": "lost"}),
+    ("orders_order_status_known", {"status": ""}),
+    ("orders_order_status_known", {"status": "PENDING"}),
+    ("orders_order_total_range", {"total": "0.00"}),
+    ("orders_order_total_range", {"total": "0.004"}),
+    ("orders_order_total_range", {"total": "-0.01"}),
+    ("orders_order_shipped_has_tracking", {**SENT, "carrier": ""}),
+    ("orders_order_shipped_has_tracking", {**SENT, "tracking_number": ""}),
+    ("orders_order_shipped_has_tracking", {**SENT, "shipped_at": None}),
+    ("orders_order_shipped_has_tracking", {**ARRIVED, "carrier": ""}),
+    ("orders_order_shipped_has_tracking", {**ARRIVED, "shipped_at": None}),
+    ("orders_order_delivered_at_iff_delivered", {**ARRIVED, "delivered_at": None}),
+    ("orders_order_delivered_at_iff_delivered", {**SENT, "delivered_at": NOON}),
+    ("orders_order_delivered_at_iff_delivered", {"delivered_at": NOON}),
+    ("orders_order_delivered_at_iff_delivered", {"status": "cancelled", "delivered_at": NOON}),
+]
+
+
+def test_every_constraint_is_violated_here() -> None:
+    models = apps.get_app_config("orders").get_models()
+
+    names = {constraint.name for model in models for constraint in model._meta.constraints}
+
+    assert names == {name for name, _ in VIOLATIONS}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("name", "values"), VIOLATIONS)
+def test_the_database_refuses_by_name(name: str, values: dict[str, Any]) -> None:
+    with pytest.raises(IntegrityError) as raised, transaction.atomic():
+        make_order(**values)
+
+    assert constraint_name(raised.value) == name
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"total": "0.01"},
+        {"total": "99999999.99"},
+        {"status": "paid"},
+        {"status": "cancelled"},
+        {"status": "pending", "carrier": "Harbour Post"},
+        SENT,
+        ARRIVED,
+    ],
+)
+def test_what_lies_just_inside_is_stored(values: dict[str, Any]) -> None:
+    order = make_order(**values)
+
+    stored = Order.objects.values(*values).get(pk=order.pk)
+    assert {name: str(value) for name, value in stored.items()} == {name: str(value) for name, value in values.items()}
+
+
+@pytest.mark.django_db
+def test_a_total_with_too_many_digits_does_not_fit() -> None:
+    with pytest.raises(DataError), transaction.atomic():
+        make_order(total="100000000.00")
+
+
+@pytest.mark.django_db
+def test_a_new_order_is_pending_and_not_on_its_way() -> None:
+    order = Order.objects.create(user=make_user(), total="1.00")
+
+    order.refresh_from_db()
+    assert (order.status, order.total) == (OrderStatus.PENDING, Decimal("1.00"))
+    assert (order.carrier, order.tracking_number, order.shipped_at, order.delivered_at) == ("", "", None, None)
+    assert str(order) == f"{order.pk}: 1.00 (pending)"
+
+
+@pytest.mark.django_db
+def test_an_order_outlives_its_user() -> None:
+    user = make_user()
+    order = make_order(user=user)
+
+    user.delete()
+
+    order.refresh_from_db()
+    assert order.user is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"total": Decimal("0.00")}, "The total must be from 0.01 to 99,999,999.99."),
+        ({**SENT, "carrier": ""}, "A shipped order needs a carrier, a tracking number and the time."),
+        ({"delivered_at": NOON}, "A delivered order, and no other, has a time of delivery."),
+    ],
+)
+def test_a_violation_is_said_in_words(values: dict[str, Any], message: str) -> None:
+    order = Order(**{"user": make_user(), "total": Decimal("1.00"), **values})
+
+    with pytest.raises(ValidationError) as raised:
+        order.full_clean()
+
+    assert raised.value.messages == [message]

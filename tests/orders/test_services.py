@@ -1,0 +1,102 @@
+"""The rules of placing an order."""
+
+from decimal import Decimal
+
+import pytest
+
+from contentapi.errors import Forbidden, Invalid, Unauthenticated
+from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Role, Scope
+from orders.models import Order, OrderStatus
+from orders.services import create_order
+from tests.factories import make_actor, make_user
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", Role)
+def test_everybody_orders_for_themselves(role: Role) -> None:
+    actor = make_actor(role)
+    assert actor.user_id
+
+    order = create_order(actor=actor, user_id=actor.user_id, total=Decimal("18.50"))
+
+    stored = Order.objects.get()
+    assert (stored, stored.user_id) == (order, actor.user_id)
+    assert (stored.status, stored.total) == (OrderStatus.PENDING, Decimal("18.50"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", [Role.READER, Role.AUTHOR, Role.EDITOR])
+def test_nobody_but_an_admin_orders_for_others(role: Role) -> None:
+    other = make_user()
+
+    with pytest.raises(Forbidden) as raised:
+        create_order(actor=make_actor(role), user_id=other.pk, total=Decimal(1))
+
+    assert raised.value.message == "You may not create orders for this user."
+    assert not Order.objects.exists()
+
+
+@pytest.mark.django_db
+def test_an_admin_and_the_operator_order_for_others() -> None:
+    other = make_user()
+
+    for actor in (make_actor(Role.ADMIN), OPERATOR):
+        create_order(actor=actor, user_id=other.pk, total=Decimal(1))
+
+    assert list(Order.objects.values_list("user", flat=True)) == [other.pk, other.pk]
+
+
+@pytest.mark.django_db
+def test_the_anonymous_are_asked_for_a_credential() -> None:
+    with pytest.raises(Unauthenticated) as raised:
+        create_order(actor=ANONYMOUS, user_id=make_user().pk, total=Decimal(1))
+
+    assert raised.value.message == "A credential is needed to create orders for this user."
+
+
+@pytest.mark.django_db
+def test_an_order_takes_the_scope() -> None:
+    actor = make_actor(Role.ADMIN, scopes=set(ALL_SCOPES) - {Scope.ORDERS_WRITE})
+    assert actor.user_id
+
+    with pytest.raises(Forbidden):
+        create_order(actor=actor, user_id=actor.user_id, total=Decimal(1))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("total", ["0.01", "1", "1.1", "1.10000", "99999999.99", "1E+7"])
+def test_a_total_in_range_is_stored_exactly(total: str) -> None:
+    order = create_order(actor=OPERATOR, user_id=make_user().pk, total=Decimal(total))
+
+    order.refresh_from_db()
+    assert order.total == Decimal(total)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "total",
+    [
+        "0",
+        "-0.01",
+        "0.009",
+        "0.011",
+        "1.001",
+        "99999999.990001",
+        "99999999.991",
+        "100000000",
+        "1E+30",
+        "1E-30",
+        "1.00000000000000000000000000000000001",
+        "Infinity",
+        "-Infinity",
+        "NaN",
+    ],
+)
+def test_a_total_out_of_range_or_of_parts_of_a_cent_is_invalid(total: str) -> None:
+    user = make_user()
+
+    with pytest.raises(Invalid) as raised:
+        create_order(actor=OPERATOR, user_id=user.pk, total=Decimal(total))
+
+    assert raised.value.fields == {"total": ["From 0.01 to 99999999.99, with two decimals."]}
+    assert not Order.objects.exists()

@@ -1,0 +1,205 @@
+"""The operators' commands: the value alone on stdout, words on stderr, trouble as a `CommandError`."""
+
+import io
+import re
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from contentapi.identity import ROLE_SCOPES, Role
+from tests.contentapi.graphql.conftest import post_to_graphql
+from tests.factories import make_user
+from users.models import ApiKey, User
+
+EMAIL = "ines@example.invalid"
+PASSWORD = "seven harbours and a lamp"
+
+
+def run(*arguments: str) -> tuple[str, str]:
+    """Run a command; return what it wrote to stdout and to stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    call_command(*arguments, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def status_with(key: str) -> int:
+    return post_to_graphql({"query": "{ __typename }"}, X_API_Key=key).status
+
+
+@pytest.mark.django_db
+def test_create_user_prints_the_id_alone() -> None:
+    out, err = run("create_user", EMAIL, "--name", "Ines")
+
+    user = User.objects.get()
+    assert (out, err) == (f"{user.pk}\n", "")
+    assert (user.email, user.name, user.role, user.has_usable_password()) == (EMAIL, "Ines", Role.READER, False)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", Role)
+def test_create_user_gives_the_role(role: Role) -> None:
+    run("create_user", EMAIL, "--name", "Ines", "--role", role)
+
+    assert User.objects.get().role == role
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("typed", [f"{PASSWORD}\n", PASSWORD, f"{PASSWORD}\r\n", f"{PASSWORD}\nmore\n"])
+def test_create_user_reads_the_password_from_the_first_line(monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+
+    out, err = run("create_user", EMAIL, "--name", "Ines", "--password-stdin")
+
+    user = User.objects.get()
+    assert user.check_password(PASSWORD)
+    assert (out, err) == (f"{user.pk}\n", "")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("typed", ["", "\n", "short\n"])
+def test_create_user_refuses_a_bad_password(monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+
+    with pytest.raises(CommandError, match="password: This password is too short"):
+        run("create_user", EMAIL, "--name", "Ines", "--password-stdin")
+
+    assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([EMAIL], "the following arguments are required: --name"),
+        (["--name", "Ines"], "the following arguments are required: EMAIL"),
+        ([EMAIL, "--name", " "], "name: This must not be empty."),
+        (["ines", "--name", "Ines"], "email: This is not an email address."),
+        ([EMAIL, "--name", "Ines", "--role", "owner"], "invalid choice: 'owner'"),
+    ],
+)
+def test_create_user_refuses_bad_input(arguments: list[str], message: str) -> None:
+    with pytest.raises(CommandError) as raised:
+        run("create_user", *arguments)
+
+    assert message in str(raised.value)
+    assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+def test_create_user_refuses_an_email_taken_in_another_case() -> None:
+    run("create_user", EMAIL, "--name", "Ines")
+
+    with pytest.raises(CommandError) as raised:
+        run("create_user", EMAIL.upper(), "--name", "Another")
+
+    assert str(raised.value) == f"The email {EMAIL.upper()} is taken."
+    assert User.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_create_api_key_prints_the_key_alone_and_the_key_works() -> None:
+    user = make_user(Role.AUTHOR, email=EMAIL)
+
+    out, err = run("create_api_key", EMAIL.upper(), "--name", "blog")
+
+    assert re.fullmatch("capi_[0-9a-f]{8}_[0-9a-f]{64}\n", out)
+    assert (err, status_with(out.strip())) == ("", 200)
+    row = ApiKey.objects.get()
+    assert (row.user, row.name, row.scopes) == (user, "blog", sorted(ROLE_SCOPES[Role.AUTHOR]))
+
+
+@pytest.mark.django_db
+def test_create_api_key_takes_scopes_and_days() -> None:
+    make_user(Role.AUTHOR, email=EMAIL)
+
+    run(
+        *("create_api_key", EMAIL, "--name", "blog", "--expires-in-days", "7"),
+        *("--scope", "posts:write", "--scope", "posts:read", "--scope", "posts:read"),
+    )
+
+    row = ApiKey.objects.get()
+    assert row.scopes == ["posts:read", "posts:write"]
+    assert (row.expires_at - row.created_at).total_seconds() == pytest.approx(7 * 24 * 3600, abs=60)
+
+
+@pytest.mark.django_db
+def test_create_api_key_warns_of_scopes_beyond_the_role_beside_the_key() -> None:
+    make_user(Role.READER, email=EMAIL)
+
+    out, err = run("create_api_key", EMAIL, "--name", "x", "--scope", "posts:write", "--scope", "orders:read")
+
+    assert err == "Note: the role reader does not allow posts:write; the key cannot use it.\n"
+    assert status_with(out.strip()) == 200
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nobody@example.invalid", "--name", "x"], "There is no user with the email nobody@example.invalid."),
+        ([EMAIL], "the following arguments are required: --name"),
+        ([EMAIL, "--name", ""], "name: From 1 to 100 characters."),
+        ([EMAIL, "--name", "x", "--scope", "posts:burn"], "invalid choice: 'posts:burn'"),
+        ([EMAIL, "--name", "x", "--expires-in-days", "0"], "From 1 to 36500."),
+        ([EMAIL, "--name", "x", "--expires-in-days", "soon"], "invalid int value: 'soon'"),
+    ],
+)
+def test_create_api_key_refuses_bad_input(arguments: list[str], message: str) -> None:
+    make_user(email=EMAIL)
+
+    with pytest.raises(CommandError) as raised:
+        run("create_api_key", *arguments)
+
+    assert message in str(raised.value)
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.django_db
+def test_revoke_api_key_works_at_once_and_twice() -> None:
+    make_user(email=EMAIL)
+    key = run("create_api_key", EMAIL, "--name", "x")[0].strip()
+    prefix = key.rpartition("_")[0]
+    assert status_with(key) == 200
+
+    told = [run("revoke_api_key", prefix), run("revoke_api_key", prefix)]
+
+    assert told == [("", f"{prefix} is revoked.\n")] * 2
+    assert status_with(key) == 401
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("prefix", ["capi_00000000", "", "%"])
+def test_revoke_api_key_refuses_an_unknown_prefix(prefix: str) -> None:
+    with pytest.raises(CommandError) as raised:
+        run("revoke_api_key", prefix)
+
+    assert str(raised.value) == "There is no API key with this prefix: the part of a key before its last underscore."
+
+
+@pytest.mark.django_db
+def test_revoke_api_key_refuses_a_whole_key_without_repeating_its_secret() -> None:
+    make_user(email=EMAIL)
+    key = run("create_api_key", EMAIL, "--name", "x")[0].strip()
+
+    with pytest.raises(CommandError) as raised:
+        run("revoke_api_key", key)
+
+    assert key.rpartition("_")[2] not in str(raised.value)
+
+
+@pytest.mark.parametrize("command", ["create_user", "create_api_key", "revoke_api_key"])
+def test_help_says_what_a_command_does(command: str) -> None:
+    shown = subprocess.run(
+        [sys.executable, "manage.py", command, "--help"],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert shown.stdout.startswith(f"usage: manage.py {command} ")
+    assert shown.stderr == ""

@@ -1,0 +1,157 @@
+"""Users and keys: what the database refuses, by name, and what a role means to the admin site."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from contentapi.errors import constraint_name
+from contentapi.identity import Role, Scope
+from tests.factories import make_user
+from users.models import ApiKey, User
+
+
+def make_key(**values: Any) -> ApiKey:
+    now = timezone.now()
+    return ApiKey.objects.create(
+        **{
+            "user": make_user(),
+            "name": "test",
+            "prefix": "capi_00000001",
+            "digest": bytes(32),
+            "scopes": [Scope.POSTS_READ],
+            "created_at": now,
+            "expires_at": now + timedelta(days=1),
+            **values,
+        }
+    )
+
+
+def make_same_email_twice() -> None:
+    make_user(email="ines@example.invalid")
+    make_user(email="Ines@Example.invalid")
+
+
+def make_same_prefix_twice() -> None:
+    make_key()
+    make_key()
+
+
+def make_key_that_never_worked() -> None:
+    now = timezone.now()
+    make_key(created_at=now, expires_at=now)
+
+
+VIOLATIONS: dict[str, Callable[[], object]] = {
+    "users_user_email_unique": make_same_email_twice,
+    "users_user_role_known": lambda: User.objects.create(email="a@example.invalid", name="A", role="owner"),
+    "users_user_name_present": lambda: make_user(name=""),
+    "users_apikey_prefix_unique": make_same_prefix_twice,
+    "users_apikey_scopes_known": lambda: make_key(scopes=["posts:read", "posts:burn"]),
+    "users_apikey_expires_after_creation": make_key_that_never_worked,
+}
+
+
+def test_every_constraint_is_violated_here() -> None:
+    models = apps.get_app_config("users").get_models()
+
+    names = {constraint.name for model in models for constraint in model._meta.constraints}
+
+    assert names == VIOLATIONS.keys()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("name", "violate"), VIOLATIONS.items())
+def test_the_database_refuses_by_name(name: str, violate: Callable[[], object]) -> None:
+    with pytest.raises(IntegrityError) as raised, transaction.atomic():
+        violate()
+
+    assert constraint_name(raised.value) == name
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", Role)
+def test_every_role_can_be_stored(role: Role) -> None:
+    user = make_user(role)
+
+    assert User.objects.get(pk=user.pk).role == role
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("scopes", [[], [Scope.POSTS_READ], sorted(Scope)])
+def test_every_scope_can_be_stored(scopes: list[Scope]) -> None:
+    key = make_key(scopes=scopes)
+
+    assert ApiKey.objects.get(pk=key.pk).scopes == scopes
+
+
+@pytest.mark.django_db
+def test_an_email_is_found_whatever_its_case() -> None:
+    user = make_user(email="Ines.Ähre@Example.invalid")
+    make_user(email="ines@example.invalid")
+
+    found = User.objects.with_email("INES.Ähre@example.INVALID")
+
+    assert list(found) == [user]
+    assert User.objects.get_by_natural_key("ines.Ähre@example.invalid") == user
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("email", ["", "ines", "%@example.invalid", "ines@example.invalid "])
+def test_another_email_finds_nobody(email: str) -> None:
+    make_user(email="ines@example.invalid")
+
+    found = User.objects.with_email(email)
+
+    assert list(found) == []
+
+
+@pytest.mark.django_db
+def test_a_taken_email_is_said_in_words() -> None:
+    make_user(email="ines@example.invalid")
+
+    with pytest.raises(ValidationError) as raised:
+        User(email="INES@example.invalid", name="Ines", password="!").full_clean()
+
+    assert raised.value.messages == ["This email is taken."]
+
+
+@pytest.mark.django_db
+def test_create_superuser_makes_an_admin_with_a_password() -> None:
+    user = User.objects.create_superuser(email="root@example.invalid", name="Root", password="a fair password")
+
+    stored = User.objects.get(pk=user.pk)
+    assert (stored.role, stored.is_staff, stored.is_superuser) == (Role.ADMIN, True, True)
+    assert stored.check_password("a fair password")
+
+
+@pytest.mark.parametrize(
+    ("role", "active", "staff", "superuser"),
+    [
+        (Role.READER, True, False, False),
+        (Role.AUTHOR, True, False, False),
+        (Role.EDITOR, True, True, False),
+        (Role.ADMIN, True, True, True),
+        (Role.EDITOR, False, False, False),
+        (Role.ADMIN, False, False, False),
+    ],
+)
+def test_the_role_says_who_may_use_the_admin_site(*, role: Role, active: bool, staff: bool, superuser: bool) -> None:
+    user = User(email="a@example.invalid", name="A", role=role, is_active=active)
+
+    assert (user.is_staff, user.is_superuser) == (staff, superuser)
+    assert (user.has_perm("blog.change_post"), user.has_module_perms("blog")) == (staff, staff)
+    assert (user.has_perm("users.view_user"), user.has_module_perms("users")) == (superuser, superuser)
+    assert (user.has_perm("orders.view_order"), user.has_module_perms("orders")) == (superuser, superuser)
+
+
+def test_a_user_and_a_key_are_named_without_secrets() -> None:
+    user = User(email="ines@example.invalid", name="Ines", password="hash")
+    key = ApiKey(user=user, prefix="capi_00000001", name="blog", digest=b"digest")
+
+    assert (str(user), str(key)) == ("Ines <ines@example.invalid>", "capi_00000001 (blog)")

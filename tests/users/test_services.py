@@ -1,0 +1,250 @@
+"""The rules of making users and keys."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from contentapi.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+from contentapi.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Role, Scope
+from tests.factories import make_actor, make_user
+from users import selectors, services
+from users.models import ApiKey, User
+
+PASSWORD = "seven harbours and a lamp"
+
+
+def create(**values: Any) -> User:
+    return services.create_user(**{"actor": OPERATOR, "email": "ines@example.invalid", "name": "Ines", **values})
+
+
+@pytest.mark.django_db
+def test_a_user_is_a_reader_without_a_password_unless_told_otherwise() -> None:
+    user = create(email="  Ines@Example.invalid ", name=" Ines  Ähre ")
+
+    stored = User.objects.get(pk=user.pk)
+    assert (stored.email, stored.name, stored.role) == ("Ines@Example.invalid", "Ines  Ähre", Role.READER)
+    assert (stored.is_active, stored.has_usable_password()) == (True, False)
+
+
+@pytest.mark.django_db
+def test_a_password_is_kept_as_an_argon2_hash_that_fits_it() -> None:
+    user = create(password=PASSWORD)
+
+    stored = User.objects.get(pk=user.pk)
+    assert stored.password.startswith("argon2$argon2id$")
+    assert (stored.check_password(PASSWORD), stored.check_password(PASSWORD.upper())) == (True, False)
+
+
+@pytest.mark.django_db
+def test_an_admin_creates_users_of_any_role() -> None:
+    admin = make_actor(Role.ADMIN)
+
+    users = [create(actor=admin, email=f"{role}@example.invalid", role=role) for role in Role]
+
+    assert [user.role for user in users] == list(Role)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", [Role.READER, Role.AUTHOR, Role.EDITOR])
+def test_nobody_else_creates_users(role: Role) -> None:
+    actor = make_actor(role)
+
+    with pytest.raises(Forbidden):
+        create(actor=actor)
+
+    assert not User.objects.with_email("ines@example.invalid").exists()
+
+
+@pytest.mark.django_db
+def test_the_anonymous_are_asked_for_a_credential() -> None:
+    with pytest.raises(Unauthenticated):
+        create(actor=ANONYMOUS)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("values", "fields"),
+    [
+        ({"name": ""}, {"name": ["This must not be empty."]}),
+        ({"name": " \t\n"}, {"name": ["This must not be empty."]}),
+        ({"name": "x" * 151}, {"name": ["At most 150 characters, and this has 151."]}),
+        ({"email": ""}, {"email": ["This is not an email address."]}),
+        ({"email": "ines"}, {"email": ["This is not an email address."]}),
+        ({"email": "ines@example"}, {"email": ["This is not an email address."]}),
+        ({"email": "a b@example.invalid"}, {"email": ["This is not an email address."]}),
+        ({"name": "", "email": "x"}, {"name": ["This must not be empty."], "email": ["This is not an email address."]}),
+        (
+            {"password": ""},
+            {"password": ["This password is too short. It must contain at least 8 characters."]},
+        ),
+        ({"password": "password1"}, {"password": ["This password is too common."]}),
+        ({"password": "ines@example.invalid"}, {"password": ["The password is too similar to the email."]}),
+    ],
+)
+def test_a_user_against_a_rule_is_invalid_and_not_made(values: dict[str, Any], fields: Mapping[str, list[str]]) -> None:
+    with pytest.raises(Invalid) as raised:
+        create(**values)
+
+    assert raised.value.fields == fields
+    assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("length", [255, 300, 321])
+def test_an_email_that_is_too_long_to_store_is_invalid(length: int) -> None:
+    domain = "@example.invalid"
+
+    with pytest.raises(Invalid) as raised:
+        create(email="x" * (length - len(domain)) + domain)
+
+    assert set(raised.value.fields) == {"email"}
+
+
+@pytest.mark.django_db
+def test_a_user_at_the_limits_is_made() -> None:
+    domain = "@example.invalid"
+
+    user = create(name="x" * 150, email="x" * (254 - len(domain)) + domain)
+
+    assert (len(user.name), len(user.email)) == (150, 254)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("email", ["ines@example.invalid", "INES@EXAMPLE.INVALID", " Ines@Example.Invalid "])
+def test_an_email_that_is_taken_in_any_case_is_a_conflict(email: str) -> None:
+    create()
+
+    with pytest.raises(Conflict) as raised:
+        create(email=email)
+
+    assert raised.value.message == f"The email {email.strip()} is taken."
+    assert User.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_that_take_an_email_at_once_one_gets_it() -> None:
+    def attempt(email: str) -> str:
+        try:
+            return create(email=email).email
+        except Conflict as taken:
+            return taken.message
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        told = set(pool.map(attempt, ["ines@example.invalid", "INES@example.invalid"]))
+
+    [winner] = User.objects.values_list("email", flat=True)
+    [loser] = {"ines@example.invalid", "INES@example.invalid"} - {winner}
+    assert told == {winner, f"The email {loser} is taken."}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("email", ["nobody@example.invalid", "", "%"])
+def test_an_unknown_email_names_no_user(email: str) -> None:
+    with pytest.raises(NotFound) as raised:
+        selectors.get_user_by_email(email)
+
+    assert raised.value.message == f"There is no user with the email {email}."
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", Role)
+def test_a_key_has_a_readable_prefix_all_scopes_of_the_role_and_a_year(role: Role) -> None:
+    user = make_user(role)
+
+    key = services.create_api_key(email=user.email.upper(), name=" blog ")
+
+    assert re.fullmatch("capi_[0-9a-f]{8}_[0-9a-f]{64}", key)
+    row = ApiKey.objects.get()
+    assert (row.user, row.name, row.prefix) == (user, "blog", key.rpartition("_")[0])
+    assert row.scopes == sorted(ROLE_SCOPES[role])
+    assert (row.expires_at - row.created_at).total_seconds() == pytest.approx(365 * 24 * 3600, abs=60)
+    assert (row.revoked_at, row.last_used_at) == (None, None)
+
+
+@pytest.mark.django_db
+def test_a_key_may_have_fewer_scopes_and_days() -> None:
+    user = make_user(Role.EDITOR)
+
+    services.create_api_key(
+        email=user.email, name="x", scopes=[Scope.POSTS_WRITE, Scope.POSTS_READ, Scope.POSTS_WRITE], expires_in_days=1
+    )
+
+    row = ApiKey.objects.get()
+    assert row.scopes == ["posts:read", "posts:write"]
+    assert (row.expires_at - row.created_at).total_seconds() == pytest.approx(24 * 3600, abs=60)
+
+
+@pytest.mark.django_db
+def test_the_database_holds_the_digest_of_a_key_and_not_the_key() -> None:
+    key = services.create_api_key(email=make_user().email, name="blog")
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT users_apikey::text FROM users_apikey")
+        [(row,)] = cursor.fetchall()
+
+    assert key.rpartition("_")[2] not in row
+    assert hashlib.sha256(key.encode()).hexdigest() in row
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "  "}, "name"),
+        ({"name": "x" * 101}, "name"),
+        ({"expires_in_days": 0}, "expires_in_days"),
+        ({"expires_in_days": -1}, "expires_in_days"),
+        ({"expires_in_days": 36_501}, "expires_in_days"),
+    ],
+)
+def test_a_key_against_a_rule_is_invalid_and_not_made(values: dict[str, Any], field: str) -> None:
+    user = make_user()
+
+    with pytest.raises(Invalid) as raised:
+        services.create_api_key(**{"email": user.email, "name": "x", **values})
+
+    assert list(raised.value.fields) == [field]
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("name", "days"), [("x", 1), ("x" * 100, 36_500)])
+def test_a_key_at_the_limits_is_made(name: str, days: int) -> None:
+    services.create_api_key(email=make_user().email, name=name, expires_in_days=days)
+
+    assert ApiKey.objects.get().name == name
+
+
+@pytest.mark.django_db
+def test_revoking_takes_this_key_alone_and_once() -> None:
+    user = make_user()
+    prefix, other = (services.create_api_key(email=user.email, name="x").rpartition("_")[0] for _ in range(2))
+
+    services.revoke_api_key(prefix=prefix)
+    revoked_at = ApiKey.objects.get(prefix=prefix).revoked_at
+    services.revoke_api_key(prefix=prefix)
+
+    assert revoked_at is not None
+    assert revoked_at <= timezone.now()
+    assert ApiKey.objects.get(prefix=prefix).revoked_at == revoked_at
+    assert ApiKey.objects.get(prefix=other).revoked_at is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("prefix", ["capi_00000000", "", "capi_"])
+def test_revoking_an_unknown_prefix_finds_nothing(prefix: str) -> None:
+    services.create_api_key(email=make_user().email, name="x")
+
+    with pytest.raises(NotFound) as raised:
+        services.revoke_api_key(prefix=prefix)
+
+    assert raised.value.message == "There is no API key with this prefix: the part of a key before its last underscore."
