@@ -65,11 +65,11 @@ def test_fragments_that_double_are_measured_once_each() -> None:
 
 
 def test_the_whole_schema_can_be_asked_for(gql: GraphQL) -> None:
-    assert gql(get_introspection_query()).data["__schema"]["queryType"] == {"name": "Query"}
+    assert gql(get_introspection_query()).data["__schema"]["queryType"]["name"] == "Query"
 
 
 def test_introspection_has_a_depth_of_its_own(gql: GraphQL) -> None:
-    document = "{ __schema { types { " + "fields { type { " * 7 + "name" + " } }" * 7 + " } } }"
+    document = "{ __schema { types { fields { type { " + "ofType { " * 12 + "name" + " }" * 12 + " } } } } }"
 
     answer = gql(document)
 
