@@ -36,9 +36,20 @@ class PostForm(forms.ModelForm):
         help_text=f"One on each line; at most {MAX_TAGS}.",
     )
 
+    opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
+
     class Meta:
         model = Post
         fields = ["title", "body", "author", "tags", "status", "publish_at"]
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.fields["opened_version"].initial = self.instance.version
+
+    def clean_opened_version(self) -> None:
+        """Refuse a form that was opened before somebody else changed the post: it would undo their change."""
+        if self.instance.pk and self.cleaned_data["opened_version"] != self.instance.version:
+            raise forms.ValidationError("Somebody has changed this post since you opened it. Open it again to see how.")
 
     def clean_body(self) -> str:
         """Undo what browsers do to line ends: they send CR LF, whatever the text had."""

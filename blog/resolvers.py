@@ -46,7 +46,7 @@ def post_comments(post: Post, info: Info, limit: int | None = None) -> QuerySet[
 
 @POST.field("commentCount")
 def post_comment_count(post: Post, info: Info) -> int:
-    return post.comments.count()
+    return selectors.count_comments(post)
 
 
 @AUTHOR.field("email")

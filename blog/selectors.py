@@ -32,6 +32,10 @@ def list_comments(post: Post, *, limit: int | None = None) -> QuerySet[Comment]:
     return post.comments.select_related("author").oldest_first()[:size]
 
 
+def count_comments(post: Post) -> int:
+    return post.comments.count()
+
+
 def author_email(actor: Actor, author: Author) -> str | None:
     """Return an author's email where the actor may see it and there is one."""
     return author.email or None if policy.may_see_author_email(actor, author.pk) else None

@@ -36,7 +36,7 @@ def create_post(
     """Write a post, the actor's own unless `author_id` names another author. None stands for what was not given."""
     status = status or PostStatus.DRAFT
     policy.permit(actor, policy.may_write_posts(actor), "write posts")
-    policy.permit(actor, policy.may_move_post(actor, PostStatus.DRAFT, status), f"make posts {status}")
+    policy.permit(actor, policy.may_move_posts(actor, PostStatus.DRAFT, status), f"make posts {status}")
     author = find_author(actor, author_id)
     policy.permit(
         actor,
@@ -52,6 +52,7 @@ def create_post(
 def update_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any]) -> Post:
     """Change a post's title, body or tags: only what `changes` holds. Where all is as it was, nothing happens."""
     post = find_post_to_change(actor, post_id)
+    policy.permit(actor, policy.may_write_posts_of(actor, post.author_id), "change this post")
     values = clean_post(**{"title": post.title, "body": post.body, "tags": post.tags, **changes})
     return save_changes(post, values)
 
@@ -60,7 +61,8 @@ def update_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any]) -> Po
 def move_post(*, actor: Actor, post_id: str, status: str, publish_at: datetime | None = None) -> Post:
     """Move a post into another state; into the one it is in, nothing happens. Raises `Conflict` for an illegal move."""
     post = find_post_to_change(actor, post_id)
-    policy.permit(actor, policy.may_move_post(actor, post.status, status), f"make {post.status} posts {status}")
+    may_move = policy.may_move_posts_of(actor, post.author_id, post.status, status)
+    policy.permit(actor, may_move, f"make this {post.status} post {status}")
     if status == post.status and publish_at in (None, post.publish_at):
         return post
     require_move(post.status, status, publish_at)
@@ -68,12 +70,11 @@ def move_post(*, actor: Actor, post_id: str, status: str, publish_at: datetime |
 
 
 def find_post_to_change(actor: Actor, post_id: str) -> Post:
-    """Return a post that the actor may change, locked until the transaction ends."""
-    policy.permit(actor, policy.may_write_posts(actor), "change posts")
+    """Return a post that the actor, who changes posts in some way, may see; locked until the transaction ends."""
+    policy.permit(actor, policy.may_change_posts(actor), "change posts")
     post = selectors.post_by_id(actor, post_id).select_for_update(of=("self",)).first()
     if post is None:
         raise NotFound("There is no post with this id.")
-    policy.permit(actor, policy.may_write_posts_of(actor, post.author_id), "change posts of this author")
     return post
 
 

@@ -24,9 +24,12 @@ def main(lock_names: "list[str]") -> None:
 
     project = os.open(str(ROOT), os.O_RDONLY)  # held until this process ends, however it ends
     fcntl.flock(project, fcntl.LOCK_EX)
-    for lock in [ROOT / name for name in lock_names]:
-        if not holds(lock):
+    locks = [ROOT / name for name in lock_names]
+    if not all(map(holds, locks)):
+        for lock in locks:
             install(lock)
+        for lock in locks:
+            stamp(lock).write_text(digest(lock))
 
 
 def use_a_python_new_enough(lock_names: "list[str]") -> None:
@@ -61,18 +64,19 @@ def install(lock: Path) -> None:
         sys.exit("Python's venv module is missing. On Debian and Ubuntu: apt-get install python3-venv, then try again.")
     if not python.exists() or subprocess.call([str(python), "-m", "pip", "--version"], stdout=subprocess.DEVNULL):
         run([sys.executable, "-m", "venv", "--clear", str(VENV)], "The virtual environment could not be made")
+    for outdated in VENV.glob("*.installed"):  # the locks share packages: until pip is done, neither is known to hold
+        outdated.unlink()
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     run(
         [*pip, "--require-hashes", "--only-binary=:all:", "--requirement", str(lock)],
         "The locked dependencies could not be installed (is a package index reachable?)",
     )
-    stamp(lock).write_text(digest(lock))
 
 
 def run(command: "list[str]", trouble: str) -> None:
     """Run a command; end with its exit status and one line of explanation when it fails."""
     if subprocess.call(command) != 0:
-        sys.exit("{}. See above; nothing else was changed, so try again once it is mended.".format(trouble))
+        sys.exit("{}. See above; try again once it is mended.".format(trouble))
 
 
 def stamp(lock: Path) -> Path:

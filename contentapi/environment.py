@@ -1,4 +1,4 @@
-"""Every environment variable, its type and its default: the one place that reads the environment.
+"""Every environment variable of an operator: its type, its default, and what is wrong with its value.
 
 A wrong value never stops the reading: it is recorded as a `Problem`, its default is used, and the system
 checks (`contentapi.checks`) report all problems at once, each naming its variable and what to do.
@@ -17,6 +17,7 @@ Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 o
 Port = Annotated[int, Meta(ge=1, le=65535, description="a port number, 1 to 65535")]
 Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Meta(description="DEBUG, INFO, WARNING or ERROR")]
+MaxPage = Annotated[int, Meta(ge=100, le=2**31 - 1, description="a whole number, 100 or more, as the SDL has it")]
 Words = Annotated[tuple[str, ...], Meta(description="words separated by commas")]
 
 
@@ -35,7 +36,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_log_level: Level = "INFO"
     contentapi_max_body: Count = 1024 * 1024
     contentapi_max_depth: Count = 12
-    contentapi_max_page: Count = 100
+    contentapi_max_page: MaxPage = 100
     contentapi_max_query_length: Count = 32 * 1024
     contentapi_max_tokens: Count = 2000
     contentapi_statement_timeout: Count = 5000
@@ -85,10 +86,10 @@ def database_problems(environment: Environment) -> Iterator[Problem]:
             "DATABASE_URL is not the address of a PostgreSQL database.",
             f"Write it as {example}.",
         )
-    elif not database_parameters(environment.database_url):
+    elif not is_usable(database_parameters(environment.database_url)):
         yield Problem(
             "DATABASE_URL",
-            "DATABASE_URL cannot be read.",
+            "DATABASE_URL cannot be read, or names no database.",
             f"Write it as {example}; in the password, write @ : / and % as %40 %3A %2F and %25.",
         )
     if not environment.secret_key:
@@ -106,6 +107,10 @@ def database_parameters(url: str) -> dict[str, Any]:
         return conninfo_to_dict(url)
     except psycopg.ProgrammingError:
         return {}
+
+
+def is_usable(parameters: Mapping[str, Any]) -> bool:
+    return bool(parameters.get("dbname")) and str(parameters.get("connect_timeout", "0")).isdecimal()
 
 
 def words(text: str) -> tuple[str, ...]:

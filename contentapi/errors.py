@@ -17,8 +17,9 @@ from collections.abc import Mapping, Sequence
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import Error as DatabaseError
-from django.db import InterfaceError, OperationalError
+from django.db import IntegrityError, InterfaceError, OperationalError
 from django.http import Http404
+from psycopg.errors import ForeignKeyViolation, UniqueViolation
 
 Fields = Mapping[str, Sequence[str]]
 
@@ -137,6 +138,8 @@ def from_exception(exception: BaseException) -> ApiError:
             return TooLarge("The body is too large.")
         case BadRequest() | SuspiciousOperation():
             return Malformed("The request is malformed.")
+        case IntegrityError(__cause__=UniqueViolation() | ForeignKeyViolation()):  # a race; the constraint held
+            return Conflict("This conflicts with a change that was made at the same time. Try again.")
         case OperationalError() | InterfaceError():
             return Unavailable()
         case _:

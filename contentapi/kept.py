@@ -9,8 +9,12 @@ from pathlib import Path
 
 def kept(path: Path, make: Callable[[], str]) -> str:
     """Return the value kept at `path`; make it first when there is none. Two at once get the same value."""
-    with suppress(FileNotFoundError):
+    try:
         return path.read_text()
+    except FileNotFoundError:
+        pass
+    except PermissionError as trouble:
+        raise belongs_to_another(path) from trouble
     draft = write_draft(path, make())
     with suppress(FileExistsError):
         os.link(draft, path)
@@ -29,9 +33,11 @@ def write_draft(path: Path, value: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=path.parent)
     except PermissionError as trouble:
-        raise SystemExit(
-            f"{path.parent} belongs to another user: run as that user, or remove that folder."
-        ) from trouble
+        raise belongs_to_another(path) from trouble
     with os.fdopen(handle, "w") as file:
         file.write(value)
     return Path(draft)
+
+
+def belongs_to_another(path: Path) -> SystemExit:
+    return SystemExit(f"{path.parent} belongs to another user: run as that user, or remove that folder.")

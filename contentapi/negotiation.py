@@ -10,7 +10,7 @@ def preferred_type(accept: str, offered: Sequence[str]) -> str | None:
 
     Django's own choice compares parameters (a charset is none of ours) and overlooks that `q=0` forbids.
     """
-    ranges = [MediaType(text) for text in (accept.strip() or "*/*").split(",") if text.strip()]
+    ranges = [MediaType(text) for text in accept.split(",") if text.strip()] or [MediaType("*/*")]
     best = max(offered, key=lambda media_type: weight(ranges, media_type))
     return best if weight(ranges, best)[0] > 0 else None
 

@@ -24,14 +24,23 @@ def may_see_author_email(actor: Actor, author_id: int) -> bool:
     return actor.has(Scope.AUTHORS_READ) and (actor.role in EDITORIAL or author_id == actor.author_id)
 
 
+def may_change_posts(actor: Actor) -> bool:
+    """Whether the asker changes posts in any way: writes them, or moves them between states."""
+    return actor.has(Scope.POSTS_WRITE) or actor.has(Scope.POSTS_PUBLISH)
+
+
+def reaches_posts_of(actor: Actor, author_id: int | None) -> bool:
+    """Whether the role reaches this author's posts; None stands for a profile of one's own that does not exist yet."""
+    return actor.role in EDITORIAL or (actor.role is Role.AUTHOR and author_id == actor.author_id)
+
+
 def may_write_posts(actor: Actor) -> bool:
     """Whether the asker writes posts at all, of whichever author."""
     return actor.has(Scope.POSTS_WRITE)
 
 
 def may_write_posts_of(actor: Actor, author_id: int | None) -> bool:
-    """Whether the asker writes posts of this author; None stands for a profile of one's own that does not exist yet."""
-    return may_write_posts(actor) and (actor.role in EDITORIAL or author_id == actor.author_id)
+    return may_write_posts(actor) and reaches_posts_of(actor, author_id)
 
 
 def may_import_posts(actor: Actor) -> bool:
@@ -39,10 +48,14 @@ def may_import_posts(actor: Actor) -> bool:
     return may_write_posts(actor) and actor.role in EDITORIAL
 
 
-def may_move_post(actor: Actor, old_status: str, new_status: str) -> bool:
+def may_move_posts(actor: Actor, old_status: str, new_status: str) -> bool:
     """Whether the asker may move posts between these states: to or from the public ones needs `posts:publish`."""
     public = {"published", "scheduled"} & {old_status, new_status}
     return actor.has(Scope.POSTS_PUBLISH) if public else actor.has(Scope.POSTS_WRITE)
+
+
+def may_move_posts_of(actor: Actor, author_id: int | None, old_status: str, new_status: str) -> bool:
+    return may_move_posts(actor, old_status, new_status) and reaches_posts_of(actor, author_id)
 
 
 def may_comment(actor: Actor) -> bool:

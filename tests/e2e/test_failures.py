@@ -17,7 +17,7 @@ def test_a_taken_port_is_named_with_a_way_out(checkout: Checkout) -> None:
 
         printed = checkout.run(port=port).fails()
 
-    assert f"CommandError: Port {port} cannot be used: Address already in use." in printed
+    assert f"CommandError: Cannot listen on 127.0.0.1:{port}: Address already in use." in printed
     assert f"make run PORT={port + 1}" in printed
     assert "Traceback" not in printed
     checkout.wait_until_empty()
@@ -27,7 +27,7 @@ def test_a_taken_port_is_named_with_a_way_out(checkout: Checkout) -> None:
     ("url", "message"),
     [
         ("mysql://app:hunter2@db.invalid/app", "DATABASE_URL is not the address of a PostgreSQL database."),
-        ("postgresql://app:hunter2@[::1/app", "DATABASE_URL cannot be read."),
+        ("postgresql://app:hunter2@[::1/app", "DATABASE_URL cannot be read, or names no database."),
     ],
 )
 def test_a_database_url_that_is_none_is_named_and_its_password_is_not(

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import time
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -95,3 +96,15 @@ def test_two_checkouts_stand_side_by_side(checkout: Checkout, tmp_path: Path) ->
     there.interrupt()
     checkout.wait_until_empty()
     other.wait_until_empty()
+
+
+@pytest.mark.parametrize("seconds", [0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.7, 2.2])
+def test_ctrl_c_at_any_moment_of_the_start_leaves_nothing_running(checkout: Checkout, seconds: float) -> None:
+    checkout.manage("migrate", "--verbosity", "0")
+    run = checkout.run(port=free_port())
+
+    time.sleep(seconds)
+    run.interrupt()
+
+    checkout.wait_until_empty()
+    assert "Traceback" not in run.printed

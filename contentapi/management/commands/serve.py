@@ -1,8 +1,11 @@
 """Migrate, load the demo, and serve: what `make run` does once everything is installed."""
 
 import os
+import signal
 import socket
+import subprocess
 import sys
+import time
 from typing import Any
 
 from django.conf import settings
@@ -13,34 +16,59 @@ from django.db import connection
 from contentapi import demo
 
 ONE_AT_A_TIME = "SELECT pg_advisory_lock(hashtext('contentapi.serve'))"
+GUNICORN = [sys.executable, "-m", "gunicorn", "--config", "contentapi/gunicorn.py", "contentapi.wsgi"]
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Command(BaseCommand):
     help = "Migrate the database, load the demo, and start gunicorn on PORT. A deployment runs the Procfile instead."
 
     def handle(self, *_: Any, **__: Any) -> None:
-        require_free_port()
+        require_free_address()
         with connection.cursor() as cursor:  # two at once: the second finds the work done
             cursor.execute(ONE_AT_A_TIME)
         call_command("migrate", verbosity=0, interactive=False)
         demo.load()
         demo.make_credentials()
-        os.environ["CONTENTAPI_GREETING"] = "on"
-        os.chdir(settings.BASE_DIR)
-        # In the place of this process, so that Ctrl-C and signals reach the server itself. The lock ends with it.
-        os.execv(
-            sys.executable,
-            [sys.executable, "-m", "gunicorn", "--config", "contentapi/gunicorn.py", "contentapi.wsgi"],
-        )
+        connection.close()  # and with it the lock
+        sys.exit(serve())
 
 
-def require_free_port() -> None:
+def serve() -> int:
+    """Run gunicorn until it ends, and return its exit status.
+
+    This process stays: it holds the embedded PostgreSQL from before gunicorn starts until after it has ended. What
+    would end it ends gunicorn, by SIGTERM: also a terminal that is closed (SIGHUP), at which gunicorn would reload.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    server = subprocess.Popen(
+        GUNICORN, cwd=settings.BASE_DIR, env={**os.environ, "CONTENTAPI_GREETING": "on"}, preexec_fn=leave_signals_to_us
+    )
+    for ending in ENDING:
+        signal.signal(ending, lambda *_: server.terminate())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    status = server.wait()
+    if status == -signal.SIGKILL:
+        time.sleep(2)  # the workers notice within a second that gunicorn was killed; until then they hold PostgreSQL
+    return abs(status)
+
+
+def leave_signals_to_us() -> None:
+    """In gunicorn's process, until it sets its own handlers: ignore the Ctrl-C that the terminal sends to it too."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+
+
+def require_free_address() -> None:
     host, _, port = settings.BIND.rpartition(":")
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, int(port)))
-        except OSError as trouble:
-            raise CommandError(
-                f"Port {port} cannot be used: {trouble.strerror}. Choose another: make run PORT={int(port) % 65535 + 1}"
-            ) from None
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as trouble:
+        raise CommandError(
+            f"Cannot listen on {settings.BIND}: {trouble.strerror}. "
+            f"Choose another port: make run PORT={int(port) % 65535 + 1} (or another address: CONTENTAPI_BIND)"
+        ) from None

@@ -82,8 +82,20 @@ def test_a_document_over_the_token_limit_is_refused(gql: GraphQL) -> None:
 
     assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
     assert answer.body["errors"][0]["message"] == (
-        "The query has more tokens than the 2000 that are allowed (CONTENTAPI_MAX_TOKENS)."
+        "The query has more tokens or comments than the 2000 that are allowed (CONTENTAPI_MAX_TOKENS)."
     )
+
+
+def test_a_document_with_too_many_comments_is_refused_likewise(gql: GraphQL) -> None:
+    answer = gql("#\n" * 2001 + "{ __typename }")
+
+    assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
+
+
+def test_a_short_document_that_cannot_be_parsed_is_no_matter_of_limits(gql: GraphQL) -> None:
+    answer = gql("{ posts( # }")
+
+    assert (answer.status, answer.codes) == (400, ["GRAPHQL_PARSE_FAILED"])
 
 
 def test_a_document_over_the_length_limit_is_refused(gql: GraphQL) -> None:
