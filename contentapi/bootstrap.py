@@ -22,14 +22,17 @@ def main(lock_names: "list[str]") -> None:
     use_a_python_new_enough(lock_names)
     import fcntl  # not on Windows, which `use_a_python_new_enough` has turned away
 
-    project = os.open(str(ROOT), os.O_RDONLY)  # held until this process ends, however it ends
-    fcntl.flock(project, fcntl.LOCK_EX)
-    locks = [ROOT / name for name in lock_names]
-    if not all(map(holds, locks)):
-        for lock in locks:
-            install(lock)
-        for lock in locks:
-            stamp(lock).write_text(digest(lock))
+    project = os.open(str(ROOT), os.O_RDONLY)
+    try:
+        fcntl.flock(project, fcntl.LOCK_EX)  # let go of when this process ends, however it ends
+        locks = [ROOT / name for name in lock_names]
+        if not all(map(holds, locks)):
+            for lock in locks:
+                install(lock)
+            for lock in locks:
+                stamp(lock).write_text(digest(lock))
+    finally:
+        os.close(project)
 
 
 def use_a_python_new_enough(lock_names: "list[str]") -> None:

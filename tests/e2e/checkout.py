@@ -89,7 +89,13 @@ class Run:
         self.log = checkout.folder / f"printed-{time.monotonic_ns()}.log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                command, cwd=checkout.folder, env=environment, stdout=log, stderr=log, start_new_session=True
+                command,
+                cwd=checkout.folder,
+                env=environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=heed_ctrl_c,
             )
 
     @property
@@ -116,6 +122,11 @@ class Run:
         """Wait for the end, which must be a failure, and return what was printed."""
         assert self.process.wait(PATIENCE) != 0
         return self.printed
+
+
+def heed_ctrl_c() -> None:
+    """Undo what a shell does to a suite that it runs in the background: there Ctrl-C is ignored from the start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def free_port() -> int:
