@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from blog import front_matter, services
 from blog.front_matter import BadFile, MarkdownPost
-from blog.models import Author, Post, PostSource, PostStatus
+from blog.models import MAX_NAME, Author, Post, PostSource, PostStatus
 from contentapi import policy
 from contentapi.errors import Invalid
 from contentapi.identity import Actor
@@ -125,6 +125,6 @@ def write_text(post: Post, parsed: MarkdownPost) -> None:
 
 def author_named(name: str) -> Author:
     """Return the author of this name, the oldest where there are several; make one where there is none."""
-    if len(name) > 150:
-        raise BadFile(f"the author's name has {len(name)} characters; at most 150")
+    if len(name) > MAX_NAME:
+        raise BadFile(f"the author's name has {len(name)} characters; at most {MAX_NAME}")
     return Author.objects.filter(name=name).order_by("pk").first() or Author.objects.create(name=name)

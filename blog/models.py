@@ -11,6 +11,7 @@ from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 from django.utils import timezone
 
+MAX_NAME = 150
 MAX_TITLE = 200
 MAX_BODY = 200_000
 MAX_TAG = 50
@@ -27,7 +28,7 @@ class Author(models.Model):
         blank=True,
         help_text="The account behind this author. Imported authors have none.",
     )
-    name = models.CharField(max_length=150)
+    name = models.CharField(max_length=MAX_NAME)
     bio = models.TextField(blank=True)
     avatar_url = models.URLField(blank=True, max_length=2000)
     email = models.EmailField(blank=True, help_text="Shown to editors and to the author only.")
