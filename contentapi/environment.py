@@ -31,6 +31,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     allowed_hosts: Words = ("localhost", "127.0.0.1", "[::1]")
     cors_allowed_origins: Words = ()
     contentapi_bind: str = ""
+    contentapi_document_cache: Count = 256 * 1024
     contentapi_https: Switch = "off"
     contentapi_introspection: Switch = "on"
     contentapi_log_level: Level = "INFO"
@@ -39,6 +40,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_max_page: MaxPage = 100
     contentapi_max_query_length: Count = 32 * 1024
     contentapi_max_tokens: Count = 2000
+    contentapi_statement_cache: Count = 1024 * 1024
     contentapi_statement_timeout: Count = 5000
     contentapi_threads: Count = 4
     contentapi_var: str = ""

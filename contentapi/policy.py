@@ -9,6 +9,8 @@ from contentapi.errors import Forbidden, Unauthenticated
 from contentapi.identity import Actor, Role, Scope
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)
+EVERYTHING = Q()
+NOTHING = Q(pk__in=())
 
 
 def visible_posts(actor: Actor) -> Q:
@@ -16,12 +18,17 @@ def visible_posts(actor: Actor) -> Q:
     if not actor.has(Scope.POSTS_READ):
         return Q(status="published")
     if actor.role in EDITORIAL:
-        return Q()
+        return EVERYTHING
     return Q(status="published") | Q(author=actor.author_id)
 
 
-def may_see_author_email(actor: Actor, author_id: int) -> bool:
-    return actor.has(Scope.AUTHORS_READ) and (actor.role in EDITORIAL or author_id == actor.author_id)
+def visible_author_emails(actor: Actor) -> Q:
+    """With `authors:read` one's own email, and an editor's or admin's all."""
+    if not actor.has(Scope.AUTHORS_READ):
+        return NOTHING
+    if actor.role in EDITORIAL:
+        return EVERYTHING
+    return Q(pk=actor.author_id)
 
 
 def may_change_posts(actor: Actor) -> bool:

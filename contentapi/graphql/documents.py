@@ -1,4 +1,4 @@
-"""The document of a request: parsed and validated within limits, before anything is executed."""
+"""The document of a request: parsed and validated within limits, once for each text, before anything is executed."""
 
 from collections.abc import Collection
 from functools import cache
@@ -28,12 +28,19 @@ from graphql import (
     validate,
 )
 
+from contentapi.caching import BoundedCache
 from contentapi.errors import LimitExceeded
 from contentapi.graphql.errors import ValidationFailed
 from contentapi.text import is_storable
 
 INTROSPECTION_FIELDS = ("__schema", "__type")
 INTROSPECTION_DEPTH = 15
+
+
+# The valid documents that were asked for last. A parsed one takes some hundred times the memory of its text.
+DOCUMENTS: BoundedCache[DocumentNode] = BoundedCache(
+    settings.ENVIRONMENT.contentapi_document_cache, weigh=lambda document: 256 + len(text_of(document))
+)
 
 
 class StorableStringsRule(ValidationRule):
@@ -45,7 +52,10 @@ class StorableStringsRule(ValidationRule):
 
 
 def parse_document(_: Any, request: dict[str, Any]) -> DocumentNode:
-    """Parse the text of a request. Raises a syntax error, or a `GraphQLError` for a limit."""
+    """Parse the text of a request, unless it is known. Raises a syntax error, or a `GraphQLError` for a limit."""
+    known = DOCUMENTS.get(request["query"])
+    if known is not None:
+        return known
     text, longest = request["query"], settings.ENVIRONMENT.contentapi_max_query_length
     length = len(text.encode())
     if length > longest:
@@ -79,13 +89,23 @@ def validate_document(
     max_errors: int | None = None,
     type_info: TypeInfo | None = None,  # noqa: ARG001 - Ariadne's protocol
 ) -> list[GraphQLError]:
-    """Validate a document and hold it to its depths. Returns what is wrong with it."""
+    """Validate a document and hold it to its depths, unless it is known. Returns what is wrong with it."""
+    text = text_of(document_ast)
+    if DOCUMENTS.get(text) is document_ast:
+        return []
     errors = validate(
         schema, document_ast, rules=[*(rules or specified_rules), StorableStringsRule], max_errors=max_errors
     )
     for error in errors:
         error.original_error = ValidationFailed(error.message)
-    return errors or depth_errors(document_ast)
+    errors = errors or depth_errors(document_ast)
+    if not errors:
+        DOCUMENTS.put(text, document_ast)
+    return errors
+
+
+def text_of(document: DocumentNode) -> str:
+    return document.loc.source.body if document.loc else ""
 
 
 def depth_errors(document: DocumentNode) -> list[GraphQLError]:

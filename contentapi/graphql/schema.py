@@ -4,7 +4,9 @@ from ariadne import load_schema_from_path, make_executable_schema
 from django.conf import settings
 from graphql import GraphQLSchema
 
+import blog.projections
 import blog.resolvers
+from contentapi.graphql.projections import ProjectedTypes
 from contentapi.graphql.scalars import DATE_TIME
 
 
@@ -14,6 +16,7 @@ def build_schema() -> GraphQLSchema:
         load_schema_from_path(str(settings.SCHEMA_DIR)),
         DATE_TIME,
         *blog.resolvers.BINDABLES,
+        ProjectedTypes(blog.projections.PROJECTIONS),
         convert_names_case=True,
     )
 

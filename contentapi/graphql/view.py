@@ -22,6 +22,7 @@ from contentapi.errors import (
 )
 from contentapi.graphql.documents import parse_document, validate_document
 from contentapi.graphql.errors import PARTIAL_SUCCESS, ErrorReport, entry, logged_kind
+from contentapi.graphql.projections import ProjectingExecutor
 from contentapi.graphql.schema import SCHEMA
 from contentapi.identity import RequestContext
 from contentapi.negotiation import preferred_type
@@ -107,6 +108,7 @@ def execute(body: GraphQLBody, context: RequestContext) -> tuple[dict[str, Any],
         query_validator=validate_document,
         introspection=settings.ENVIRONMENT.contentapi_introspection == "on",
         error_formatter=report.add,
+        execution_context_class=ProjectingExecutor,
     )
     if not report.kinds:
         return result, 200, {}

@@ -1,0 +1,68 @@
+"""How the blog's types are read: each field of the SDL, said in the ORM."""
+
+from django.db.models import Case, Expression, Q, QuerySet, Value, When
+from django.db.models.functions import NullIf
+
+from blog.models import Author, Comment, CommentQuerySet, Post, PostQuerySet
+from contentapi import policy
+from contentapi.identity import Actor
+from contentapi.projection import Computed, Count, Many, One, Projection
+
+
+def oldest_first(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
+    return comments.oldest_first()
+
+
+def visible_newest_first(posts: PostQuerySet, actor: Actor, *, status: str | None) -> QuerySet[Post]:
+    return posts.filter(policy.visible_posts(actor)).in_status(status).newest_first()
+
+
+def visible_email(actor: Actor) -> Expression:
+    seen = policy.visible_author_emails(actor) & Q(pk__isnull=False)  # WHEN takes no empty condition
+    return Case(When(seen, then=NullIf("email", Value(""))))
+
+
+POST = Projection(
+    "Post",
+    Post,
+    {
+        "id": "id",
+        "title": "title",
+        "body": "body",
+        "status": "status",
+        "author": One("author"),
+        "comments": Many("comments", oldest_first),
+        "commentCount": Count("comments"),
+        "createdAt": "created_at",
+        "updatedAt": "updated_at",
+        "publishAt": "publish_at",
+        "tags": "tags",
+        "version": "version",
+    },
+)
+
+AUTHOR = Projection(
+    "Author",
+    Author,
+    {
+        "id": "id",
+        "name": "name",
+        "bio": "bio",
+        "avatarUrl": "avatar_url",
+        "email": Computed(visible_email),
+        "posts": Many("posts", visible_newest_first),
+    },
+)
+
+COMMENT = Projection(
+    "Comment",
+    Comment,
+    {
+        "id": "id",
+        "body": "body",
+        "author": One("author"),
+        "createdAt": "created_at",
+    },
+)
+
+PROJECTIONS = [POST, AUTHOR, COMMENT]

@@ -1,0 +1,334 @@
+"""Projections: how each field of an SDL type is said in the ORM.
+
+    POST = Projection("Post", Post, {
+        "title": "title",                       # a column; text where the SDL says ID or String
+        "createdAt": "created_at",              # a renamed one
+        "author": One("author"),                # a to-one relation
+        "comments": Many("comments", rows),     # a to-many relation: its order, its filter, its arguments
+        "commentCount": Count("comments"),
+        "email": Computed(email),               # an expression that takes the actor
+    })
+
+`bind` holds a projection to the SDL and to the models at start-up, and names the type and the field that do not fit.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import FieldDoesNotExist, FieldError
+from django.db.models import (
+    BigIntegerField,
+    BooleanField,
+    CharField,
+    DateTimeField,
+    F,
+    Field,
+    FloatField,
+    ForeignKey,
+    IntegerField,
+    ManyToOneRel,
+    Model,
+    OuterRef,
+    QuerySet,
+    TextField,
+    UUIDField,
+)
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Cast
+
+from contentapi.errors import Malformed
+from contentapi.identity import ANONYMOUS, Actor
+from contentapi.pagination import require_page_size
+from contentapi.projection.expressions import Constant, CountOfRows, JsonArray, JsonObject
+from contentapi.projection.selections import (
+    Arguments,
+    FieldFailed,
+    Inputs,
+    Parameter,
+    ReadArguments,
+    Selected,
+    stand_in,
+)
+
+TEXTS = (CharField, TextField)
+COLUMNS: dict[str, tuple[type[Field[Any, Any]], ...]] = {  # which columns can stand behind a scalar of the SDL
+    "ID": (*TEXTS, IntegerField, UUIDField),
+    "String": (*TEXTS, IntegerField, UUIDField),
+    "Int": (IntegerField,),
+    "Float": (FloatField, IntegerField),
+    "Boolean": (BooleanField,),
+    "DateTime": (DateTimeField,),
+}
+
+
+class ProjectionError(TypeError):
+    """SDL, projection and model do not fit; raised at start-up."""
+
+
+@dataclass(frozen=True, slots=True)
+class SdlField:
+    """What the SDL says of a field. `values` are those of an enum; `arguments` are names with their defaults."""
+
+    type_name: str
+    projection: Projection | None = None
+    is_list: bool = False
+    is_nullable: bool = True
+    values: frozenset[str] | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Compilation:
+    """The making of one statement: for whom, with which variables, and whose arguments it turns out to use."""
+
+    def __init__(self, actor: Actor, variables: Any) -> None:
+        self.actor = stand_in(actor)
+        self.variables = variables
+        self.arguments: list[ReadArguments] = []
+
+    def arguments_of(self, selected: Selected) -> tuple[Arguments, Callable[[Inputs], Arguments]]:
+        """Return the arguments that this request gives to a field, and how each execution reads its own."""
+        if selected.read_arguments is None:
+            return {}, lambda _: {}
+        place = len(self.arguments)
+        self.arguments.append(selected.read_arguments)
+        return selected.read_arguments(self.variables), lambda inputs: inputs.arguments[place]
+
+
+class ProjectedField(ABC):
+    """How one field is said in the ORM."""
+
+    @abstractmethod
+    def bind(self, model: type[Model], sdl: SdlField) -> None:
+        """Hold the field to the model and the SDL. Raises `ProjectionError`."""
+
+    @abstractmethod
+    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
+        """Return the field's value, as an expression over the rows of its model."""
+
+
+class Column(ProjectedField):
+    """A column of the model; a column that is no text becomes one where the SDL says `ID` or `String`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def bind(self, model: type[Model], sdl: SdlField) -> None:
+        column = field_of(model, self.name)
+        if column.is_relation or not isinstance(column, Field):
+            raise ProjectionError(f"{self.name} is a relation: say One, Many or Count")
+        require_no_arguments(sdl)
+        if column.null and not sdl.is_nullable:
+            raise ProjectionError(f"{self.name} can be NULL, and the SDL says non-null")
+        self.value: Combinable = as_json(F(self.name), column, sdl)
+
+    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:  # noqa: ARG002
+        return self.value
+
+
+class Computed(ProjectedField):
+    """An expression, which may depend on who asks. That it is null only where the SDL says so is for you to see to."""
+
+    def __init__(self, value: Callable[[Actor], Combinable]) -> None:
+        self.value = value
+
+    def bind(self, model: type[Model], sdl: SdlField) -> None:
+        require_no_arguments(sdl)
+        self.sdl = sdl
+        try:
+            rows = model._base_manager.annotate(_0=self.value(ANONYMOUS))
+        except FieldError as trouble:
+            raise ProjectionError(str(trouble)) from None
+        self.column = rows.query.annotations["_0"].output_field
+        as_json(F("_0"), self.column, sdl)
+
+    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:  # noqa: ARG002
+        return as_json(self.value(compilation.actor), self.column, self.sdl)
+
+
+class One(ProjectedField):
+    """A to-one relation: a foreign key of the model."""
+
+    def __init__(self, relation: str) -> None:
+        self.relation = relation
+
+    def bind(self, model: type[Model], sdl: SdlField) -> None:
+        key = field_of(model, self.relation)
+        if not isinstance(key, ForeignKey):
+            raise ProjectionError(f"{self.relation} is no foreign key")
+        require_no_arguments(sdl)
+        self.target = target_of(sdl, key.related_model, is_list=False)
+        if key.null and not sdl.is_nullable:
+            raise ProjectionError(f"{self.relation} can be NULL, and the SDL says non-null")
+        self.rows = self.target.model._base_manager.filter(**{key.target_field.name: OuterRef(key.attname)})
+
+    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
+        rows, keys = self.target.select(self.rows, selected.selection, compilation)
+        return JsonObject(rows, keys)
+
+
+class Many(ProjectedField):
+    """A to-many relation: the foreign keys that point here, seen from the other side.
+
+    `rows(queryset, actor, **arguments)` narrows and orders the related rows; its keyword-only parameters are the SDL's
+    arguments, None where no value is given, but for `limit`, which every such list has, with the SDL's default.
+    """
+
+    def __init__(self, relation: str, rows: Callable[..., QuerySet[Any]]) -> None:
+        self.relation = relation
+        self.rows = rows
+        kinds = inspect.signature(rows).parameters.values()
+        self.names = [parameter.name for parameter in kinds if parameter.kind is parameter.KEYWORD_ONLY]
+
+    def bind(self, model: type[Model], sdl: SdlField) -> None:
+        self.related = related_rows(model, self.relation)
+        self.target = target_of(sdl, self.related.model, is_list=True)
+        if set(sdl.arguments) != {*self.names, "limit"}:
+            raise ProjectionError(
+                f"the SDL's arguments are {listed(sdl.arguments)}; the projection's {listed([*self.names, 'limit'])}"
+            )
+        self.default_limit = sdl.arguments["limit"]
+        if not isinstance(self.default_limit, int):
+            raise ProjectionError("limit needs a default in the SDL")
+        if not self.rows(self.related, ANONYMOUS, **dict.fromkeys(self.names)).query.order_by:
+            raise ProjectionError("the rows have no order")
+
+    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
+        given, read = compilation.arguments_of(selected)
+
+        def argument(name: str) -> Parameter | None:
+            return None if given.get(name) is None else Parameter(lambda inputs: read(inputs)[name])
+
+        related = self.rows(self.related, compilation.actor, **{name: argument(name) for name in self.names})
+        rows, keys = self.target.select(in_full_order(related), selected.selection, compilation)
+        limit = Parameter(lambda inputs: self.page_size(selected, read(inputs).get("limit")))
+        return JsonArray(rows, keys, limit)
+
+    def page_size(self, selected: Selected, limit: int | None) -> int:
+        try:
+            return require_page_size(limit, default=self.default_limit)
+        except Malformed as trouble:
+            raise FieldFailed(selected, trouble) from None
+
+
+class Count(ProjectedField):
+    """How many rows a to-many relation has."""
+
+    def __init__(self, relation: str) -> None:
+        self.relation = relation
+
+    def bind(self, model: type[Model], sdl: SdlField) -> None:
+        require_no_arguments(sdl)
+        if sdl.type_name != "Int" or sdl.is_list:
+            raise ProjectionError(f"a count is an Int, and the SDL says {sdl.type_name}")
+        self.value = CountOfRows(related_rows(model, self.relation).values("pk"), output_field=BigIntegerField())
+
+    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:  # noqa: ARG002
+        return self.value
+
+
+class Projection:
+    """How an SDL type is read from a model: a field of the ORM for every field of the SDL."""
+
+    def __init__(self, name: str, model: type[Model], fields: Mapping[str, ProjectedField | str]) -> None:
+        self.name = name
+        self.model = model
+        self.fields = {name: Column(said) if isinstance(said, str) else said for name, said in fields.items()}
+
+    def bind(self, sdl: Mapping[str, SdlField]) -> None:
+        """Hold the projection to the fields that the SDL has. Raises `ProjectionError`, naming type and field."""
+        for name in [*sdl, *self.fields]:
+            if name not in self.fields:
+                raise ProjectionError(f"{self.name}.{name} is in the SDL, and its projection lacks it.")
+            if name not in sdl:
+                raise ProjectionError(f"{self.name}.{name} is projected, and the SDL lacks it.")
+        for name, said in self.fields.items():
+            try:
+                said.bind(self.model, sdl[name])
+            except ProjectionError as trouble:
+                raise ProjectionError(f"{self.name}.{name}: {trouble}.") from None
+
+    def select(
+        self, rows: QuerySet[Any], selection: Iterable[Selected], compilation: Compilation
+    ) -> tuple[QuerySet[Any, Any], list[str]]:
+        """Return a query for the selected fields of some rows, a column each, and the columns' keys."""
+        columns: dict[str, Combinable] = {}
+        keys: list[str] = []
+        for selected in selection:
+            columns[f"_{len(keys)}"] = self.expression(selected, compilation)
+            keys.append(selected.key)
+        return rows.values(**columns or {"_0": Constant("")}), keys
+
+    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
+        if selected.name == "__typename":
+            return Constant(self.name)
+        return self.fields[selected.name].expression(selected, compilation)
+
+
+def in_full_order(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Return the rows in an order that leaves nothing open: the key decides between equals."""
+    terms = {str(term).lstrip("-") for term in rows.query.order_by}
+    if "pk" in terms or rows.model._meta.pk.name in terms:
+        return rows
+    ordered = rows.all()
+    ordered.query.add_ordering("pk")  # unlike order_by, keeps the terms that are there, and a slice
+    return ordered
+
+
+def field_of(model: type[Model], name: str) -> Any:
+    try:
+        return model._meta.get_field(name)
+    except FieldDoesNotExist:
+        raise ProjectionError(f"{model.__name__} has no field {name}") from None
+
+
+def related_rows(model: type[Model], relation: str) -> QuerySet[Any]:
+    """Return the rows of a to-many relation, of whichever row the query around them is about."""
+    pointing = field_of(model, relation)
+    if not isinstance(pointing, ManyToOneRel):
+        raise ProjectionError(f"{relation} is no to-many relation")
+    key = pointing.field
+    return pointing.related_model._default_manager.filter(**{key.attname: OuterRef(key.target_field.name)})
+
+
+def target_of(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:
+    if sdl.projection is None or sdl.projection.model is not model or sdl.is_list != is_list:
+        kind = "list" if sdl.is_list else "object"
+        raise ProjectionError(
+            f"the SDL has a {kind} of {sdl.type_name}, which is not how {model.__name__} is projected"
+        )
+    return sdl.projection
+
+
+def require_no_arguments(sdl: SdlField) -> None:
+    if sdl.arguments:
+        raise ProjectionError(f"the projection takes no arguments, and the SDL has {listed(sdl.arguments)}")
+
+
+def as_json(value: Combinable, column: Field[Any, Any], sdl: SdlField) -> Combinable:
+    """Return an expression that PostgreSQL prints as the SDL's type. Raises `ProjectionError`."""
+    element = column.base_field if isinstance(column, ArrayField) else column
+    if sdl.is_list != isinstance(column, ArrayField):
+        raise ProjectionError(
+            f"a {type(column).__name__} cannot be a{' list of' if sdl.is_list else ''} {sdl.type_name}"
+        )
+    if sdl.values is not None:
+        choices = {str(value) for value, _ in column.flatchoices}
+        if choices != sdl.values:
+            raise ProjectionError(f"{sdl.type_name} has {listed(sdl.values)}; the column has {listed(choices)}")
+        return value
+    wanted = COLUMNS.get(sdl.type_name, ())
+    if not isinstance(element, wanted) or (sdl.type_name == "Int" and isinstance(element, BigIntegerField)):
+        raise ProjectionError(f"a {type(element).__name__} cannot be a {sdl.type_name}")
+    if sdl.type_name in ("ID", "String") and not isinstance(element, TEXTS):
+        return Cast(value, TextField())
+    return value
+
+
+def listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"

@@ -1,0 +1,78 @@
+"""What a client selects of an object, and the values that a statement is given anew at each execution."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from django.db.models import Expression
+from django.db.models.sql.compiler import SQLCompiler
+
+from contentapi.errors import ApiError
+from contentapi.identity import Actor
+
+Arguments = Mapping[str, Any]
+ReadArguments = Callable[[Any], Arguments]
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """One field of a selection, under its response key. The order of a selection is that of the answer.
+
+    `read_arguments` returns the field's arguments, coerced and with their defaults, given the variables of a request.
+    `origin` is whoever selects' own: where the field stands, for `FieldFailed`.
+    """
+
+    key: str
+    name: str
+    read_arguments: ReadArguments | None = None
+    selection: tuple["Selected", ...] = ()
+    origin: Any = None
+
+
+class FieldFailed(Exception):
+    """What a selected field was given cannot be used; the cause says why."""
+
+    def __init__(self, selected: Selected, cause: ApiError) -> None:
+        super().__init__(str(cause))
+        self.selected = selected
+        self.cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the parameters of one execution are read from: the asker, the values of the rows' QuerySet, and the
+    arguments of each selected field that has some.
+    """
+
+    actor: Actor
+    values: list[Any]
+    arguments: list[Arguments]
+
+
+class Parameter(Expression):
+    """A place in a statement for a value that is read from the `Inputs` of each execution."""
+
+    def __init__(self, read: Callable[[Inputs], Any]) -> None:
+        super().__init__()
+        self.read = read
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002 - Django's
+        return "%s", (self,)
+
+
+USER_ID = Parameter(lambda inputs: inputs.actor.user_id)
+AUTHOR_ID = Parameter(lambda inputs: inputs.actor.author_id)
+
+
+def stand_in(actor: Actor) -> Actor:
+    """Return an actor with parameters for its ids: what the rules make of it serves everybody of the same standing."""
+    return replace(
+        actor,
+        user_id=None if actor.user_id is None else cast("int", USER_ID),
+        author_id=None if actor.author_id is None else cast("int", AUTHOR_ID),
+    )
+
+
+def standing(actor: Actor) -> tuple[Any, ...]:
+    """Return what of an actor decides the structure of a statement."""
+    return actor.role, frozenset(actor.scopes), actor.user_id is None, actor.author_id is None
