@@ -50,11 +50,11 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "contentapi.editors.Session",
+    "contentapi.editors.Csrf",
+    "contentapi.editors.Login",
+    "contentapi.editors.Messages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -76,19 +76,24 @@ TEMPLATES = [
 
 
 def database() -> dict[str, Any]:
-    """Describe the database. A server pools its connections and bounds its statements; commands do neither."""
-    options: dict[str, Any] = {}
+    """Describe the database. A server keeps a connection for each thread, and bounds its statements."""
+    options: dict[str, Any] = {"connect_timeout": 5}
     if SERVING:
         limits = {
             "statement_timeout": ENVIRONMENT.contentapi_statement_timeout,
             "lock_timeout": min(2000, ENVIRONMENT.contentapi_statement_timeout),
             "idle_in_transaction_session_timeout": 60_000,
+            # Projections are prepared, and their indexes serve any value: planning anew takes longer than running.
+            "plan_cache_mode": "force_generic_plan",
         }
         options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
-        options["pool"] = {"min_size": 1, "max_size": ENVIRONMENT.contentapi_threads, "timeout": 5}
-    else:
-        options["connect_timeout"] = 5
-    common = {"OPTIONS": options, "CONN_HEALTH_CHECKS": True, "TEST": {"NAME": "test_contentapi"}}
+        options |= {"keepalives_idle": 30, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 15_000}
+    common = {
+        "OPTIONS": options,
+        "CONN_MAX_AGE": 600 if SERVING else 0,
+        "CONN_HEALTH_CHECKS": True,
+        "TEST": {"NAME": "test_contentapi"},
+    }
     if EMBEDDED:
         return {"ENGINE": "contentapi.embedded", "NAME": "postgres", "USER": "postgres", **common}
     given = environment.database_parameters(ENVIRONMENT.database_url)
@@ -96,7 +101,7 @@ def database() -> dict[str, Any]:
     values = {setting: given.pop(parameter, "") for setting, parameter in named.items()}
     if SERVING and "options" in given:
         options["options"] += f" {given.pop('options')}"
-    return {"ENGINE": "django.db.backends.postgresql", **values, **common, "OPTIONS": options | given}
+    return {"ENGINE": "contentapi.postgresql", **values, **common, "OPTIONS": options | given}
 
 
 DATABASES = {"default": database()}

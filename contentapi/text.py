@@ -4,9 +4,11 @@ from contentapi.errors import Malformed
 
 
 def is_storable(text: str) -> bool:
-    if text.isascii():
-        return "\0" not in text
-    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+    try:
+        text.encode()  # a lone surrogate has no encoding
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
 
 
 def require_storable(value: object) -> None:

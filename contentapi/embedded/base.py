@@ -3,9 +3,10 @@
 from typing import Any
 
 from django.conf import settings
-from django.db.backends.postgresql import base, client
+from django.db.backends.postgresql import client
 
 from contentapi.embedded.server import PORT, PROGRAMS, EmbeddedServer
+from contentapi.postgresql import base
 
 SERVER = EmbeddedServer(settings.VAR_DIR / "postgres")
 

@@ -1,16 +1,18 @@
 """The endpoint: one POST, one JSON body, one answer (section 1 of the decisions).
 
 Ariadne's own HTTP layer is not used: it shows exception texts to clients, accepts form bodies and knows
-neither content negotiation nor the status rule.
+neither content negotiation nor the status rule. A request is its WSGI environ, so that `contentapi.wsgi` can
+answer one without Django's request and response around it.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from ariadne import graphql_sync
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils.http import parse_header_parameters
 from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.errors import (
@@ -45,39 +47,56 @@ class GraphQLBody(msgspec.Struct, rename="camel"):
 BODY = msgspec.json.Decoder(GraphQLBody)
 
 
+class Reply(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
 @csrf_exempt  # cookies are no credential here
 def graphql(request: HttpRequest) -> HttpResponse:
     """Answer one GraphQL request."""
+    reply = respond(request.META)
+    return HttpResponse(reply.body, status=reply.status, headers=reply.headers)
+
+
+def respond(environ: Mapping[str, Any]) -> Reply:
+    """Answer the GraphQL request of a WSGI environ. Never raises."""
     media_type = JSON
     try:
-        require_post(request)
-        media_type = acceptable_type(request)
-        body = read_body(request)
-        return answer(*execute(body, {"actor": authenticate(request.headers)}), media_type)
+        require_post(environ)
+        media_type = acceptable_type(environ)
+        body = read_body(environ)
+        return answer(*execute(body, {"actor": authenticate(credentials(environ))}), media_type)
     except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
         kind = logged_kind(exception)
         return answer({"errors": [entry(kind)]}, kind.status, kind.headers, media_type)
 
 
-def require_post(request: HttpRequest) -> None:
-    if request.method != "POST":
-        raise MethodNotAllowed(str(request.method), ["POST"])
+def require_post(environ: Mapping[str, Any]) -> None:
+    if environ["REQUEST_METHOD"] != "POST":
+        raise MethodNotAllowed(environ["REQUEST_METHOD"], ["POST"])
 
 
-def acceptable_type(request: HttpRequest) -> str:
-    preferred = preferred_type(request.headers.get("Accept", ""), [JSON, GRAPHQL_RESPONSE])
+def acceptable_type(environ: Mapping[str, Any]) -> str:
+    accept = environ.get("HTTP_ACCEPT", "")
+    preferred = JSON if accept in (JSON, "*/*") else preferred_type(accept, [JSON, GRAPHQL_RESPONSE])
     if preferred is None:
         raise NotAcceptable(f"An answer is {JSON} or {GRAPHQL_RESPONSE}; Accept allows neither.")
     return preferred
 
 
-def read_body(request: HttpRequest) -> GraphQLBody:
+def credentials(environ: Mapping[str, Any]) -> dict[str, str]:
+    names = {"X-API-Key": "HTTP_X_API_KEY", "Authorization": "HTTP_AUTHORIZATION"}
+    return {name: environ[key] for name, key in names.items() if key in environ}
+
+
+def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
     """Decode the body. Raises `UnsupportedMediaType`, `TooLarge` or `Malformed`."""
-    charset = (request.content_params or {}).get("charset", "utf-8")
-    if request.content_type != JSON or charset.lower() not in ("utf-8", "utf8"):
+    if not is_json(environ.get("CONTENT_TYPE", "")):
         raise UnsupportedMediaType(f"Send the request as {JSON} in UTF-8.")
     try:
-        body = BODY.decode(read_bytes(request).decode())  # members that are ignored must be UTF-8 too
+        body = BODY.decode(read_bytes(environ).decode())  # members that are ignored must be UTF-8 too
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as trouble:
         reason = "it is nested too deeply" if isinstance(trouble, RecursionError) else trouble
         raise Malformed(f"The body is not a GraphQL request in JSON: {reason}.") from None
@@ -85,15 +104,25 @@ def read_body(request: HttpRequest) -> GraphQLBody:
     return body
 
 
-def read_bytes(request: HttpRequest) -> bytes:
-    """Return the body, also one sent in chunks, whose length nobody has announced and which Django takes for empty."""
+def is_json(content_type: str) -> bool:
+    if content_type == JSON:
+        return True
+    try:
+        media_type, parameters = parse_header_parameters(content_type)
+    except ValueError:
+        return False
+    return media_type == JSON and parameters.get("charset", "utf-8").lower() in ("utf-8", "utf8")
+
+
+def read_bytes(environ: Mapping[str, Any]) -> bytes:
+    """Return the body, also one sent in chunks, whose length nobody has announced."""
     most = settings.ENVIRONMENT.contentapi_max_body
-    chunked = request.headers.get("Transfer-Encoding", "").lower() == "chunked"
-    content: bytes = request.META["wsgi.input"].read(most + 1) if chunked else b""
-    length = len(content) if chunked else int(request.META.get("CONTENT_LENGTH") or 0)
-    if length > most:
+    chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
+    length = most + 1 if chunked else int(environ.get("CONTENT_LENGTH") or 0)
+    content: bytes = environ["wsgi.input"].read(length) if chunked or length <= most else b""
+    if max(len(content), 0 if chunked else length) > most:
         raise TooLarge(f"The body is larger than the {most} bytes that are allowed (CONTENTAPI_MAX_BODY).")
-    return content if chunked else request.body
+    return content
 
 
 def execute(body: GraphQLBody, context: RequestContext) -> tuple[dict[str, Any], int, Mapping[str, str]]:
@@ -119,13 +148,9 @@ def execute(body: GraphQLBody, context: RequestContext) -> tuple[dict[str, Any],
     return result, report.worst.status, report.worst.headers
 
 
-def answer(members: dict[str, Any], status: int, headers: Mapping[str, str], media_type: str) -> HttpResponse:
+def answer(members: dict[str, Any], status: int, headers: Mapping[str, str], media_type: str) -> Reply:
     ordered = {
         name: members[name] for name in ("errors", "data") if name in members
     }  # errors first, as GraphQL advises
-    return HttpResponse(
-        msgspec.json.encode(ordered),
-        status=status,
-        headers=headers,
-        content_type=f"{media_type}; charset=utf-8",
-    )
+    body = msgspec.json.encode(ordered)
+    return Reply(status, {**headers, "Content-Type": f"{media_type}; charset=utf-8"}, body)

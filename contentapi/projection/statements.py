@@ -11,10 +11,10 @@ from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
 from django.db.models import QuerySet
-from psycopg import RawCursor
 
 from contentapi.caching import BoundedCache
 from contentapi.identity import Actor
+from contentapi.projection.cursors import LibpqCursor
 from contentapi.projection.expressions import json_object
 from contentapi.projection.fields import Compilation, Projection, in_full_order
 from contentapi.projection.selections import Inputs, Parameter, ReadArguments, Selected, standing
@@ -28,42 +28,26 @@ class Statement:
     """A statement whose rows are JSON objects. Its places are filled from `parameters`, in their order."""
 
     sql: str  # with %s, as Django writes and logs it
-    numbered: str  # with $1, $2…, as PostgreSQL reads it
+    numbered: bytes  # with $1, $2…, as PostgreSQL reads it
     parameters: tuple[Any, ...]
     arguments: tuple[ReadArguments, ...]
-    is_worn: bool = False  # has run before: worth preparing
+    has_run: bool = False  # what runs again is worth preparing
 
     def run(self, using: str, inputs: Inputs) -> list[bytes]:
         """Execute the statement. Returns the JSON text of each row."""
         connection = connections[using]
         connection.ensure_connection()
-        raw: Any = JsonCursor(connection.connection)
-        raw.statement = self
+        raw: Any = LibpqCursor(connection.connection, self.numbered, prepare=self.has_run)
         wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
         with wrap(raw) as cursor:
-            cursor.execute(self.sql, [bound(parameter, inputs) for parameter in self.parameters])
-            self.is_worn = True
+            cursor.execute(self.sql, [value_of(parameter, inputs) for parameter in self.parameters])
+            self.has_run = True
             texts: list[bytes] = raw.texts()
             return texts
 
 
-class JsonCursor(RawCursor[Any]):
-    """A cursor for one statement of one column, whose values it hands over as the bytes that PostgreSQL sent."""
-
-    statement: Statement
-
-    def execute(self, query: Any, params: Any = None, **_: Any) -> "JsonCursor":  # noqa: ARG002 - Django's call
-        return super().execute(self.statement.numbered.encode(), params, prepare=self.statement.is_worn)
-
-    def texts(self) -> list[bytes]:
-        result = self.pgresult
-        return [] if result is None else [result.get_value(row, 0) or b"null" for row in range(result.ntuples)]
-
-
-def bound(parameter: Any, inputs: Inputs) -> Any:
-    """Return the value for a place. Numbers go as text, whose type PostgreSQL infers: the same for small and large."""
-    value = parameter.read(inputs) if type(parameter) is Parameter else parameter
-    return str(value) if type(value) is int else value
+def value_of(parameter: Any, inputs: Inputs) -> Any:
+    return parameter.read(inputs) if type(parameter) is Parameter else parameter
 
 
 STATEMENTS: BoundedCache[Statement] = BoundedCache(
@@ -129,7 +113,7 @@ def compile_statement(
     sql = f"SELECT {made} FROM ({inner}{''.join(limits)}) AS r({columns})"  # noqa: S608 - every value is a parameter
     number = count(1)
     numbered = PLACE_OR_PERCENT.sub(lambda found: f"${next(number)}" if found[0] == "%s" else "%", sql)
-    return Statement(sql, numbered, (*parameters[:own], *places), tuple(compilation.arguments))
+    return Statement(sql, numbered.encode(), (*parameters[:own], *places), tuple(compilation.arguments))
 
 
 def value_at(place: int, inputs: Inputs) -> Any:

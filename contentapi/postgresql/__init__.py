@@ -1,0 +1,1 @@
+"""Django's PostgreSQL engine, as the servers of this project use it."""

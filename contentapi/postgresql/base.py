@@ -1,0 +1,24 @@
+"""Connections that stay open between requests, and whose health is asked of the kernel before the server."""
+
+import select
+
+from django.db.backends.postgresql import base
+from psycopg.pq import TransactionStatus
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    def is_usable(self) -> bool:
+        """Say whether the connection still works.
+
+        On an idle connection nothing arrives until the server ends it, so silence means health, without a round trip;
+        a host that vanishes without a word is what TCP's time-outs are for (`contentapi.settings`).
+        """
+        raw = self.connection.pgconn
+        is_idle = raw.transaction_status == TransactionStatus.IDLE
+        return (is_idle and is_silent(raw.socket)) or super().is_usable()
+
+
+def is_silent(socket: int) -> bool:
+    poll = select.poll()
+    poll.register(socket, select.POLLIN)
+    return not poll.poll(0)

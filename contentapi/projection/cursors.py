@@ -1,0 +1,93 @@
+"""Executing a statement by libpq itself.
+
+psycopg's own cursors wait in an event loop, so that Ctrl-C and asyncio can interrupt them; a server needs neither, and
+the loop costs as much as the rest of a small statement. What Django wraps around a cursor (its log of queries, execute
+wrappers, errors in its own terms) stays around this one.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from psycopg import Connection
+from psycopg.adapt import PyFormat, Transformer
+from psycopg.errors import error_from_result
+from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGresult
+
+MOST_PREPARED = 100  # statements of a connection; each holds memory on the server
+
+PREPARED: WeakKeyDictionary[Connection[Any], "Prepared"] = WeakKeyDictionary()
+
+
+class Prepared:
+    """The statements that a connection has prepared, by their texts; what was used last is kept."""
+
+    def __init__(self) -> None:
+        self.names: OrderedDict[bytes, bytes] = OrderedDict()
+        self.made = 0
+
+    def name_of(self, connection: Connection[Any], sql: bytes) -> bytes:
+        name = self.names.get(sql)
+        if name is not None:
+            self.names.move_to_end(sql)
+            return name
+        if len(self.names) >= MOST_PREPARED:
+            _, oldest = self.names.popitem(last=False)
+            expect(connection.pgconn.exec_(b"DEALLOCATE " + oldest), ExecStatus.COMMAND_OK)
+        self.made += 1
+        name = b"projection_%d" % self.made
+        expect(connection.pgconn.prepare(name, sql), ExecStatus.COMMAND_OK)
+        self.names[sql] = name
+        return name
+
+
+class LibpqCursor:
+    """As much of a cursor as Django wraps: executes one statement, and keeps its result.
+
+    `sql` has places numbered $1, $2…, and the `query` that Django passes on, and logs, is the same with %s.
+    """
+
+    def __init__(self, connection: Connection[Any], sql: bytes, *, prepare: bool) -> None:
+        self.connection = connection
+        self.sql = sql
+        self.prepare = prepare
+        self.result: PGresult | None = None
+
+    def execute(self, query: str, parameters: Sequence[Any]) -> None:  # noqa: ARG002 - Django's call
+        raw = self.connection.pgconn
+        if not self.connection.autocommit and raw.transaction_status == TransactionStatus.IDLE:
+            self.connection.execute("")  # psycopg begins the transaction
+        values: list[Any] = [as_text(value, self.connection) for value in parameters]
+        if self.prepare:
+            prepared = PREPARED.get(self.connection) or PREPARED.setdefault(self.connection, Prepared())
+            self.result = raw.exec_prepared(prepared.name_of(self.connection, self.sql), values)
+        else:
+            self.result = raw.exec_params(self.sql, values)
+        expect(self.result, ExecStatus.TUPLES_OK)
+
+    def texts(self) -> list[bytes]:
+        """Return the first column of the result, as the server wrote it."""
+        if self.result is None:
+            raise ValueError("Nothing has been executed.")
+        return [self.result.get_value(row, 0) or b"null" for row in range(self.result.ntuples)]
+
+    def close(self) -> None:
+        self.result = None
+
+
+def expect(result: PGresult, status: ExecStatus) -> None:
+    if result.status != status:
+        raise error_from_result(result)
+
+
+def as_text(value: Any, connection: Connection[Any]) -> bytes | None:
+    """Return a value in PostgreSQL's text form. The server infers its type from its place: the same for every value."""
+    if value is None:
+        return None
+    if type(value) is str:
+        return value.encode()
+    if type(value) is int:
+        return b"%d" % value
+    return bytes(Transformer(connection).get_dumper(value, PyFormat.TEXT).dump(value) or b"")
