@@ -1,20 +1,21 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 PORT ?= 8000
+SERVER ?= gunicorn
 VENV_PYTHON := .venv/bin/python
 export PORT
 
 .PHONY: help run test check format lock installed installed-dev python-present
 
 help:
-	@echo "make run      start everything, on PORT (8000)"
+	@echo "make run      start everything, on PORT (8000), with SERVER (gunicorn, or granian)"
 	@echo "make test     run the tests"
 	@echo "make check    format, lint, types, layers, settings, migrations: what CI runs besides the tests"
 	@echo "make format   put the code into its form"
 	@echo "make lock     write the newest allowed versions into requirements*.txt"
 
 run: installed
-	@exec $(VENV_PYTHON) manage.py serve
+	@exec $(VENV_PYTHON) manage.py serve --server $(SERVER)
 
 test: installed-dev
 	@$(VENV_PYTHON) -m pytest --numprocesses auto

@@ -57,6 +57,22 @@ def test_ctrl_c_leaves_nothing_running_and_the_next_start_keeps_the_data(checkou
     assert key_in(second) == key_in(first)
 
 
+def test_granian_serves_the_same(checkout: Checkout) -> None:
+    run = checkout.run("SERVER=granian", port=free_port()).wait_until_ready()
+
+    made = ask(
+        run, 'mutation { createPost(input: {title: "Kept", body: "é", status: published}) { body } }', key_in(run)
+    )
+    with urlopen(f"http://localhost:{run.port}/admin/login/") as response:  # noqa: S310 - our own server
+        page = response.read().decode()
+
+    assert made == {"data": {"createPost": {"body": "é"}}}
+    assert "csrfmiddlewaretoken" in page
+    run.interrupt()
+    checkout.wait_until_empty()
+    assert "Traceback" not in run.printed
+
+
 def test_a_start_after_everything_was_killed_works_and_still_ends_cleanly(checkout: Checkout) -> None:
     checkout.run(port=free_port()).wait_until_ready()
 

@@ -10,20 +10,26 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from contentapi import demo
 
 ONE_AT_A_TIME = "SELECT pg_advisory_lock(hashtext('contentapi.serve'))"
-GUNICORN = [sys.executable, "-m", "gunicorn", "--config", "contentapi/gunicorn.py", "contentapi.wsgi"]
+SERVERS = {
+    "gunicorn": [sys.executable, "-m", "gunicorn", "--config", "contentapi/gunicorn.py", "contentapi.wsgi"],
+    "granian": [sys.executable, "-m", "contentapi.granian"],
+}
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Command(BaseCommand):
-    help = "Migrate the database, load the demo, and start gunicorn on PORT. A deployment runs the Procfile instead."
+    help = "Migrate the database, load the demo, and serve on PORT. A deployment runs the Procfile instead."
 
-    def handle(self, *_: Any, **__: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--server", choices=SERVERS, default="gunicorn", help="the HTTP server (default: gunicorn)")
+
+    def handle(self, *_: Any, server: str, **__: Any) -> None:
         require_free_address()
         with connection.cursor() as cursor:  # two at once: the second finds the work done
             cursor.execute(ONE_AT_A_TIME)
@@ -31,30 +37,30 @@ class Command(BaseCommand):
         demo.load()
         demo.make_credentials()
         connection.close()  # and with it the lock
-        sys.exit(serve())
+        sys.exit(serve(SERVERS[server]))
 
 
-def serve() -> int:
-    """Run gunicorn until it ends, and return its exit status.
+def serve(command: list[str]) -> int:
+    """Run an HTTP server until it ends, and return its exit status.
 
-    This process stays: it holds the embedded PostgreSQL from before gunicorn starts until after it has ended. What
-    would end it ends gunicorn, by SIGTERM: also a terminal that is closed (SIGHUP), at which gunicorn would reload.
+    This process stays: it holds the embedded PostgreSQL from before the server starts until after it has ended. What
+    would end it ends the server, by SIGTERM: also a terminal that is closed (SIGHUP), at which a server would reload.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     server = subprocess.Popen(
-        GUNICORN, cwd=settings.BASE_DIR, env={**os.environ, "CONTENTAPI_GREETING": "on"}, preexec_fn=leave_signals_to_us
+        command, cwd=settings.BASE_DIR, env={**os.environ, "CONTENTAPI_GREETING": "on"}, preexec_fn=leave_signals_to_us
     )
     for ending in ENDING:
         signal.signal(ending, lambda *_: server.terminate())
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     status = server.wait()
     if status == -signal.SIGKILL:
-        time.sleep(2)  # the workers notice within a second that gunicorn was killed; until then they hold PostgreSQL
+        time.sleep(2)  # the workers notice within a second that the server was killed; until then they hold PostgreSQL
     return abs(status)
 
 
 def leave_signals_to_us() -> None:
-    """In gunicorn's process, until it sets its own handlers: ignore the Ctrl-C that the terminal sends to it too."""
+    """In the server's process, until it sets its own handlers: ignore the Ctrl-C that the terminal sends to it too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)

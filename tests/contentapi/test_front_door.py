@@ -1,0 +1,169 @@
+"""The front door: what it answers itself is what Django would have answered, header for header."""
+
+import io
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import connection
+
+from contentapi.front_door import FrontDoor, is_plain
+from tests.factories import make_post
+
+pytestmark = pytest.mark.django_db
+
+Answer = tuple[str, list[tuple[str, str]], bytes]
+ALIVE = b'{"query": "{ __typename }"}'
+
+
+def environ(body: bytes = ALIVE, **changes: Any) -> dict[str, Any]:
+    return {
+        "REQUEST_METHOD": "POST",
+        "PATH_INFO": "/graphql",
+        "SCRIPT_NAME": "",
+        "HTTP_HOST": "localhost:8000",
+        "SERVER_NAME": "localhost",
+        "SERVER_PORT": "8000",
+        "CONTENT_TYPE": "application/json",
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.url_scheme": "http",
+        "wsgi.input": io.BytesIO(body),
+        **changes,
+    }
+
+
+class NoDjango(WSGIHandler):
+    """Lets the front door learn its headers, and then wants no request."""
+
+    def __call__(self, environ: Any, start_response: Any) -> Any:
+        raise AssertionError(f"{environ['PATH_INFO']} was handed to Django.")
+
+
+@pytest.fixture(autouse=True)
+def kept_connections(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Keep the test's transaction: Django closes connections in one, and its test client keeps it from that too."""
+    looked_after: list[bool] = []
+    monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", lambda: looked_after.append(True))
+    return looked_after
+
+
+@pytest.fixture
+def through_the_door() -> FrontDoor:
+    return FrontDoor(NoDjango())
+
+
+@pytest.fixture
+def through_django() -> WSGIHandler:
+    return WSGIHandler()
+
+
+def answer_of(application: Any, request: dict[str, Any]) -> Answer:
+    started: list[tuple[str, list[tuple[str, str]]]] = []
+    parts: Iterable[bytes] = application(request, lambda status, headers: started.append((status, headers)))
+    return *started[0], b"".join(parts)
+
+
+def comparable(answer: Answer) -> tuple[int, dict[str, str], Any]:
+    status, headers, body = answer
+    named = dict(headers)
+    request_id = named.pop("X-Request-ID")
+    named.pop("Content-Length", None)
+    return int(status.split()[0]), named, json.loads(body.decode().replace(request_id, "the request's id"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"body": b'{"query": "{ posts { title author { name } } nothing }"}'},
+        {"body": b'{"query": "{ posts(limit: 0) { id } }"}'},
+        {"body": b'{"query": "{ __typename posts { id } post(id: 0) { comments(limit: 0) { id } } }"}'},
+        {"body": b'{"query": "mutation { createPost(input: {title: \\"a\\", body: \\"b\\"}) { id } }"}'},
+        {"body": b"\xff{"},
+        {"body": b"[]"},
+        {"body": b""},
+        {"body": b'{"query": "{ __typename }"}' + b" " * 1024 * 1024},
+        {"HTTP_ACCEPT": "application/graphql-response+json, application/json;q=0.5"},
+        {"HTTP_ACCEPT": "text/html"},
+        {"CONTENT_TYPE": ""},
+        {"CONTENT_TYPE": "text/plain"},
+        {"CONTENT_TYPE": "application/json; charset=latin-1"},
+        {"CONTENT_TYPE": "Application/JSON; charset=UTF-8"},
+        {"HTTP_X_API_KEY": "no key"},
+        {"HTTP_AUTHORIZATION": "Bearer no.to.ken"},
+        {"HTTP_X_API_KEY": "no key", "HTTP_AUTHORIZATION": "Bearer no.to.ken"},
+        {"HTTP_HOST": "127.0.0.1"},
+    ],
+    ids=str,
+)
+def test_an_answer_is_what_django_would_have_answered(
+    through_the_door: FrontDoor, through_django: WSGIHandler, changes: dict[str, Any]
+) -> None:
+    make_post(title="Soup")
+
+    direct = answer_of(through_the_door, environ(**changes))
+    by_django = answer_of(through_django, environ(**changes))
+
+    assert comparable(direct) == comparable(by_django)
+    assert dict(direct[1])["Content-Length"] == str(len(direct[2]))
+
+
+def test_the_security_headers_are_there(through_the_door: FrontDoor) -> None:
+    _, headers, _ = answer_of(through_the_door, environ())
+
+    assert {"nosniff", "DENY", "same-origin", "origin"} <= {value for _, value in headers}
+
+
+def test_two_requests_have_two_ids(through_the_door: FrontDoor) -> None:
+    ids = {dict(answer_of(through_the_door, environ())[1])["X-Request-ID"] for _ in range(2)}
+
+    assert len(ids) == 2
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"REQUEST_METHOD": "GET"},
+        {"REQUEST_METHOD": "OPTIONS"},
+        {"PATH_INFO": "/graphql/"},
+        {"PATH_INFO": "/admin/"},
+        {"HTTP_ORIGIN": "https://www.example.com"},
+        {"HTTP_HOST": "elsewhere.invalid"},
+        {"HTTP_HOST": ""},
+    ],
+    ids=str,
+)
+def test_all_else_is_djangos(changes: dict[str, Any]) -> None:
+    assert is_plain(environ())
+    assert not is_plain(environ(**changes))
+
+
+def test_without_the_tls_it_should_have_a_request_is_djangos_to_redirect(settings: Any) -> None:
+    settings.HTTPS = True
+
+    assert not is_plain(environ())
+    assert is_plain(environ(HTTP_X_FORWARDED_PROTO="https"))
+
+
+def test_a_forgotten_host_is_refused_by_django(through_django: WSGIHandler) -> None:
+    status, _, _ = answer_of(FrontDoor(through_django), environ(HTTP_HOST="elsewhere.invalid"))
+
+    assert status.startswith("400")
+
+
+def test_behind_tls_the_answer_asks_browsers_to_stay_there(settings: Any) -> None:
+    settings.HTTPS = True
+    settings.SECURE_HSTS_SECONDS = 60
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+    _, headers, _ = answer_of(FrontDoor(NoDjango()), environ(HTTP_X_FORWARDED_PROTO="https"))
+
+    assert dict(headers)["Strict-Transport-Security"].startswith("max-age=60")
+
+
+def test_connections_are_looked_after_as_django_does(through_the_door: FrontDoor, kept_connections: list[bool]) -> None:
+    answer_of(through_the_door, environ())
+
+    assert kept_connections
