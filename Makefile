@@ -5,11 +5,12 @@ SERVER ?= gunicorn
 VENV_PYTHON := .venv/bin/python
 export PORT
 
-.PHONY: help run test check format lock installed installed-dev python-present
+.PHONY: help run test bench check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything, on PORT (8000), with SERVER (gunicorn, or granian)"
 	@echo "make test     run the tests"
+	@echo "make bench    compare with other GraphQL servers on this machine: see benchmarks/README.md"
 	@echo "make check    format, lint, types, layers, settings, migrations: what CI runs besides the tests"
 	@echo "make format   put the code into its form"
 	@echo "make lock     write the newest allowed versions into requirements*.txt"
@@ -19,6 +20,10 @@ run: installed
 
 test: installed-dev
 	@$(VENV_PYTHON) -m pytest --numprocesses auto
+
+bench: installed
+	@exec $(VENV_PYTHON) -m benchmarks $(if $(PEERS),--peers $(PEERS)) $(if $(WORKLOADS),--workloads $(WORKLOADS)) \
+		$(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS))
 
 check: installed-dev
 	$(VENV_PYTHON) -m ruff format --check .

@@ -1,0 +1,60 @@
+"""The peers' packages, by their pinned lists: installed under var/bench when a list is new or has changed."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.places import PEERS, WORK
+
+NODE = WORK / "node"
+NODE_PEERS = PEERS / "node"
+
+
+def python_of(kit: str) -> Path:
+    """Return the folder of programs of a peer's virtual environment: `python` or `graphene`."""
+    return WORK / f"venv-{kit}" / "bin"
+
+
+def install(kit: str) -> None:
+    """Make a kit be there: an environment for Python, or Node's modules."""
+    if kit == "node":
+        install_node()
+    elif kit:
+        name = "requirements.txt" if kit == "python" else f"requirements-{kit}.txt"
+        install_python(WORK / f"venv-{kit}", PEERS / "django" / name)
+
+
+def install_python(folder: Path, pins: Path) -> None:
+    def build() -> None:
+        run([sys.executable, "-m", "venv", "--clear", str(folder)])
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        run([*pip, "--requirement", str(pins)])
+
+    once(folder, pins, build)
+
+
+def install_node() -> None:
+    """Node looks for modules in the folders above a file: the peers' files are copied to beside theirs."""
+    shutil.copytree(NODE_PEERS, NODE, dirs_exist_ok=True)
+    once(
+        NODE / "node_modules",
+        NODE_PEERS / "package-lock.json",
+        lambda: run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], NODE),
+    )
+
+
+def once(folder: Path, pins: Path, build: Callable[[], None]) -> None:
+    stamp, wanted = folder / "installed", hashlib.sha256(pins.read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    print(f"Installing {pins.name} into {folder} (once)", flush=True)
+    build()
+    stamp.write_text(wanted)
+
+
+def run(command: list[str], folder: Path | None = None) -> None:
+    if subprocess.call(command, cwd=folder) != 0:
+        sys.exit(f"This failed, see above: {' '.join(command)}")

@@ -1,0 +1,134 @@
+"""One cell of the table: a server under the load of one workload, for some seconds."""
+
+import json
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import msgspec
+
+from benchmarks import dataset
+from benchmarks.places import HERE, WORK
+from benchmarks.processes import DATABASE_CORE, SERVER_CORE, busy_seconds, cpu_seconds, resident_megabytes
+from benchmarks.servers import Server
+from benchmarks.workloads import operation
+
+HEADERS = 300  # bytes of an answer that are not its body, roughly
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What was measured in one run. Times are in milliseconds; `*_cpu` for each request."""
+
+    server: str
+    workload: str
+    connections: int
+    round: int
+    requests: int
+    per_second: float
+    p50: float
+    p99: float
+    server_cpu: float
+    postgres_cpu: float
+    server_busy: float  # its own CPU by the time that passed: 1 is a whole core
+    server_core: float  # how busy the cores were with anything, 0 to 1
+    other_core: float
+    bytes: float
+    memory: float  # megabytes, resident
+    errors: int
+    odd: bool  # answers of another size than those that were checked
+
+    @property
+    def bound(self) -> str:
+        """Say what held the throughput: the core that was full."""
+        if self.server_busy >= 0.9:
+            return "server"
+        if self.other_core >= 0.93:
+            return "PostgreSQL + wrk"
+        return "server's core" if self.server_core >= 0.95 else "waiting"
+
+
+class Wrk(msgspec.Struct, frozen=True):
+    """What load.lua prints. Times in microseconds."""
+
+    requests: int
+    us: int
+    bytes: int
+    p50: int
+    p99: int
+    errors: int
+
+
+def put_under_load(server: Server, workload: str, connections: int, seconds: int, bodies: Path) -> Wrk:
+    environment = os.environ | {"BODIES": str(bodies)}
+    environment.pop("KEY", None)
+    if key := server.key_for(operation(workload)):
+        environment["KEY"] = key
+    command = f"wrk -t1 -c{connections} -d{seconds}s --timeout 20s --script".split()
+    done = subprocess.run(
+        [*command, str(HERE / "load.lua"), server.url],
+        check=False,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    found = re.search(r"^RESULT (.*)$", done.stdout, re.MULTILINE)
+    if not found:
+        raise SystemExit(f"wrk: {done.stdout} {done.stderr}")
+    return msgspec.json.decode(found[1], type=Wrk)
+
+
+def warm_up(server: Server, workload: str, connections: int, series: str) -> None:
+    put_under_load(server, workload, connections, 1, write_bodies(server, workload, series))
+
+
+def write_bodies(server: Server, workload: str, series: str) -> Path:
+    path = WORK / "bodies.txt"
+    path.write_text("\n".join(server.peer.dialect.bodies(workload, series)) + "\n")
+    return path
+
+
+def measure(server: Server, workload: str, connections: int, seconds: int, number: int, postgres: int) -> Run:
+    """Warm up for a second, then measure. Takes the process number of PostgreSQL's first process."""
+    warm_up(server, workload, connections, f"w{number}c{connections}")
+    bodies = write_bodies(server, workload, f"m{number}c{connections}")
+    before = [cpu_seconds(server.pid), cpu_seconds(postgres), busy_seconds(SERVER_CORE), busy_seconds(DATABASE_CORE)]
+    start = time.monotonic()
+    load = put_under_load(server, workload, connections, seconds, bodies)
+    wall = time.monotonic() - start
+    after = [cpu_seconds(server.pid), cpu_seconds(postgres), busy_seconds(SERVER_CORE), busy_seconds(DATABASE_CORE)]
+    server_cpu, postgres_cpu, server_core, other_core = (b - a for a, b in zip(before, after, strict=True))
+    requests = max(load.requests, 1)
+    size = load.bytes / requests
+    missing = count_missing(server, load.requests) if operation(workload) == "create" else 0
+    return Run(
+        server=server.name,
+        workload=workload,
+        connections=connections,
+        round=number,
+        requests=load.requests,
+        per_second=load.requests / (load.us / 1e6),
+        p50=load.p50 / 1e3,
+        p99=load.p99 / 1e3,
+        server_cpu=server_cpu / requests * 1e3,
+        postgres_cpu=postgres_cpu / requests * 1e3,
+        server_busy=server_cpu / wall,
+        server_core=server_core / wall,
+        other_core=other_core / wall,
+        bytes=size,
+        memory=resident_megabytes(server.pid),
+        errors=load.errors + missing,
+        odd=abs(size - server.sizes[workload] - HEADERS) > 250 + server.sizes[workload] / 4,
+    )
+
+
+def count_missing(server: Server, requests: int) -> int:
+    """Return how many posts have been answered for and are not there; then remove all."""
+    stored: int = server.database.row(f"SELECT count(*) FROM blog_post WHERE id > {dataset.POSTS}")[0]
+    server.database.clean()
+    return max(0, requests - stored)
+
+
+def save(runs: list[Run], path: Path) -> None:
+    path.write_text("".join(json.dumps(msgspec.to_builtins(run)) + "\n" for run in runs))

@@ -1,0 +1,173 @@
+"""The servers that are compared: how each is started, on one core, with one process."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks import postgraphile
+from benchmarks.database import Database, our_environment
+from benchmarks.install import NODE, python_of
+from benchmarks.places import LOGS, PEERS, ROOT, clean_environment
+from benchmarks.processes import SERVER_CORE
+from benchmarks.workloads import Dialect
+
+PATIENCE = 60  # seconds for a start
+
+# One worker and four threads each, as ours has.
+GRANIAN = (
+    "--interface wsgi --host 127.0.0.1 --port {port} --workers 1 --blocking-threads 4"
+    " --blocking-threads-idle-timeout 600 --no-ws --http 1"
+).split()
+GUNICORN = (
+    "--bind 127.0.0.1:{port} --workers 1 --worker-class gthread --threads 4 --keep-alive 75 --no-control-socket"
+    " --log-level warning"
+).split()
+
+# What an anonymous may not: write, and read the emails in the page of 100. The other requests carry no credential.
+NEEDS_A_KEY = frozenset({"create", "page100"})
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A server to compare. In the command {port} stands for its port."""
+
+    name: str
+    command: list[str]
+    folder: Path
+    kit: str = ""  # what must be installed for it
+    environment: dict[str, str] = field(default_factory=dict)
+    database: str = "bench"
+    needs_a_key: frozenset[str] = frozenset()
+    dialect: Dialect = field(default_factory=Dialect)
+
+    @property
+    def is_ours(self) -> bool:
+        return self.database == "contentapi"
+
+    @property
+    def missing(self) -> str | None:
+        """Say what this machine lacks for it."""
+        if self.kit == "node" and not (shutil.which("node") and shutil.which("npm")):
+            return "Node and npm are not installed"
+        return None
+
+
+def ours(name: str, *command: str) -> Peer:
+    program = str(Path(sys.executable).with_name(command[0]))
+    environment = {"CONTENTAPI_BIND": "127.0.0.1", "WEB_CONCURRENCY": "1"}
+    return Peer(name, [program, *command[1:]], ROOT, "", environment, database="contentapi", needs_a_key=NEEDS_A_KEY)
+
+
+def django(name: str, module: str, *, server: str = "gunicorn", kit: str = "python") -> Peer:
+    folder = PEERS / "django"
+    options = GUNICORN if server == "gunicorn" else GRANIAN
+    environment = {
+        "BENCH_PEER": module,
+        "DJANGO_SETTINGS_MODULE": "settings",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": str(folder),
+    }
+    return Peer(name, [str(python_of(kit) / server), *options, "wsgi:application"], folder, kit, environment)
+
+
+def node(name: str, dialect: Dialect | None = None) -> Peer:
+    environment = {"NODE_ENV": "production", "GRAPHILE_ENV": "production"}
+    return Peer(name, ["node", f"{name}.mjs"], NODE, "node", environment, dialect=dialect or Dialect())
+
+
+OBVIOUS = "ariadne"  # the server whose answers all others must equal
+PEERS_BY_NAME = {
+    peer.name: peer
+    for peer in (
+        ours("ours", *["gunicorn", "--config", "contentapi/gunicorn.py", "contentapi.wsgi"]),  # as the Procfile has it
+        ours("ours-granian", "python", "-m", "contentapi.granian"),  # as `make run SERVER=granian`
+        django("floor-django", "peer_floor"),
+        django("floor-django-granian", "peer_floor", server="granian"),
+        django(OBVIOUS, "peer_ariadne"),
+        django("strawberry", "peer_strawberry"),
+        django("graphene", "peer_graphene", kit="graphene"),
+        node("mercurius"),
+        node("mercurius-dataloader"),
+        node("apollo"),
+        node("yoga"),
+        node("postgraphile", postgraphile.DIALECT),
+    )
+}
+
+
+class Server:
+    """A peer that runs."""
+
+    def __init__(self, peer: Peer, database: Database, key: str) -> None:
+        self.peer, self.database, self._key = peer, database, key
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}/graphql"
+        self.sizes: dict[str, int] = {}  # bytes of an answer, by workload
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.peer.name
+
+    @property
+    def pid(self) -> int:
+        if self._process is None:
+            raise RuntimeError(f"{self.name} has not been started")
+        return self._process.pid
+
+    def key_for(self, operation: str) -> str | None:
+        return self._key if operation in self.peer.needs_a_key else None
+
+    def start(self) -> None:
+        log = LOGS / f"{self.name}.log"
+        database = our_environment(self.database) if self.peer.is_ours else {"DATABASE_URL": self.database.url}
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(
+                [word.replace("{port}", str(self.port)) for word in self.peer.command],
+                cwd=self.peer.folder,
+                env=clean_environment() | database | self.peer.environment | {"PORT": str(self.port)},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}),
+            )
+        try:
+            self.wait()
+        except TimeoutError as trouble:
+            end = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+            sys.exit(f"{self.name} does not start: {trouble}. The end of its log:\n{end}")
+
+    def wait(self) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            if self._process is not None and self._process.poll() is not None:
+                raise TimeoutError(f"it ended with {self._process.returncode}")
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 0.3):
+                return
+            time.sleep(0.1)
+        raise TimeoutError(f"nothing listens on its port after {PATIENCE} seconds")
+
+    def stop(self) -> None:
+        if self._process is None:
+            return
+        for ending in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, ending)  # a session of its own
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(8)
+        self._process = None
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
