@@ -10,6 +10,7 @@ from django.db import IntegrityError, connection, models, transaction
 
 from blog import selectors
 from blog.models import MAX_BODY, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostSource, PostStatus
+from blog.projections import oldest_first, visible_newest_first
 from contentapi.errors import constraint_name
 from contentapi.identity import ANONYMOUS, OPERATOR
 from tests.factories import make_author, make_comment, make_post
@@ -160,13 +161,13 @@ QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ("blog_post_newest", lambda _: selectors.list_posts(OPERATOR)),
     ("blog_post_status_newest", lambda _: selectors.list_posts(ANONYMOUS)),
     ("blog_post_status_newest", lambda _: selectors.list_posts(OPERATOR, status="scheduled")),
-    ("blog_post_author_newest", lambda author: selectors.list_posts(OPERATOR, author=author)),
+    ("blog_post_author_newest", lambda author: visible_newest_first(author.posts.all(), OPERATOR, status=None)[:10]),
     ("blog_post_tags", lambda _: Post.objects.filter(tags__contains=["tag7"])),
     (
         "blog_post_due",
         lambda _: Post.objects.filter(status=PostStatus.SCHEDULED, publish_at__lte=LATER).order_by("publish_at"),
     ),
-    ("blog_comment_post_oldest", lambda author: selectors.list_comments(Post.objects.filter(author=author)[0])),
+    ("blog_comment_post_oldest", lambda author: oldest_first(author.posts.all()[0].comments.all(), OPERATOR)[:100]),
     ("blog_author_by_name", lambda author: Author.objects.filter(name=author.name)),
 ]
 

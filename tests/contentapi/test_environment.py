@@ -9,6 +9,7 @@ from contentapi.environment import Environment, Words, database_parameters, read
 WRONG = {
     "PORT": ["0", "65536", "-1", "http", "80.5", "8_000", "8000,8001"],
     "WEB_CONCURRENCY": ["0", "-2", "many", "2147483648"],
+    "CONTENTAPI_DOCUMENT_CACHE": ["0", "-1", "256k"],
     "CONTENTAPI_HTTPS": ["yes", "true", "1", "ON"],
     "CONTENTAPI_INTROSPECTION": ["no", "OFF"],
     "CONTENTAPI_LOG_LEVEL": ["debug", "LOUD", "10"],
@@ -17,12 +18,14 @@ WRONG = {
     "CONTENTAPI_MAX_PAGE": ["99", "all"],
     "CONTENTAPI_MAX_QUERY_LENGTH": ["0", "32k"],
     "CONTENTAPI_MAX_TOKENS": ["0", "none"],
+    "CONTENTAPI_STATEMENT_CACHE": ["0", "1M", "2147483648"],
     "CONTENTAPI_STATEMENT_TIMEOUT": ["0", "5s"],
     "CONTENTAPI_THREADS": ["0", "four"],
 }
 RIGHT = {
     "PORT": ["1", "65535", " 8001 "],
     "WEB_CONCURRENCY": ["1", "64"],
+    "CONTENTAPI_DOCUMENT_CACHE": ["1", "262144"],
     "CONTENTAPI_HTTPS": ["on", "off"],
     "CONTENTAPI_INTROSPECTION": ["on", "off"],
     "CONTENTAPI_LOG_LEVEL": ["DEBUG", "INFO", "WARNING", "ERROR"],
@@ -31,6 +34,7 @@ RIGHT = {
     "CONTENTAPI_MAX_PAGE": ["100", "1000"],
     "CONTENTAPI_MAX_QUERY_LENGTH": ["1", "65536"],
     "CONTENTAPI_MAX_TOKENS": ["1", "9999"],
+    "CONTENTAPI_STATEMENT_CACHE": ["1", "2147483647"],
     "CONTENTAPI_STATEMENT_TIMEOUT": ["1", "60000"],
     "CONTENTAPI_THREADS": ["1", "32"],
 }

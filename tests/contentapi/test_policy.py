@@ -42,8 +42,6 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope, str]] = {
     "publish others' drafts": ("may_move_posts_of", (OTHER, "draft", "published"), Scope.POSTS_PUBLISH, "---yyy"),
     "archive others' drafts": ("may_move_posts_of", (OTHER, "draft", "archived"), Scope.POSTS_WRITE, "---yyy"),
     "comment": ("may_comment", (), Scope.COMMENTS_WRITE, "-yyyyy"),
-    "see one's own email": ("may_see_author_email", (OWN,), Scope.AUTHORS_READ, "-yyyyy"),
-    "see others' emails": ("may_see_author_email", (OTHER,), Scope.AUTHORS_READ, "---yyy"),
     "create users": ("may_create_users", (), Scope.USERS_WRITE, "----yy"),
     "create own orders": ("may_create_order_for", (OWN,), Scope.ORDERS_WRITE, "-yyyyy"),
     "create others' orders": ("may_create_order_for", (OTHER,), Scope.ORDERS_WRITE, "----yy"),
@@ -96,10 +94,6 @@ def test_an_author_without_a_profile_writes_for_the_one_that_is_to_come_only() -
     assert not policy.may_write_posts_of(newcomer, OTHER)
 
 
-def test_a_reader_without_a_profile_sees_no_email() -> None:
-    assert not policy.may_see_author_email(actor("reader", author_id=None), OTHER)
-
-
 def visible(who: Actor, own: Author) -> set[tuple[str, str]]:
     posts = Post.objects.filter(policy.visible_posts(who))
     return {(post.status, "own" if post.author_id == own.pk else "other") for post in posts}
@@ -142,6 +136,43 @@ def test_an_author_without_a_profile_sees_published_posts() -> None:
     who = actor("author", author_id=None)
 
     assert visible(who, author) == {("published", "own")}
+
+
+# Whose emails the asker sees who has the scope.
+EMAILS: dict[str, set[str]] = {
+    "anonymous": set(),
+    "reader": {"own"},
+    "author": {"own"},
+    "editor": {"own", "other"},
+    "admin": {"own", "other"},
+    "operator": {"own", "other"},
+}
+
+
+def shown_emails(who: Actor) -> set[str]:
+    """Return which of the emails of two authors are shown, the first of them the asker's own."""
+    make_author(pk=OWN, name="own")
+    make_author(pk=OTHER, name="other")
+    return {author.name for author in Author.objects.filter(policy.visible_author_emails(who))}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("scopes", [ALL_SCOPES, frozenset({Scope.AUTHORS_READ})], ids=["all", "one"])
+@pytest.mark.parametrize("asker", ASKERS)
+def test_an_actor_sees_the_emails_that_the_table_says(asker: str, scopes: frozenset[Scope]) -> None:
+    assert shown_emails(actor(asker, scopes=scopes)) == EMAILS[asker]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("asker", ["reader", "author", "editor", "admin"])
+def test_no_email_is_seen_without_the_scope(asker: str) -> None:
+    assert shown_emails(actor(asker, scopes=ALL_SCOPES - {Scope.AUTHORS_READ})) == set()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("asker", ["reader", "author"])
+def test_without_a_profile_no_email_is_seen(asker: str) -> None:
+    assert shown_emails(actor(asker, author_id=None)) == set()
 
 
 def test_permit_lets_what_is_allowed_go_on() -> None:

@@ -1,0 +1,167 @@
+"""What is read of a post, of an author and of a comment: who sees it, in which order and how much of it."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from blog.models import Author, Comment, Post, PostStatus
+from contentapi.identity import Actor, Role, Scope
+from tests.blog.test_selectors import ASKERS, make_post_in
+from tests.conftest import Answer, GraphQL
+from tests.factories import make_actor, make_author, make_comment, make_post
+
+pytestmark = pytest.mark.django_db
+
+OLD, NEW = datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 1, 1, tzinfo=UTC)
+COMMENTS = "query ($id: ID!, $limit: Int) { post(id: $id) { commentCount comments(limit: $limit) { id } } }"
+POSTS = """
+query ($id: ID!, $limit: Int, $status: PostStatus) { author(id: $id) { posts(limit: $limit, status: $status) { id } } }
+"""
+EMAILS = "query ($own: ID!, $other: ID!) { own: author(id: $own) { email } other: author(id: $other) { email } }"
+
+
+def ids(items: list[dict[str, Any]]) -> list[int]:
+    return [int(item["id"]) for item in items]
+
+
+def comments_in(answer: Answer) -> list[int]:
+    return ids(answer.data["post"]["comments"])
+
+
+def posts_in(answer: Answer) -> list[int]:
+    return ids(answer.data["author"]["posts"])
+
+
+def test_comments_come_oldest_first_and_are_those_of_the_post(gql: GraphQL) -> None:
+    post, other = make_post(), make_post()
+    make_comment(other)
+    first, second, third = (make_comment(post, created_at=moment) for moment in (NEW, OLD, NEW))
+
+    answer = gql(COMMENTS, id=post.pk)
+
+    assert comments_in(answer) == [second.pk, first.pk, third.pk]
+
+
+@pytest.mark.parametrize(
+    ("variables", "number"), [({}, 100), ({"limit": None}, 100), ({"limit": 1}, 1), ({"limit": 100}, 100)]
+)
+def test_a_list_of_comments_holds_as_many_as_the_limit_says(
+    gql: GraphQL, variables: dict[str, Any], number: int
+) -> None:
+    post = make_post()
+    Comment.objects.bulk_create(Comment(post=post, author=post.author, body="!") for _ in range(101))
+
+    answer = gql(COMMENTS, id=post.pk, **variables)
+
+    assert len(comments_in(answer)) == number
+    assert answer.data["post"]["commentCount"] == 101
+
+
+@pytest.mark.parametrize(
+    ("variables", "number"), [({}, 10), ({"limit": None}, 10), ({"limit": 1}, 1), ({"limit": 100}, 100)]
+)
+def test_a_list_of_an_authors_posts_holds_as_many_as_the_limit_says(
+    gql: GraphQL, variables: dict[str, Any], number: int
+) -> None:
+    author = make_author()
+    Post.objects.bulk_create(Post(title="Title", author=author, status="published") for _ in range(101))
+
+    answer = gql(POSTS, id=author.pk, **variables)
+
+    assert len(posts_in(answer)) == number
+
+
+@pytest.mark.parametrize("limit", [-(2**31), -1, 0, 101, 2**31 - 1])
+@pytest.mark.parametrize("place", ["comments", "posts"])
+def test_a_limit_outside_the_limits_is_malformed(gql: GraphQL, place: str, limit: int) -> None:
+    post = make_post()
+    document, row, path = {
+        "comments": (COMMENTS, post.pk, ["post", "comments"]),
+        "posts": (POSTS, post.author_id, ["author", "posts"]),
+    }[place]
+
+    answer = gql(document, id=row, limit=limit)
+
+    assert (answer.status, answer.codes) == (400, ["BAD_REQUEST"])
+    assert answer.body["data"] == {path[0]: None}
+    assert answer.body["errors"][0]["path"] == path
+    assert answer.body["errors"][0]["message"] == (
+        f"limit must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is {limit}."
+    )
+
+
+def test_an_authors_posts_come_newest_first_and_the_later_written_of_one_moment_first(gql: GraphQL) -> None:
+    author = make_author()
+    make_post()
+    first, second, third = (make_post(author=author, created_at=moment) for moment in (NEW, OLD, NEW))
+
+    answer = gql(POSTS, id=author.pk)
+
+    assert posts_in(answer) == [third.pk, first.pk, second.pk]
+
+
+@pytest.mark.parametrize("asker", sorted(ASKERS.keys() - {"operator"}))
+def test_each_asker_finds_those_of_an_authors_posts_that_they_may_see(gql: GraphQL, asker: str) -> None:
+    as_asker, own_seen, others_seen = ASKERS[asker]
+    own, other = make_author(), make_author()
+    posts = {(author.pk, status): make_post_in(status, author).pk for author in (own, other) for status in PostStatus}
+    actor = as_asker(own)
+
+    of_own, of_other = (posts_in(gql(POSTS, actor=asking(actor), id=author.pk)) for author in (own, other))
+
+    assert set(of_own) == {posts[own.pk, status] for status in own_seen}
+    assert set(of_other) == {posts[other.pk, status] for status in others_seen}
+
+
+@pytest.mark.parametrize("status", PostStatus)
+def test_an_authors_posts_of_a_state_are_only_these_and_only_where_they_may_be_seen(gql: GraphQL, status: str) -> None:
+    own, other = make_author(), make_author()
+    posts = {(author.pk, state): make_post_in(state, author).pk for author in (own, other) for state in PostStatus}
+    actor = make_actor(Role.AUTHOR, author=own)
+
+    of_own, of_other = (posts_in(gql(POSTS, actor=actor, id=author.pk, status=status)) for author in (own, other))
+
+    assert of_own == [posts[own.pk, PostStatus(status)]]
+    assert of_other == ([posts[other.pk, PostStatus.PUBLISHED]] if status == PostStatus.PUBLISHED else [])
+
+
+def asking(actor: Actor) -> Actor | None:
+    """Return whom the front door knows: nobody in the place of the anonymous."""
+    return None if actor.is_anonymous else actor
+
+
+def emails(gql: GraphQL, actor: Actor | None, own: Author, other: Author) -> list[str | None]:
+    data = gql(EMAILS, actor=actor, own=own.pk, other=other.pk).data
+    return [data["own"]["email"], data["other"]["email"]]
+
+
+@pytest.mark.parametrize(
+    ("role", "scopes", "of_own", "of_others"),
+    [
+        (Role.READER, None, True, False),
+        (Role.AUTHOR, None, True, False),
+        (Role.EDITOR, None, True, True),
+        (Role.ADMIN, None, True, True),
+        (Role.READER, set(Scope) - {Scope.AUTHORS_READ}, False, False),
+        (Role.ADMIN, set(Scope) - {Scope.AUTHORS_READ}, False, False),
+        (Role.ADMIN, {Scope.AUTHORS_READ}, True, True),
+    ],
+)
+def test_an_email_is_shown_to_whom_the_table_says(
+    gql: GraphQL, role: Role, scopes: set[Scope] | None, *, of_own: bool, of_others: bool
+) -> None:
+    own, other = make_author(email="own@example.invalid"), make_author(email="other@example.invalid")
+    actor = make_actor(role, scopes=scopes, author=own)
+
+    shown = emails(gql, actor, own, other)
+
+    assert shown == [own.email if of_own else None, other.email if of_others else None]
+
+
+def test_an_email_is_hidden_from_the_anonymous_and_null_where_there_is_none(gql: GraphQL) -> None:
+    with_email, without = make_author(email="a@example.invalid"), make_author()
+    admin = make_actor(Role.ADMIN)
+
+    assert emails(gql, None, with_email, without) == [None, None]
+    assert emails(gql, admin, with_email, without) == ["a@example.invalid", None]
