@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import sys
-from datetime import date
+from datetime import datetime
 
 from benchmarks import check, memory
 from benchmarks.database import Postgres, make_api_key
@@ -49,7 +49,7 @@ def main() -> None:
             server.start()
         compared = [server for server in servers if server.name in options.peers]
         if for_memory:
-            write(memory.table(compared), RESULTS / f"{date.today()}-memory.md")  # noqa: DTZ011
+            write(memory.table(compared), RESULTS / f"{now()}-memory.md")
             return
         notes = check_all(compared, next(server for server in servers if server.name == OBVIOUS), options.workloads)
         if not options.check_only:
@@ -128,7 +128,7 @@ def measure_all(servers: list[Server], options: argparse.Namespace, notes: list[
             warm_up(server, workload, 16, "first")
         server.database.clean()
     runs: list[Run] = []
-    result = RESULTS / str(date.today())  # noqa: DTZ011 - the operator's day
+    result = RESULTS / now()
     for number in range(options.rounds):
         for workload in options.workloads:
             for connections in options.connections:
@@ -139,6 +139,10 @@ def measure_all(servers: list[Server], options: argparse.Namespace, notes: list[
                     print(line(run), flush=True)
                 save(runs, result.with_suffix(".json"))
     write(report(runs, options.seconds, notes), result.with_suffix(".md"))
+
+
+def now() -> str:
+    return f"{datetime.now():%Y-%m-%d-%H%M%S}"  # noqa: DTZ005 - the operator's time
 
 
 def line(run: Run) -> str:

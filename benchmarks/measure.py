@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import subprocess
 import time
 from pathlib import Path
@@ -32,6 +33,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     server_cpu: float
     postgres_cpu: float
     server_busy: float  # its own CPU by the time that passed: 1 is a whole core
+    load_busy: float  # that of PostgreSQL and wrk together
     server_core: float  # how busy the cores were with anything, 0 to 1
     other_core: float
     bytes: float
@@ -44,9 +46,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """Say what held the throughput: the core that was full."""
         if self.server_busy >= 0.9:
             return "server"
-        if self.other_core >= 0.93:
+        if self.load_busy >= 0.9:
             return "PostgreSQL + wrk"
-        return "server's core" if self.server_core >= 0.95 else "waiting"
+        return "others" if max(self.server_core, self.other_core) >= 0.95 else "waiting"
 
 
 class Wrk(msgspec.Struct, frozen=True):
@@ -93,12 +95,12 @@ def measure(server: Server, workload: str, connections: int, seconds: int, numbe
     """Warm up for a second, then measure. Takes the process number of PostgreSQL's first process."""
     warm_up(server, workload, connections, f"w{number}c{connections}")
     bodies = write_bodies(server, workload, f"m{number}c{connections}")
-    before = [cpu_seconds(server.pid), cpu_seconds(postgres), busy_seconds(SERVER_CORE), busy_seconds(DATABASE_CORE)]
+    before = counters(server, postgres)
     start = time.monotonic()
     load = put_under_load(server, workload, connections, seconds, bodies)
     wall = time.monotonic() - start
-    after = [cpu_seconds(server.pid), cpu_seconds(postgres), busy_seconds(SERVER_CORE), busy_seconds(DATABASE_CORE)]
-    server_cpu, postgres_cpu, server_core, other_core = (b - a for a, b in zip(before, after, strict=True))
+    after = counters(server, postgres)
+    server_cpu, postgres_cpu, wrk_cpu, server_core, other_core = (b - a for a, b in zip(before, after, strict=True))
     requests = max(load.requests, 1)
     size = load.bytes / requests
     missing = count_missing(server, load.requests) if operation(workload) == "create" else 0
@@ -114,6 +116,7 @@ def measure(server: Server, workload: str, connections: int, seconds: int, numbe
         server_cpu=server_cpu / requests * 1e3,
         postgres_cpu=postgres_cpu / requests * 1e3,
         server_busy=server_cpu / wall,
+        load_busy=(postgres_cpu + wrk_cpu) / wall,
         server_core=server_core / wall,
         other_core=other_core / wall,
         bytes=size,
@@ -121,6 +124,13 @@ def measure(server: Server, workload: str, connections: int, seconds: int, numbe
         errors=load.errors + missing,
         odd=abs(size - server.sizes[workload] - HEADERS) > 250 + server.sizes[workload] / 4,
     )
+
+
+def counters(server: Server, postgres: int) -> list[float]:
+    """Return the CPU seconds so far: of the server, of PostgreSQL, of wrk, and of anything on either core."""
+    wrk = resource.getrusage(resource.RUSAGE_CHILDREN)  # and of what else has ended, which nothing does meanwhile
+    ended = wrk.ru_utime + wrk.ru_stime
+    return [cpu_seconds(server.pid), cpu_seconds(postgres), ended, *map(busy_seconds, (SERVER_CORE, DATABASE_CORE))]
 
 
 def count_missing(server: Server, requests: int) -> int:

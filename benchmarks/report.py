@@ -28,7 +28,7 @@ class Median(NamedTuple):
     spread: float  # of the requests per second: largest less smallest, by the median
 
 
-MEDIANS = "per_second p50 p99 server_cpu postgres_cpu server_busy server_core other_core bytes memory".split()
+MEDIANS = "per_second p50 p99 server_cpu postgres_cpu server_busy load_busy server_core other_core bytes memory".split()
 
 
 def medians(runs: list[Run]) -> dict[Cell, Median]:
@@ -123,14 +123,16 @@ def growth(found: dict[Cell, Median], connections: int) -> list[str]:
 
 def noise(runs: list[Run]) -> list[str]:
     """Name the runs that others have disturbed most."""
-    worst = sorted(runs, key=lambda run: run.server_busy - run.server_core)[:3]
-    shares = (f"{run.server} {run.workload} {run.server_core - run.server_busy:.0%}" for run in worst)
-    return [
-        "Others on the server's core (the kernel's work for the network included), the most: "
-        + ", ".join(shares)
-        + ".",
-        "",
+    shares = [
+        (others, f"core {core}, {run.server} {run.workload}: {others:.0%}")
+        for run in runs
+        for core, others in (
+            (SERVER_CORE, run.server_core - run.server_busy),
+            (DATABASE_CORE, run.other_core - run.load_busy),
+        )
     ]
+    worst = "; ".join(words for _, words in sorted(shares, reverse=True)[:4])
+    return [f"Busy with others (and with the kernel's work for the network), the most: {worst}.", ""]
 
 
 def memory(runs: list[Run]) -> list[str]:
