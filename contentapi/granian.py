@@ -4,6 +4,9 @@ Its HTTP is written in Rust and takes a fraction of gunicorn's CPU (`benchmarks/
 """
 
 import os
+import socket
+import time
+from threading import Thread
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
 os.environ["CONTENTAPI_PROCESS"] = "server"
@@ -35,17 +38,25 @@ def main() -> None:
         blocking_threads=settings.ENVIRONMENT.contentapi_threads,  # each with a connection of its own
         blocking_threads_idle_timeout=IDLE_THREADS_STAY,
         respawn_failed_workers=True,
-        workers_kill_timeout=30,
+        workers_kill_timeout=10,  # twice a statement's time; after a Ctrl-C in its terminal a worker may not end
     )
-    server.on_startup(greet)
+    if os.environ.get("CONTENTAPI_GREETING") == "on":
+        server.on_startup(Thread(target=greet, args=(address.strip("[]"), int(port)), daemon=True).start)
     server.serve()
 
 
-def greet() -> None:
-    if os.environ.get("CONTENTAPI_GREETING") == "on":
-        from contentapi import demo
+def greet(address: str, port: int) -> None:
+    """Tell the person who ran `make run`, as soon as a worker takes connections."""
+    from contentapi import demo
 
-        print(demo.greeting(), flush=True)  # noqa: T201 - for the person who ran `make run`
+    for _ in range(600):
+        try:
+            socket.create_connection((address, port), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            print(demo.greeting(), flush=True)  # noqa: T201 - it is for a person
+            return
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def environ(body: bytes = ALIVE, **changes: Any) -> dict[str, Any]:
 class NoDjango(WSGIHandler):
     """Lets the front door learn its headers, and then wants no request."""
 
-    def __call__(self, environ: Any, start_response: Any) -> Any:
+    def __call__(self, environ: Any, start_response: Any) -> Any:  # noqa: ARG002
         raise AssertionError(f"{environ['PATH_INFO']} was handed to Django.")
 
 

@@ -48,7 +48,11 @@ def serve(command: list[str]) -> int:
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     server = subprocess.Popen(
-        command, cwd=settings.BASE_DIR, env={**os.environ, "CONTENTAPI_GREETING": "on"}, preexec_fn=leave_signals_to_us
+        command,
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "CONTENTAPI_GREETING": "on"},
+        process_group=0,  # out of the terminal's reach: a Ctrl-C that also hits the workers can keep them from ending
+        preexec_fn=accept_endings,
     )
     for ending in ENDING:
         signal.signal(ending, lambda *_: server.terminate())
@@ -59,10 +63,7 @@ def serve(command: list[str]) -> int:
     return abs(status)
 
 
-def leave_signals_to_us() -> None:
-    """In the server's process, until it sets its own handlers: ignore the Ctrl-C that the terminal sends to it too."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+def accept_endings() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
 
