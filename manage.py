@@ -14,6 +14,10 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
+    except RuntimeError as trouble:
+        if isinstance(trouble.__cause__, KeyboardInterrupt):  # Ctrl-C while Python was making a class of a module
+            sys.exit(128 + signal.SIGINT)
+        raise
 
 
 def run() -> None:

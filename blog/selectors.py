@@ -1,11 +1,13 @@
 """Reads: which rows an actor may see. A function returns a QuerySet; what may not be seen is simply not in it."""
 
+import msgspec
 from django.db.models import QuerySet
 
 from blog.models import Author, Post
 from contentapi import policy
 from contentapi.identity import Actor
 from contentapi.pagination import parse_id, require_page_size
+from contentapi.projection import PreparedQuery
 
 
 def post_by_id(actor: Actor, post_id: str) -> QuerySet[Post]:
@@ -21,3 +23,14 @@ def list_posts(actor: Actor, *, status: str | None = None, limit: int | None = N
 
 def author_by_id(author_id: str) -> QuerySet[Author]:
     return Author.objects.filter(pk=parse_id(author_id))
+
+
+class AuthorRow(msgspec.Struct):
+    id: int
+
+
+AUTHOR = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(pk=given("id")))
+
+
+def author_exists(author_id: str) -> bool:
+    return AUTHOR.first(id=parse_id(author_id)) is not None

@@ -22,7 +22,6 @@ MOVES = {
 }
 
 
-@transaction.atomic
 def create_post(
     *,
     actor: Actor,
@@ -38,14 +37,14 @@ def create_post(
     policy.permit(actor, policy.may_write_posts(actor), "write posts")
     policy.permit(actor, policy.may_move_posts(actor, PostStatus.DRAFT, status), f"make posts {status}")
     author = find_author(actor, author_id)
-    policy.permit(
-        actor,
-        policy.may_write_posts_of(actor, author.pk if author else actor.author_id),
-        "write posts of this author",
-    )
+    policy.permit(actor, policy.may_write_posts_of(actor, author), "write posts of this author")
     values = clean_post(title=title, body=body, tags=tags or [])
     require_move(PostStatus.DRAFT, status, publish_at)
-    return Post.objects.create(author=author or own_author(actor), status=status, publish_at=publish_at, **values)
+    values |= {"status": status, "publish_at": publish_at}
+    if author is not None:
+        return Post.objects.create(author_id=author, **values)
+    with transaction.atomic():
+        return Post.objects.create(author=own_author(actor), **values)
 
 
 @transaction.atomic
@@ -89,15 +88,13 @@ def save_changes(post: Post, values: Mapping[str, Any]) -> Post:
     return post
 
 
-def find_author(actor: Actor, author_id: str | None) -> Author | None:
-    """Return the author a post is to have; None for a profile of the actor's own that does not exist yet."""
-    wanted = author_id if author_id is not None else actor.author_id
-    if wanted is None:
-        return None
-    author = selectors.author_by_id(str(wanted)).first()
-    if author is None:
+def find_author(actor: Actor, author_id: str | None) -> int | None:
+    """Return the id of the author a post is to have; None for a profile of the actor's own that does not exist yet."""
+    if author_id is None:
+        return actor.author_id
+    if not selectors.author_exists(author_id):
         raise Invalid({"authorId": ["There is no author with this id."]})
-    return author
+    return int(author_id)
 
 
 def own_author(actor: Actor) -> Author:

@@ -85,6 +85,8 @@ def database() -> dict[str, Any]:
             "idle_in_transaction_session_timeout": 60_000,
             # Projections are prepared, and their indexes serve any value: planning anew takes longer than running.
             "plan_cache_mode": "force_generic_plan",
+            # Without a disk's moving head, the index that narrows most reads least; the default prefers another.
+            "random_page_cost": 1.1,
         }
         options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
         options |= {"keepalives_idle": 30, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 15_000}

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from django.db.models import Q
 from django.utils import timezone
 
 from contentapi.errors import Malformed, Unauthenticated
 from contentapi.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
+from contentapi.projection import PreparedQuery
 from users.models import ApiKey, User
 from users.services import digest
 
@@ -32,24 +34,37 @@ def authenticate(headers: Mapping[str, str]) -> Actor:
     return ANONYMOUS
 
 
+class KeyRow(msgspec.Struct):
+    """What an API key says of its user. The digest is written as PostgreSQL writes bytes: \\x, then hexadecimal."""
+
+    id: int
+    digest: str
+    last_used_at: datetime | None
+    scopes: frozenset[Scope]
+    user_id: int
+    role: Role
+    author_id: int | None
+
+
+USABLE_KEY = PreparedQuery(
+    KeyRow,
+    lambda given: ApiKey.objects.usable(given("now")).filter(prefix=given("prefix")),
+    {"role": "user__role", "author_id": "user__author"},
+)
+
+
 def from_api_key(key: str) -> Actor:
     match = API_KEY.fullmatch(key)
     now = timezone.now()
-    row = match and (
-        ApiKey.objects.usable(now)
-        .filter(prefix=match["prefix"])
-        .values_list("pk", "digest", "last_used_at", "scopes", "user", "user__role", "user__author")
-        .first()
-    )
-    if not row or not hmac.compare_digest(bytes(row[1]), digest(key)):
+    row = USABLE_KEY.first(prefix=match["prefix"], now=now) if match else None
+    if row is None or not hmac.compare_digest(row.digest, f"\\x{digest(key).hex()}"):
         raise Unauthenticated("The API key is unknown, expired or revoked.")
-    pk, _, last_used_at, scopes, user_id, role, author_id = row
-    keep_last_use(pk, last_used_at, now)
+    keep_last_use(row.id, row.last_used_at, now)
     return Actor(
-        user_id=user_id,
-        role=Role(role),
-        scopes=frozenset(map(Scope, scopes)),
-        author_id=author_id,
+        user_id=row.user_id,
+        role=row.role,
+        scopes=row.scopes,
+        author_id=row.author_id,
         credential="api-key",
     )
 

@@ -5,6 +5,7 @@ QuerySet is structure and what is value, `expressions` how PostgreSQL builds the
 """
 
 from contentapi.projection.fields import Computed, Count, Many, One, Projection, ProjectionError, SdlField
+from contentapi.projection.queries import PreparedQuery
 from contentapi.projection.selections import FieldFailed, ReadArguments, Selected
 from contentapi.projection.statements import Statement, project
 
@@ -14,6 +15,7 @@ __all__ = [
     "FieldFailed",
     "Many",
     "One",
+    "PreparedQuery",
     "Projection",
     "ProjectionError",
     "ReadArguments",

@@ -7,6 +7,7 @@ wrappers, errors in its own terms) stays around this one.
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -54,6 +55,7 @@ class LibpqCursor:
         self.sql = sql
         self.prepare = prepare
         self.result: PGresult | None = None
+        self._query = SimpleNamespace(query=sql)  # what Django's log of queries reads of psycopg's cursors
 
     def execute(self, query: str, parameters: Sequence[Any]) -> None:  # noqa: ARG002 - Django's call
         raw = self.connection.pgconn

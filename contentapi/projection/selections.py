@@ -50,9 +50,9 @@ class Inputs:
 
 
 class Parameter(Expression):
-    """A place in a statement for a value that is read from the `Inputs` of each execution."""
+    """A place in a statement for a value that is read from the inputs of each execution, a projection's `Inputs`."""
 
-    def __init__(self, read: Callable[[Inputs], Any]) -> None:
+    def __init__(self, read: Callable[[Any], Any]) -> None:
         super().__init__()
         self.read = read
 

@@ -1,7 +1,7 @@
 """Statements: one for each selection and shape of rows, compiled once, prepared on the server, given values anew."""
 
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -33,8 +33,8 @@ class Statement:
     arguments: tuple[ReadArguments, ...]
     has_run: bool = False  # what runs again is worth preparing
 
-    def run(self, using: str, inputs: Inputs) -> list[bytes]:
-        """Execute the statement. Returns the JSON text of each row."""
+    def run(self, using: str, inputs: Any) -> list[bytes]:
+        """Execute the statement; its parameters read their values from `inputs`. Returns the JSON text of each row."""
         connection = connections[using]
         connection.ensure_connection()
         raw: Any = LibpqCursor(connection.connection, self.numbered, prepare=self.has_run)
@@ -46,7 +46,7 @@ class Statement:
             return texts
 
 
-def value_of(parameter: Any, inputs: Inputs) -> Any:
+def value_of(parameter: Any, inputs: Any) -> Any:
     return parameter.read(inputs) if type(parameter) is Parameter else parameter
 
 
@@ -109,11 +109,18 @@ def compile_statement(
         raise RuntimeError(f"The values of this query are not where they were expected: {inner}")
     limits = [" LIMIT %s"] * (rows.query.high_mark is not None) + [" OFFSET %s"] * (rows.query.low_mark > 0)
     places = [Parameter(partial(value_at, place)) for place in range(len(values) + len(limits))]
+    return statement_of(inner + "".join(limits), (*parameters[:own], *places), keys, tuple(compilation.arguments))
+
+
+def statement_of(
+    query: str, parameters: tuple[Any, ...], keys: Sequence[str], arguments: tuple[ReadArguments, ...] = ()
+) -> Statement:
+    """Return the statement that makes an object of each row of a query, its columns under these keys."""
     made, columns = json_object(keys)
-    sql = f"SELECT {made} FROM ({inner}{''.join(limits)}) AS r({columns})"  # noqa: S608 - every value is a parameter
+    sql = f"SELECT {made} FROM ({query}) AS r({columns})"  # noqa: S608 - every value is a parameter
     number = count(1)
     numbered = PLACE_OR_PERCENT.sub(lambda found: f"${next(number)}" if found[0] == "%s" else "%", sql)
-    return Statement(sql, numbered.encode(), (*parameters[:own], *places), tuple(compilation.arguments))
+    return Statement(sql, numbered.encode(), parameters, arguments)
 
 
 def value_at(place: int, inputs: Inputs) -> Any:

@@ -1,0 +1,43 @@
+"""Queries of our own that run with every request: compiled once, prepared on the server, given values each time."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from django.db.models import F, QuerySet
+
+from contentapi.projection.selections import Parameter
+from contentapi.projection.statements import Statement, statement_of
+
+T = TypeVar("T", bound=msgspec.Struct)
+Given = Callable[[str], Any]
+
+
+class PreparedQuery(Generic[T]):
+    """A QuerySet whose rows are read into a msgspec Struct.
+
+    `rows` makes the QuerySet, with `given("name")` in place of each value. A column is called as its field in the
+    Struct, unless `columns` names another.
+    """
+
+    def __init__(
+        self, row: type[T], rows: Callable[[Given], QuerySet[Any]], columns: Mapping[str, str] | None = None
+    ) -> None:
+        self.row = row
+        self.rows = rows
+        self.columns = columns or {}
+
+    def first(self, **values: Any) -> T | None:
+        """Return the first row, None when there is none. Raises Django's database errors."""
+        statement, using = self.prepared
+        texts = statement.run(using, values)
+        return msgspec.json.decode(texts[0], type=self.row) if texts else None
+
+    @cached_property
+    def prepared(self) -> tuple[Statement, str]:
+        rows = self.rows(lambda name: Parameter(lambda values: values[name]))
+        names = self.row.__struct_fields__
+        columns = {f"_{place}": F(self.columns.get(name, name)) for place, name in enumerate(names)}
+        sql, parameters = rows.values(**columns)[:1].query.get_compiler(rows.db).as_sql()
+        return statement_of(sql, tuple(parameters), names), rows.db
