@@ -1,0 +1,201 @@
+"""Documents over the blog's SDL, made up by hypothesis: valid, shallow, and odd in every way that the SDL allows."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.contentapi.projection.shelf import AUTHORS, IDA, LATER, POSTS, TEXTS
+
+LEAVES = {
+    "Post": ["id", "title", "body", "status", "commentCount", "createdAt", "updatedAt", "publishAt", "tags", "version"],
+    "Author": ["id", "name", "bio", "avatarUrl", "email"],
+    "Comment": ["id", "body", "createdAt"],
+}
+OBJECTS = {
+    "Query": {"post": "Post", "posts": "Post", "author": "Author"},
+    "Mutation": {"createPost": "Post"},
+    "Post": {"author": "Author", "comments": "Comment"},
+    "Author": {"posts": "Post"},
+    "Comment": {"author": "Author"},
+}
+DEEPEST = 5
+ALIASES = [
+    *("r", "_0", "_1", "_2", "a", "A", "b"),
+    *("select", "from", "order", "user", "null", "json", "class", "None", "def", "self", "lambda"),
+    *("id", "title", "author", "posts", "comments", "body", "pk", "key"),  # of other fields than these
+    *("x" * 63, "x" * 63 + "a", "x" * 63 + "b", "y" * 200),  # PostgreSQL cuts names off after 63 bytes
+]
+TYPES = {  # of the variables; the ids, limits and switches are declared where they are used
+    "postId": "ID!",
+    "authorId": f'ID = "{IDA}"',
+    "limit": "Int",
+    "few": "Int = 2",
+    "status": "PostStatus",
+    "published": "PostStatus = published",
+    "yes": "Boolean!",
+    "perhaps": "Boolean = true",
+    "input": "CreatePostInput!",
+}
+IDS = st.sampled_from([*map(str, POSTS), *map(str, AUTHORS), "0", "no id", "", str(2**63)])
+STATES = st.sampled_from(["draft", "scheduled", "published", "archived"])
+INPUTS = st.fixed_dictionaries(
+    {"title": st.sampled_from(TEXTS[:-1]), "body": st.sampled_from(TEXTS), "authorId": st.just(str(IDA))},
+    optional={"tags": st.none() | st.just([text.strip() for text in TEXTS[:3]])},
+) | st.fixed_dictionaries(
+    {
+        "title": st.just("later"),
+        "body": st.just(""),
+        "authorId": st.just(IDA),
+        "status": st.just("scheduled"),
+        "publishAt": st.just(LATER.isoformat()),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    text: str
+    operation_name: str | None
+    both_variables: tuple[dict[str, Any], dict[str, Any]]
+    wrong_limit: int
+
+
+@dataclass
+class Writing:
+    """A document that is being written. A response key means the same call everywhere, so that everything merges."""
+
+    draw: st.DrawFn
+    wrong_limit: int
+    calls: dict[str, str] = field(default_factory=dict)
+    fragments: dict[str, tuple[str, str]] = field(default_factory=dict)
+    room: int = 24
+
+    def chance(self, of: int) -> bool:
+        return self.draw(st.integers(0, of - 1)) == of - 1
+
+    def one_of(self, *texts: str) -> str:
+        return self.draw(st.sampled_from(texts))
+
+    def selection_set(self, kind: str, depth: int) -> str:
+        count = self.draw(st.integers(1, 4))
+        return "{ " + " ".join(self.selection(kind, depth) for _ in range(count)) + " }"
+
+    def selection(self, kind: str, depth: int) -> str:
+        self.room -= 1
+        what = self.draw(st.integers(0, 9))
+        if what < 2 and self.room > 0:
+            return self.fragment(kind, depth)
+        if what < (6 if depth else 9) and self.room > 0 and depth < DEEPEST:
+            return self.object(kind, depth)
+        if kind in LEAVES and what < 9:
+            return self.called(kind, self.one_of(*LEAVES[kind]), "")
+        return self.called(kind, "__typename", "")
+
+    def called(self, kind: str, name: str, arguments: str) -> str:
+        """Return a field's call under its own name, or under an alias that no other call has."""
+        call = f"{name}{arguments}"
+        key = self.one_of(*ALIASES) if self.chance(3) else name
+        if self.calls.setdefault(f"{kind}.{key}", call) != call:
+            key = f"k{len(self.calls)}"
+            self.calls[f"{kind}.{key}"] = call
+        return (call if key == name else f"{key}: {call}") + self.directives()
+
+    def object(self, kind: str, depth: int) -> str:
+        name = self.one_of(*OBJECTS[kind])
+        call = self.called(kind, name, self.arguments(kind, name))
+        return f"{call} {self.selection_set(OBJECTS[kind][name], depth + 1)}"
+
+    def fragment(self, kind: str, depth: int) -> str:
+        known = [name for name, (of, _) in self.fragments.items() if of == kind]
+        form = self.draw(st.integers(0, 4))
+        if form == 0:
+            return f"...{self.directives()} {self.selection_set(kind, depth)}"
+        if form == 1:
+            return f"... on {kind}{self.directives()} {self.selection_set(kind, depth)}"
+        if form == 2 or not known:
+            body = self.selection_set(kind, max(depth, 2))
+            name = f"F{len(self.fragments)}"
+            self.fragments[name] = kind, f"fragment {name} on {kind} {body}"
+            return f"...{name}{self.directives()}"
+        return f"...{self.one_of(*known)}{self.directives()}"
+
+    def directives(self) -> str:
+        if not self.chance(5):
+            return ""
+        condition = self.one_of("true", "false", "$yes", "$perhaps")
+        one = self.one_of(f" @include(if: {condition})", f" @skip(if: {condition})")
+        return one + (" @skip(if: $yes)" if "include" in one and self.chance(4) else "")
+
+    def arguments(self, kind: str, name: str) -> str:
+        if name in ("post", "author") and kind == "Query":
+            ids = self.one_of(*map(str, POSTS if name == "post" else AUTHORS))
+            id_ = self.one_of(ids, ids, f'"{ids}"', "$postId", "$authorId", '"none"')
+            return f"(id: {id_})"
+        if name == "createPost":
+            return "(input: $input)"
+        given = []
+        if name in ("posts", "comments") and self.chance(2):
+            given.append(f"limit: {self.limit()}")
+        if name == "posts" and self.chance(2):
+            given.append(f"status: {self.one_of('draft', 'published', 'archived', 'null', '$status', '$published')}")
+        return f"({', '.join(reversed(given) if self.chance(2) else given)})" if given else ""
+
+    def limit(self) -> str:
+        return str(self.wrong_limit) if self.chance(30) else self.one_of("1", "2", "100", "null", "$limit", "$few")
+
+    def operation(self, name: str | None, kind: str, *, root: str | None = None) -> str:
+        body = "{ " + self.object(kind, 0) + " }" if root == "one" else self.selection_set(kind, 0)
+        used = [f"${name}: {TYPES[name]}" for name in TYPES if re.search(rf"\${name}\b", self.reached_from(body))]
+        head = "mutation" if kind == "Mutation" else "query"
+        declared = f" ({', '.join(used)})" if used else ""
+        return f"{head} {name or ''}{declared} {body}"
+
+    def reached_from(self, body: str) -> str:
+        """Return a text with those of all the fragments that it reaches."""
+        reached = set(re.findall(r"\.\.\.(F\d+)", body))
+        pending = list(reached)
+        while pending:
+            for name in re.findall(r"\.\.\.(F\d+)", self.fragments[pending.pop()][1]):
+                if name not in reached:
+                    reached.add(name)
+                    pending.append(name)
+        return " ".join([body, *(self.fragments[name][1] for name in reached)])
+
+
+@st.composite
+def values_of_variables(draw: st.DrawFn, text: str) -> dict[str, Any]:
+    """Return values for the variables of a document: what may be left out is there, or null, or left out."""
+    wholly: dict[str, st.SearchStrategy[Any]] = {
+        "postId": IDS,
+        "authorId": IDS,
+        "limit": st.none() | st.sampled_from([1, 2, 3, 100]),
+        "few": st.none() | st.sampled_from([1, 3, 100]),
+        "status": st.none() | STATES,
+        "published": st.none() | STATES,
+        "yes": st.booleans(),
+        "perhaps": st.booleans(),
+        "input": INPUTS,
+    }
+    used = [name for name in TYPES if f"${name}" in text]
+    return {name: draw(wholly[name]) for name in used if TYPES[name].endswith("!") or draw(st.integers(0, 2))}
+
+
+@st.composite
+def requests(draw: st.DrawFn, *, mutations: bool = False) -> Request:
+    """Return a document of one operation or of two, which one to execute, and values for its variables, twice."""
+    writing = Writing(draw, wrong_limit=draw(st.sampled_from([0, -1, 101, 2**31 - 1])))
+    several = writing.chance(4)
+    kind = "Mutation" if mutations else "Query"
+    operations = [
+        writing.operation(
+            "Chosen" if several or writing.chance(3) else None, kind, root=draw(st.sampled_from(["one", None]))
+        )
+    ]
+    if several:
+        operations.append(writing.operation("Other", draw(st.sampled_from(["Query", "Mutation"]))))
+    fragments = [text for _, text in writing.fragments.values()]
+    parts = draw(st.sampled_from([[*operations, *fragments], [*fragments, *reversed(operations)]]))
+    both = (draw(values_of_variables(operations[0])), draw(values_of_variables(operations[0])))
+    return Request("\n".join(parts), "Chosen" if several else None, both, writing.wrong_limit)
