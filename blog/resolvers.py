@@ -29,7 +29,7 @@ def posts(_: None, info: Info, limit: int | None = None, status: str | None = No
 
 @QUERY.field("author")
 def author(_: None, info: Info, id: str) -> QuerySet[Author]:
-    return selectors.author_by_id(id)
+    return selectors.author_by_id(info.context["actor"], id)
 
 
 @MUTATION.field("createPost")

@@ -7,22 +7,37 @@ from blog.models import Author, Post
 from contentapi import policy
 from contentapi.identity import Actor
 from contentapi.pagination import parse_id, require_page_size
-from contentapi.projection import PreparedQuery
+from contentapi.projection import PreparedQuery, by_shape
 
 
 def post_by_id(actor: Actor, post_id: str) -> QuerySet[Post]:
     """Return the post with this id, or no post."""
-    return Post.objects.filter(policy.visible_posts(actor), pk=parse_id(post_id))
+    return visible_post(actor, pk=parse_id(post_id))
+
+
+@by_shape(Post)
+def visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
+    return Post.objects.filter(policy.visible_posts(actor), pk=pk)
 
 
 def list_posts(actor: Actor, *, status: str | None = None, limit: int | None = None) -> QuerySet[Post]:
     """Return posts newest first, in one state where it is given. Raises `Malformed`."""
-    size = require_page_size(limit, default=10)
-    return Post.objects.filter(policy.visible_posts(actor)).in_status(status).newest_first()[:size]
+    return visible_posts(actor, status=status)[: require_page_size(limit, default=10)]
 
 
-def author_by_id(author_id: str) -> QuerySet[Author]:
-    return Author.objects.filter(pk=parse_id(author_id))
+@by_shape(Post)
+def visible_posts(actor: Actor, *, status: str | None) -> QuerySet[Post]:
+    return Post.objects.filter(policy.visible_posts(actor)).in_status(status).newest_first()
+
+
+def author_by_id(actor: Actor, author_id: str) -> QuerySet[Author]:
+    """Return the author with this id, or no author."""
+    return author(actor, pk=parse_id(author_id))
+
+
+@by_shape(Author)
+def author(_: Actor, *, pk: int) -> QuerySet[Author]:
+    return Author.objects.filter(pk=pk)
 
 
 class AuthorRow(msgspec.Struct):

@@ -1,6 +1,7 @@
 """Projections in GraphQL's terms: bound to the SDL's types, and put to work where a resolver returns rows."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache
 from typing import Any, cast
 
 import msgspec
@@ -32,7 +33,16 @@ from graphql.execution.executor_throwing_on_incremental import ExecutorThrowingO
 from graphql.pyutils import Path
 from graphql.utilities import coerce_input_literal
 
-from contentapi.projection import FieldFailed, Projection, ProjectionError, ReadArguments, SdlField, Selected, project
+from contentapi.projection import (
+    FieldFailed,
+    Projection,
+    ProjectionError,
+    ReadArguments,
+    SdlField,
+    Selected,
+    by_shape,
+    project,
+)
 
 KEPT_AS = "projection"  # among the extensions of a GraphQL type
 
@@ -76,6 +86,12 @@ def projection_of(kind: GraphQLNamedType) -> Projection | None:
     return cast("Projection | None", kind.extensions.get(KEPT_AS))
 
 
+@cache
+def reread(model: type[Model]) -> Callable[..., QuerySet[Model]]:
+    """Return a selector of the one row of a model that has just been written."""
+    return by_shape(model)(lambda _, pk: model._base_manager.filter(pk=pk))  # noqa: SLF001 - documented by Django
+
+
 class ProjectingExecutor(ExecutorThrowingOnIncremental):
     """graphql-core's executor, which reads rows by projection.
 
@@ -94,7 +110,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         position_context: None,
     ) -> Any:
         if isinstance(result, Model):
-            result = type(result)._base_manager.filter(pk=result.pk)  # noqa: SLF001 - Django's documented name
+            result = reread(type(result))(info.context["actor"], pk=result.pk)
         elif not isinstance(result, QuerySet):
             return super().complete_value(return_type, field_details_list, info, path, result, position_context)
         kind = get_named_type(return_type)

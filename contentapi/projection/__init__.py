@@ -1,12 +1,13 @@
 """The projection engine: a selection and a QuerySet become one SQL statement, whose rows are JSON texts.
 
-`fields` says how each field of an SDL type is said in the ORM, `selections` what is selected, `shapes` what of a
-QuerySet is structure and what is value, `expressions` how PostgreSQL builds the JSON, and `statements` joins them.
+`fields` says how each field of an SDL type is said in the ORM, `selections` what is selected, `shapes` which rows,
+`expressions` how PostgreSQL builds the JSON; `statements` joins them, and `cursors` executes what comes out.
 """
 
 from contentapi.projection.fields import Computed, Count, Many, One, Projection, ProjectionError, SdlField
 from contentapi.projection.queries import PreparedQuery
 from contentapi.projection.selections import FieldFailed, ReadArguments, Selected
+from contentapi.projection.shapes import by_shape
 from contentapi.projection.statements import Statement, project
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "SdlField",
     "Selected",
     "Statement",
+    "by_shape",
     "project",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, cast
 
 from django.db.models import Expression
@@ -40,12 +41,14 @@ class FieldFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the parameters of one execution are read from: the asker, the values of the rows' QuerySet, and the
+    """What the parameters of one execution are read from: the asker, the rows with their limit and offset, and the
     arguments of each selected field that has some.
     """
 
     actor: Actor
-    values: list[Any]
+    rows: Any  # the QuerySet
+    limit: int | None
+    offset: int
     arguments: list[Arguments]
 
 
@@ -60,16 +63,12 @@ class Parameter(Expression):
         return "%s", (self,)
 
 
-USER_ID = Parameter(lambda inputs: inputs.actor.user_id)
-AUTHOR_ID = Parameter(lambda inputs: inputs.actor.author_id)
-
-
-def stand_in(actor: Actor) -> Actor:
+def stand_in(actor: Actor, asker: Callable[[Inputs], Actor] = attrgetter("actor")) -> Actor:
     """Return an actor with parameters for its ids: what the rules make of it serves everybody of the same standing."""
     return replace(
         actor,
-        user_id=None if actor.user_id is None else cast("int", USER_ID),
-        author_id=None if actor.author_id is None else cast("int", AUTHOR_ID),
+        user_id=None if actor.user_id is None else cast("int", Parameter(lambda inputs: asker(inputs).user_id)),
+        author_id=None if actor.author_id is None else cast("int", Parameter(lambda inputs: asker(inputs).author_id)),
     )
 
 

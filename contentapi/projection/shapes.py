@@ -1,76 +1,83 @@
-"""What of a QuerySet is structure, and what is value: queries of one shape share a statement."""
+"""QuerySets by shape: what selectors return, made only when it is needed, so that a projection need not make it.
+
+Building a QuerySet and compiling it takes longer than running a small statement that is prepared. A selector under
+`by_shape` returns a QuerySet of which nothing is built yet: it is known by the function, by the standing of who asks
+and by which arguments are given. For each such shape a projection compiles one statement, with parameters in place of
+the values, and from then on binds values. Whoever uses the QuerySet in any other way has Django's, as ever.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
+from collections.abc import Callable, Hashable
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
-from django.db.models import BigIntegerField, Field, Model, QuerySet
-from django.db.models.expressions import Col
-from django.db.models.fields.related_lookups import RelatedExact
-from django.db.models.lookups import (
-    Exact,
-    GreaterThan,
-    GreaterThanOrEqual,
-    IntegerFieldExact,
-    IsNull,
-    LessThan,
-    LessThanOrEqual,
-)
-from django.db.models.sql.where import WhereNode
+from django.db.models import Model, QuerySet
 
-COMPARISONS = {Exact, IntegerFieldExact, RelatedExact, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual}
-VALUES = {str, int, datetime}
-LARGEST = 2**31 - 1  # past a column's range Django leaves a comparison out; the largest of the smallest numbers we use
-LARGEST_BIG = 2**63 - 1
-SIMPLE: dict[
-    str, Any
-] = {  # what these attributes of a Query are while it does nothing beyond what `shape_of` understands
-    "annotations": {},
-    "combinator": None,
-    "distinct": False,
-    "extra": {},
-    "extra_order_by": (),
-    "group_by": None,
-}
+from contentapi.identity import Actor
+from contentapi.projection.selections import Parameter, stand_in, standing
+
+M = TypeVar("M", bound=Model)
+Select = Callable[..., QuerySet[Any]]
 
 
-def shape_of(queryset: QuerySet[Model], values: list[Any]) -> tuple[Any, ...] | None:
-    """Return a QuerySet's shape, and append its values to `values` in the order they have in the SQL.
+def by_shape(model: type[M]) -> Callable[[Select], Callable[..., QuerySet[M]]]:
+    """Let a function of an actor and keyword arguments return QuerySets that are known by their shape.
 
-    Understands comparisons of the model's own columns with plain values, AND, OR and NOT, an order, and a slice:
-    the vocabulary of selectors. Returns None for anything else, which is compiled anew each time.
+    When a statement is compiled, the function is given parameters in place of the actor's ids and the arguments; None
+    stays None. So it can ask what the actor's role and scopes are and which arguments are None, and no more.
     """
-    query = queryset.query
-    if len(query.alias_map) > 1 or any(getattr(query, name) != plain for name, plain in SIMPLE.items()):
-        return None
-    where = shape_of_condition(query.where, values)
-    if where is None or not all(isinstance(term, str) for term in query.order_by):
-        return None
-    return queryset.model, where, query.order_by, query.standard_ordering, query.low_mark > 0, query.high_mark is None
+
+    def decorate(select: Select) -> Callable[..., QuerySet[M]]:
+        @wraps(select)
+        def shaped(actor: Actor, **arguments: Any) -> QuerySet[M]:
+            return ShapedQuerySet(model, select, actor, arguments)
+
+        return shaped
+
+    return decorate
 
 
-def shape_of_condition(node: WhereNode, values: list[Any]) -> tuple[Any, ...] | None:
-    parts: list[Any] = [node.connector, node.negated]
-    for child in node.children:
-        part = shape_of_condition(child, values) if type(child) is WhereNode else shape_of_comparison(child, values)
-        if part is None:
-            return None
-        parts.append(part)
-    return tuple(parts)
+class ShapedQuerySet(QuerySet[Any]):
+    """A QuerySet that is built when somebody other than a projection uses it."""
+
+    def __init__(
+        self, model: type[Model], select: Select, actor: Actor, arguments: dict[str, Any], window: slice = slice(None)
+    ) -> None:
+        super().__init__(model, query=object())  # type: ignore[arg-type]  # in place of an empty query
+        del self._query
+        self.select = select
+        self.actor = actor
+        self.arguments = arguments
+        self.window = window
+
+    @cached_property
+    def _query(self) -> Any:
+        return self.built().query
+
+    def built(self) -> QuerySet[Any]:
+        rows = self.select(self.actor, **self.arguments)
+        return rows if self.window == slice(None) else rows[self.window]
+
+    def _chain(self) -> QuerySet[Any]:
+        return self.built()._chain()  # type: ignore[attr-defined,no-any-return]
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice) and place.step is None and self.window == slice(None):
+            return ShapedQuerySet(self.model, self.select, self.actor, self.arguments, place)
+        return super().__getitem__(place)
+
+    @property
+    def shape(self) -> Hashable:
+        given = tuple((name, value is None) for name, value in self.arguments.items())
+        return self.select, standing(self.actor), given, not self.window.start, self.window.stop is None
+
+    def template(self) -> QuerySet[Any]:
+        """Return the rows with parameters for all values but the slice's. They are read from `Inputs.rows`."""
+        actor = stand_in(self.actor, lambda inputs: inputs.rows.actor)
+        arguments = {name: None if value is None else argument(name) for name, value in self.arguments.items()}
+        return self.select(actor, **arguments)
 
 
-def shape_of_comparison(comparison: Any, values: list[Any]) -> tuple[Any, ...] | None:
-    if type(comparison) is IsNull and type(comparison.lhs) is Col:
-        return IsNull, comparison.lhs.target, comparison.rhs
-    if type(comparison) not in COMPARISONS or type(comparison.lhs) is not Col or type(comparison.rhs) not in VALUES:
-        return None
-    value, column = comparison.rhs, comparison.lhs.target
-    if type(value) is int and not 0 <= value <= (LARGEST_BIG if is_big(column) else LARGEST):
-        return None
-    values.append(value)
-    return type(comparison), column
-
-
-def is_big(column: Field[Any, Any]) -> bool:
-    return isinstance(getattr(column, "target_field", column), BigIntegerField)
+def argument(name: str) -> Parameter:
+    return Parameter(lambda inputs: inputs.rows.arguments[name])

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
+from operator import attrgetter
 from typing import Any
 
 from django.conf import settings
@@ -18,7 +18,7 @@ from contentapi.projection.cursors import LibpqCursor
 from contentapi.projection.expressions import json_object
 from contentapi.projection.fields import Compilation, Projection, in_full_order
 from contentapi.projection.selections import Inputs, Parameter, ReadArguments, Selected, standing
-from contentapi.projection.shapes import shape_of
+from contentapi.projection.shapes import ShapedQuerySet
 
 PLACE_OR_PERCENT = re.compile("%s|%%")
 
@@ -69,47 +69,41 @@ def project(
     `key` stands for the selection and for all of the variables that decides its structure; `select` makes the
     selection when no statement is known for it. Raises what reading the arguments raises, and Django's database errors.
     """
-    values: list[Any] = []
-    shape = shape_of(rows, values)
-    if shape is None:
-        values.clear()
-    full_key = (key, shape, standing(actor))
-    statement = STATEMENTS.get(full_key) if shape is not None else None
+    full_key = (key, rows.shape, standing(actor)) if isinstance(rows, ShapedQuerySet) else None
+    statement = STATEMENTS.get(full_key) if full_key is not None else None
     if statement is None:
         try:
-            statement = compile_statement(rows, projection, select(), Compilation(actor, variables), values)
+            statement = compile_statement(rows, projection, select(), Compilation(actor, variables))
         except EmptyResultSet:
             return []
-        if shape is not None:
+        if full_key is not None:
             STATEMENTS.put(full_key, statement)
-    values += limits_of(rows)
-    return statement.run(rows.db, Inputs(actor, values, [read(variables) for read in statement.arguments]))
+    arguments = [read(variables) for read in statement.arguments]
+    return statement.run(rows.db, Inputs(actor, rows, *window_of(rows), arguments))
 
 
-def limits_of(rows: QuerySet[Any]) -> list[int]:
-    """Return the values of LIMIT and OFFSET, as far as the rows are sliced."""
-    low, high = rows.query.low_mark, rows.query.high_mark
-    return [*([] if high is None else [high - low]), *([low] if low else [])]
+def window_of(rows: QuerySet[Any]) -> tuple[int | None, int]:
+    """Return the limit and the offset that rows are sliced by."""
+    if isinstance(rows, ShapedQuerySet):
+        low, high = rows.window.start or 0, rows.window.stop
+    else:
+        low, high = rows.query.low_mark, rows.query.high_mark
+    return (None if high is None else high - low), low
 
 
 def compile_statement(
-    rows: QuerySet[Any],
-    projection: Projection,
-    selection: tuple[Selected, ...],
-    compilation: Compilation,
-    values: list[Any],
+    rows: QuerySet[Any], projection: Projection, selection: tuple[Selected, ...], compilation: Compilation
 ) -> Statement:
-    """Compile a statement for these rows. `values`, the last of its parameters, come anew with each execution."""
-    whole = in_full_order(rows).all()
+    whole = in_full_order(rows.template() if isinstance(rows, ShapedQuerySet) else rows).all()
     whole.query.clear_limits()
     query, keys = projection.select(whole, selection, compilation)
-    inner, parameters = query.query.get_compiler(rows.db).as_sql()
-    own = len(parameters) - len(values)
-    if list(parameters[own:]) != values:
-        raise RuntimeError(f"The values of this query are not where they were expected: {inner}")
-    limits = [" LIMIT %s"] * (rows.query.high_mark is not None) + [" OFFSET %s"] * (rows.query.low_mark > 0)
-    places = [Parameter(partial(value_at, place)) for place in range(len(values) + len(limits))]
-    return statement_of(inner + "".join(limits), (*parameters[:own], *places), keys, tuple(compilation.arguments))
+    sql, parameters = query.query.get_compiler(rows.db).as_sql()
+    limit, offset = window_of(rows)
+    if limit is not None:
+        sql, parameters = f"{sql} LIMIT %s", (*parameters, Parameter(attrgetter("limit")))
+    if offset:
+        sql, parameters = f"{sql} OFFSET %s", (*parameters, Parameter(attrgetter("offset")))
+    return statement_of(sql, tuple(parameters), keys, tuple(compilation.arguments))
 
 
 def statement_of(
@@ -121,7 +115,3 @@ def statement_of(
     number = count(1)
     numbered = PLACE_OR_PERCENT.sub(lambda found: f"${next(number)}" if found[0] == "%s" else "%", sql)
     return Statement(sql, numbered.encode(), parameters, arguments)
-
-
-def value_at(place: int, inputs: Inputs) -> Any:
-    return inputs.values[place]

@@ -149,7 +149,7 @@ def test_what_is_no_id_finds_nothing(text: str) -> None:
     make_post(pk=1, author=make_author(pk=1))
     make_post(pk=3, author=make_author(pk=3))
 
-    found = [selectors.post_by_id(OPERATOR, text).first(), selectors.author_by_id(text).first()]
+    found = [selectors.post_by_id(OPERATOR, text).first(), selectors.author_by_id(OPERATOR, text).first()]
 
     assert found == [None, None]
 
@@ -160,4 +160,4 @@ def test_an_id_at_the_end_of_64_bits_finds_its_row() -> None:
     post = make_post(pk=2**63 - 1, author=author)
 
     assert selectors.post_by_id(ANONYMOUS, str(2**63 - 1)).get() == post
-    assert selectors.author_by_id(str(2**63 - 1)).get() == author
+    assert selectors.author_by_id(OPERATOR, str(2**63 - 1)).get() == author
