@@ -1,0 +1,82 @@
+"""The page that clients ask for most is read by indexes alone: no table is read through, and nothing is sorted."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+from django.db import connection
+from psycopg import sql
+
+from blog.models import Author, Comment, Post
+from contentapi.identity import Actor
+from tests.contentapi.projection.running import run
+from tests.contentapi.projection.shelf import ASKERS
+
+BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
+FIELDS = "id title tags commentCount author { id name avatarUrl } comments { id body author { name } }"
+DOCUMENTS = {
+    "a page": f"{{ posts(limit: 10) {{ {FIELDS} }} }}",
+    "a page of a state": f"{{ posts(limit: 10, status: published) {{ {FIELDS} }} }}",
+    "a post": f"{{ post(id: 7) {{ {FIELDS} }} }}",
+    "an author's page": f"{{ author(id: 7) {{ name email posts(limit: 10) {{ {FIELDS} }} }} }}",
+}
+
+
+@pytest.fixture
+def shelves(db: None) -> None:  # noqa: ARG001
+    """Rows enough for the planner to tell an index from a table."""
+    authors = Author.objects.bulk_create(Author(pk=number, name=f"Author {number}") for number in range(1, 1001))
+    posts = Post.objects.bulk_create(
+        Post(
+            pk=number,
+            title="Title",
+            body="Text. " * 50,
+            status="published" if number % 4 else "draft",
+            author=authors[number % 1000],
+            created_at=BEGAN + timedelta(hours=number * 37 % 1999),
+        )
+        for number in range(1, 2001)
+    )
+    Comment.objects.bulk_create(
+        Comment(post=posts[number * 7 % 2000], author=authors[number % 1000], body="Well said.", created_at=BEGAN)
+        for number in range(10_000)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE blog_author, blog_post, blog_comment")
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for below in plan.get("Plans", []):
+        yield from nodes(below)
+
+
+def generic_plan(statement: str, parameters: tuple[Any, ...]) -> list[dict[str, Any]]:
+    """Return the nodes of the plan that serves every value: the one that a prepared statement comes to."""
+    places = count(1)
+    numbered = re.sub("%s|%%", lambda found: f"${next(places)}" if found[0] == "%s" else "%", statement)
+    values = sql.SQL(", ").join(map(sql.Literal, map(str, parameters)))
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        cursor.execute(f"PREPARE explained AS {numbered}")
+        cursor.execute(sql.SQL("EXPLAIN (FORMAT JSON) EXECUTE explained({})").format(values))
+        [[answer]] = cursor.fetchall()
+        cursor.execute("DEALLOCATE explained")
+    plan = json.loads(answer) if isinstance(answer, str) else answer
+    return list(nodes(plan[0]["Plan"]))
+
+
+@pytest.mark.parametrize("actor", [ASKERS["anonymous"], ASKERS["operator"]], ids=["anonymous", "operator"])
+@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.usefixtures("shelves")
+def test_a_page_is_read_from_indexes_without_a_sort(document: str, actor: Actor) -> None:
+    [(statement, parameters)] = run(DOCUMENTS[document], actor=actor).statements
+
+    plan = generic_plan(statement, parameters)
+
+    assert {node["Node Type"] for node in plan} & {"Seq Scan", "Sort", "Incremental Sort", "Hash"} == set()
+    assert {"blog_author_pkey", "blog_comment_post_oldest"} <= {node.get("Index Name") for node in plan}

@@ -1,0 +1,218 @@
+"""What a resolver may return: any QuerySet, an instance, none, or plain objects with rows somewhere within."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from ariadne import QueryType, make_executable_schema
+from django.db.models import Count as CountOf
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from graphql import GraphQLSchema
+
+from blog.models import Author, Post
+from contentapi.graphql.documents import DOCUMENTS
+from contentapi.graphql.projections import ProjectedTypes
+from contentapi.projection import One, Projection
+from contentapi.projection.statements import STATEMENTS
+from tests.contentapi.projection.running import run
+from tests.factories import make_author, make_post, make_user
+from users.models import User
+
+pytestmark = pytest.mark.django_db
+
+SDL = """
+type Query { authors: [Author!]! author: Author needed: Author! shelf: Shelf! shelves: [Shelf] users: [User] }
+type Author { id: ID! name: String! user: User }
+type User { id: ID! email: String! }
+type Shelf { label: String! authors: [Author!] best: Author below: [Shelf!] }
+"""
+
+
+@dataclass
+class Shelf:
+    label: str
+    authors: QuerySet[Author] | None = None
+    best: Author | None = None
+    below: list[dict[str, Any]] | None = None
+
+
+@pytest.fixture(autouse=True)
+def empty_caches() -> None:
+    DOCUMENTS.clear()
+    STATEMENTS.clear()
+
+
+def schema(**answers: Any) -> GraphQLSchema:
+    """Return a schema whose root fields answer with these values."""
+    query = QueryType()
+    for name, answer in answers.items():
+        query.set_field(name, lambda *_, answer=answer: answer)
+    types = ProjectedTypes(
+        [
+            Projection("Author", Author, {"id": "id", "name": "name", "user": One("user")}),
+            Projection("User", User, {"id": "id", "email": "email"}),
+        ]
+    )
+    return make_executable_schema(SDL, query, types)
+
+
+def names(rows: QuerySet[Author]) -> list[str]:
+    return [author["name"] for author in run("{ authors { name } }", schema=schema(authors=rows)).data["authors"]]
+
+
+ROWS: dict[str, tuple[Callable[[], QuerySet[Author]], list[str]]] = {
+    "all": (Author.objects.all, ["A", "B", "C", "D"]),
+    "none": (Author.objects.none, []),
+    "nothing": (lambda: Author.objects.filter(pk__in=[]), []),
+    "a comparison": (lambda: Author.objects.filter(name="B"), ["B"]),
+    "a comparison of text": (lambda: Author.objects.filter(name__gt="B"), ["C", "D"]),
+    "negation": (lambda: Author.objects.exclude(Q(name="B") | Q(email="", name="C")), ["A", "D"]),
+    "a list": (lambda: Author.objects.filter(name__in=["A", "D", "%s"]), ["A", "D"]),
+    "a pattern": (lambda: Author.objects.filter(name__contains="%"), []),
+    "a join": (lambda: Author.objects.filter(posts__title="Second"), ["B"]),
+    "a join and distinct": (lambda: Author.objects.filter(posts__status="published").distinct(), ["A", "B"]),
+    "a subquery": (lambda: Author.objects.filter(~Exists(Post.objects.filter(author=OuterRef("pk")))), ["C", "D"]),
+    "annotations": (
+        lambda: Author.objects.annotate(number=CountOf("posts"), text=Value("%")).filter(number=2),
+        ["A"],
+    ),
+    "an order": (lambda: Author.objects.order_by("-name"), ["D", "C", "B", "A"]),
+    "an order by a relation": (
+        lambda: Author.objects.filter(posts__title__gt="E").order_by("-posts__title"),
+        ["B", "A", "A"],
+    ),
+    "an order with equals": (lambda: Author.objects.order_by("bio"), ["A", "B", "C", "D"]),
+    "a beginning": (lambda: Author.objects.order_by("-name")[:1], ["D"]),
+    "a middle": (lambda: Author.objects.order_by("-name")[1:3], ["C", "B"]),
+    "an end": (lambda: Author.objects.order_by("-name")[2:], ["B", "A"]),
+    "a slice of a slice": (lambda: Author.objects.order_by("name")[1:][1:2], ["C"]),
+    "a filtered middle": (lambda: Author.objects.filter(name__gt="A").order_by("name")[1:2], ["C"]),
+    "columns left out": (lambda: Author.objects.only("bio").defer("name"), ["A", "B", "C", "D"]),
+    "a relation with it": (
+        lambda: Author.objects.select_related("user").prefetch_related("posts"),
+        ["A", "B", "C", "D"],
+    ),
+}
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_a_queryset_is_answered_with_its_rows_in_its_order(rows: str) -> None:
+    queryset, wanted = ROWS[rows]
+    first, second, *_ = (make_author(name=name) for name in "ABCD")
+    make_post(author=first, title="First")
+    make_post(author=first, title="Last")
+    make_post(author=second, title="Second")
+
+    assert [names(queryset()), names(queryset())] == [wanted, wanted]
+
+
+def test_what_goes_beyond_comparisons_is_answered_anew_with_each_value() -> None:
+    for name in "ABC":
+        make_author(name=name)
+
+    found = [names(Author.objects.filter(name__in=[name, "C"])) for name in "ABC"]
+
+    assert found == [["A", "C"], ["B", "C"], ["C"]]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2**31 - 1, 2**31, 2**63 - 1, 2**63, -1, -(2**63), -(2**63) - 1])
+def test_a_comparison_with_any_number_is_answered(number: int) -> None:
+    make_author(pk=5, name="A")
+
+    found = [names(Author.objects.filter(pk__gt=value)) for value in (1, number, 1)]
+
+    assert found == [["A"], ["A"] if number < 5 else [], ["A"]]
+
+
+def test_an_instance_is_read_anew() -> None:
+    author = make_author(name="Old")
+    Author.objects.update(name="New")
+
+    answer = run("{ author { id name } needed { name } }", schema=schema(author=author, needed=author))
+
+    assert answer.data == {"author": {"id": str(author.pk), "name": "New"}, "needed": {"name": "New"}}
+    assert len(answer.statements) == 2
+
+
+def test_no_row_is_null_and_an_error_where_null_cannot_be() -> None:
+    nobody = Author.objects.none()
+
+    assert run("{ author { name } }", schema=schema(author=nobody)).data == {"author": None}
+    assert run("{ author { name } }", schema=schema(author=None)).data == {"author": None}
+    assert [error["path"] for error in run("{ needed { name } }", schema=schema(needed=nobody)).errors] == [["needed"]]
+
+
+def test_several_rows_for_one_object_are_an_error() -> None:
+    make_author()
+    make_author()
+
+    answer = run("{ author { name } }", schema=schema(author=Author.objects.all()))
+
+    assert [error["path"] for error in answer.errors] == [["author"]]
+
+
+def test_rows_of_another_model_are_an_error() -> None:
+    answer = run("{ author { name } }", schema=schema(author=User.objects.all()))
+
+    assert [error["path"] for error in answer.errors] == [["author"]]
+
+
+def test_a_relation_that_may_be_null_is_null_or_an_object() -> None:
+    user = make_user(email="a@example.invalid")
+    make_author(name="A", user=user)
+    make_author(name="B")
+
+    data = run("{ authors { name user { email id } } }", schema=schema(authors=Author.objects.order_by("name"))).data
+
+    assert data == {
+        "authors": [
+            {"name": "A", "user": {"email": "a@example.invalid", "id": str(user.pk)}},
+            {"name": "B", "user": None},
+        ]
+    }
+
+
+@pytest.mark.parametrize("kind", [dict, Shelf, SimpleNamespace])
+def test_plain_objects_are_completed_with_the_rows_within_them(kind: Callable[..., Any]) -> None:
+    author, _ = make_author(name="A"), make_author(name="B")
+    shelf = kind(
+        label="top",
+        authors=Author.objects.order_by("-name"),
+        best=author,
+        below=[
+            {"label": "one", "authors": Author.objects.none(), "best": None},
+            {"label": "two", "authors": None, "best": Author.objects.filter(name="B")},
+        ],
+    )
+    selection = "label t: __typename authors { name } best { name }"
+
+    answer = run(f"{{ shelf {{ {selection} below {{ {selection} }} }} }}", schema=schema(shelf=shelf))
+
+    assert answer.data == {
+        "shelf": {
+            "label": "top",
+            "t": "Shelf",
+            "authors": [{"name": "B"}, {"name": "A"}],
+            "best": {"name": "A"},
+            "below": [
+                {"label": "one", "t": "Shelf", "authors": [], "best": None},
+                {"label": "two", "t": "Shelf", "authors": None, "best": {"name": "B"}},
+            ],
+        }
+    }
+
+
+def test_plain_dicts_of_a_projected_type_are_completed_by_graphql_core() -> None:
+    plain = {"id": 1, "name": "A", "user": {"id": 2, "email": "a@example.invalid"}}
+
+    answer = run(
+        "{ author { id name user { id email } } authors { name } }", schema=schema(author=plain, authors=[plain])
+    )
+
+    assert answer.data == {
+        "author": {"id": "1", "name": "A", "user": {"id": "2", "email": "a@example.invalid"}},
+        "authors": [{"name": "A"}],
+    }
+    assert answer.statements == []
