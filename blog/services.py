@@ -13,7 +13,9 @@ from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Comment,
 from contentapi import policy
 from contentapi.errors import Conflict, Invalid, NotFound
 from contentapi.identity import Actor
+from contentapi.projection import PreparedInsert
 
+POSTS = PreparedInsert(Post)
 MOVES = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
@@ -42,9 +44,9 @@ def create_post(
     require_move(PostStatus.DRAFT, status, publish_at)
     values |= {"status": status, "publish_at": publish_at}
     if author is not None:
-        return Post.objects.create(author_id=author, **values)
+        return POSTS.create(author_id=author, **values)
     with transaction.atomic():
-        return Post.objects.create(author=own_author(actor), **values)
+        return POSTS.create(author=own_author(actor), **values)
 
 
 @transaction.atomic

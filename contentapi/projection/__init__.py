@@ -5,7 +5,7 @@
 """
 
 from contentapi.projection.fields import Computed, Count, Many, One, Projection, ProjectionError, SdlField
-from contentapi.projection.queries import PreparedQuery
+from contentapi.projection.queries import PreparedInsert, PreparedQuery
 from contentapi.projection.selections import FieldFailed, ReadArguments, Selected
 from contentapi.projection.shapes import by_shape
 from contentapi.projection.statements import Statement, project
@@ -16,6 +16,7 @@ __all__ = [
     "FieldFailed",
     "Many",
     "One",
+    "PreparedInsert",
     "PreparedQuery",
     "Projection",
     "ProjectionError",

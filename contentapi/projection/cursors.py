@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from django.db import connections
 from psycopg import Connection
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
@@ -44,11 +45,23 @@ class Prepared:
         return name
 
 
-class LibpqCursor:
-    """As much of a cursor as Django wraps: executes one statement, and keeps its result.
+def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> list[bytes]:
+    """Execute a statement. Returns the first column of its rows, as the server wrote it. Raises Django's errors.
 
-    `sql` has places numbered $1, $2…, and the `query` that Django passes on, and logs, is the same with %s.
+    `sql` has places numbered $1, $2…; `query`, which Django logs, is the same with %s.
     """
+    connection = connections[using]
+    connection.ensure_connection()
+    raw: Any = LibpqCursor(connection.connection, sql, prepare=prepare)
+    wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+    with wrap(raw) as cursor:
+        cursor.execute(query, parameters)
+        texts: list[bytes] = raw.texts()
+        return texts
+
+
+class LibpqCursor:
+    """As much of a cursor as Django wraps: executes one statement, and keeps its result."""
 
     def __init__(self, connection: Connection[Any], sql: bytes, *, prepare: bool) -> None:
         self.connection = connection
@@ -70,7 +83,6 @@ class LibpqCursor:
         expect(self.result, ExecStatus.TUPLES_OK)
 
     def texts(self) -> list[bytes]:
-        """Return the first column of the result, as the server wrote it."""
         if self.result is None:
             raise ValueError("Nothing has been executed.")
         return [self.result.get_value(row, 0) or b"null" for row in range(self.result.ntuples)]

@@ -9,12 +9,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import EmptyResultSet
-from django.db import connections
 from django.db.models import QuerySet
 
 from contentapi.caching import BoundedCache
 from contentapi.identity import Actor
-from contentapi.projection.cursors import LibpqCursor
+from contentapi.projection.cursors import execute
 from contentapi.projection.expressions import json_object
 from contentapi.projection.fields import Compilation, Projection, in_full_order
 from contentapi.projection.selections import Inputs, Parameter, ReadArguments, Selected, standing
@@ -35,15 +34,10 @@ class Statement:
 
     def run(self, using: str, inputs: Any) -> list[bytes]:
         """Execute the statement; its parameters read their values from `inputs`. Returns the JSON text of each row."""
-        connection = connections[using]
-        connection.ensure_connection()
-        raw: Any = LibpqCursor(connection.connection, self.numbered, prepare=self.has_run)
-        wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-        with wrap(raw) as cursor:
-            cursor.execute(self.sql, [value_of(parameter, inputs) for parameter in self.parameters])
-            self.has_run = True
-            texts: list[bytes] = raw.texts()
-            return texts
+        values = [value_of(parameter, inputs) for parameter in self.parameters]
+        texts = execute(using, self.sql, self.numbered, values, prepare=self.has_run)
+        self.has_run = True
+        return texts
 
 
 def value_of(parameter: Any, inputs: Any) -> Any:
