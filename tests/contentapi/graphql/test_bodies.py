@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.contentapi.graphql.conftest import Post, error_entry, post_to_graphql
@@ -219,6 +219,7 @@ def test_a_clients_mistake_is_no_error_in_the_log(post: Post, caplog: pytest.Log
 @settings(deadline=None)
 @given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
 def test_any_body_is_answered_without_a_fault_of_ours(body: bytes) -> None:
+    assume(b"__typename" not in body)  # hypothesis also tries literals of our code, and one is a valid request
     client = Client(raise_request_exception=False)
 
     response = client.generic("POST", "/graphql", body or b" ", content_type="application/json")
