@@ -28,7 +28,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 bind = settings.BIND
 workers = environment.web_concurrency
 worker_class = Worker
-threads = environment.contentapi_threads  # each with a connection from the pool
+threads = environment.contentapi_threads  # each with a connection of its own
 timeout = 30  # above the statement time-out: the database, not a signal, ends long work
 graceful_timeout = 30
 keepalive = 5

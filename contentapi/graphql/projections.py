@@ -18,6 +18,7 @@ from graphql import (
     GraphQLResolveInfo,
     GraphQLSchema,
     ListValueNode,
+    Location,
     ObjectValueNode,
     ValueNode,
     VariableNode,
@@ -115,14 +116,18 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             return super().complete_value(return_type, field_details_list, info, path, result, position_context)
         kind = get_named_type(return_type)
         projection = projection_of(kind)
+        location = self.operation.loc
         if projection is None or projection.model is not result.model:
             raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows, and {kind} is not projected.")
+        if location is None:
+            raise TypeError("A document that is projected needs its locations.")
         is_list = is_list_type(get_nullable_type(return_type))
         try:
             texts = project(
                 result,
                 projection,
-                key=self.key_of(path),
+                key=self.key_of(location, path),
+                size=len(location.source.body),
                 select=lambda: self.selection_of(cast("GraphQLObjectType", kind), field_details_list, path, is_list),
                 actor=info.context["actor"],
                 variables=self.variable_values,
@@ -138,11 +143,8 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             raise TypeError(f"Cannot return null for non-nullable field {info.parent_type}.{info.field_name}.")
         return msgspec.Raw(texts[0]) if texts else None
 
-    def key_of(self, path: Path) -> Hashable:
+    def key_of(self, location: Location, path: Path) -> Hashable:
         """Return what stands for the selection at a path: the document, the place, and what varies between requests."""
-        location = self.operation.loc
-        if location is None:
-            raise TypeError("A document that is projected needs its locations.")
         names = tuple(name for name in path.as_list() if isinstance(name, str))
         variables = tuple((name, structure_of(value)) for name, value in self.variable_values.coerced.items())
         return location.source.body, location.start, names, variables

@@ -7,6 +7,7 @@ wrappers, errors in its own terms) stays around this one.
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -37,7 +38,7 @@ class Prepared:
             return name
         if len(self.names) >= MOST_PREPARED:
             _, oldest = self.names.popitem(last=False)
-            expect(connection.pgconn.exec_(b"DEALLOCATE " + oldest), ExecStatus.COMMAND_OK)
+            expect(connection.pgconn.close_prepared(oldest), ExecStatus.COMMAND_OK)
         self.made += 1
         name = b"projection_%d" % self.made
         expect(connection.pgconn.prepare(name, sql), ExecStatus.COMMAND_OK)
@@ -104,4 +105,6 @@ def as_text(value: Any, connection: Connection[Any]) -> bytes | None:
         return value.encode()
     if type(value) is int:
         return b"%d" % value
+    if type(value) is datetime:
+        return value.isoformat().encode()
     return bytes(Transformer(connection).get_dumper(value, PyFormat.TEXT).dump(value) or b"")

@@ -30,6 +30,7 @@ class Statement:
     numbered: bytes  # with $1, $2…, as PostgreSQL reads it
     parameters: tuple[Any, ...]
     arguments: tuple[ReadArguments, ...]
+    weight: int = 0  # in a cache: bytes of texts, as a measure of the memory that they and what is made of them take
     has_run: bool = False  # what runs again is worth preparing
 
     def run(self, using: str, inputs: Any) -> list[bytes]:
@@ -45,7 +46,7 @@ def value_of(parameter: Any, inputs: Any) -> Any:
 
 
 STATEMENTS: BoundedCache[Statement] = BoundedCache(
-    settings.ENVIRONMENT.contentapi_statement_cache, weigh=lambda statement: 1000 + len(statement.sql)
+    settings.ENVIRONMENT.contentapi_statement_cache, weigh=attrgetter("weight")
 )
 
 
@@ -54,14 +55,16 @@ def project(
     projection: Projection,
     *,
     key: Hashable,
+    size: int,
     select: Callable[[], tuple[Selected, ...]],
     actor: Actor,
     variables: Any,
 ) -> list[bytes]:
     """Return what is selected of each row, as the bytes of a JSON object each. Executes one statement.
 
-    `key` stands for the selection and for all of the variables that decides its structure; `select` makes the
-    selection when no statement is known for it. Raises what reading the arguments raises, and Django's database errors.
+    `key` stands for the selection and for all of the variables that decides its structure; `select` makes the selection
+    when no statement is known for it, and `size` is how many bytes it is written with. Raises what reading the
+    arguments raises, and Django's database errors.
     """
     full_key = (key, rows.shape, standing(actor)) if isinstance(rows, ShapedQuerySet) else None
     statement = STATEMENTS.get(full_key) if full_key is not None else None
@@ -71,6 +74,7 @@ def project(
         except EmptyResultSet:
             return []
         if full_key is not None:
+            statement.weight = 1000 + len(statement.sql) + size  # a statement keeps parts of the document it is for
             STATEMENTS.put(full_key, statement)
     arguments = [read(variables) for read in statement.arguments]
     return statement.run(rows.db, Inputs(actor, rows, *window_of(rows), arguments))
