@@ -52,7 +52,7 @@ MIDDLEWARE = [
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.common.CommonMiddleware",
     "contentapi.editors.Session",
-    "contentapi.editors.Csrf",
+    "django.middleware.csrf.CsrfViewMiddleware",
     "contentapi.editors.Login",
     "contentapi.editors.Messages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
