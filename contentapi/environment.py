@@ -37,6 +37,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_log_level: Level = "INFO"
     contentapi_max_body: Count = 1024 * 1024
     contentapi_max_depth: Count = 12
+    contentapi_max_fields: Count = 5000
     contentapi_max_page: MaxPage = 100
     contentapi_max_query_length: Count = 32 * 1024
     contentapi_max_tokens: Count = 2000

@@ -41,9 +41,9 @@ class FrontDoor:
         request_id = uuid.uuid4().hex
         token = current_request_id.set(request_id)
         try:
+            close_old_connections()  # those that are too old, or that an error has left behind
             status, headers, body = respond(environ)
         finally:
-            close_old_connections()
             current_request_id.reset(token)
         own = [*headers.items(), ("Content-Length", str(len(body))), ("X-Request-ID", request_id)]
         start_response(REASONS.get(status, f"{status} Unknown"), self.headers + own)
@@ -52,12 +52,14 @@ class FrontDoor:
 
 def is_plain(environ: Mapping[str, Any]) -> bool:
     """Say whether a request is a GraphQL request for which Django's middleware has nothing to do but to add headers."""
+    host, _ = split_domain_port(environ.get("HTTP_HOST", ""))
     return (
         environ["PATH_INFO"] == PATH
         and environ["REQUEST_METHOD"] == "POST"
         and "HTTP_ORIGIN" not in environ
         and (not settings.HTTPS or environ.get("HTTP_X_FORWARDED_PROTO") == "https")
-        and validate_host(split_domain_port(environ.get("HTTP_HOST", ""))[0], settings.ALLOWED_HOSTS)
+        and bool(host)
+        and validate_host(host, settings.ALLOWED_HOSTS)
     )
 
 
@@ -78,4 +80,6 @@ def headers_of_django(django: WSGIHandler) -> list[tuple[str, str]]:
         "wsgi.input": BytesIO(body),
     }
     answer = django.get_response(WSGIRequest(environ))
+    if answer.status_code != HTTPStatus.OK:
+        raise RuntimeError(f"The endpoint answers a first request with {answer.status_code}.")
     return [(name, value) for name, value in answer.items() if name not in OF_EACH_ANSWER]

@@ -20,7 +20,7 @@ SCHEMA_DIR = BASE_DIR / "schema"
 # --- Core ----------------------------------------------------------------------------------------------
 
 EMBEDDED = not ENVIRONMENT.database_url
-SERVING = os.environ.get("CONTENTAPI_PROCESS") == "server"  # set by contentapi.wsgi and contentapi.gunicorn
+SERVING = os.environ.get("CONTENTAPI_PROCESS") == "server"  # set by contentapi.{wsgi,gunicorn,granian}
 DEBUG = False
 SECRET_KEY = ENVIRONMENT.secret_key or (
     kept(VAR_DIR / "secret_key", partial(secrets.token_urlsafe, 50)) if EMBEDDED else "missing: see checks"
@@ -83,6 +83,7 @@ def database() -> dict[str, Any]:
             "statement_timeout": ENVIRONMENT.contentapi_statement_timeout,
             "lock_timeout": min(2000, ENVIRONMENT.contentapi_statement_timeout),
             "idle_in_transaction_session_timeout": 60_000,
+            "bytea_output": "hex",  # as `users.authentication` reads a key's digest
             # Projections are prepared, and their indexes serve any value: planning anew takes longer than running.
             "plan_cache_mode": "force_generic_plan",
             # Without a disk's moving head, the index that narrows most reads least; the default prefers another.

@@ -15,6 +15,7 @@ from graphql import (
     GraphQLSchema,
     GraphQLSyntaxError,
     Lexer,
+    Node,
     OperationDefinitionNode,
     SelectionNode,
     SelectionSetNode,
@@ -100,8 +101,20 @@ def validate_document(
         error.original_error = ValidationFailed(error.message)
     errors = errors or depth_errors(document_ast)
     if not errors:
+        forget_tokens(document_ast)
         DOCUMENTS.put(text, document_ast)
     return errors
+
+
+def forget_tokens(node: Node) -> None:
+    """Let go of the tokens that a document was parsed from, each of which holds all others."""
+    if node.loc is not None:
+        node.loc.start_token = node.loc.end_token = None  # type: ignore[assignment]  # of no use after parsing
+    for name in node.keys:
+        value = getattr(node, name)
+        for child in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(child, Node):
+                forget_tokens(child)
 
 
 def text_of(document: DocumentNode) -> str:

@@ -6,11 +6,13 @@ from typing import Any, cast
 
 import msgspec
 from ariadne import convert_camel_case_to_snake
+from django.conf import settings
 from django.db.models import Model, QuerySet
 from graphql import (
     FieldNode,
     GraphQLArgument,
     GraphQLEnumType,
+    GraphQLError,
     GraphQLField,
     GraphQLNamedType,
     GraphQLObjectType,
@@ -18,8 +20,9 @@ from graphql import (
     GraphQLResolveInfo,
     GraphQLSchema,
     ListValueNode,
-    Location,
+    Node,
     ObjectValueNode,
+    Source,
     ValueNode,
     VariableNode,
     get_argument_values,
@@ -27,13 +30,14 @@ from graphql import (
     get_nullable_type,
     is_list_type,
     is_non_null_type,
-    located_error,
 )
 from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 from graphql.execution.executor_throwing_on_incremental import ExecutorThrowingOnIncremental
 from graphql.pyutils import Path
 from graphql.utilities import coerce_input_literal
 
+from contentapi.graphql.documents import over_limit
+from contentapi.identity import Actor
 from contentapi.projection import (
     FieldFailed,
     Projection,
@@ -62,7 +66,15 @@ class ProjectedTypes:
             kind.extensions[KEPT_AS] = projection
         for projection in self.projections:
             kind = cast("GraphQLObjectType", schema.get_type(projection.name))
+            for name, field in kind.fields.items():
+                if is_list_of_lists(field.type):
+                    raise ProjectionError(f"{kind}.{name}: lists of lists cannot be projected.")
             projection.bind({name: described(field) for name, field in kind.fields.items()})
+
+
+def is_list_of_lists(kind: GraphQLOutputType) -> bool:
+    outer = get_nullable_type(kind)
+    return is_list_type(outer) and is_list_type(get_nullable_type(outer.of_type))
 
 
 def described(field: GraphQLField) -> SdlField:
@@ -93,13 +105,30 @@ def reread(model: type[Model]) -> Callable[..., QuerySet[Model]]:
     return by_shape(model)(lambda _, pk: model._base_manager.filter(pk=pk))  # noqa: SLF001 - documented by Django
 
 
+def rows_of(result: Model | QuerySet[Model], actor: Actor) -> QuerySet[Model]:
+    if isinstance(result, QuerySet):
+        return result
+    if result.pk is None:
+        raise TypeError(f"This {type(result).__name__} is not in the database.")
+    return reread(type(result))(actor, pk=result.pk)
+
+
+def place_of(node: Node) -> tuple[Source, int]:
+    """Return where a node stands: the text, and the place in it."""
+    if node.loc is None:
+        raise TypeError("A document that is projected needs its locations.")
+    return node.loc.source, node.loc.start
+
+
 class ProjectingExecutor(ExecutorThrowingOnIncremental):
     """graphql-core's executor, which reads rows by projection.
 
-    Where a resolver returns a QuerySet, or a saved instance, of a projected type's model, all that is selected of it
-    comes out of one statement, and the bytes that PostgreSQL sent become the value. Everything else that a resolver
-    returns is completed by graphql-core as ever.
+    Where a resolver of a projected type returns a QuerySet, or a saved instance, of the type's model, all that is
+    selected of it comes out of one statement, and the bytes that PostgreSQL sent become the value. Everything else that
+    a resolver returns is completed by graphql-core as ever.
     """
+
+    fields_selected = 0  # of one operation, its fragments spread out, while statements are made for it
 
     def complete_value(
         self,
@@ -110,31 +139,29 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         result: Any,
         position_context: None,
     ) -> Any:
-        if isinstance(result, Model):
-            result = reread(type(result))(info.context["actor"], pk=result.pk)
-        elif not isinstance(result, QuerySet):
-            return super().complete_value(return_type, field_details_list, info, path, result, position_context)
         kind = get_named_type(return_type)
         projection = projection_of(kind)
-        location = self.operation.loc
-        if projection is None or projection.model is not result.model:
-            raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows, and {kind} is not projected.")
-        if location is None:
-            raise TypeError("A document that is projected needs its locations.")
+        if projection is None or not isinstance(result, Model | QuerySet):
+            return super().complete_value(return_type, field_details_list, info, path, result, position_context)
+        rows = rows_of(result, info.context["actor"])
+        if projection.model is not rows.model:
+            raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {rows.model.__name__}.")
         is_list = is_list_type(get_nullable_type(return_type))
         try:
             texts = project(
-                result,
+                rows,
                 projection,
-                key=self.key_of(location, path),
-                size=len(location.source.body),
+                key=self.key_of(field_details_list),
+                size=len(place_of(self.operation)[0].body),
                 select=lambda: self.selection_of(cast("GraphQLObjectType", kind), field_details_list, path, is_list),
                 actor=info.context["actor"],
                 variables=self.variable_values,
             )
         except FieldFailed as failure:
-            node, place = failure.selected.origin
-            raise located_error(failure.cause, [node], place) from failure.cause
+            source, position, place = failure.selected.origin
+            raise GraphQLError(
+                str(failure.cause), None, source, [position], place, original_error=failure.cause
+            ) from failure.cause
         if is_list:
             return msgspec.Raw(b"[" + b",".join(texts) + b"]")
         if len(texts) > 1:
@@ -143,11 +170,12 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             raise TypeError(f"Cannot return null for non-nullable field {info.parent_type}.{info.field_name}.")
         return msgspec.Raw(texts[0]) if texts else None
 
-    def key_of(self, location: Location, path: Path) -> Hashable:
-        """Return what stands for the selection at a path: the document, the place, and what varies between requests."""
-        names = tuple(name for name in path.as_list() if isinstance(name, str))
+    def key_of(self, details: FieldDetailsList) -> Hashable:
+        """Return what stands for a selection: the document, the places in it, and what varies between requests."""
+        source, position = place_of(self.operation)
+        fields = tuple(place_of(detail.node)[1] for detail in details)
         variables = tuple((name, structure_of(value)) for name, value in self.variable_values.coerced.items())
-        return location.source.body, location.start, names, variables
+        return source.body, position, fields, variables
 
     def selection_of(
         self,
@@ -176,6 +204,10 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         path: Path,
         in_list: bool,  # noqa: FBT001
     ) -> Selected:
+        self.fields_selected += 1
+        most = settings.ENVIRONMENT.contentapi_max_fields
+        if self.fields_selected > most:
+            raise over_limit(f"The query selects more than the {most} fields that are allowed (CONTENTAPI_MAX_FIELDS).")
         node = details[0].node
         field = self.schema.get_field(kind, node.name.value)
         if field is None:
@@ -187,7 +219,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             node.name.value,
             argument_reader(field, node) if field.args else None,
             self.selection_of(named, details, path, is_list) if isinstance(named, GraphQLObjectType) else (),
-            origin=(node, path.as_list()),
+            origin=(*place_of(node), path.as_list()),
         )
 
 

@@ -61,7 +61,7 @@ def graphql(request: HttpRequest) -> HttpResponse:
 
 
 def respond(environ: Mapping[str, Any]) -> Reply:
-    """Answer the GraphQL request of a WSGI environ. Never raises."""
+    """Answer the GraphQL request of a WSGI environ, also when something goes wrong."""
     media_type = JSON
     try:
         require_post(environ)
@@ -119,7 +119,10 @@ def read_bytes(environ: Mapping[str, Any]) -> bytes:
     most = settings.ENVIRONMENT.contentapi_max_body
     chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
     length = most + 1 if chunked else int(environ.get("CONTENT_LENGTH") or 0)
-    content: bytes = environ["wsgi.input"].read(length) if chunked or length <= most else b""
+    try:
+        content: bytes = environ["wsgi.input"].read(length) if chunked or length <= most else b""
+    except Exception:  # noqa: BLE001 - each server has its own, for chunks that are none and for clients that hang up
+        raise Malformed("The body cannot be read to its end.") from None
     if max(len(content), 0 if chunked else length) > most:
         raise TooLarge(f"The body is larger than the {most} bytes that are allowed (CONTENTAPI_MAX_BODY).")
     return content

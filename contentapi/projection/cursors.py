@@ -1,8 +1,8 @@
 """Executing a statement by libpq itself.
 
-psycopg's own cursors wait in an event loop, so that Ctrl-C and asyncio can interrupt them; a server needs neither, and
-the loop costs as much as the rest of a small statement. What Django wraps around a cursor (its log of queries, execute
-wrappers, errors in its own terms) stays around this one.
+psycopg's own cursors wait in an event loop, so that Ctrl-C and asyncio can interrupt them; a server needs neither, for
+its statements end by their time-outs, and the loop costs as much as the rest of a small statement. What Django wraps
+around a cursor (its log of queries, execute wrappers, errors in its own terms) stays around this one.
 """
 
 from collections import OrderedDict
@@ -13,10 +13,10 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from django.db import connections
-from psycopg import Connection
+from psycopg import Connection, DataError, OperationalError
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
-from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 MOST_PREPARED = 100  # statements of a connection; each holds memory on the server
@@ -52,6 +52,7 @@ def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, pr
     `sql` has places numbered $1, $2…; `query`, which Django logs, is the same with %s.
     """
     connection = connections[using]
+    connection.close_if_health_check_failed()
     connection.ensure_connection()
     raw: Any = LibpqCursor(connection.connection, sql, prepare=prepare)
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
@@ -94,6 +95,8 @@ class LibpqCursor:
 
 def expect(result: PGresult, status: ExecStatus) -> None:
     if result.status != status:
+        if result.error_field(DiagnosticField.SQLSTATE) is None:  # libpq's own words: the connection is lost
+            raise OperationalError(result.get_error_message())
         raise error_from_result(result)
 
 
@@ -102,6 +105,8 @@ def as_text(value: Any, connection: Connection[Any]) -> bytes | None:
     if value is None:
         return None
     if type(value) is str:
+        if "\0" in value:
+            raise DataError("PostgreSQL text cannot contain NUL (0x00) bytes")  # libpq would cut it off there
         return value.encode()
     if type(value) is int:
         return b"%d" % value

@@ -132,7 +132,10 @@ class Column(ProjectedField):
 
 
 class Computed(ProjectedField):
-    """An expression, which may depend on who asks. That it is null only where the SDL says so is for you to see to."""
+    """An expression, which may depend on who asks: on role, scopes and credential, with parameters in place of the ids.
+
+    That it is null only where the SDL says so is for you to see to.
+    """
 
     def __init__(self, value: Callable[[Actor], Combinable]) -> None:
         self.value = value
@@ -176,7 +179,8 @@ class Many(ProjectedField):
     """A to-many relation: the foreign keys that point here, seen from the other side.
 
     `rows(queryset, actor, **arguments)` narrows and orders the related rows; its keyword-only parameters are the SDL's
-    arguments, None where no value is given, but for `limit`, which every such list has, with the SDL's default.
+    arguments, None where no value is given, but for `limit`, which every such list has, with the SDL's default. It is
+    given parameters in place of the values, and of the actor's ids.
     """
 
     def __init__(self, relation: str, rows: Callable[..., QuerySet[Any]]) -> None:
@@ -272,12 +276,21 @@ class Projection:
 
 def in_full_order(rows: QuerySet[Any]) -> QuerySet[Any]:
     """Return the rows in an order that leaves nothing open: the key decides between equals."""
-    terms = {str(term).lstrip("-") for term in rows.query.order_by}
-    if "pk" in terms or rows.model._meta.pk.name in terms:
-        return rows
+    default = rows.model._meta.ordering if rows.query.default_ordering and not rows.query.order_by else ()
+    names = {str(term).lstrip("-") for term in (*rows.query.order_by, *default)}
     ordered = rows.all()
-    ordered.query.add_ordering("pk")  # unlike order_by, keeps the terms that are there, and a slice
+    # Unlike order_by, add_ordering keeps the terms that are there, and a slice.
+    ordered.query.add_ordering(*default, *({"pk", rows.model._meta.pk.name}.isdisjoint(names) * ["pk"]))
     return ordered
+
+
+def one_row_each(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Return the rows without a DISTINCT, which would be one of the selected fields and not of the rows."""
+    if not rows.query.distinct:
+        return rows
+    keys = rows if rows.query.is_sliced else rows.order_by()
+    of_model: QuerySet[Any] = rows.model._base_manager.filter(pk__in=keys.values("pk"))
+    return of_model.order_by(*rows.query.order_by)
 
 
 def field_of(model: type[Model], name: str) -> Any:
@@ -318,7 +331,7 @@ def as_json(value: Combinable, column: Field[Any, Any], sdl: SdlField) -> Combin
             f"a {type(column).__name__} cannot be a{' list of' if sdl.is_list else ''} {sdl.type_name}"
         )
     if sdl.values is not None:
-        choices = {str(value) for value, _ in column.flatchoices}
+        choices = {str(value) for value, _ in element.flatchoices}
         if choices != sdl.values:
             raise ProjectionError(f"{sdl.type_name} has {listed(sdl.values)}; the column has {listed(choices)}")
         return value

@@ -74,4 +74,4 @@ def stand_in(actor: Actor, asker: Callable[[Inputs], Actor] = attrgetter("actor"
 
 def standing(actor: Actor) -> tuple[Any, ...]:
     """Return what of an actor decides the structure of a statement."""
-    return actor.role, frozenset(actor.scopes), actor.user_id is None, actor.author_id is None
+    return actor.role, frozenset(actor.scopes), actor.credential, actor.user_id is None, actor.author_id is None

@@ -63,9 +63,12 @@ class ShapedQuerySet(QuerySet[Any]):
         return self.built()._chain()  # type: ignore[attr-defined,no-any-return]
 
     def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice) and place.step is None and self.window == slice(None):
+        if isinstance(place, slice) and self.window == slice(None) and is_plain(place):
             return ShapedQuerySet(self.model, self.select, self.actor, self.arguments, place)
         return super().__getitem__(place)
+
+    def __deepcopy__(self, _: dict[int, Any]) -> QuerySet[Any]:  # type: ignore[override]  # Django's own again
+        return self.built()
 
     @property
     def shape(self) -> Hashable:
@@ -77,6 +80,11 @@ class ShapedQuerySet(QuerySet[Any]):
         actor = stand_in(self.actor, lambda inputs: inputs.rows.actor)
         arguments = {name: None if value is None else argument(name) for name, value in self.arguments.items()}
         return self.select(actor, **arguments)
+
+
+def is_plain(window: slice) -> bool:
+    low, high = window.start or 0, window.stop
+    return window.step is None and low >= 0 and (high is None or high >= low)
 
 
 def argument(name: str) -> Parameter:

@@ -15,10 +15,11 @@ from contentapi.caching import BoundedCache
 from contentapi.identity import Actor
 from contentapi.projection.cursors import execute
 from contentapi.projection.expressions import json_object
-from contentapi.projection.fields import Compilation, Projection, in_full_order
+from contentapi.projection.fields import Compilation, Projection, in_full_order, one_row_each
 from contentapi.projection.selections import Inputs, Parameter, ReadArguments, Selected, standing
 from contentapi.projection.shapes import ShapedQuerySet
 
+LONGEST_PREPARED = 16 * 1024  # bytes; what is prepared holds memory on the server, by its size
 PLACE_OR_PERCENT = re.compile("%s|%%")
 
 
@@ -31,14 +32,18 @@ class Statement:
     parameters: tuple[Any, ...]
     arguments: tuple[ReadArguments, ...]
     weight: int = 0  # in a cache: bytes of texts, as a measure of the memory that they and what is made of them take
-    has_run: bool = False  # what runs again is worth preparing
+    has_run: bool = False
 
     def run(self, using: str, inputs: Any) -> list[bytes]:
         """Execute the statement; its parameters read their values from `inputs`. Returns the JSON text of each row."""
         values = [value_of(parameter, inputs) for parameter in self.parameters]
-        texts = execute(using, self.sql, self.numbered, values, prepare=self.has_run)
+        texts = execute(using, self.sql, self.numbered, values, prepare=self.is_worth_preparing)
         self.has_run = True
         return texts
+
+    @property
+    def is_worth_preparing(self) -> bool:
+        return self.has_run and len(self.numbered) <= LONGEST_PREPARED
 
 
 def value_of(parameter: Any, inputs: Any) -> Any:
@@ -64,7 +69,8 @@ def project(
 
     `key` stands for the selection and for all of the variables that decides its structure; `select` makes the selection
     when no statement is known for it, and `size` is how many bytes it is written with. Raises what reading the
-    arguments raises, and Django's database errors.
+    arguments raises, and Django's database errors. Values are bound by the server, which infers their types from their
+    places: where nothing else says it, as in a comparison of two values, a QuerySet has to `Cast` them.
     """
     full_key = (key, rows.shape, standing(actor)) if isinstance(rows, ShapedQuerySet) else None
     statement = STATEMENTS.get(full_key) if full_key is not None else None
@@ -92,7 +98,7 @@ def window_of(rows: QuerySet[Any]) -> tuple[int | None, int]:
 def compile_statement(
     rows: QuerySet[Any], projection: Projection, selection: tuple[Selected, ...], compilation: Compilation
 ) -> Statement:
-    whole = in_full_order(rows.template() if isinstance(rows, ShapedQuerySet) else rows).all()
+    whole = in_full_order(one_row_each(rows.template() if isinstance(rows, ShapedQuerySet) else rows)).all()
     whole.query.clear_limits()
     query, keys = projection.select(whole, selection, compilation)
     sql, parameters = query.query.get_compiler(rows.db).as_sql()
