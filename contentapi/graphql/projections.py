@@ -36,7 +36,7 @@ from graphql.execution.executor_throwing_on_incremental import ExecutorThrowingO
 from graphql.pyutils import Path
 from graphql.utilities import coerce_input_literal
 
-from contentapi.graphql.documents import over_limit
+from contentapi.errors import LimitExceeded
 from contentapi.identity import Actor
 from contentapi.projection import (
     FieldFailed,
@@ -207,7 +207,9 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         self.fields_selected += 1
         most = settings.ENVIRONMENT.contentapi_max_fields
         if self.fields_selected > most:
-            raise over_limit(f"The query selects more than the {most} fields that are allowed (CONTENTAPI_MAX_FIELDS).")
+            raise LimitExceeded(
+                f"The query selects more than the {most} fields that are allowed (CONTENTAPI_MAX_FIELDS)."
+            )
         node = details[0].node
         field = self.schema.get_field(kind, node.name.value)
         if field is None:

@@ -1,11 +1,15 @@
 """Connections that stay open: whether one still works is mostly seen without asking the server."""
 
+from typing import Any
+
+import psycopg
 import pytest
-from django.db import connection, connections, transaction
+from django.db import DataError, OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from blog.models import Author
 from blog.selectors import AuthorRow
+from contentapi.errors import Unavailable, from_exception
 from contentapi.projection import PreparedInsert, PreparedQuery
 from contentapi.projection.cursors import MOST_PREPARED, PREPARED, execute
 from tests.factories import make_author
@@ -24,17 +28,54 @@ def test_a_silent_connection_is_usable_without_a_round_trip() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_connection_that_the_server_has_ended_is_not_usable() -> None:
-    other = connections.create_connection("default")
-    other.settings_dict = connection.settings_dict
-    other.ensure_connection()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_terminate_backend(%s)", [other.connection.info.backend_pid])
+    connection.ensure_connection()
 
-    with connection.cursor() as cursor:  # the server has closed the other by the time it answers this
-        cursor.execute("SELECT pg_sleep(0.2)")
+    end(connection.connection.info.backend_pid)
 
-    assert not other.is_usable()
-    other.close()
+    assert not connection.is_usable()
+    connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_statement_of_ours_does_not_meet_the_connection_that_the_server_has_ended() -> None:
+    connection.ensure_connection()
+    end(connection.connection.info.backend_pid)
+    connection.close_if_unusable_or_obsolete()  # as at the start of a request
+
+    assert execute("default", "", b"SELECT 1", [], prepare=True) == [b"1"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_ends_beneath_a_statement_is_unavailable() -> None:
+    connection.ensure_connection()
+    connection.health_check_done = True  # type: ignore[attr-defined]  # it was well when the request began
+    end(connection.connection.info.backend_pid)
+
+    with pytest.raises(OperationalError) as lost:
+        execute("default", "", b"SELECT 1", [], prepare=True)
+    with pytest.raises(OperationalError) as gone:
+        execute("default", "", b"SELECT 1", [], prepare=True)
+
+    assert isinstance(from_exception(lost.value), Unavailable)
+    assert isinstance(from_exception(gone.value), Unavailable)
+    connection.close()
+
+
+def end(process: int) -> None:
+    """End a connection's process on the server, and wait until it is gone."""
+    with psycopg.connect(**parameters()) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 5000)", [process])
+
+
+def parameters() -> dict[str, Any]:
+    given = connection.get_connection_params()
+    return {name: given[name] for name in ("dbname", "user", "password", "host", "port") if given.get(name)}
+
+
+@pytest.mark.django_db
+def test_nul_is_refused_and_not_cut_off() -> None:
+    with pytest.raises(DataError, match="NUL"):
+        execute("default", "", b"SELECT $1::text", ["a\0b"], prepare=True)
 
 
 @pytest.mark.django_db

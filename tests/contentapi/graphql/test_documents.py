@@ -45,6 +45,30 @@ def test_a_deeper_document_is_refused_with_the_limit_and_what_was_counted(gql: G
     assert "data" not in answer.body
 
 
+def spreading(width: int, depth: int) -> str:
+    """Return fragments of which each holds the next under `width` aliases."""
+    fragments = []
+    for level in range(depth):
+        kind, field = [("Post", "author"), ("Author", "posts")][level % 2]
+        inner = f"...F{level + 1}" if level < depth - 1 else "id"
+        fields = " ".join(f"a{alias}: {field} {{ {inner} }}" for alias in range(width))
+        fragments.append(f"fragment F{level} on {kind} {{ {fields} }}")
+    return "{ posts { ...F0 } } " + " ".join(fragments)
+
+
+def test_a_short_document_that_spreads_out_to_very_many_fields_is_refused(gql: GraphQL) -> None:
+    answer = gql(spreading(width=20, depth=10))
+
+    assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
+    assert answer.body["errors"][0]["message"] == (
+        "The query selects more than the 5000 fields that are allowed (CONTENTAPI_MAX_FIELDS)."
+    )
+
+
+def test_a_document_that_spreads_out_within_the_limit_is_answered(gql: GraphQL) -> None:
+    assert gql(spreading(width=5, depth=4)).data == {"posts": []}
+
+
 def test_a_chain_of_hundreds_of_fragments_is_refused(gql: GraphQL) -> None:
     links = [f"fragment F{number} on Author {{ posts {{ author {{ ...F{number + 1} }} }} }}" for number in range(150)]
     document = "{ posts { author { ...F0 } } } " + " ".join(links) + " fragment F150 on Author { id }"

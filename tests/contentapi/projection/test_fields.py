@@ -57,6 +57,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "not in the SDL": ("", "title", "is projected, and the SDL lacks it"),
     "no such column": ("odd: String", "colour", "Post has no field colour"),
     "an attribute that is no field": ("odd: ID", "author_id_", "Post has no field author_id_"),
+    "a list of lists": ("odd: [[String!]!]!", "tags", "lists of lists cannot be projected"),
     "a relation as a column": ("odd: Author!", "author", "author is a relation"),
     "a to-many relation as a column": ("odd: [Comment!]!", "comments", "comments is a relation"),
     "a nullable column under non-null": ("odd: DateTime!", "publish_at", "can be NULL"),

@@ -108,6 +108,33 @@ def test_a_queryset_is_answered_with_its_rows_in_its_order(rows: str) -> None:
     assert [names(queryset()), names(queryset())] == [wanted, wanted]
 
 
+def test_distinct_rows_have_what_is_selected_of_them_and_no_more() -> None:
+    writer = make_author(name="A", user=make_user(email="a@example.invalid"))
+    make_post(author=writer)
+    make_post(author=writer)
+    rows = Author.objects.filter(posts__status="published").order_by("-name").distinct()
+
+    answer = run("{ authors { id name user { email } } }", schema=schema(authors=rows))
+
+    whole = [{"id": str(writer.pk), "name": "A", "user": {"email": "a@example.invalid"}}]
+    assert answer.data == {"authors": whole}
+
+
+def test_rows_without_an_order_of_their_own_have_their_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in "BCA":
+        make_author(name=name)
+    monkeypatch.setattr(Author._meta, "ordering", ["-name"])
+
+    assert names(Author.objects.all()) == ["C", "B", "A"]
+    assert names(Author.objects.order_by("name")) == ["A", "B", "C"]
+
+
+def test_an_instance_that_was_not_saved_is_our_fault_and_not_null() -> None:
+    answer = run("{ author { name } }", schema=schema(author=Author(name="A")))
+
+    assert [error["extensions"]["code"] for error in answer.errors] == ["INTERNAL"]
+
+
 def test_what_goes_beyond_comparisons_is_answered_anew_with_each_value() -> None:
     for name in "ABC":
         make_author(name=name)
