@@ -1,7 +1,6 @@
 """Projections in GraphQL's terms: bound to the SDL's types, and put to work where a resolver returns rows."""
 
-from collections.abc import Callable, Hashable, Sequence
-from functools import cache
+from collections.abc import Hashable, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -37,7 +36,6 @@ from graphql.pyutils import Path
 from graphql.utilities import coerce_input_literal
 
 from contentapi.errors import LimitExceeded
-from contentapi.identity import Actor
 from contentapi.projection import (
     FieldFailed,
     Projection,
@@ -45,8 +43,8 @@ from contentapi.projection import (
     ReadArguments,
     SdlField,
     Selected,
-    by_shape,
     project,
+    row_of,
 )
 
 KEPT_AS = "projection"  # among the extensions of a GraphQL type
@@ -99,20 +97,6 @@ def projection_of(kind: GraphQLNamedType) -> Projection | None:
     return cast("Projection | None", kind.extensions.get(KEPT_AS))
 
 
-@cache
-def reread(model: type[Model]) -> Callable[..., QuerySet[Model]]:
-    """Return a selector of the one row of a model that has just been written."""
-    return by_shape(model)(lambda _, pk: model._base_manager.filter(pk=pk))  # noqa: SLF001 - documented by Django
-
-
-def rows_of(result: Model | QuerySet[Model], actor: Actor) -> QuerySet[Model]:
-    if isinstance(result, QuerySet):
-        return result
-    if result.pk is None:
-        raise TypeError(f"This {type(result).__name__} is not in the database.")
-    return reread(type(result))(actor, pk=result.pk)
-
-
 def place_of(node: Node) -> tuple[Source, int]:
     """Return where a node stands: the text, and the place in it."""
     if node.loc is None:
@@ -143,7 +127,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         projection = projection_of(kind)
         if projection is None or not isinstance(result, Model | QuerySet):
             return super().complete_value(return_type, field_details_list, info, path, result, position_context)
-        rows = rows_of(result, info.context["actor"])
+        rows = row_of(result, info.context["actor"]) if isinstance(result, Model) else result
         if projection.model is not rows.model:
             raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {rows.model.__name__}.")
         is_list = is_list_type(get_nullable_type(return_type))

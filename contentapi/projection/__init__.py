@@ -7,7 +7,7 @@
 from contentapi.projection.fields import Computed, Count, Many, One, Projection, ProjectionError, SdlField
 from contentapi.projection.queries import PreparedInsert, PreparedQuery
 from contentapi.projection.selections import FieldFailed, ReadArguments, Selected
-from contentapi.projection.shapes import by_shape
+from contentapi.projection.shapes import by_shape, row_of
 from contentapi.projection.statements import Statement, project
 
 __all__ = [
@@ -26,4 +26,5 @@ __all__ = [
     "Statement",
     "by_shape",
     "project",
+    "row_of",
 ]

@@ -9,7 +9,7 @@ the values, and from then on binds values. Whoever uses the QuerySet in any othe
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
@@ -36,6 +36,18 @@ def by_shape(model: type[M]) -> Callable[[Select], Callable[..., QuerySet[M]]]:
         return shaped
 
     return decorate
+
+
+@cache
+def by_key(model: type[Model]) -> Callable[..., QuerySet[Model]]:
+    return by_shape(model)(lambda _, pk: model._base_manager.filter(pk=pk))
+
+
+def row_of(instance: Model, actor: Actor) -> QuerySet[Model]:
+    """Return the row of an instance, to be read back by who has just written it. Raises `TypeError` if it has none."""
+    if instance.pk is None:
+        raise TypeError(f"This {type(instance).__name__} is not in the database.")
+    return by_key(type(instance))(actor, pk=instance.pk)
 
 
 class ShapedQuerySet(QuerySet[Any]):

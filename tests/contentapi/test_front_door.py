@@ -140,6 +140,34 @@ def test_all_else_is_djangos(changes: dict[str, Any]) -> None:
     assert not is_plain(environ(**changes))
 
 
+def test_a_host_that_is_none_is_djangos_also_where_all_hosts_are_welcome(settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+
+    assert is_plain(environ(HTTP_HOST="any.invalid"))
+    assert not is_plain(environ(HTTP_HOST="a b<"))
+
+
+def test_a_server_whose_endpoint_does_not_work_does_not_start(settings: Any) -> None:
+    settings.SECURE_SSL_REDIRECT = True  # and no HTTPS: every request is sent elsewhere
+
+    with pytest.raises(RuntimeError, match="answers a first request with 301"):
+        FrontDoor(NoDjango())
+
+
+class Broken(io.BytesIO):
+    def read(self, *_: Any) -> bytes:
+        raise OSError("the chunk's size is ZZZ")
+
+
+def test_a_body_that_cannot_be_read_is_the_clients_fault(through_the_door: FrontDoor) -> None:
+    changes: dict[str, Any] = {"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input": Broken()}
+
+    status, _, body = answer_of(through_the_door, environ(**changes))
+
+    [error] = json.loads(body)["errors"]
+    assert (status, error["message"]) == ("400 Bad Request", "The body cannot be read to its end.")
+
+
 def test_without_the_tls_it_should_have_a_request_is_djangos_to_redirect(settings: Any) -> None:
     settings.HTTPS = True
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 from ariadne import make_executable_schema
-from django.db.models import F, QuerySet, Value
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import CharField, ExpressionWrapper, F, QuerySet, Value
 from django.db.models.functions import Length
 
-from blog.models import Author, Comment, Post, PostSource
+from blog.models import Author, Comment, Post, PostSource, PostStatus
 from blog.projections import oldest_first, visible_newest_first
 from contentapi.graphql.projections import ProjectedTypes
 from contentapi.graphql.scalars import DATE_TIME
@@ -140,6 +141,7 @@ def test_what_does_not_fit_fails_at_start_up_and_is_named(case: str) -> None:
     assert told in str(refusal.value)
 
 
+STATES = ExpressionWrapper(F("tags"), output_field=ArrayField(CharField(choices=PostStatus.choices)))
 RIGHT: dict[str, tuple[str, Any]] = {
     "a nullable column": ("odd: DateTime", "publish_at"),
     "a non-null column under nullable": ("odd: String", "title"),
@@ -148,6 +150,7 @@ RIGHT: dict[str, tuple[str, Any]] = {
     "a number as Float": ("odd: Float!", "version"),
     "an enum": ("odd: PostStatus!", "status"),
     "a list": ("odd: [ID!]!", "tags"),
+    "a list of enums": ("odd: [PostStatus!]!", Computed(lambda _: STATES)),
     "a to-one relation": ("odd: Author", One("author")),
     "a to-many relation": ("odd(limit: Int = 9): [Comment!]", Many("comments", oldest_first)),
     "a count": ("odd: Int", Count("comments")),

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ariadne import QueryType, make_executable_schema
+from ariadne import InterfaceType, QueryType, make_executable_schema
 from django.db.models import Count as CountOf
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from graphql import GraphQLSchema
@@ -243,3 +243,24 @@ def test_plain_dicts_of_a_projected_type_are_completed_by_graphql_core() -> None
         "authors": [{"name": "A"}],
     }
     assert answer.statements == []
+
+
+def test_one_field_of_two_types_is_read_with_what_each_selects() -> None:
+    author = make_author(name="A")
+    rows = Author.objects.filter(pk=author.pk)
+    query = QueryType()
+    query.set_field("things", lambda *_: [{"__typename": "Left", "who": rows}, {"__typename": "Right", "who": rows}])
+    sdl = """
+    type Query { things: [Thing!]! } interface Thing { who: [Author!]! } type Author { id: ID! name: String! }
+    type Left implements Thing { who: [Author!]! } type Right implements Thing { who: [Author!]! }
+    """
+    thing = InterfaceType("Thing", lambda value, *_: value["__typename"])
+    types = ProjectedTypes([Projection("Author", Author, {"id": "id", "name": "name"})])
+
+    answer = run(
+        "{ things { ... on Left { who { id } } ... on Right { who { id name } } } }",
+        schema=make_executable_schema(sdl, query, thing, types),
+    )
+
+    of_left, of_right = {"id": str(author.pk)}, {"id": str(author.pk), "name": "A"}
+    assert answer.data == {"things": [{"who": [of_left]}, {"who": [of_right]}]}

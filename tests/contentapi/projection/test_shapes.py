@@ -1,5 +1,7 @@
 """Rows that are known by their shape: the same rows as Django's own, whichever way they are used."""
 
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -58,6 +60,20 @@ def test_a_slice_of_a_slice_is_the_same_by_projection_and_by_django() -> None:
     assert names(named(ANONYMOUS)[1:4][1:]) == [author.name for author in named(ANONYMOUS)[1:4][1:]] == ["C", "B"]
 
 
+@pytest.mark.parametrize("window", [slice(3, 2), slice(None, None, 2)], ids=str)
+def test_an_odd_slice_is_djangos(window: slice) -> None:
+    assert [author.name for author in named(ANONYMOUS)[window]] == list("EDCBA"[window])
+
+
+def test_a_slice_from_the_end_is_refused_as_django_does() -> None:
+    with pytest.raises(ValueError, match="Negative indexing is not supported"):
+        named(ANONYMOUS)[-2:]
+
+
+def test_a_copy_has_the_same_rows() -> None:
+    assert [author.name for author in deepcopy(named(ANONYMOUS, least="C")[1:])] == ["D", "C"]
+
+
 def test_other_values_and_other_places_of_a_slice_share_a_statement() -> None:
     found = [names(named(ANONYMOUS, least=least)[low : low + 2]) for least in "ABC" for low in (1, 2)]
 
@@ -83,3 +99,9 @@ def test_rows_that_depend_on_the_asker_are_everyones_own() -> None:
 
     assert found == [{"authors": [{"name": "Mine"}]}, {"authors": [{"name": "Yours"}]}]
     assert names(own(ANONYMOUS)) == []
+
+
+def test_askers_with_other_kinds_of_credential_share_no_statement() -> None:
+    keyed = replace(ANONYMOUS, credential="session")
+
+    assert own(ANONYMOUS).shape != own(keyed).shape  # type: ignore[attr-defined]

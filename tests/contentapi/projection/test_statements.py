@@ -4,9 +4,12 @@ from itertools import permutations
 from typing import Any
 
 import pytest
+from django.db import connection
+from graphql import DocumentNode, Node, Visitor, visit
 
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.identity import ALL_SCOPES, Actor, Role
+from contentapi.projection.cursors import PREPARED
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.running import run
 from tests.contentapi.projection.shelf import ASKERS, AUTHORS, BO, IDA, POSTS, fill
@@ -164,3 +167,36 @@ def test_ever_new_documents_leave_both_caches_within_their_limits() -> None:
     assert DOCUMENTS.weight > 255 * 1024
     assert STATEMENTS.weight > 1000 * 1024
     assert kept() < 1100
+
+
+@pytest.mark.parametrize(("fields", "is_prepared"), [(10, True), (300, False)])
+def test_only_a_statement_of_reasonable_length_is_prepared(fields: int, is_prepared: bool) -> None:  # noqa: FBT001
+    text = "{ posts { " + " ".join(f"a{number}: author {{ id }}" for number in range(fields)) + " } }"
+
+    for _ in range(3):
+        run(text)
+
+    [statement] = STATEMENTS._items.values()
+    assert statement.has_run
+    assert (statement.numbered in PREPARED[connection.connection].names) is is_prepared
+
+
+def test_what_is_kept_of_a_document_holds_none_of_its_tokens() -> None:
+    run(PAGE, {"n": 1, "m": 1})
+
+    kept_document = DOCUMENTS.get(PAGE)
+    assert kept_document is not None
+    places = [node.loc for node in all_nodes(kept_document) if node.loc]
+    assert len(places) > 20
+    assert [place for place in places if place.start_token or place.end_token] == []
+
+
+def all_nodes(document: DocumentNode) -> list[Node]:
+    found: list[Node] = []
+
+    class Collector(Visitor):
+        def enter(self, node: Node, *_: Any) -> None:
+            found.append(node)
+
+    visit(document, Collector())
+    return found
