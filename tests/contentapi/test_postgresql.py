@@ -39,8 +39,10 @@ def test_a_connection_that_the_server_has_ended_is_not_usable() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_statement_of_ours_does_not_meet_the_connection_that_the_server_has_ended() -> None:
     connection.ensure_connection()
+    connection.close_at = None  # a server's connections stay
     end(connection.connection.info.backend_pid)
     connection.close_if_unusable_or_obsolete()  # as at the start of a request
+    assert connection.connection is not None
 
     assert execute("default", "", b"SELECT 1", [], prepare=True) == [b"1"]
 

@@ -1,5 +1,8 @@
 """Limits that a document meets before it is executed."""
 
+from typing import Any
+
+import msgspec
 import pytest
 from graphql import get_introspection_query, parse
 
@@ -63,6 +66,13 @@ def test_a_short_document_that_spreads_out_to_very_many_fields_is_refused(gql: G
     assert answer.body["errors"][0]["message"] == (
         "The query selects more than the 5000 fields that are allowed (CONTENTAPI_MAX_FIELDS)."
     )
+
+
+def test_as_many_fields_as_the_limit_says_are_answered_and_no_more(gql: GraphQL, settings: Any) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_fields=4)
+
+    assert gql("{ a: posts { id tags } b: posts { title body } }").data == {"a": [], "b": []}
+    assert gql("{ a: posts { id body } b: posts { title tags version } }").codes == ["LIMIT_EXCEEDED"]
 
 
 def test_a_document_that_spreads_out_within_the_limit_is_answered(gql: GraphQL) -> None:

@@ -14,7 +14,8 @@ from graphql import GraphQLSchema
 from blog.models import Author, Post
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.graphql.projections import ProjectedTypes
-from contentapi.projection import One, Projection
+from contentapi.identity import ANONYMOUS
+from contentapi.projection import One, Projection, row_of
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.running import run
 from tests.factories import make_author, make_post, make_user
@@ -247,7 +248,7 @@ def test_plain_dicts_of_a_projected_type_are_completed_by_graphql_core() -> None
 
 def test_one_field_of_two_types_is_read_with_what_each_selects() -> None:
     author = make_author(name="A")
-    rows = Author.objects.filter(pk=author.pk)
+    rows = row_of(author, ANONYMOUS)  # of one shape: what tells the two statements apart is their place alone
     query = QueryType()
     query.set_field("things", lambda *_: [{"__typename": "Left", "who": rows}, {"__typename": "Right", "who": rows}])
     sdl = """
