@@ -3,6 +3,8 @@ PYTHON ?= python3
 PORT ?= 8000
 SERVER ?= gunicorn
 VENV_PYTHON := .venv/bin/python
+# A Ctrl-C while Python itself starts would end in a traceback: where env can, it waits until Python is ready for it.
+PATIENTLY := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
 .PHONY: help run test bench check format lock installed installed-dev python-present
@@ -16,7 +18,7 @@ help:
 	@echo "make lock     write the newest allowed versions into requirements*.txt"
 
 run: installed
-	@exec $(VENV_PYTHON) manage.py serve --server $(SERVER)
+	@exec $(PATIENTLY) $(VENV_PYTHON) manage.py serve --server $(SERVER)
 
 test: installed-dev
 	@$(VENV_PYTHON) -m pytest --numprocesses auto
@@ -50,10 +52,10 @@ lock: installed-dev
 	$(UV) --group dev --constraint requirements.txt --output-file requirements-dev.txt
 
 installed: python-present
-	@$(PYTHON) -m contentapi.bootstrap requirements.txt
+	@$(PATIENTLY) $(PYTHON) -m contentapi.bootstrap requirements.txt
 
 installed-dev: python-present
-	@$(PYTHON) -m contentapi.bootstrap requirements.txt requirements-dev.txt
+	@$(PATIENTLY) $(PYTHON) -m contentapi.bootstrap requirements.txt requirements-dev.txt
 
 python-present:
 	@command -v "$(PYTHON)" >/dev/null || { echo "There is no $(PYTHON). Install Python 3.11 or newer, or name it: make run PYTHON=/path/to/python3" >&2; exit 1; }

@@ -11,6 +11,7 @@ def main() -> None:
     # Ends as Ctrl-C does, so that what must be let go of is let go of.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # which `make` has blocked until here
         run()
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)

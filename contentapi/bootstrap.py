@@ -8,6 +8,7 @@ once wait for each other; one that was killed half-way is made good by the next.
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ def main(lock_names: "list[str]") -> None:
     use_a_python_new_enough(lock_names)
     import fcntl  # not on Windows, which `use_a_python_new_enough` has turned away
 
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # which `make` has blocked until here
     project = os.open(str(ROOT), os.O_RDONLY)
     try:
         fcntl.flock(project, fcntl.LOCK_EX)  # let go of when this process ends, however it ends
@@ -91,4 +93,7 @@ def digest(lock: Path) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)
