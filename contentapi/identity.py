@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypedDict
 
-CredentialKind = Literal["none", "api-key", "session", "operator"]
+CredentialKind = Literal["none", "api-key", "jwt", "session", "operator"]
 
 
 class Role(StrEnum):
@@ -40,13 +40,17 @@ ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The identity behind one request. `author_id` is the asker's author profile, where there is one yet."""
+    """The identity behind one request. `author_id` is the asker's author profile, where there is one yet.
+
+    `credential_id` tells credentials apart where requests are counted, like `key:capi_1234abcd` or `user:17`.
+    """
 
     user_id: int | None = None
     role: Role | None = None
     scopes: AbstractSet[Scope] = frozenset()
     author_id: int | None = None
     credential: CredentialKind = "none"
+    credential_id: str = ""
 
     @property
     def is_anonymous(self) -> bool:
