@@ -13,7 +13,7 @@ from django.utils import timezone
 from contentapi.errors import Malformed, Unauthenticated
 from contentapi.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.projection import PreparedQuery
-from users.models import ApiKey, User
+from users.models import ApiKey
 from users.services import digest
 
 API_KEY = re.compile(r"(?P<prefix>capi_[0-9a-f]{8})_[0-9a-f]{64}")
@@ -43,13 +43,12 @@ class KeyRow(msgspec.Struct):
     scopes: frozenset[Scope]
     user_id: int
     role: Role
-    author_id: int | None
 
 
 USABLE_KEY = PreparedQuery(
     KeyRow,
     lambda given: ApiKey.objects.usable(given("now")).filter(prefix=given("prefix")),
-    {"role": "user__role", "author_id": "user__author"},
+    {"role": "user__role"},
 )
 
 
@@ -64,7 +63,6 @@ def from_api_key(key: str) -> Actor:
         user_id=row.user_id,
         role=row.role,
         scopes=row.scopes,
-        author_id=row.author_id,
         credential="api-key",
     )
 
@@ -75,7 +73,6 @@ def from_session(user: Any) -> Actor:
         user_id=user.pk,
         role=Role(user.role),
         scopes=ROLE_SCOPES[Role(user.role)],
-        author_id=User.objects.values_list("author", flat=True).get(pk=user.pk),
         credential="session",
     )
 
