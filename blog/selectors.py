@@ -3,7 +3,7 @@
 import msgspec
 from django.db.models import QuerySet
 
-from blog.models import Author, Post
+from blog.models import Author, Comment, Post
 from contentapi import policy
 from contentapi.identity import Actor
 from contentapi.pagination import parse_id, require_page_size
@@ -40,12 +40,34 @@ def author(_: Actor, *, pk: int) -> QuerySet[Author]:
     return Author.objects.filter(pk=pk)
 
 
+def comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None = None) -> QuerySet[Comment]:
+    """Return the comment with this id, of this post where one is given, or no comment."""
+    return visible_comment(actor, pk=parse_id(comment_id), post=None if post_id is None else parse_id(post_id))
+
+
+@by_shape(Comment)
+def visible_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comment]:
+    """Whoever sees a post sees all its comments."""
+    posts = Post.objects.filter(policy.visible_posts(actor))
+    comments = Comment.objects.filter(pk=pk, post__in=posts)
+    return comments if post is None else comments.filter(post=post)
+
+
 class AuthorRow(msgspec.Struct):
+    """An author, and the user whose profile it is."""
+
     id: int
+    user_id: int | None = None
 
 
 AUTHOR = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(pk=given("id")))
+PROFILE = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(user=given("user")))
 
 
-def author_exists(author_id: str) -> bool:
-    return AUTHOR.first(id=parse_id(author_id)) is not None
+def find_author(author_id: str) -> AuthorRow | None:
+    return AUTHOR.first(id=parse_id(author_id))
+
+
+def profile_of(user_id: int) -> AuthorRow | None:
+    """Return the author profile of a user, where there is one yet."""
+    return PROFILE.first(user=user_id)

@@ -1,5 +1,10 @@
-"""Writes to the blog. Each function: find what the actor may see -> permit -> validate -> do -> return."""
+"""Writes to the blog. Each function: find what the actor may see -> permit -> validate -> do -> return.
 
+`expected_version` is what a client believes a post's version to be, alone or as the whole ETag: `7`, `7-c0ffee`,
+`"7-c0ffee"`. Where it is given and is not the post's version, the change is a `Conflict`.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -11,11 +16,12 @@ from django.utils import timezone
 from blog import selectors
 from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostStatus
 from contentapi import policy
-from contentapi.errors import Conflict, Invalid, NotFound
+from contentapi.errors import Conflict, Invalid, NotFound, Unauthenticated
 from contentapi.identity import Actor
 from contentapi.projection import PreparedInsert
 
 POSTS = PreparedInsert(Post)
+VERSION = re.compile(r'(?P<quote>"?)(?P<version>[0-9]+)(-[^"\s]+)?(?P=quote)', re.ASCII)
 MOVES = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
@@ -39,44 +45,82 @@ def create_post(
     policy.permit(actor, policy.may_write_posts(actor), "write posts")
     policy.permit(actor, policy.may_move_posts(actor, PostStatus.DRAFT, status), f"make posts {status}")
     author = find_author(actor, author_id)
-    policy.permit(actor, policy.may_write_posts_of(actor, author), "write posts of this author")
     values = clean_post(title=title, body=body, tags=tags or [])
     require_move(PostStatus.DRAFT, status, publish_at)
     values |= {"status": status, "publish_at": publish_at}
     if author is not None:
         return POSTS.create(author_id=author, **values)
     with transaction.atomic():
-        return POSTS.create(author=own_author(actor), **values)
+        return POSTS.create(author_id=own_author(actor), **values)
 
 
 @transaction.atomic
-def update_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any]) -> Post:
+def update_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: str | None = None) -> Post:
     """Change a post's title, body or tags: only what `changes` holds. Where all is as it was, nothing happens."""
-    post = find_post_to_change(actor, post_id)
-    policy.permit(actor, policy.may_write_posts_of(actor, post.author_id), "change this post")
+    post = find_post_to_change(actor, post_id, "change posts")
+    policy.permit(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
+    require_version(post, expected_version)
+    require_no_null(changes)
     values = clean_post(**{"title": post.title, "body": post.body, "tags": post.tags, **changes})
     return save_changes(post, values)
 
 
 @transaction.atomic
-def move_post(*, actor: Actor, post_id: str, status: str, publish_at: datetime | None = None) -> Post:
+def move_post(
+    *,
+    actor: Actor,
+    post_id: str,
+    status: str,
+    publish_at: datetime | None = None,
+    expected_version: str | None = None,
+) -> Post:
     """Move a post into another state; into the one it is in, nothing happens. Raises `Conflict` for an illegal move."""
-    post = find_post_to_change(actor, post_id)
-    may_move = policy.may_move_posts_of(actor, post.author_id, post.status, status)
+    post = find_post_to_change(actor, post_id, "change posts")
+    may_move = policy.may_move_posts_of(actor, post.author.user_id, post.status, status)
     policy.permit(actor, may_move, f"make this {post.status} post {status}")
+    require_version(post, expected_version)
     if status == post.status and publish_at in (None, post.publish_at):
         return post
     require_move(post.status, status, publish_at)
     return save_changes(post, {"status": status, "publish_at": publish_at})
 
 
-def find_post_to_change(actor: Actor, post_id: str) -> Post:
-    """Return a post that the actor, who changes posts in some way, may see; locked until the transaction ends."""
-    policy.permit(actor, policy.may_change_posts(actor), "change posts")
-    post = selectors.post_by_id(actor, post_id).select_for_update(of=("self",)).first()
+@transaction.atomic
+def delete_post(*, actor: Actor, post_id: str, expected_version: str | None = None) -> str:
+    """Delete a post with its comments. Returns the id that it had."""
+    post = find_post_to_change(actor, post_id, "delete posts")
+    policy.permit(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
+    require_version(post, expected_version)
+    deleted = str(post.pk)
+    post.delete()
+    return deleted
+
+
+def find_post_to_change(actor: Actor, post_id: str, act: str) -> Post:
+    """Return a post that the actor may see, with its author; locked until the transaction ends."""
+    policy.require_credential(actor, act)
+    posts = selectors.post_by_id(actor, post_id).select_related("author")
+    return found_post(posts.select_for_update(of=("self",)).first())
+
+
+def found_post(post: Post | None) -> Post:
     if post is None:
         raise NotFound("There is no post with this id.")
     return post
+
+
+def require_version(post: Post, expected: str | None) -> None:
+    if expected is None:
+        return
+    match = VERSION.fullmatch(expected)
+    if match is None or match["version"] != str(post.version):
+        raise Conflict(f"This post is at version {post.version}, which is not the version that you expect.")
+
+
+def require_no_null(changes: Mapping[str, Any]) -> None:
+    problems = {name: ["This must not be null."] for name, value in changes.items() if value is None}
+    if problems:
+        raise Invalid(problems)
 
 
 def save_changes(post: Post, values: Mapping[str, Any]) -> Post:
@@ -93,18 +137,28 @@ def save_changes(post: Post, values: Mapping[str, Any]) -> Post:
 def find_author(actor: Actor, author_id: str | None) -> int | None:
     """Return the id of the author a post is to have; None for a profile of the actor's own that does not exist yet."""
     if author_id is None:
-        return actor.author_id
-    if not selectors.author_exists(author_id):
+        own = None if actor.user_id is None else selectors.profile_of(actor.user_id)
+        return own.id if own else None
+    author = selectors.find_author(author_id)
+    if author is None:
         raise Invalid({"authorId": ["There is no author with this id."]})
-    return int(author_id)
+    policy.permit(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
+    return author.id
 
 
-def own_author(actor: Actor) -> Author:
-    """Return the actor's author profile; make it on first need, with the user's name and email."""
+def own_author(actor: Actor) -> int:
+    """Return the id of the actor's author profile; make it on first need, with the user's name and email."""
     if actor.user_id is None:
         raise Invalid({"authorId": ["Name the author: this credential belongs to no user."]})
-    user = get_user_model().objects.get(pk=actor.user_id)
-    return Author.objects.get_or_create(user=user, defaults={"name": user.name, "email": user.email})[0]
+    profile = selectors.profile_of(actor.user_id)
+    return profile.id if profile else make_profile(actor.user_id)
+
+
+def make_profile(user_id: int) -> int:
+    user = get_user_model().objects.filter(pk=user_id).first()
+    if user is None:  # a token lives on for minutes
+        raise Unauthenticated("The user of this credential does not exist any more.")
+    return Author.objects.get_or_create(user=user, defaults={"name": user.name, "email": user.email})[0].pk
 
 
 def clean_post(*, title: str, body: str, tags: Sequence[str]) -> dict[str, Any]:
@@ -162,10 +216,24 @@ def require_fitting_publish_at(status: str, publish_at: datetime | None) -> None
 @transaction.atomic
 def add_comment(*, actor: Actor, post_id: str, body: str) -> Comment:
     """Comment on a post that the actor may see, as the actor."""
+    policy.require_credential(actor, "comment")
+    post = found_post(selectors.post_by_id(actor, post_id).first())
     policy.permit(actor, policy.may_comment(actor), "comment")
-    post = selectors.post_by_id(actor, post_id).first()
-    if post is None:
-        raise NotFound("There is no post with this id.")
     if not body.strip():
         raise Invalid({"body": ["This must not be empty."]})
-    return Comment.objects.create(post=post, author=own_author(actor), body=body)
+    return Comment.objects.create(post=post, author_id=own_author(actor), body=body)
+
+
+@transaction.atomic
+def delete_comment(*, actor: Actor, comment_id: str, post_id: str | None = None) -> str:
+    """Delete a comment, of this post where one is given. Returns the id that it had."""
+    policy.require_credential(actor, "delete comments")
+    comments = selectors.comment_by_id(actor, comment_id, post_id=post_id).select_related("author", "post__author")
+    comment = comments.select_for_update(of=("self",)).first()
+    if comment is None:
+        raise NotFound("There is no comment with this id.")
+    owner, post_owner = comment.author.user_id, comment.post.author.user_id
+    policy.permit(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
+    deleted = str(comment.pk)
+    comment.delete()
+    return deleted

@@ -53,7 +53,7 @@ def load() -> None:
     reader = actors[READER]
     if reader.user_id and not Order.objects.filter(user=reader.user_id).exists():
         for total in TOTALS:
-            orders.create_order(actor=reader, user_id=reader.user_id, total=total)
+            orders.create_order(actor=reader, total=total)
 
 
 def actor_for(email: str, name: str, role: Role) -> Actor:

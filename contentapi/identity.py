@@ -37,10 +37,24 @@ ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
     Role.ADMIN: ALL_SCOPES,
 }
 
+# What a scope lets an application do, as a user is asked who is to allow it.
+SCOPE_MEANINGS: dict[Scope, str] = {
+    Scope.POSTS_READ: "Read posts that are not published",
+    Scope.POSTS_WRITE: "Write, change and delete posts",
+    Scope.POSTS_PUBLISH: "Publish and schedule posts, and take them back",
+    Scope.COMMENTS_WRITE: "Comment as you, and delete your comments",
+    Scope.COMMENTS_MODERATE: "Delete other people's comments",
+    Scope.AUTHORS_READ: "See authors' email addresses",
+    Scope.ORDERS_READ: "See orders",
+    Scope.ORDERS_WRITE: "Place, pay and cancel orders",
+    Scope.USERS_READ: "See user accounts, with names and email addresses",
+    Scope.USERS_WRITE: "Create and delete user accounts, yours among them",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The identity behind one request. `author_id` is the asker's author profile, where there is one yet.
+    """The identity behind one request: what its credential tells, without a look into the database.
 
     `credential_id` tells credentials apart where requests are counted, like `key:capi_1234abcd` or `user:17`.
     """
@@ -48,7 +62,6 @@ class Actor:
     user_id: int | None = None
     role: Role | None = None
     scopes: AbstractSet[Scope] = frozenset()
-    author_id: int | None = None
     credential: CredentialKind = "none"
     credential_id: str = ""
 

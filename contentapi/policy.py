@@ -1,44 +1,77 @@
 """Every permission rule. `visible_*`: the read form, a condition on a query. `may_*`: the write form, a yes or no.
 
-The permission table of the decisions, section 4, is the source. Rules see the models' field names and ids only.
+The permission table of the decisions, section 4, is the source. Both forms of a rule are made from one `Reach`: whose
+things an act reaches. What belongs to a user is known by the user's id, never by a profile: the id is all that a
+credential tells. Rules see the models' field names and ids only.
 """
 
-from django.db.models import Q
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from django.apps import apps
+from django.db.models import Q, Subquery
 
 from contentapi.errors import Forbidden, Unauthenticated
 from contentapi.identity import Actor, Role, Scope
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)
+ADMINS = (Role.ADMIN,)
 EVERYTHING = Q()
 NOTHING = Q(pk__in=())
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Whose things an act reaches: everybody's; those of the one user who asks; or, where that is None, nobody's."""
+
+    everybodys: bool
+    user_id: int | None
+
+    def includes(self, owner_id: int | None) -> bool:
+        """Whether what belongs to this user is reached; None stands for what belongs to no user."""
+        return self.everybodys or (self.user_id is not None and self.user_id == owner_id)
+
+    def condition(self, is_own: Callable[[int], Q]) -> Q:
+        """Return the condition on rows that are reached, given the condition on rows of a user."""
+        if self.everybodys:
+            return EVERYTHING
+        return NOTHING if self.user_id is None else is_own(self.user_id)
+
+
+def reach(actor: Actor, scope: Scope, *, everybodys_for: Collection[Role]) -> Reach:
+    """Say whose things an act that takes this scope reaches: everybody's for some roles, for the others their own.
+
+    A role that reaches not even its own has not got the scope (`ROLE_SCOPES`).
+    """
+    if not actor.has(scope):
+        return Reach(everybodys=False, user_id=None)
+    return Reach(everybodys=actor.role in everybodys_for, user_id=actor.user_id)
+
+
+# Posts
+
+
 def visible_posts(actor: Actor) -> Q:
     """Published posts; with `posts:read` also one's own unpublished posts, and an editor's or admin's all."""
-    if not actor.has(Scope.POSTS_READ):
-        return Q(status="published")
-    if actor.role in EDITORIAL:
-        return EVERYTHING
-    return Q(status="published") | Q(author=actor.author_id)
+    unpublished = readable_posts(actor)
+    return EVERYTHING if unpublished.everybodys else Q(status="published") | unpublished.condition(is_own_post)
 
 
-def visible_author_emails(actor: Actor) -> Q:
-    """With `authors:read` one's own email, and an editor's or admin's all."""
-    if not actor.has(Scope.AUTHORS_READ):
-        return NOTHING
-    if actor.role in EDITORIAL:
-        return EVERYTHING
-    return Q(pk=actor.author_id)
+def may_see_post(actor: Actor, owner_id: int | None, status: str) -> bool:
+    return status == "published" or readable_posts(actor).includes(owner_id)
 
 
-def may_change_posts(actor: Actor) -> bool:
-    """Whether the asker changes posts in any way: writes them, or moves them between states."""
-    return actor.has(Scope.POSTS_WRITE) or actor.has(Scope.POSTS_PUBLISH)
+def readable_posts(actor: Actor) -> Reach:
+    return reach(actor, Scope.POSTS_READ, everybodys_for=EDITORIAL)
 
 
-def reaches_posts_of(actor: Actor, author_id: int | None) -> bool:
-    """Whether the role reaches this author's posts; None stands for a profile of one's own that does not exist yet."""
-    return actor.role in EDITORIAL or (actor.role is Role.AUTHOR and author_id == actor.author_id)
+def is_own_post(user_id: int) -> Q:
+    """Return the condition on posts of a user's author profile: a sub-select that runs once for a statement.
+
+    A join would look up the author of each post that is passed by.
+    """
+    profile = apps.get_model("blog", "Author").objects.filter(user=user_id)
+    return Q(author=Subquery(profile.values("pk")))
 
 
 def may_write_posts(actor: Actor) -> bool:
@@ -46,41 +79,121 @@ def may_write_posts(actor: Actor) -> bool:
     return actor.has(Scope.POSTS_WRITE)
 
 
-def may_write_posts_of(actor: Actor, author_id: int | None) -> bool:
-    return may_write_posts(actor) and reaches_posts_of(actor, author_id)
+def may_write_posts_of(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the asker creates, changes and deletes posts of the author who is this user."""
+    return reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).includes(owner_id)
 
 
 def may_import_posts(actor: Actor) -> bool:
     """Whether the asker brings in posts of whomever their files name."""
-    return may_write_posts(actor) and actor.role in EDITORIAL
+    return reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
 
 
 def may_move_posts(actor: Actor, old_status: str, new_status: str) -> bool:
-    """Whether the asker may move posts between these states: to or from the public ones needs `posts:publish`."""
+    """Whether the asker may move posts between these states, of whichever author."""
+    return actor.has(scope_of_move(old_status, new_status))
+
+
+def may_move_posts_of(actor: Actor, owner_id: int | None, old_status: str, new_status: str) -> bool:
+    scope = scope_of_move(old_status, new_status)
+    return reach(actor, scope, everybodys_for=EDITORIAL).includes(owner_id)
+
+
+def scope_of_move(old_status: str, new_status: str) -> Scope:
+    """Return the scope of a move: to or from the public states it is `posts:publish`."""
     public = {"published", "scheduled"} & {old_status, new_status}
-    return actor.has(Scope.POSTS_PUBLISH) if public else actor.has(Scope.POSTS_WRITE)
+    return Scope.POSTS_PUBLISH if public else Scope.POSTS_WRITE
 
 
-def may_move_posts_of(actor: Actor, author_id: int | None, old_status: str, new_status: str) -> bool:
-    return may_move_posts(actor, old_status, new_status) and reaches_posts_of(actor, author_id)
+# Comments: whoever sees a post sees them all.
 
 
 def may_comment(actor: Actor) -> bool:
     return actor.has(Scope.COMMENTS_WRITE)
 
 
+def may_delete_comment_of(actor: Actor, owner_id: int | None, post_owner_id: int | None) -> bool:
+    """Whether the asker deletes a comment of this user: their own, or as a moderator of this post another's."""
+    if owner_id is not None and owner_id == actor.user_id:
+        return actor.has(Scope.COMMENTS_WRITE)
+    return reach(actor, Scope.COMMENTS_MODERATE, everybodys_for=EDITORIAL).includes(post_owner_id)
+
+
+# Authors
+
+
+def visible_author_emails(actor: Actor) -> Q:
+    """With `authors:read` one's own email, and an editor's or admin's all."""
+    return readable_emails(actor).condition(lambda user_id: Q(user=user_id))
+
+
+def may_see_author_email(actor: Actor, owner_id: int | None) -> bool:
+    return readable_emails(actor).includes(owner_id)
+
+
+def readable_emails(actor: Actor) -> Reach:
+    return reach(actor, Scope.AUTHORS_READ, everybodys_for=EDITORIAL)
+
+
+# Orders
+
+
+def visible_orders(actor: Actor) -> Q:
+    """With `orders:read` one's own orders, and an admin's all."""
+    return readable_orders(actor).condition(lambda user_id: Q(user=user_id))
+
+
+def may_see_order(actor: Actor, owner_id: int | None) -> bool:
+    return readable_orders(actor).includes(owner_id)
+
+
+def readable_orders(actor: Actor) -> Reach:
+    return reach(actor, Scope.ORDERS_READ, everybodys_for=ADMINS)
+
+
+def may_write_orders(actor: Actor) -> bool:
+    """Whether the asker creates orders at all, for whomever."""
+    return actor.has(Scope.ORDERS_WRITE)
+
+
+def may_write_orders_of(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the asker creates, pays and cancels orders of this user."""
+    return reach(actor, Scope.ORDERS_WRITE, everybodys_for=ADMINS).includes(owner_id)
+
+
+# Users
+
+
+def visible_users(actor: Actor) -> Q:
+    """With `users:read` oneself, and an admin's all."""
+    return readable_users(actor).condition(lambda user_id: Q(pk=user_id))
+
+
+def may_see_user(actor: Actor, user_id: int) -> bool:
+    return readable_users(actor).includes(user_id)
+
+
+def readable_users(actor: Actor) -> Reach:
+    return reach(actor, Scope.USERS_READ, everybodys_for=ADMINS)
+
+
 def may_create_users(actor: Actor) -> bool:
-    return actor.role is Role.ADMIN and actor.has(Scope.USERS_WRITE)
+    return reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).everybodys
 
 
-def may_create_order_for(actor: Actor, user_id: int) -> bool:
-    return actor.has(Scope.ORDERS_WRITE) and (actor.role is Role.ADMIN or user_id == actor.user_id)
+def may_delete_user(actor: Actor, user_id: int) -> bool:
+    return reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).includes(user_id)
+
+
+def require_credential(actor: Actor, act: str) -> None:
+    """Ask the anonymous for a credential before a thing to `act` on is looked for. Raises `Unauthenticated`."""
+    if actor.is_anonymous:
+        raise Unauthenticated(f"A credential is needed to {act}.")
 
 
 def permit(actor: Actor, allowed: bool, act: str) -> None:  # noqa: FBT001 - the sentence reads as one
     """Let `act` ("publish posts") go on. Raises `Unauthenticated` for the anonymous and `Forbidden` for the others."""
     if allowed:
         return
-    if actor.is_anonymous:
-        raise Unauthenticated(f"A credential is needed to {act}.")
+    require_credential(actor, act)
     raise Forbidden(f"You may not {act}.")

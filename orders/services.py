@@ -1,4 +1,4 @@
-"""Writes to orders."""
+"""Writes to orders. Each function: find what the actor may see -> permit -> validate -> do -> return."""
 
 from decimal import Decimal
 
@@ -6,17 +6,65 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from contentapi import policy
-from contentapi.errors import Invalid
+from contentapi.errors import Conflict, Invalid, NotFound, Unauthenticated
 from contentapi.identity import Actor
-from orders.models import LARGEST_TOTAL, SMALLEST_TOTAL, Order
+from orders import selectors
+from orders.models import LARGEST_TOTAL, SMALLEST_TOTAL, Order, OrderStatus
 
 
 @transaction.atomic
-def create_order(*, actor: Actor, user_id: int, total: Decimal) -> Order:
-    """Place an order for a user, pending payment."""
-    policy.permit(actor, policy.may_create_order_for(actor, user_id), "create orders for this user")
+def create_order(*, actor: Actor, total: Decimal, user_id: int | None = None) -> Order:
+    """Place an order, pending payment: the actor's own unless `user_id` names another user."""
+    policy.permit(actor, policy.may_write_orders(actor), "create orders")
+    customer = actor.user_id if user_id is None else user_id
+    if customer is None:
+        raise Invalid({"user": ["Name the user: this credential belongs to none."]})
+    policy.permit(actor, policy.may_write_orders_of(actor, customer), "create orders for this user")
     if not total.is_finite() or not SMALLEST_TOTAL <= total <= LARGEST_TOTAL or total != round(total, 2):
         raise Invalid({"total": [f"From {SMALLEST_TOTAL} to {LARGEST_TOTAL}, with two decimals."]})
-    if not get_user_model().objects.filter(pk=user_id).exists():
-        raise Invalid({"user": ["There is no user with this id."]})
-    return Order.objects.create(user_id=user_id, total=total)
+    require_user(actor, customer)
+    return Order.objects.create(user_id=customer, total=total)
+
+
+def require_user(actor: Actor, user_id: int) -> None:
+    if get_user_model().objects.filter(pk=user_id).exists():
+        return
+    if user_id == actor.user_id:  # a token lives on for minutes
+        raise Unauthenticated("The user of this credential does not exist any more.")
+    raise Invalid({"user": ["There is no user with this id."]})
+
+
+@transaction.atomic
+def pay_order(*, actor: Actor, order_id: str) -> Order:
+    """Pay an order that is pending. Raises `Conflict` for any other."""
+    order = find_order_to_change(actor, order_id, "pay")
+    if order.status != OrderStatus.PENDING:
+        raise Conflict(f"An order that is {order.status} cannot be paid.")
+    return save_status(order, OrderStatus.PAID)
+
+
+@transaction.atomic
+def cancel_order(*, actor: Actor, order_id: str) -> Order:
+    """Cancel an order that is pending; a cancelled one stays as it is. Raises `Conflict` for any other."""
+    order = find_order_to_change(actor, order_id, "cancel")
+    if order.status == OrderStatus.CANCELLED:
+        return order
+    if order.status != OrderStatus.PENDING:
+        raise Conflict(f"An order that is {order.status} cannot be cancelled.")
+    return save_status(order, OrderStatus.CANCELLED)
+
+
+def find_order_to_change(actor: Actor, order_id: str, act: str) -> Order:
+    """Return an order that the actor may see and write; locked until the transaction ends."""
+    policy.require_credential(actor, f"{act} orders")
+    order = selectors.order_by_id(actor, order_id).select_for_update(of=("self",)).first()
+    if order is None:
+        raise NotFound("There is no order with this id.")
+    policy.permit(actor, policy.may_write_orders_of(actor, order.user_id), f"{act} this order")
+    return order
+
+
+def save_status(order: Order, status: OrderStatus) -> Order:
+    order.status = status
+    order.save(update_fields=["status"])
+    return order

@@ -50,6 +50,5 @@ def make_actor(role: Role, *, scopes: set[Scope] | None = None, author: Author |
         user_id=user.pk,
         role=role,
         scopes=ROLE_SCOPES[role] if scopes is None else frozenset(scopes),
-        author_id=None if author is None else author.pk,
         credential="api-key",
     )

@@ -1,7 +1,35 @@
-"""Reads of users."""
+"""Reads of users: which ones an actor may see."""
 
+from django.db.models import QuerySet
+
+from contentapi import policy
 from contentapi.errors import NotFound
+from contentapi.identity import Actor
+from contentapi.pagination import parse_id
+from contentapi.projection import by_shape
 from users.models import User
+
+
+def user_by_id(actor: Actor, user_id: str) -> QuerySet[User]:
+    """Return the user with this id, or no user."""
+    return visible_user(actor, pk=parse_id(user_id))
+
+
+@by_shape(User)
+def visible_user(actor: Actor, *, pk: int) -> QuerySet[User]:
+    return User.objects.filter(policy.visible_users(actor), pk=pk)
+
+
+@by_shape(User)
+def list_users(actor: Actor) -> QuerySet[User]:
+    """Return users in the order in which they were made."""
+    return User.objects.filter(policy.visible_users(actor)).order_by("id")
+
+
+@by_shape(User)
+def viewer(actor: Actor) -> QuerySet[User]:
+    """Return the user who asks: nobody for the anonymous, and for a token that has outlived its user."""
+    return User.objects.none() if actor.user_id is None else User.objects.filter(pk=actor.user_id)
 
 
 def get_user_by_email(email: str) -> User:

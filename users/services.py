@@ -37,6 +37,17 @@ def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER
     return user
 
 
+@transaction.atomic
+def delete_user(*, actor: Actor, user_id: str) -> None:
+    """Delete a user with all their credentials. Their posts, comments and orders stay. Raises `NotFound`."""
+    policy.require_credential(actor, "delete users")
+    user = selectors.user_by_id(actor, user_id).select_for_update(of=("self",)).first()
+    if user is None:
+        raise NotFound("There is no user with this id.")
+    policy.permit(actor, policy.may_delete_user(actor, user.pk), "delete this user")
+    user.delete()
+
+
 def require_valid(user: User, password: str | None) -> None:
     problems: dict[str, list[str]] = {}
     if not user.name:

@@ -64,14 +64,13 @@ class Parameter(Expression):
 
 
 def stand_in(actor: Actor, asker: Callable[[Inputs], Actor] = attrgetter("actor")) -> Actor:
-    """Return an actor with parameters for its ids: what the rules make of it serves everybody of the same standing."""
+    """Return an actor with a parameter for its id: what the rules make of it serves everybody of the same standing."""
     return replace(
         actor,
         user_id=None if actor.user_id is None else cast("int", Parameter(lambda inputs: asker(inputs).user_id)),
-        author_id=None if actor.author_id is None else cast("int", Parameter(lambda inputs: asker(inputs).author_id)),
     )
 
 
 def standing(actor: Actor) -> tuple[Any, ...]:
     """Return what of an actor decides the structure of a statement."""
-    return actor.role, frozenset(actor.scopes), actor.credential, actor.user_id is None, actor.author_id is None
+    return actor.role, frozenset(actor.scopes), actor.credential, actor.user_id is None

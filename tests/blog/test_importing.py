@@ -215,7 +215,6 @@ def test_a_dry_run_says_what_would_be_done_and_changes_nothing(tmp_path: Path) -
     [
         (ANONYMOUS, Unauthenticated),
         (Actor(user_id=1, role=Role.READER, scopes=ALL_SCOPES), Forbidden),
-        (Actor(user_id=1, role=Role.AUTHOR, scopes=ALL_SCOPES, author_id=1), Forbidden),
         (Actor(user_id=1, role=Role.AUTHOR, scopes=ALL_SCOPES), Forbidden),
         (Actor(user_id=1, role=Role.ADMIN, scopes=ALL_SCOPES - {Scope.POSTS_WRITE}), Forbidden),
         (Actor(user_id=1, role=Role.ADMIN, scopes=ALL_SCOPES - {Scope.POSTS_PUBLISH}), Forbidden),

@@ -51,7 +51,7 @@ def test_the_anonymous_are_asked_for_a_credential() -> None:
     with pytest.raises(Unauthenticated) as raised:
         create_order(actor=ANONYMOUS, user_id=make_user().pk, total=Decimal(1))
 
-    assert raised.value.message == "A credential is needed to create orders for this user."
+    assert raised.value.message == "A credential is needed to create orders."
 
 
 @pytest.mark.django_db

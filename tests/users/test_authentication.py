@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from contentapi.errors import Malformed, Unauthenticated
 from contentapi.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
-from tests.factories import make_author, make_user
+from tests.factories import make_user
 from users import services
 from users.authentication import authenticate, from_session
 from users.models import ApiKey, User
@@ -50,9 +50,8 @@ def test_a_key_stands_for_its_user(role: Role) -> None:
 
 
 @pytest.mark.django_db
-def test_a_key_brings_its_own_scopes_and_the_users_author_profile() -> None:
+def test_a_key_brings_its_own_scopes() -> None:
     user = make_user(Role.AUTHOR)
-    author = make_author(user=user)
     key = make_key(user, scopes=[Scope.POSTS_READ])
 
     actor = authenticate({"X-API-Key": key})
@@ -61,7 +60,6 @@ def test_a_key_brings_its_own_scopes_and_the_users_author_profile() -> None:
         user_id=user.pk,
         role=Role.AUTHOR,
         scopes=frozenset({Scope.POSTS_READ}),
-        author_id=author.pk,
         credential="api-key",
     )
 
@@ -245,10 +243,7 @@ def test_two_credentials_are_malformed(key: str) -> None:
 @pytest.mark.parametrize("role", [Role.EDITOR, Role.ADMIN])
 def test_a_session_stands_for_its_user_with_all_scopes_of_the_role(role: Role) -> None:
     user = make_user(role)
-    author = make_author(user=user)
 
     actor = from_session(user)
 
-    assert actor == Actor(
-        user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], author_id=author.pk, credential="session"
-    )
+    assert actor == Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session")

@@ -38,7 +38,7 @@ Info = GraphQLResolveInfo[Plain]
 
 def all_rows(actor: Actor, known_posts: list[int]) -> Plain:
     """Read everything. Posts beyond the known ones are those that the asker has just written."""
-    posts = list(Post.objects.order_by("-created_at", "-pk"))
+    posts = list(Post.objects.select_related("author").order_by("-created_at", "-pk"))
     return Plain(
         actor,
         list(Author.objects.all()),
@@ -55,7 +55,7 @@ def may(actor: Actor, scope: str) -> bool:
 def sees(actor: Actor, post: Post) -> bool:
     if post.status == "published":
         return True
-    mine = actor.author_id is not None and actor.author_id == post.author_id
+    mine = actor.user_id is not None and actor.user_id == post.author.user_id
     return may(actor, "posts:read") and (mine or actor.role in (Role.EDITOR, Role.ADMIN))
 
 
@@ -101,7 +101,7 @@ def seen_posts(info: Info, status: str | None) -> list[Post]:
 @AUTHOR.field("email")
 def email(author: Author, info: Info) -> str | None:
     actor = info.context.actor
-    mine = actor.author_id is not None and actor.author_id == author.pk
+    mine = actor.user_id is not None and actor.user_id == author.user_id
     shown = may(actor, "authors:read") and (mine or actor.role in (Role.EDITOR, Role.ADMIN))
     return author.email if shown and author.email else None
 
@@ -127,7 +127,8 @@ def create_post(_: None, info: Info, input: dict[str, Any]) -> Post:  # noqa: A0
     """Return the next post that has been written, and hold it to the input; from now on it is one of the posts."""
     actor = info.context.actor
     author_id = int(input["author_id"])
-    if actor.role == Role.AUTHOR and author_id != actor.author_id:
+    named = next(author for author in info.context.authors if author.pk == author_id)
+    if actor.role == Role.AUTHOR and named.user_id != actor.user_id:
         raise Forbidden("You may not write posts of this author.")
     post = info.context.written.pop(0)
     wanted = {

@@ -4,10 +4,13 @@ from datetime import UTC, datetime
 
 from blog.models import Author, Comment, Post
 from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from users.models import User
 
 FIRST = 10**12  # far from the ids that sequences give
 IDA, BO, EMPTY, LAST = FIRST + 1, FIRST + 2, FIRST + 3, 2**63 - 1
 AUTHORS = [IDA, BO, EMPTY, LAST]
+USERS = {IDA: FIRST + 11, BO: FIRST + 12, LAST: 2**63 - 2}  # of authors
+NEWCOMER = FIRST + 13  # a user without a profile
 POSTS = [FIRST + number for number in range(100, 109)] + [LAST]
 
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, tzinfo=UTC)
@@ -26,25 +29,33 @@ TEXTS = [
     " \t\r\n ",
 ]
 
+
+def asker(role: Role, user_id: int, scopes: frozenset[Scope] = ALL_SCOPES) -> Actor:
+    return Actor(user_id, role, scopes, "api-key")
+
+
 ASKERS: dict[str, Actor] = {
     "anonymous": ANONYMOUS,
-    "reader": Actor(1, Role.READER, ALL_SCOPES, IDA, "api-key"),
-    "author": Actor(1, Role.AUTHOR, ALL_SCOPES, IDA, "api-key"),
-    "another author": Actor(2, Role.AUTHOR, ALL_SCOPES, BO, "api-key"),
-    "author without a profile": Actor(1, Role.AUTHOR, ALL_SCOPES, None, "api-key"),
-    "author without scopes": Actor(1, Role.AUTHOR, frozenset(), IDA, "api-key"),
-    "editor": Actor(1, Role.EDITOR, ALL_SCOPES, None, "api-key"),
-    "editor who reads posts": Actor(1, Role.EDITOR, frozenset({Scope.POSTS_READ}), LAST, "api-key"),
-    "editor who reads emails": Actor(1, Role.EDITOR, frozenset({Scope.AUTHORS_READ}), IDA, "api-key"),
+    "reader": asker(Role.READER, USERS[IDA]),
+    "author": asker(Role.AUTHOR, USERS[IDA]),
+    "another author": asker(Role.AUTHOR, USERS[BO]),
+    "author without a profile": asker(Role.AUTHOR, NEWCOMER),
+    "author without scopes": asker(Role.AUTHOR, USERS[IDA], frozenset()),
+    "editor": asker(Role.EDITOR, NEWCOMER),
+    "editor who reads posts": asker(Role.EDITOR, USERS[LAST], frozenset({Scope.POSTS_READ})),
+    "editor who reads emails": asker(Role.EDITOR, USERS[IDA], frozenset({Scope.AUTHORS_READ})),
     "operator": OPERATOR,
 }
 WRITERS = ["author", "another author", "editor", "operator"]
 
 
 def fill() -> None:
-    """Write the rows: authors with and without posts and emails, posts in every state, comments on some of them."""
+    """Write the rows: authors with and without users, posts and emails; posts in every state, some with comments."""
+    User.objects.bulk_create(
+        User(pk=pk, name=f"User {pk}", email=f"{pk}@example.invalid") for pk in [*USERS.values(), NEWCOMER]
+    )
     Author.objects.bulk_create(
-        Author(pk=pk, name=TEXTS[place], bio=TEXTS[-place], avatar_url=url, email=email)
+        Author(pk=pk, user_id=USERS.get(pk), name=TEXTS[place], bio=TEXTS[-place], avatar_url=url, email=email)
         for place, (pk, url, email) in enumerate(
             [
                 (IDA, "https://example.invalid/a?b=%20&c='d'", "ida@example.invalid"),

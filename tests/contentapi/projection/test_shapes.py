@@ -8,13 +8,13 @@ import pytest
 from django.db.models import Q, QuerySet
 
 from blog.models import Author, Post
-from contentapi.identity import ANONYMOUS, Actor
+from contentapi import policy
+from contentapi.identity import ANONYMOUS, Actor, Role
 from contentapi.projection.shapes import by_shape
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.running import run
-from tests.contentapi.projection.shelf import ASKERS
 from tests.contentapi.projection.test_rows import names, schema
-from tests.factories import make_author, make_post
+from tests.factories import make_actor, make_author
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ def named(_: Actor, *, least: str | None = None, but: str | None = None) -> Quer
 
 @by_shape(Author)
 def own(actor: Actor) -> QuerySet[Author]:
-    return Author.objects.filter(Q(pk=actor.author_id))
+    return Author.objects.filter(policy.visible_author_emails(actor))
 
 
 @pytest.fixture(autouse=True)
@@ -92,8 +92,7 @@ def test_rows_of_a_shape_can_be_used_as_any_queryset() -> None:
 
 
 def test_rows_that_depend_on_the_asker_are_everyones_own() -> None:
-    mine, yours = (make_post(author=make_author(name=name)).author for name in ("Mine", "Yours"))
-    askers = [Actor(1, ASKERS["author"].role, ASKERS["author"].scopes, author.pk) for author in (mine, yours)]
+    askers = [make_actor(Role.AUTHOR, author=make_author(name=name)) for name in ("Mine", "Yours")]
 
     found = [run("{ authors { name } }", schema=schema(authors=own(asker)), actor=asker).data for asker in askers]
 
