@@ -7,6 +7,7 @@ checks (`contentapi.checks`) report all problems at once, each naming its variab
 import os
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
+from urllib.parse import urlsplit
 
 import msgspec
 import psycopg
@@ -19,12 +20,16 @@ Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Meta(description="DEBUG, INFO, WARNING or ERROR")]
 MaxPage = Annotated[int, Meta(ge=100, le=2**31 - 1, description="a whole number, 100 or more, as the SDL has it")]
 Words = Annotated[tuple[str, ...], Meta(description="words separated by commas")]
+Proxies = Annotated[int, Meta(ge=0, le=100, description="a whole number, 0 to 100")]
+RATE = r"^[1-9][0-9]{0,8}/([1-9][0-9]{0,3})?(second|minute|hour|day)s?$"
+Rate = Annotated[str, Meta(pattern=RATE, description="a number for each second, minute, hour or day, like 300/minute")]
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
     """The variables by their lower-case names. Sizes are in bytes, times in milliseconds."""
 
     database_url: str = ""
+    redis_url: str = ""
     port: Port = 8000
     web_concurrency: Count = min(os.cpu_count() or 1, 16)
     secret_key: str = ""
@@ -36,14 +41,21 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_introspection: Switch = "on"
     contentapi_log_level: Level = "INFO"
     contentapi_max_body: Count = 1024 * 1024
+    contentapi_max_cost: Count = 25_000
     contentapi_max_depth: Count = 12
     contentapi_max_fields: Count = 5000
     contentapi_max_page: MaxPage = 100
     contentapi_max_query_length: Count = 32 * 1024
     contentapi_max_tokens: Count = 2000
+    contentapi_rate_anonymous: Rate = "300/minute"
+    contentapi_rate_authenticated: Rate = "3000/minute"
+    contentapi_rate_login: Rate = "10/minute"
+    contentapi_rate_tokens: Rate = "10/minute"
+    contentapi_rate_writes: Rate = "600/minute"
     contentapi_statement_cache: Count = 1024 * 1024
     contentapi_statement_timeout: Count = 5000
     contentapi_threads: Count = 4
+    contentapi_trusted_proxies: Proxies = 0
     contentapi_var: str = ""
 
 
@@ -75,7 +87,7 @@ def read(variables: Mapping[str, str]) -> tuple[Environment, list[Problem]]:
                 )
             )
     environment = Environment(**values)
-    return environment, [*problems, *database_problems(environment)]
+    return environment, [*problems, *database_problems(environment), *redis_problems(environment)]
 
 
 def database_problems(environment: Environment) -> Iterator[Problem]:
@@ -102,6 +114,32 @@ def database_problems(environment: Environment) -> Iterator[Problem]:
             "Set it to 50 random characters or more, the same for every process: "
             "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'.",
         )
+
+
+def redis_problems(environment: Environment) -> Iterator[Problem]:
+    """Check the address of a Redis. It holds a password and is never repeated."""
+    if environment.redis_url and not is_redis(environment.redis_url):
+        yield Problem(
+            "REDIS_URL",
+            "REDIS_URL is not the address of a Redis.",
+            "Write it as redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path/to/redis.sock; "
+            "in the password, write @ : / and % as %40 %3A %2F and %25.",
+        )
+
+
+def is_redis(url: str) -> bool:
+    """Say whether redis-py can read this address, and will go to the database that it names."""
+    from redis.connection import parse_url  # a tenth of a second, for those alone who have one
+
+    try:
+        parts = urlsplit(url)
+        parse_url(url)  # type: ignore[no-untyped-call]
+    except ValueError:
+        return False
+    database = parts.path.strip("/")
+    if parts.scheme == "unix":
+        return bool(database)
+    return bool(parts.hostname) and (database.isdecimal() or not database)
 
 
 def database_parameters(url: str) -> dict[str, Any]:

@@ -1,0 +1,89 @@
+"""Rate limits: how much a credential or an address may ask for, and the headers that say what is left of it.
+
+    account = Account(actor, environ)           # who pays: the credential, else the address
+    account.charge(1)                           # raises `RateLimited`; `account.headers` go out with every answer
+    charge(TOKENS, key=client_address(environ)) # the same for one limit and one key; returns the headers
+
+A window slides: no 60 seconds, wherever they begin, hold more than `300/minute` says. What is refused is not counted,
+and `Retry-After` is true: who waits that long, and spends nothing elsewhere, has room for the same request. A request
+that takes more than a limit as a whole takes all of it. The headers follow draft-ietf-httpapi-ratelimit-headers: `r` is
+what is left, `t` the seconds until some of the rest comes back.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+
+from contentapi.addresses import client_address
+from contentapi.errors import RateLimited
+from contentapi.identity import Actor
+from contentapi.rates.counters import Counter, Shared, in_process
+from contentapi.rates.limits import ANONYMOUS, AUTHENTICATED, LOGIN, TOKENS, WRITES, Charge, Limit, Standing
+
+__all__ = ["ANONYMOUS", "AUTHENTICATED", "LOGIN", "TOKENS", "WRITES", "Account", "Limit", "charge", "reset"]
+
+UNMETERED = "contentapi.unmetered"  # in a WSGI environ, where no client can put it: the server asks itself
+COUNTERS: dict[str, Counter] = {}  # by the address of Redis; empty for this process
+
+
+class Account:
+    """Who pays for one request, what it has taken so far, and the headers for its answer."""
+
+    def __init__(self, actor: Actor, environ: Mapping[str, Any]) -> None:
+        self.limit = ANONYMOUS if actor.is_anonymous else AUTHENTICATED
+        self.key = client_address(environ) if actor.is_anonymous else actor.credential_id or f"user:{actor.user_id}"
+        self.is_metered = UNMETERED not in environ
+        self.paid = 0
+        self.headers: Mapping[str, str] = {}
+
+    def charge(self, total: int, *, is_write: bool = False) -> None:
+        """Take what is missing to `total`, for a write of somebody known also from the writes. Raises `RateLimited`."""
+        charges = [Charge.to(total, self.limit, self.paid)]
+        if is_write and self.limit is AUTHENTICATED:
+            charges.append(Charge.to(total, WRITES))
+        if self.is_metered and any(charge.amount for charge in charges):
+            self.headers = take(self.key, charges)
+            self.paid = charges[0].total
+
+
+def charge(*limits: Limit, key: str, amount: int = 1) -> Mapping[str, str]:
+    """Take an amount from each limit, or from none. Returns the headers for the answer; raises `RateLimited`."""
+    return take(key, [Charge.to(amount, limit) for limit in limits])
+
+
+def take(key: str, charges: Sequence[Charge]) -> Mapping[str, str]:
+    taken, standings = counter().take(key, charges)
+    headers = headers_of(standings)
+    if taken:
+        return headers
+    worst = max(standings, key=lambda standing: standing.wait)
+    wait = max(1, worst.wait)
+    raise RateLimited(
+        f'The limit "{worst.limit.name}" of {worst.limit.text} ({worst.limit.variable}) is used up. '
+        f"Try again in {wait} second{'s' if wait > 1 else ''}.",
+        headers={**headers, "Retry-After": str(wait)},
+    )
+
+
+def counter() -> Counter:
+    url = settings.ENVIRONMENT.redis_url
+    return COUNTERS.get(url) or COUNTERS.setdefault(url, Shared(url) if url else in_process())
+
+
+def reset() -> None:
+    """Forget what was counted in this process."""
+    COUNTERS.clear()
+
+
+def headers_of(standings: Sequence[Standing]) -> dict[str, str]:
+    shares = [f'"{standing.limit.name}";r={standing.remaining};t={standing.returns_in}' for standing in standings]
+    return {
+        "RateLimit": ", ".join(shares),
+        "RateLimit-Policy": ", ".join([limit.policy for limit in policies_beside(standings[0].limit)]),
+    }
+
+
+def policies_beside(limit: Limit) -> tuple[Limit, ...]:
+    """Return the limits that hold for whoever meets this one: who may write is told so already when reading."""
+    return (AUTHENTICATED, WRITES) if limit is AUTHENTICATED else (limit,)

@@ -1,0 +1,135 @@
+"""Where charges are counted: in this process, or in a Redis that several processes share.
+
+Both count by the moving window of the `limits` library: every unit is remembered with its time, so that no interval as
+long as the window holds more than the limit, wherever it begins.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from math import ceil, floor
+from threading import Lock
+from typing import Any, Protocol
+
+from limits.storage import RedisStorage
+from limits.strategies import MovingWindowRateLimiter
+
+from contentapi.rates.limits import Charge, Standing
+from contentapi.rates.memory import InProcess
+
+LOG = logging.getLogger("contentapi.rates")
+
+PATIENCE = 0.2  # seconds for an answer of Redis
+PAUSE = 5.0  # seconds in which a Redis that failed is left alone
+
+Outcome = tuple[bool, list[Standing]]
+
+
+class Counter(Protocol):
+    def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
+        """Take all charges, or none of them. Returns whether they were taken, and how the key stands now."""
+
+
+class MovingWindows:
+    """Counts in one storage. `clock` is the storage's own."""
+
+    def __init__(self, storage: Any, clock: Callable[[], float]) -> None:
+        self.storage = storage
+        self.clock = clock
+        self.limiter = MovingWindowRateLimiter(storage)
+
+    def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
+        taking = [charge for charge in charges if charge.amount]
+        # Between looking and taking, another may take the last place: then the first of two has been taken in vain.
+        fits = len(taking) < 2 or all(self.has_room(key, charge) for charge in taking)
+        if fits and all(self.hit(key, charge) for charge in taking):
+            return True, [self.standing(key, charge) for charge in charges]
+        return False, [self.refusal(key, charge) for charge in charges]
+
+    def has_room(self, key: str, charge: Charge) -> bool:
+        return self.limiter.test(charge.item, charge.limit.name, key, cost=charge.amount)
+
+    def hit(self, key: str, charge: Charge) -> bool:
+        return self.limiter.hit(charge.item, charge.limit.name, key, cost=charge.amount)
+
+    def standing(self, key: str, charge: Charge) -> Standing:
+        returns_at, remaining = self.limiter.get_window_stats(charge.item, charge.limit.name, key)
+        return Standing(charge.limit, max(0, remaining), max(1, ceil(returns_at - self.clock())))
+
+    def refusal(self, key: str, charge: Charge) -> Standing:
+        """Say in how many seconds the whole request would have room: what it has paid before still counts then."""
+        name, item = charge.limit.name, charge.item
+        in_the_way = item.amount - charge.total + 1
+        oldest, count = self.storage.get_moving_window(item.key_for(name, key), in_the_way, item.get_expiry())
+        standing = self.standing(key, charge)
+        if count < in_the_way:
+            return standing
+        wait = max(1, floor(oldest + item.get_expiry() - self.clock()) + 1)
+        return standing._replace(returns_in=wait, wait=wait)
+
+
+class Shared:
+    """Counts in Redis. While that is gone, in this process: requests go on."""
+
+    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+        from redis.backoff import NoBackoff
+        from redis.exceptions import RedisError
+        from redis.retry import Retry
+
+        self.failures = (RedisError, OSError)
+        options: Any = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE, "retry": Retry(NoBackoff(), 0)}
+        self.redis = MovingWindows(RedisStorage(url, key_prefix="contentapi", **options), time.time)
+        self.meanwhile = in_process()
+        self.clock = clock
+        self.lock = Lock()
+        self.gone = False
+        self.try_again_at = self.quiet_until = float("-inf")
+        self.counted_meanwhile = 0
+
+    def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
+        if self.may_try():
+            try:
+                outcome = self.redis.take(key, charges)
+            except self.failures as trouble:
+                self.has_failed(trouble)
+            else:
+                if self.gone:
+                    self.is_back()
+                return outcome
+        with self.lock:
+            self.counted_meanwhile += 1
+        return self.meanwhile.take(key, charges)
+
+    def may_try(self) -> bool:
+        """Say whether to ask Redis. After a pause one request tries it, and the others need not wait for it."""
+        if not self.gone:
+            return True
+        with self.lock:
+            now = self.clock()
+            if now < self.try_again_at:
+                return False
+            self.try_again_at = now + PAUSE
+            return True
+
+    def has_failed(self, trouble: Exception) -> None:
+        with self.lock:
+            now = self.clock()
+            self.gone, self.try_again_at = True, now + PAUSE
+            if now >= self.quiet_until:
+                self.quiet_until = now + PAUSE
+                # Its words may repeat what was sent, a password too: the kind of failure must do.
+                LOG.error(
+                    "Redis fails (%s). Requests go on, counted in process: %s so far. It is tried again in %g s.",
+                    type(trouble).__name__,
+                    self.counted_meanwhile,
+                    PAUSE,
+                )
+
+    def is_back(self) -> None:
+        with self.lock:
+            counted, self.counted_meanwhile, self.gone = self.counted_meanwhile, 0, False
+        LOG.warning("Redis is back. %s requests were counted in process meanwhile.", counted)
+
+
+def in_process() -> MovingWindows:
+    return MovingWindows(InProcess(), time.monotonic)

@@ -1,0 +1,73 @@
+"""The limits by name, each set by a variable of its own."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from django.conf import settings
+from limits import RateLimitItem, parse
+
+
+class Limit(NamedTuple):
+    """A limit. Its value is read at use, so that a changed setting is heeded."""
+
+    name: str
+
+    @property
+    def text(self) -> str:
+        """The value as it was set, like `300/minute`."""
+        value: str = getattr(settings.ENVIRONMENT, f"contentapi_rate_{self.name}")
+        return value
+
+    @property
+    def item(self) -> RateLimitItem:
+        return parsed(self.text)
+
+    @property
+    def variable(self) -> str:
+        return f"CONTENTAPI_RATE_{self.name.upper()}"
+
+    @property
+    def policy(self) -> str:
+        """The limit as an item of the header `RateLimit-Policy`: its quota, and its window in seconds."""
+        return policy_of(self.name, self.text)
+
+
+parsed = lru_cache(64)(parse)
+
+
+@lru_cache(64)
+def policy_of(name: str, text: str) -> str:
+    item = parsed(text)
+    return f'"{name}";q={item.amount};w={item.get_expiry()}'
+
+
+ANONYMOUS = Limit("anonymous")
+AUTHENTICATED = Limit("authenticated")
+WRITES = Limit("writes")
+TOKENS = Limit("tokens")
+LOGIN = Limit("login")
+
+
+class Charge(NamedTuple):
+    """What a request takes from a limit now, and what it takes in all, with what it has taken before."""
+
+    limit: Limit
+    item: RateLimitItem
+    amount: int
+    total: int
+
+    @classmethod
+    def to(cls, total: int, limit: Limit, paid: int = 0) -> "Charge":
+        """Charge up to a total. What is more than the whole limit is cut: else it could never succeed."""
+        item = limit.item
+        total = min(total, item.amount)
+        return cls(limit, item, max(0, total - paid), total)
+
+
+class Standing(NamedTuple):
+    """How a key stands with a limit: what it has left, and in how many seconds some of the rest comes back."""
+
+    limit: Limit
+    remaining: int
+    returns_in: int
+    wait: int = 0  # seconds until there is room for what was refused; 0 where there is room already

@@ -1,0 +1,132 @@
+"""Counting in this process, in the shape that the `limits` library gives a storage.
+
+The library's own MemoryStorage walks through every key in a thread of its own, up to a hundred times a second, keeps an
+object for each unit of an amount, and its keys have no bound: with ten thousand clients it is busy with itself.
+"""
+
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from threading import Lock
+
+from limits.storage import MovingWindowSupport, Storage
+
+MOST_KEYS = 50_000
+TICKS = 1024
+
+
+class Window:
+    """What one key has taken: when, and how much. Times are seconds of the storage's clock.
+
+    What comes within a 1,024th of the window is kept as one entry, at its latest time: so a window holds no more
+    than some thousand entries, and what is taken counts for that much too long rather than too short.
+    """
+
+    __slots__ = ("entries", "expires", "opened", "used")
+
+    def __init__(self) -> None:
+        self.entries: deque[tuple[float, int]] = deque()
+        self.used = 0
+        self.opened = float("-inf")  # when the newest entry was begun
+        self.expires = 0.0
+
+    def take(self, now: float, limit: int, expiry: int, amount: int) -> bool:
+        self.drop_older_than(now - expiry)
+        if self.used + amount > limit:
+            return False
+        if self.entries and now - self.opened < expiry / TICKS:
+            amount_before = self.entries.pop()[1]
+            self.entries.append((now, amount_before + amount))
+        else:
+            self.entries.append((now, amount))
+            self.opened = now
+        self.used += amount
+        self.expires = now + expiry
+        return True
+
+    def drop_older_than(self, begin: float) -> None:
+        entries = self.entries
+        while entries and entries[0][0] < begin:
+            self.used -= entries.popleft()[1]
+
+    def reaching(self, count: int) -> float:
+        """Return when the oldest of the newest `count` units was taken. Looks from the end that is nearer to it."""
+        older = self.used - count
+        for moment, amount in self.entries:
+            older -= amount
+            if older < 0:
+                return moment
+        raise ValueError("Nothing was taken.")
+
+
+class InProcess(Storage, MovingWindowSupport):
+    """The windows that were asked for last, up to a number of keys. Any thread may use it.
+
+    A client that asks again and again stays, also while it is refused: ever new addresses push out idle ones first.
+    """
+
+    STORAGE_SCHEME = None
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic, most_keys: int = MOST_KEYS) -> None:
+        super().__init__()
+        self.clock = clock
+        self.most_keys = most_keys
+        self._windows: OrderedDict[str, Window] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def base_exceptions(self) -> type[Exception]:
+        return ValueError
+
+    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        with self._lock:
+            now = self.clock()
+            window = self._windows.get(key)
+            if window is None:
+                self._make_room(now)
+                window = self._windows[key] = Window()
+            else:
+                self._windows.move_to_end(key)
+            return window.take(now, limit, expiry, amount)
+
+    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
+        """Return when the oldest of the newest units was taken, and how many these are, looking at `limit` at most."""
+        with self._lock:
+            now = self.clock()
+            window = self._windows.get(key)
+            if window is None:
+                return now, 0
+            window.drop_older_than(now - expiry)
+            count = min(window.used, limit)
+            return (window.reaching(count), count) if count else (now, 0)
+
+    def _make_room(self, now: float) -> None:
+        """Let go of up to two windows that are over, and of the one longest idle where there are too many."""
+        for _ in range(2):
+            key, window = next(iter(self._windows.items()), ("", None))
+            if window is None or (window.expires >= now and len(self._windows) < self.most_keys):
+                return
+            del self._windows[key]
+
+    def check(self) -> bool:
+        return True
+
+    def get(self, key: str) -> int:
+        """Return what a key has taken, by what was dropped of it so far."""
+        window = self._windows.get(key)
+        return window.used if window else 0
+
+    def get_expiry(self, key: str) -> float:
+        window = self._windows.get(key)
+        return window.expires if window else self.clock()
+
+    def clear(self, key: str) -> None:
+        self._windows.pop(key, None)
+
+    def reset(self) -> int:
+        count = len(self._windows)
+        self._windows.clear()
+        return count
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        raise NotImplementedError("This storage is for moving windows, not for fixed ones.")
