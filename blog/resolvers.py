@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from graphql import GraphQLResolveInfo
 
 from blog import selectors, services
-from blog.models import Author, Post
+from blog.models import Author, Comment, Post, PostStatus
 from contentapi.identity import RequestContext
 
 Info = GraphQLResolveInfo[RequestContext]
@@ -35,3 +35,61 @@ def author(_: None, info: Info, id: str) -> QuerySet[Author]:
 @MUTATION.field("createPost")
 def create_post(_: None, info: Info, input: dict[str, Any]) -> Post:
     return services.create_post(actor=info.context["actor"], **input)
+
+
+@MUTATION.field("updatePost")
+def update_post(_: None, info: Info, input: dict[str, Any]) -> Post:
+    changes = {name: value for name, value in input.items() if name not in ("id", "expected_version")}
+    return services.update_post(
+        actor=info.context["actor"],
+        post_id=input["id"],
+        changes=changes,
+        expected_version=input.get("expected_version"),
+    )
+
+
+@MUTATION.field("publishPost")
+def publish_post(_: None, info: Info, id: str, expected_version: str | None = None) -> Post:
+    return move(info, id, PostStatus.PUBLISHED, expected_version)
+
+
+@MUTATION.field("unpublishPost")
+def unpublish_post(_: None, info: Info, id: str, expected_version: str | None = None) -> Post:
+    return move(info, id, PostStatus.DRAFT, expected_version)
+
+
+@MUTATION.field("archivePost")
+def archive_post(_: None, info: Info, id: str, expected_version: str | None = None) -> Post:
+    return move(info, id, PostStatus.ARCHIVED, expected_version)
+
+
+def move(info: Info, post_id: str, status: PostStatus, expected_version: str | None) -> Post:
+    return services.move_post(
+        actor=info.context["actor"], post_id=post_id, status=status, expected_version=expected_version
+    )
+
+
+@MUTATION.field("schedulePost")
+def schedule_post(_: None, info: Info, input: dict[str, Any]) -> Post:
+    return services.move_post(
+        actor=info.context["actor"],
+        post_id=input["id"],
+        status=PostStatus.SCHEDULED,
+        publish_at=input["publish_at"],
+        expected_version=input.get("expected_version"),
+    )
+
+
+@MUTATION.field("deletePost")
+def delete_post(_: None, info: Info, id: str, expected_version: str | None = None) -> str:
+    return services.delete_post(actor=info.context["actor"], post_id=id, expected_version=expected_version)
+
+
+@MUTATION.field("addComment")
+def add_comment(_: None, info: Info, input: dict[str, Any]) -> Comment:
+    return services.add_comment(actor=info.context["actor"], **input)
+
+
+@MUTATION.field("deleteComment")
+def delete_comment(_: None, info: Info, id: str) -> str:
+    return services.delete_comment(actor=info.context["actor"], comment_id=id)

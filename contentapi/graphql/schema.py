@@ -6,6 +6,8 @@ from graphql import GraphQLSchema
 
 import blog.projections
 import blog.resolvers
+import users.projections
+import users.resolvers
 from contentapi.graphql.projections import ProjectedTypes
 from contentapi.graphql.scalars import DATE_TIME
 
@@ -16,7 +18,8 @@ def build_schema() -> GraphQLSchema:
         load_schema_from_path(str(settings.SCHEMA_DIR)),
         DATE_TIME,
         *blog.resolvers.BINDABLES,
-        ProjectedTypes(blog.projections.PROJECTIONS),
+        *users.resolvers.BINDABLES,
+        ProjectedTypes([*blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]),
         convert_names_case=True,
     )
 

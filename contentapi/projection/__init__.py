@@ -4,7 +4,7 @@
 `expressions` how PostgreSQL builds the JSON; `statements` joins them, and `cursors` executes what comes out.
 """
 
-from contentapi.projection.fields import Computed, Count, Many, One, Projection, ProjectionError, SdlField
+from contentapi.projection.fields import Computed, Count, Itself, Many, One, Projection, ProjectionError, SdlField
 from contentapi.projection.queries import PreparedInsert, PreparedQuery
 from contentapi.projection.selections import FieldFailed, ReadArguments, Selected
 from contentapi.projection.shapes import by_shape, row_of
@@ -14,6 +14,7 @@ __all__ = [
     "Computed",
     "Count",
     "FieldFailed",
+    "Itself",
     "Many",
     "One",
     "PreparedInsert",

@@ -4,6 +4,7 @@
         "title": "title",                       # a column; text where the SDL says ID or String
         "createdAt": "created_at",              # a renamed one
         "author": One("author"),                # a to-one relation
+        "source": Itself(),                     # the same row, as another type
         "comments": Many("comments", rows),     # a to-many relation: its order, its filter, its arguments
         "commentCount": Count("comments"),
         "email": Computed(email),               # an expression that takes the actor
@@ -34,6 +35,7 @@ from django.db.models import (
     IntegerField,
     ManyToOneRel,
     Model,
+    OneToOneRel,
     OuterRef,
     QuerySet,
     TextField,
@@ -154,21 +156,37 @@ class Computed(ProjectedField):
         return as_json(self.value(compilation.actor), self.column, self.sdl)
 
 
+class Itself(ProjectedField):
+    """The row itself, as another SDL type of the same model."""
+
+    def bind(self, model: type[Model], sdl: SdlField) -> None:
+        require_no_arguments(sdl)
+        self.target = target_of(sdl, model, is_list=False)
+        self.rows = model._base_manager.filter(pk=OuterRef("pk"))
+
+    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
+        rows, keys = self.target.select(self.rows, selected.selection, compilation)
+        return JsonObject(rows, keys)
+
+
 class One(ProjectedField):
-    """A to-one relation: a foreign key of the model."""
+    """A to-one relation: a foreign key of the model, or a one-to-one that points here."""
 
     def __init__(self, relation: str) -> None:
         self.relation = relation
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        key = field_of(model, self.relation)
-        if not isinstance(key, ForeignKey):
-            raise ProjectionError(f"{self.relation} is no foreign key")
+        relation = field_of(model, self.relation)
+        if not isinstance(relation, ForeignKey | OneToOneRel):
+            raise ProjectionError(f"{self.relation} is no foreign key and no one-to-one")
         require_no_arguments(sdl)
-        self.target = target_of(sdl, key.related_model, is_list=False)
-        if key.null and not sdl.is_nullable:
+        self.target = target_of(sdl, relation.related_model, is_list=False)
+        if relation.null and not sdl.is_nullable:
             raise ProjectionError(f"{self.relation} can be NULL, and the SDL says non-null")
-        self.rows = self.target.model._base_manager.filter(**{key.target_field.name: OuterRef(key.attname)})
+        key = relation if isinstance(relation, ForeignKey) else relation.field
+        there, here = key.target_field.name, key.attname
+        same = {there: OuterRef(here)} if key is relation else {here: OuterRef(there)}
+        self.rows = self.target.model._base_manager.filter(**same)
 
     def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)

@@ -13,7 +13,7 @@ from blog.projections import oldest_first, visible_newest_first
 from contentapi.graphql.projections import ProjectedTypes
 from contentapi.graphql.scalars import DATE_TIME
 from contentapi.identity import Actor
-from contentapi.projection import Computed, Count, Many, One, Projection, ProjectionError
+from contentapi.projection import Computed, Count, Itself, Many, One, Projection, ProjectionError
 from users.models import User
 
 TYPES = """
@@ -41,6 +41,7 @@ def bind(post_sdl: str, field: Any, *, author_model: Any = Author, others: str =
         TYPES
         + f"type Post {{ title: String! {post_sdl} }}"
         + "type Author { name: String! } type Comment { body: String! } type Other { title: String! }"
+        + "type Source { path: String! }"
         + others,
         DATE_TIME,
         ProjectedTypes(
@@ -48,6 +49,7 @@ def bind(post_sdl: str, field: Any, *, author_model: Any = Author, others: str =
                 Projection(name, Post, fields),
                 Projection("Author", author_model, author_fields),
                 Projection("Comment", Comment, {"body": "body"}),
+                Projection("Source", PostSource, {"path": "path"}),
             ]
         ),
     )
@@ -84,7 +86,12 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "One on a column": ("odd: Author!", One("title"), "title is no foreign key"),
     "One on nothing": ("odd: Author!", One("colour"), "Post has no field colour"),
     "One on a to-many relation": ("odd: Author!", One("comments"), "comments is no foreign key"),
-    "One on the other end of a one-to-one": ("odd: Author!", One("source"), "source is no foreign key"),
+    "One on a one-to-one that points here, under non-null": ("odd: Source!", One("source"), "source can be NULL"),
+    "Itself as a type of another model": ("odd: Author!", Itself(), "not how Post is projected"),
+    "Itself as a type that is not projected": ("odd: Other!", Itself(), "not how Post is projected"),
+    "Itself under a list": ("odd: [Post!]!", Itself(), "the SDL has a list of Post"),
+    "Itself under a scalar": ("odd: String", Itself(), "not how Post is projected"),
+    "arguments on Itself": ("odd(id: ID): Post!", Itself(), "takes no arguments, and the SDL has id"),
     "One under a list": ("odd: [Author!]!", One("author"), "the SDL has a list of Author"),
     "One of another type": ("odd: Comment!", One("author"), "not how Author is projected"),
     "One of a type that is not projected": ("odd: Other!", One("author"), "not how Author is projected"),
@@ -152,6 +159,8 @@ RIGHT: dict[str, tuple[str, Any]] = {
     "a list": ("odd: [ID!]!", "tags"),
     "a list of enums": ("odd: [PostStatus!]!", Computed(lambda _: STATES)),
     "a to-one relation": ("odd: Author", One("author")),
+    "a one-to-one that points here": ("odd: Source", One("source")),
+    "the row itself": ("odd: Post!", Itself()),
     "a to-many relation": ("odd(limit: Int = 9): [Comment!]", Many("comments", oldest_first)),
     "a count": ("odd: Int", Count("comments")),
     "an expression": ("odd: Int", Computed(lambda _: Length("title"))),

@@ -1,0 +1,45 @@
+"""How the types of users are read: each field of the SDL, said in the ORM."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import CharField, Expression, Value
+from django.db.models.functions import Cast
+
+from contentapi.identity import Actor, Role, Scope
+from contentapi.projection import Computed, Itself, One, Projection
+from users.models import User
+
+ROLE = CharField(choices=[(role.value, role.value) for role in Role])
+SCOPES = ArrayField(CharField())
+
+
+def role_of_credential(actor: Actor) -> Expression:
+    """The role that the credential tells of: the one that decides, also while a token is older than a new role."""
+    return Cast(Value(actor.role and actor.role.value), ROLE)
+
+
+def usable_scopes(actor: Actor) -> Expression:
+    return Cast(Value(sorted(scope.value for scope in Scope if actor.has(scope))), SCOPES)
+
+
+VIEWER = Projection(
+    "Viewer",
+    User,
+    {
+        "user": Itself(),
+        "role": Computed(role_of_credential),
+        "scopes": Computed(usable_scopes),
+        "author": One("author"),
+    },
+)
+
+USER = Projection(
+    "User",
+    User,
+    {
+        "id": "id",
+        "name": "name",
+        "email": "email",
+    },
+)
+
+PROJECTIONS = [VIEWER, USER]
