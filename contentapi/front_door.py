@@ -19,6 +19,7 @@ from django.http.request import split_domain_port, validate_host
 
 from contentapi.graphql.view import respond
 from contentapi.middleware import current_request_id
+from contentapi.rates import UNMETERED
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse
@@ -78,6 +79,7 @@ def headers_of_django(django: WSGIHandler) -> list[tuple[str, str]]:
         "CONTENT_LENGTH": str(len(body)),
         "wsgi.url_scheme": "http",
         "wsgi.input": BytesIO(body),
+        UNMETERED: True,
     }
     answer = django.get_response(WSGIRequest(environ))
     if answer.status_code != HTTPStatus.OK:

@@ -1,11 +1,23 @@
-"""The request's id: in every answer's X-Request-ID, in error bodies, and in every line logged for it."""
+"""What holds for every request: its id, which is in X-Request-ID, in error bodies and in each line logged for it; and
+its rate limit, where its view does not see to that itself."""
 
 import logging
 import uuid
 from collections.abc import Callable
 from contextvars import ContextVar
+from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse
+
+from contentapi.errors import RateLimited
+from contentapi.rates import Account
+from contentapi.rest import error_response
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+# Editors' pages and files: those who log in there are counted when they do.
+NOT_THE_API = ("/admin/", "/static/")
+ACCOUNT = "contentapi.account"
 
 current_request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
@@ -21,6 +33,46 @@ def request_id(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
             current_request_id.reset(token)
 
     return middleware
+
+
+def charges_itself(view: View) -> View:
+    """Mark a view that charges for its requests, and puts the headers of `contentapi.rates` into its answers."""
+    vars(view)["charges_itself"] = True
+    return view
+
+
+class Rates:
+    """Charges the client's address for a request, before its view is called; where there is no view, after."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if request.path_info.startswith(NOT_THE_API) or "RateLimit" in response:
+            return response
+        return self.charged(request) or self.with_headers(request, response)
+
+    def process_view(self, request: HttpRequest, view: Any, *_: Any) -> HttpResponse | None:
+        if request.path_info.startswith(NOT_THE_API) or getattr(view, "charges_itself", False):
+            return None
+        return self.charged(request)
+
+    def charged(self, request: HttpRequest) -> HttpResponse | None:
+        """Charge once for a request. Returns the answer to one that is over the limit."""
+        if ACCOUNT in request.META:
+            return None
+        account = request.META[ACCOUNT] = Account(request.META)
+        try:
+            account.charge(1)
+        except RateLimited as refused:
+            return error_response(refused)
+        return None
+
+    def with_headers(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        for name, value in request.META[ACCOUNT].headers.items():
+            response[name] = value
+        return response
 
 
 class RequestIdFilter(logging.Filter):

@@ -47,6 +47,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "contentapi.middleware.request_id",
+    "contentapi.middleware.Rates",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
@@ -140,7 +141,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = ENVIRONMENT.contentapi_max_body
 
 CORS_ALLOWED_ORIGINS = list(ENVIRONMENT.cors_allowed_origins)
 CORS_ALLOW_HEADERS = ["accept", "authorization", "content-type", "x-api-key"]
-CORS_EXPOSE_HEADERS = ["x-request-id", "retry-after"]
+CORS_EXPOSE_HEADERS = ["x-request-id", "retry-after", "ratelimit", "ratelimit-policy"]
 CORS_URLS_REGEX = r"^/(?!admin/)"
 
 # --- Language, time, files -----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import pytest
 from django.test import Client
 
+from contentapi import rates
 from contentapi.identity import Actor
 from users import services
 from users.models import User
@@ -40,6 +41,12 @@ def api_key_of(actor: Actor) -> str:
     assert actor.user_id is not None
     user = User.objects.get(pk=actor.user_id)
     return services.create_api_key(email=user.email, name="test", scopes=actor.scopes)
+
+
+@pytest.fixture(autouse=True)
+def nothing_counted() -> None:
+    """Begin with full rate limits: all tests ask from one address."""
+    rates.reset()
 
 
 @pytest.fixture

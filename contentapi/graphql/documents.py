@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from graphql import (
@@ -31,6 +31,7 @@ from graphql import (
 
 from contentapi.caching import BoundedCache
 from contentapi.errors import LimitExceeded
+from contentapi.graphql.costs import Costs, measure
 from contentapi.graphql.errors import ValidationFailed
 from contentapi.text import is_storable
 
@@ -38,9 +39,16 @@ INTROSPECTION_FIELDS = ("__schema", "__type")
 INTROSPECTION_DEPTH = 15
 
 
+class Known(NamedTuple):
+    """A valid document, and what its operations cost."""
+
+    document: DocumentNode
+    costs: Costs
+
+
 # The valid documents that were asked for last. A parsed one takes some hundred times the memory of its text.
-DOCUMENTS: BoundedCache[DocumentNode] = BoundedCache(
-    settings.ENVIRONMENT.contentapi_document_cache, weigh=lambda document: 256 + len(text_of(document))
+DOCUMENTS: BoundedCache[Known] = BoundedCache(
+    settings.ENVIRONMENT.contentapi_document_cache, weigh=lambda known: 256 + len(text_of(known.document))
 )
 
 
@@ -56,7 +64,7 @@ def parse_document(_: Any, request: dict[str, Any]) -> DocumentNode:
     """Parse the text of a request, unless it is known. Raises a syntax error, or a `GraphQLError` for a limit."""
     known = DOCUMENTS.get(request["query"])
     if known is not None:
-        return known
+        return known.document
     text, longest = request["query"], settings.ENVIRONMENT.contentapi_max_query_length
     length = len(text.encode())
     if length > longest:
@@ -91,8 +99,7 @@ def validate_document(
     type_info: TypeInfo | None = None,  # noqa: ARG001 - Ariadne's protocol
 ) -> list[GraphQLError]:
     """Validate a document and hold it to its depths, unless it is known. Returns what is wrong with it."""
-    text = text_of(document_ast)
-    if DOCUMENTS.get(text) is document_ast:
+    if known_costs(document_ast) is not None:
         return []
     errors = validate(
         schema, document_ast, rules=[*(rules or specified_rules), StorableStringsRule], max_errors=max_errors
@@ -102,8 +109,26 @@ def validate_document(
     errors = errors or depth_errors(document_ast)
     if not errors:
         forget_tokens(document_ast)
-        DOCUMENTS.put(text, document_ast)
+        DOCUMENTS.put(text_of(document_ast), Known(document_ast, measured(schema, document_ast)))
     return errors
+
+
+def costs_of(schema: GraphQLSchema, document: DocumentNode) -> Costs:
+    """Return what the operations of a valid document cost; one too large to be kept is measured anew."""
+    costs = known_costs(document)
+    return measured(schema, document) if costs is None else costs
+
+
+def measured(schema: GraphQLSchema, document: DocumentNode) -> Costs:
+    try:
+        return measure(schema, document)
+    except RecursionError:
+        raise far_too_deep() from None
+
+
+def known_costs(document: DocumentNode) -> Costs | None:
+    known = DOCUMENTS.get(text_of(document))
+    return known.costs if known is not None and known.document is document else None
 
 
 def forget_tokens(node: Node) -> None:
@@ -126,7 +151,7 @@ def depth_errors(document: DocumentNode) -> list[GraphQLError]:
     try:
         fields, introspection = depths(document)
     except RecursionError:  # fragments that spread each other hundreds of times over
-        return [over_limit(f"The query is far deeper than the {most} that are allowed (CONTENTAPI_MAX_DEPTH).")]
+        return [far_too_deep()]
     if fields > most:
         return [over_limit(f"The query is {fields} fields deep; at most {most} are allowed (CONTENTAPI_MAX_DEPTH).")]
     if introspection > INTROSPECTION_DEPTH:
@@ -162,6 +187,11 @@ def depths(document: DocumentNode) -> tuple[int, int]:
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     found = [deepest(operation.selection_set) for operation in operations]
     return max(own for own, _ in found), max(other for _, other in found)
+
+
+def far_too_deep() -> GraphQLError:
+    most = settings.ENVIRONMENT.contentapi_max_depth
+    return over_limit(f"The query is far deeper than the {most} that are allowed (CONTENTAPI_MAX_DEPTH).")
 
 
 def over_limit(message: str) -> GraphQLError:

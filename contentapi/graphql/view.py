@@ -14,6 +14,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.http import parse_header_parameters
 from django.views.decorators.csrf import csrf_exempt
+from graphql import DocumentNode
 
 from contentapi.errors import (
     Malformed,
@@ -22,12 +23,15 @@ from contentapi.errors import (
     TooLarge,
     UnsupportedMediaType,
 )
-from contentapi.graphql.documents import parse_document, validate_document
+from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
+from contentapi.graphql.documents import costs_of, parse_document, validate_document
 from contentapi.graphql.errors import PARTIAL_SUCCESS, ErrorReport, entry, logged_kind
 from contentapi.graphql.projections import ProjectingExecutor
 from contentapi.graphql.schema import SCHEMA
-from contentapi.identity import RequestContext
+from contentapi.identity import Actor, RequestContext
+from contentapi.middleware import charges_itself
 from contentapi.negotiation import preferred_type
+from contentapi.rates import Account
 from contentapi.text import require_storable
 from users.authentication import authenticate
 
@@ -53,6 +57,7 @@ class Reply(NamedTuple):
     body: bytes
 
 
+@charges_itself
 @csrf_exempt  # cookies are no credential here
 def graphql(request: HttpRequest) -> HttpResponse:
     """Answer one GraphQL request."""
@@ -62,15 +67,27 @@ def graphql(request: HttpRequest) -> HttpResponse:
 
 def respond(environ: Mapping[str, Any]) -> Reply:
     """Answer the GraphQL request of a WSGI environ, also when something goes wrong."""
-    media_type = JSON
+    account = Account(environ)
+    media_type = preferred_media_type(environ)
     try:
+        actor = admitted(environ, account)
         require_post(environ)
-        media_type = acceptable_type(environ)
-        body = read_body(environ)
-        return answer(*execute(body, {"actor": authenticate(credentials(environ))}), media_type)
+        require_acceptable(media_type)
+        members, status, headers = execute(read_body(environ), {"actor": actor}, account)
     except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
         kind = logged_kind(exception)
-        return answer({"errors": [entry(kind)]}, kind.status, kind.headers, media_type)
+        members, status, headers = {"errors": [entry(kind)]}, kind.status, kind.headers
+    return answer(members, status, {**account.headers, **headers}, media_type or JSON)
+
+
+def admitted(environ: Mapping[str, Any], account: Account) -> Actor:
+    """Find out who asks, and charge for asking: whoever cannot be made out by the address."""
+    try:
+        actor = authenticate(credentials(environ))
+        account.belongs_to(actor)
+    finally:
+        account.charge(1)
+    return actor
 
 
 def require_post(environ: Mapping[str, Any]) -> None:
@@ -78,12 +95,14 @@ def require_post(environ: Mapping[str, Any]) -> None:
         raise MethodNotAllowed(environ["REQUEST_METHOD"], ["POST"])
 
 
-def acceptable_type(environ: Mapping[str, Any]) -> str:
-    accept = environ.get("HTTP_ACCEPT", "")
-    preferred = JSON if accept in (JSON, "*/*") else preferred_type(accept, [JSON, GRAPHQL_RESPONSE])
-    if preferred is None:
+def require_acceptable(media_type: str | None) -> None:
+    if media_type is None:
         raise NotAcceptable(f"An answer is {JSON} or {GRAPHQL_RESPONSE}; Accept allows neither.")
-    return preferred
+
+
+def preferred_media_type(environ: Mapping[str, Any]) -> str | None:
+    accept = environ.get("HTTP_ACCEPT", "")
+    return JSON if accept in (JSON, "*/*") else preferred_type(accept, [JSON, GRAPHQL_RESPONSE])
 
 
 def credentials(environ: Mapping[str, Any]) -> dict[str, str]:
@@ -128,20 +147,40 @@ def read_bytes(environ: Mapping[str, Any]) -> bytes:
     return content
 
 
-def execute(body: GraphQLBody, context: RequestContext) -> tuple[dict[str, Any], int, Mapping[str, str]]:
+class Toll:
+    """Charges for an operation before it is executed. Ariadne asks for its root value then, which there is none of."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self.cost: int | None = None
+
+    def __call__(self, _: Any, name: str | None, variables: dict[str, Any] | None, document: DocumentNode) -> None:
+        operation = costs_of(SCHEMA, document).chosen(name)
+        self.cost = operation.value(variables)
+        require_affordable(self.cost)
+        self.account.charge(1 + self.cost // COST_OF_ONE_MORE, is_write=operation.is_write)
+
+
+def execute(
+    body: GraphQLBody, context: RequestContext, account: Account
+) -> tuple[dict[str, Any], int, Mapping[str, str]]:
     """Execute a request. Returns the members of the answer, its status and its headers."""
+    toll = Toll(account)
     report = ErrorReport()
     # A blank stands for the empty document, which Ariadne takes for none at all.
     _, result = graphql_sync(
         SCHEMA,
         {"query": body.query or " ", "variables": body.variables, "operationName": body.operation_name},
         context_value=context,
+        root_value=toll,
         query_parser=parse_document,
         query_validator=validate_document,
         introspection=settings.ENVIRONMENT.contentapi_introspection == "on",
         error_formatter=report.add,
         execution_context_class=ProjectingExecutor,
     )
+    if toll.cost is not None and (body.extensions or {}).get("cost") is True:
+        result["extensions"] = {"cost": toll.cost}
     if not report.kinds:
         return result, 200, {}
     if report.outside_execution:
@@ -152,8 +191,7 @@ def execute(body: GraphQLBody, context: RequestContext) -> tuple[dict[str, Any],
 
 
 def answer(members: dict[str, Any], status: int, headers: Mapping[str, str], media_type: str) -> Reply:
-    ordered = {
-        name: members[name] for name in ("errors", "data") if name in members
-    }  # errors first, as GraphQL advises
+    names = ("errors", "data", "extensions")  # errors first, as GraphQL advises
+    ordered = {name: members[name] for name in names if name in members}
     body = msgspec.json.encode(ordered)
     return Reply(status, {**headers, "Content-Type": f"{media_type}; charset=utf-8"}, body)

@@ -1,6 +1,7 @@
 """Rate limits: how much a credential or an address may ask for, and the headers that say what is left of it.
 
-    account = Account(actor, environ)           # who pays: the credential, else the address
+    account = Account(environ)                  # who pays: the address, and once it is known, the credential
+    account.belongs_to(actor)
     account.charge(1)                           # raises `RateLimited`; `account.headers` go out with every answer
     charge(TOKENS, key=client_address(environ)) # the same for one limit and one key; returns the headers
 
@@ -30,12 +31,17 @@ COUNTERS: dict[str, Counter] = {}  # by the address of Redis; empty for this pro
 class Account:
     """Who pays for one request, what it has taken so far, and the headers for its answer."""
 
-    def __init__(self, actor: Actor, environ: Mapping[str, Any]) -> None:
-        self.limit = ANONYMOUS if actor.is_anonymous else AUTHENTICATED
-        self.key = client_address(environ) if actor.is_anonymous else actor.credential_id or f"user:{actor.user_id}"
+    def __init__(self, environ: Mapping[str, Any]) -> None:
+        self.limit = ANONYMOUS
+        self.key = client_address(environ)
         self.is_metered = UNMETERED not in environ
         self.paid = 0
         self.headers: Mapping[str, str] = {}
+
+    def belongs_to(self, actor: Actor) -> None:
+        """Let the credential of somebody known pay, in place of the address."""
+        if not actor.is_anonymous:
+            self.limit, self.key = AUTHENTICATED, actor.credential_id or f"user:{actor.user_id}"
 
     def charge(self, total: int, *, is_write: bool = False) -> None:
         """Take what is missing to `total`, for a write of somebody known also from the writes. Raises `RateLimited`."""

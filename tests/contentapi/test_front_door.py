@@ -9,6 +9,7 @@ import pytest
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 
+from contentapi import rates
 from contentapi.front_door import FrontDoor, is_plain
 from tests.factories import make_post
 
@@ -104,10 +105,19 @@ def test_an_answer_is_what_django_would_have_answered(
     make_post(title="Soup")
 
     direct = answer_of(through_the_door, environ(**changes))
+    rates.reset()
     by_django = answer_of(through_django, environ(**changes))
 
     assert comparable(direct) == comparable(by_django)
     assert dict(direct[1])["Content-Length"] == str(len(direct[2]))
+
+
+def test_learning_the_headers_counts_no_request_and_learns_no_rates() -> None:
+    door = FrontDoor(NoDjango())
+
+    _, headers, _ = answer_of(door, environ())
+
+    assert [value for name, value in headers if name == "RateLimit"] == ['"anonymous";r=299;t=60']
 
 
 def test_the_security_headers_are_there(through_the_door: FrontDoor) -> None:

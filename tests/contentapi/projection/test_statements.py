@@ -186,7 +186,7 @@ def test_what_is_kept_of_a_document_holds_none_of_its_tokens() -> None:
 
     kept_document = DOCUMENTS.get(PAGE)
     assert kept_document is not None
-    places = [node.loc for node in all_nodes(kept_document) if node.loc]
+    places = [node.loc for node in all_nodes(kept_document.document) if node.loc]
     assert len(places) > 20
     assert [place for place in places if place.start_token or place.end_token] == []
 

@@ -1,0 +1,206 @@
+"""What a request may cost: an object counts 1, a scalar 0, and what stands in a page counts for each of its items.
+
+A document is measured once, as the sums of its operations, in which only page sizes that come from variables stay open;
+each request fills them in. Every fragment is one sum, however often it is spread: the work grows with the document, and
+not with what it expands to. `@skip` and `@include` change nothing: a cost holds whatever they say.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from math import isfinite
+from typing import Any, NamedTuple, cast
+
+from django.conf import settings
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLCompositeType,
+    GraphQLField,
+    GraphQLNamedType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    IntValueNode,
+    OperationDefinitionNode,
+    OperationType,
+    SelectionNode,
+    SelectionSetNode,
+    ValueNode,
+    VariableNode,
+    get_named_type,
+    is_composite_type,
+)
+
+from contentapi.errors import LimitExceeded
+from contentapi.graphql.projections import default_of
+
+PAGE_SIZES = ("limit", "first", "last")  # the arguments that say how many items come back
+ENDLESS = 10**12  # more than anybody may spend; sums end here instead of growing into numbers of thousands of digits
+COST_OF_ONE_MORE = 1000  # a request is charged 1, and 1 more for each of these
+
+Variables = Mapping[str, Any]
+
+
+class PageSize(NamedTuple):
+    """The arguments of a field that say how many items it returns: each a number or a variable, and its default."""
+
+    arguments: tuple[tuple[int | str | None, int | None], ...]
+
+    def value(self, variables: Variables) -> int:
+        """Return the largest that is given, or what a page holds at most: a larger one is refused, and costs no more."""
+        most: int = settings.ENVIRONMENT.contentapi_max_page
+        values = [
+            default if (given := whole(variables.get(said) if isinstance(said, str) else said)) is None else given
+            for said, default in self.arguments
+        ]
+        known = [value for value in values if value is not None]
+        return min(most, max(0, *known)) if known else most
+
+
+def whole(value: Any) -> int | None:
+    """Return a JSON number as GraphQL's Int reads it; None for what it refuses."""
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A number, and other sums, each times a page size."""
+
+    constant: int = 0
+    parts: tuple[tuple[int | PageSize, "Sum"], ...] = ()
+
+    @classmethod
+    def of(cls, terms: Iterable[tuple[int | PageSize, "Sum"]]) -> "Sum":
+        """Add up what is known already."""
+        constant, parts = 0, []
+        for size, term in terms:
+            if isinstance(size, int) and not term.parts:
+                constant += size * term.constant
+            else:
+                parts.append((size, term))
+        return cls(min(constant, ENDLESS), tuple(parts))
+
+    def value(self, variables: Variables, known: dict[int, int]) -> int:
+        """Return the sum for these variables. `known` keeps what each sum came to, by its identity."""
+        if not self.parts:
+            return self.constant
+        if id(self) not in known:
+            values = [
+                (size if isinstance(size, int) else size.value(variables)) * part.value(variables, known)
+                for size, part in self.parts
+            ]
+            known[id(self)] = min(self.constant + sum(values), ENDLESS)
+        return known[id(self)]
+
+
+class OperationCost(NamedTuple):
+    is_write: bool
+    total: Sum
+    defaults: dict[str, Any]  # of its variables
+
+    def value(self, variables: Variables | None) -> int:
+        if not self.total.parts:
+            return self.total.constant
+        return self.total.value({**self.defaults, **(variables or {})}, {})
+
+
+NOTHING = OperationCost(is_write=False, total=Sum(), defaults={})
+
+
+class Costs(dict[str, OperationCost]):
+    """The operations of a document by their names; the one without a name by an empty one."""
+
+    def chosen(self, name: str | None) -> OperationCost:
+        """Return the operation that a request asks for; one that costs nothing where it asks for none that is there."""
+        if not name and len(self) == 1:
+            return next(iter(self.values()))
+        return self.get(name or "", NOTHING)
+
+
+def measure(schema: GraphQLSchema, document: DocumentNode) -> Costs:
+    """Measure the operations of a valid document."""
+    measuring = Measuring(schema, document)
+    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    return Costs({node.name.value if node.name else "": measuring.operation(node) for node in operations})
+
+
+def require_affordable(cost: int) -> None:
+    most = settings.ENVIRONMENT.contentapi_max_cost
+    if cost > most:
+        counted = f"{ENDLESS} or more" if cost >= ENDLESS else cost
+        raise LimitExceeded(f"The query costs {counted}; at most {most} are allowed (CONTENTAPI_MAX_COST).")
+
+
+@dataclass
+class Measuring:
+    """One walk through a document."""
+
+    schema: GraphQLSchema
+    document: DocumentNode
+    spread: dict[str, Sum] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        definitions = self.document.definitions
+        self.fragments = {node.name.value: node for node in definitions if isinstance(node, FragmentDefinitionNode)}
+
+    def operation(self, node: OperationDefinitionNode) -> OperationCost:
+        root = self.schema.get_root_type(node.operation)
+        defaults = {
+            definition.variable.name.value: int(definition.default_value.value)
+            for definition in node.variable_definitions or ()
+            if isinstance(definition.default_value, IntValueNode)
+        }
+        is_write = node.operation is OperationType.MUTATION
+        return OperationCost(
+            is_write, self.selections(cast("GraphQLCompositeType", root), node.selection_set), defaults
+        )
+
+    def selections(self, parent: GraphQLNamedType, node: SelectionSetNode) -> Sum:
+        return Sum.of(map(partial(self.selection, parent), node.selections))
+
+    def selection(self, parent: GraphQLNamedType, node: SelectionNode) -> tuple[int | PageSize, Sum]:
+        if isinstance(node, FragmentSpreadNode):
+            return 1, self.fragment(node.name.value)
+        if isinstance(node, InlineFragmentNode):
+            return 1, self.selections(self.narrowed(parent, node), node.selection_set)
+        return self.field(parent, cast("FieldNode", node))
+
+    def narrowed(self, parent: GraphQLNamedType, node: InlineFragmentNode | FragmentDefinitionNode) -> GraphQLNamedType:
+        condition = node.type_condition
+        return cast("GraphQLNamedType", self.schema.get_type(condition.name.value)) if condition else parent
+
+    def fragment(self, name: str) -> Sum:
+        if name not in self.spread:
+            node = self.fragments[name]
+            self.spread[name] = self.selections(self.narrowed(cast("Any", None), node), node.selection_set)
+        return self.spread[name]
+
+    def field(self, parent: GraphQLNamedType, node: FieldNode) -> tuple[int | PageSize, Sum]:
+        name = node.name.value
+        described = None if name.startswith("__") else cast("Any", parent).fields[name]  # introspection is free
+        if described is None or node.selection_set is None:
+            return 1, Sum()
+        kind = get_named_type(described.type)
+        if not is_composite_type(kind):
+            return 1, Sum()
+        inner = self.selections(kind, node.selection_set)
+        return page_size(described, node), Sum(min(inner.constant + 1, ENDLESS), inner.parts)
+
+
+def page_size(described: GraphQLField, node: FieldNode) -> int | PageSize:
+    """Return how many objects a field stands for: a number, where no variable says so."""
+    given = {argument.name.value: argument.value for argument in node.arguments or ()}
+    said = [(given.get(name), default_of(described.args[name])) for name in PAGE_SIZES if name in described.args]
+    if not said:
+        return 1
+    size = PageSize(tuple((literal(value), default) for value, default in said))
+    return size if any(isinstance(name, str) for name, _ in size.arguments) else size.value({})
+
+
+def literal(node: ValueNode | None) -> int | str | None:
+    """Return the number that is written, or the name of the variable; None for neither."""
+    if isinstance(node, VariableNode):
+        return node.name.value
+    return int(node.value) if isinstance(node, IntValueNode) else None
