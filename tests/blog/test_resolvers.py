@@ -2,6 +2,7 @@
 
 import pytest
 
+from blog.models import Comment, Post
 from contentapi.identity import Role
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
@@ -42,3 +43,123 @@ def test_create_post_answers_with_the_post(gql: GraphQL) -> None:
     assert answer.data == {
         "createPost": {"title": "Soup", "status": "published", "version": "1", "author": {"name": "Ines"}}
     }
+
+
+CHANGED = "{ title body tags status version publishAt }"
+
+
+@pytest.mark.django_db
+def test_update_post_changes_what_is_sent_and_answers_with_the_post(gql: GraphQL) -> None:
+    post = make_post(title="Old", body="Old.", tags=["a"], status="draft")
+
+    answer = gql(
+        f"mutation ($input: UpdatePostInput!) {{ updatePost(input: $input) {CHANGED} }}",
+        actor=make_actor(Role.EDITOR),
+        input={"id": post.pk, "title": "New", "tags": [], "expectedVersion": '"1-c0ffee"'},
+    )
+
+    assert answer.data == {
+        "updatePost": {
+            "title": "New",
+            "body": "Old.",
+            "tags": [],
+            "status": "draft",
+            "version": "2",
+            "publishAt": None,
+        }
+    }
+
+
+@pytest.mark.django_db
+def test_several_moves_of_a_post_run_one_after_the_other(gql: GraphQL) -> None:
+    post = make_post(status="draft")
+
+    answer = gql(
+        """
+        mutation ($id: ID!, $later: SchedulePostInput!) {
+          schedulePost(input: $later) { status publishAt version }
+          publishPost(id: $id, expectedVersion: "2") { status publishAt version }
+          again: publishPost(id: $id) { status version }
+          archivePost(id: $id) { status version }
+          unpublishPost(id: $id, expectedVersion: null) { status version }
+        }
+        """,
+        actor=make_actor(Role.EDITOR),
+        id=post.pk,
+        later={"id": post.pk, "publishAt": "2100-01-01T00:00:00+00:00", "expectedVersion": "1"},
+    )
+
+    assert answer.data == {
+        "schedulePost": {"status": "scheduled", "publishAt": "2100-01-01T00:00:00+00:00", "version": "2"},
+        "publishPost": {"status": "published", "publishAt": None, "version": "3"},
+        "again": {"status": "published", "version": "3"},
+        "archivePost": {"status": "archived", "version": "4"},
+        "unpublishPost": {"status": "draft", "version": "5"},
+    }
+
+
+@pytest.mark.django_db
+def test_what_is_deleted_answers_with_its_id(gql: GraphQL) -> None:
+    post, comment = make_post(), make_comment(make_post())
+
+    answer = gql(
+        "mutation ($post: ID!, $comment: ID!) { deletePost(id: $post) deleteComment(id: $comment) }",
+        actor=make_actor(Role.EDITOR),
+        post=post.pk,
+        comment=comment.pk,
+    )
+
+    assert answer.data == {"deletePost": str(post.pk), "deleteComment": str(comment.pk)}
+    assert not Comment.objects.exists()
+
+
+@pytest.mark.django_db
+def test_add_comment_answers_with_the_comment_by_the_asker(gql: GraphQL) -> None:
+    post = make_post()
+    actor = make_actor(Role.READER, author=make_author(name="Rosa"))
+
+    answer = gql(
+        "mutation ($input: AddCommentInput!) { addComment(input: $input) { body author { name } } }",
+        actor=actor,
+        input={"postId": post.pk, "body": "Well said."},
+    )
+
+    assert answer.data == {"addComment": {"body": "Well said.", "author": {"name": "Rosa"}}}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("mutation", "status", "code"),
+    [
+        ('publishPost(id: ID, expectedVersion: "9") { id }', 409, "CONFLICT"),
+        ('deletePost(id: ID, expectedVersion: "1\'")', 409, "CONFLICT"),
+        ("archivePost(id: 0) { id }", 404, "NOT_FOUND"),
+        ("updatePost(input: {id: ID, title: null}) { id }", 422, "INVALID"),
+        ('schedulePost(input: {id: ID, publishAt: "2020-01-01T00:00:00Z"}) { id }', 422, "INVALID"),
+        ("schedulePost(input: {id: ID}) { id }", 400, "GRAPHQL_VALIDATION_FAILED"),
+        ('addComment(input: {postId: ID, body: " "}) { id }', 422, "INVALID"),
+        ("deleteComment(id: 0)", 404, "NOT_FOUND"),
+    ],
+)
+def test_what_is_refused_says_so_and_changes_nothing(gql: GraphQL, mutation: str, status: int, code: str) -> None:
+    post = make_post(status="draft")
+    before = Post.objects.values().get()
+
+    answer = gql(f"mutation {{ {mutation.replace('ID', str(post.pk))} }}", actor=make_actor(Role.EDITOR))
+
+    assert (answer.status, answer.codes) == (status, [code])
+    assert Post.objects.values().get() == before
+
+
+@pytest.mark.django_db
+def test_a_mutation_that_fails_leaves_those_around_it_done(gql: GraphQL) -> None:
+    post = make_post(status="draft")
+
+    answer = gql(
+        'mutation ($id: ID!) { a: publishPost(id: $id) { status } publishPost(id: $id, expectedVersion: "1") { id } }',
+        actor=make_actor(Role.EDITOR),
+        id=post.pk,
+    )
+
+    assert (answer.status, answer.codes) == (294, ["CONFLICT"])
+    assert answer.body["data"] == {"a": {"status": "published"}, "publishPost": None}

@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
+from pytest_django import DjangoAssertNumQueries
 
 from blog import services
 from blog.models import Author, Post, PostStatus
@@ -106,6 +108,56 @@ def test_a_first_post_makes_the_askers_profile_and_a_second_uses_it() -> None:
     profile = {"id": first.author_id, "user": user.pk, "name": "Ines", "email": "ines@example.invalid"}
     assert list(Author.objects.values(*profile)) == [profile]
     assert second.author_id == first.author_id
+
+
+@pytest.mark.django_db
+def test_a_profile_that_is_made_while_a_credential_lives_is_the_askers_own_at_once() -> None:
+    user = make_user(Role.AUTHOR)
+    actor = Actor(user_id=user.pk, role=Role.AUTHOR, scopes=ALL_SCOPES)
+    post = make_post(author=make_author(user=user), status="draft")
+
+    services.update_post(actor=actor, post_id=str(post.pk), changes={"title": "New"})
+    written = services.create_post(actor=actor, title="Soup", body="")
+
+    assert written.author_id == post.author_id
+
+
+@pytest.mark.django_db
+def test_an_author_may_name_themselves() -> None:
+    author = make_author()
+    actor = make_actor(Role.AUTHOR, author=author)
+
+    post = services.create_post(actor=actor, title="Soup", body="", author_id=str(author.pk))
+
+    assert post.author_id == author.pk
+
+
+@pytest.mark.django_db
+def test_a_post_costs_one_read_and_one_write(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    author = make_author()
+    actor = make_actor(Role.AUTHOR, author=author)
+
+    for author_id in (None, str(author.pk)):
+        with django_assert_num_queries(2) as captured:
+            services.create_post(actor=actor, title="Soup", body="", author_id=author_id)
+
+        assert [query["sql"].split()[0] for query in captured.captured_queries] == ["SELECT", "INSERT"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", [Role.AUTHOR, Role.ADMIN])
+def test_a_credential_that_outlives_its_user_writes_nothing(role: Role) -> None:
+    post = make_post()
+    actor = make_actor(role)
+    get_user_model().objects.filter(pk=actor.user_id).delete()
+
+    with pytest.raises(Unauthenticated) as refusal:
+        services.create_post(actor=actor, title="Soup", body="")
+    with pytest.raises(Unauthenticated):
+        services.add_comment(actor=actor, post_id=str(post.pk), body="Well said.")
+
+    assert refusal.value.message == "The user of this credential does not exist any more."
+    assert (list(Post.objects.all()), list(Author.objects.all())) == ([post], [post.author])
 
 
 @pytest.mark.django_db

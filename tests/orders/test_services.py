@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from contentapi.errors import Forbidden, Invalid, Unauthenticated
-from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Role, Scope
+from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from orders.models import Order, OrderStatus
 from orders.services import create_order
 from tests.factories import make_actor, make_user
@@ -22,6 +22,42 @@ def test_everybody_orders_for_themselves(role: Role) -> None:
     stored = Order.objects.get()
     assert (stored, stored.user_id) == (order, actor.user_id)
     assert (stored.status, stored.total) == (OrderStatus.PENDING, Decimal("18.50"))
+
+
+@pytest.mark.django_db
+def test_an_order_is_the_askers_own_unless_a_user_is_named() -> None:
+    actor = make_actor(Role.ADMIN)
+
+    order = create_order(actor=actor, total=Decimal(1))
+
+    assert order.user_id == actor.user_id
+
+
+@pytest.mark.django_db
+def test_the_operator_has_to_name_the_user() -> None:
+    with pytest.raises(Invalid) as raised:
+        create_order(actor=OPERATOR, total=Decimal(1))
+
+    assert raised.value.fields == {"user": ["Name the user: this credential belongs to none."]}
+
+
+@pytest.mark.django_db
+def test_a_user_who_is_named_must_be_there() -> None:
+    with pytest.raises(Invalid) as raised:
+        create_order(actor=OPERATOR, user_id=10**12, total=Decimal(1))
+
+    assert raised.value.fields == {"user": ["There is no user with this id."]}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", [Role.READER, Role.ADMIN])
+def test_a_credential_that_outlives_its_user_orders_nothing(role: Role) -> None:
+    actor = Actor(user_id=10**12, role=role, scopes=ALL_SCOPES, credential="jwt")
+
+    with pytest.raises(Unauthenticated) as raised:
+        create_order(actor=actor, total=Decimal(1))
+
+    assert raised.value.message == "The user of this credential does not exist any more."
 
 
 @pytest.mark.django_db

@@ -1,0 +1,142 @@
+"""Deleting posts and comments: what goes with them, what stays. Who may: tests/contract/test_permission_table.py."""
+
+import pytest
+from django.db import IntegrityError
+
+from blog import services
+from blog.models import Author, Comment, Post, PostSource, PostStatus
+from contentapi.errors import Conflict, NotFound, from_exception
+from contentapi.identity import OPERATOR, Role
+from tests.blog.racing import race
+from tests.factories import make_actor, make_author, make_comment, make_post
+
+NO_IDS = ["", "abc", "0", "01", "-1", str(2**63)]
+
+
+@pytest.mark.django_db
+def test_a_post_goes_with_its_comments_and_its_source_and_nothing_else_goes() -> None:
+    post, other = make_post(), make_post()
+    make_comment(post, author=make_author())
+    kept = make_comment(other)
+    PostSource.objects.create(post=post, path="soup.md", digest=b"x", authors=[], status=PostStatus.DRAFT)
+    authors = set(Author.objects.all())
+
+    deleted = services.delete_post(actor=OPERATOR, post_id=str(post.pk))
+
+    assert deleted == str(post.pk)
+    assert (list(Post.objects.all()), list(Comment.objects.all())) == ([other], [kept])
+    assert not PostSource.objects.exists()
+    assert set(Author.objects.all()) == authors
+
+
+@pytest.mark.django_db
+def test_what_was_deleted_is_not_there_to_delete_again() -> None:
+    post = make_post()
+    comment = make_comment(make_post())
+
+    services.delete_post(actor=OPERATOR, post_id=str(post.pk))
+    services.delete_comment(actor=OPERATOR, comment_id=str(comment.pk))
+
+    with pytest.raises(NotFound, match=r"^There is no post with this id\.$"):
+        services.delete_post(actor=OPERATOR, post_id=str(post.pk))
+    with pytest.raises(NotFound, match=r"^There is no comment with this id\.$"):
+        services.delete_comment(actor=OPERATOR, comment_id=str(comment.pk))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", NO_IDS)
+def test_what_is_no_id_is_not_there_to_delete(text: str) -> None:
+    comment = make_comment(make_post(pk=1), pk=1)
+
+    with pytest.raises(NotFound):
+        services.delete_post(actor=OPERATOR, post_id=text)
+    with pytest.raises(NotFound):
+        services.delete_comment(actor=OPERATOR, comment_id=text)
+    with pytest.raises(NotFound):
+        services.delete_comment(actor=OPERATOR, comment_id="1", post_id=text)
+
+    assert Comment.objects.get() == comment
+
+
+@pytest.mark.django_db
+def test_a_comment_goes_and_its_post_stays_as_it_is() -> None:
+    post = make_post()
+    comment, kept = make_comment(post), make_comment(post)
+    before = list(Post.objects.values())
+
+    deleted = services.delete_comment(actor=OPERATOR, comment_id=str(comment.pk), post_id=str(post.pk))
+
+    assert deleted == str(comment.pk)
+    assert list(Comment.objects.all()) == [kept]
+    assert list(Post.objects.values()) == before
+
+
+@pytest.mark.django_db
+def test_a_comment_is_not_found_under_another_post() -> None:
+    comment = make_comment(make_post())
+
+    with pytest.raises(NotFound):
+        services.delete_comment(actor=OPERATOR, comment_id=str(comment.pk), post_id=str(make_post().pk))
+
+    assert Comment.objects.exists()
+
+
+@pytest.mark.django_db
+def test_ones_own_comment_on_a_post_that_was_taken_down_is_not_there() -> None:
+    author = make_author()
+    comment = make_comment(make_post(status="archived"), author=author)
+
+    with pytest.raises(NotFound):
+        services.delete_comment(actor=make_actor(Role.READER, author=author), comment_id=str(comment.pk))
+
+
+def outcome(act: object) -> str:
+    assert callable(act)
+    try:
+        act()
+    except (NotFound, Conflict, IntegrityError) as refusal:
+        return type(from_exception(refusal)).__name__
+    return "done"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_that_delete_a_post_at_once_one_has_deleted_it() -> None:
+    post = make_post()
+    post_id = str(post.pk)
+
+    def delete() -> str:
+        return outcome(lambda: services.delete_post(actor=OPERATOR, post_id=post_id))
+
+    told = race(lambda: Post.objects.select_for_update().get(pk=post.pk), delete, delete)
+
+    assert sorted(told) == ["NotFound", "done"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_that_delete_a_comment_at_once_one_has_deleted_it() -> None:
+    comment = make_comment(make_post())
+    comment_id = str(comment.pk)
+
+    def delete() -> str:
+        return outcome(lambda: services.delete_comment(actor=OPERATOR, comment_id=comment_id))
+
+    told = race(lambda: Comment.objects.select_for_update().get(pk=comment.pk), delete, delete)
+
+    assert sorted(told) == ["NotFound", "done"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_post_that_is_deleted_while_somebody_comments_goes_or_is_no_longer_there_to_comment_on() -> None:
+    post = make_post()
+    post_id = str(post.pk)
+    reader = make_actor(Role.READER, author=make_author())
+
+    told = race(
+        lambda: Post.objects.select_for_update().get(pk=post.pk),
+        lambda: outcome(lambda: services.delete_post(actor=OPERATOR, post_id=post_id)),
+        lambda: outcome(lambda: services.add_comment(actor=reader, post_id=post_id, body="Well said.")),
+    )
+
+    assert told[0] == "done"
+    assert told[1] in ("done", "Conflict", "NotFound")
+    assert (Post.objects.count(), Comment.objects.count()) == (0, 0)

@@ -1,0 +1,68 @@
+"""A client that says which version of a post it knows changes that version and no other."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from blog import services
+from blog.models import Post
+from contentapi.errors import Conflict, Forbidden, Invalid
+from contentapi.identity import OPERATOR, Role
+from tests.factories import make_actor, make_post
+
+ACTS: dict[str, Callable[..., Any]] = {
+    "update": lambda **given: services.update_post(changes={"title": "New"}, **given),
+    "update to the same": lambda **given: services.update_post(changes={}, **given),
+    "publish": lambda **given: services.move_post(status="published", **given),
+    "make a draft again": lambda **given: services.move_post(status="draft", **given),
+    "delete": services.delete_post,
+}
+WRONG = [
+    *("", '""', "2", '"2-c0ffee"', "12", "1", "07", " 7", "7 ", "7-", '"7', '7"', '"7-c0ffee', '7-c0ffee"', "-7", "+7"),
+    *('W/"7"', "7.0", "*", "none", "\u0667", '"7""', '"7-c0"ffee"', "7-c0 ffee", '"7", "8"', "7\n", "9" * 5000, "\0"),
+]
+
+
+@pytest.fixture
+def post(db: None) -> Post:  # noqa: ARG001
+    return make_post(status="draft", version=7)
+
+
+@pytest.mark.parametrize("expected", [None, "7", '"7"', "7-c0ffee", '"7-c0ffee"', '"7-Zm9v_bGU=-1"'])
+@pytest.mark.parametrize("act", ACTS)
+def test_the_version_it_is_at_lets_a_change_through(post: Post, act: str, expected: str | None) -> None:
+    ACTS[act](actor=OPERATOR, post_id=str(post.pk), expected_version=expected)
+
+
+@pytest.mark.parametrize("expected", WRONG)
+@pytest.mark.parametrize("act", ACTS)
+def test_another_version_and_what_is_no_version_are_a_conflict(post: Post, act: str, expected: str) -> None:
+    before = Post.objects.values().get()
+
+    with pytest.raises(Conflict) as refusal:
+        ACTS[act](actor=OPERATOR, post_id=str(post.pk), expected_version=expected)
+
+    assert refusal.value.message == "This post is at version 7, which is not the version that you expect."
+    assert Post.objects.values().get() == before
+
+
+@pytest.mark.django_db
+def test_who_may_not_change_a_post_learns_that_before_its_version() -> None:
+    post = make_post(version=7)
+
+    with pytest.raises(Forbidden):
+        ACTS["update"](actor=make_actor(Role.READER), post_id=str(post.pk), expected_version="2")
+
+
+def test_a_conflict_comes_before_what_else_is_wrong(post: Post) -> None:
+    with pytest.raises(Conflict):
+        services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": ""}, expected_version="2")
+
+
+@pytest.mark.parametrize("changes", [{"title": None}, {"body": None, "tags": None}])
+def test_null_is_invalid_where_there_is_always_something(post: Post, changes: dict[str, None]) -> None:
+    with pytest.raises(Invalid) as refusal:
+        services.update_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+
+    assert refusal.value.fields == {name: ["This must not be null."] for name in changes}

@@ -1,0 +1,181 @@
+"""The permission table of the decisions, section 4, as data: who may do what to whose things, and with which scopes.
+
+An act is done to something of the asker's own, to another's, or (a comment of another's) on a post of one's own. For
+each asker it says what comes of it: `ok`, or the status of the refusal; `-` where there is nothing to own.
+"""
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from blog.models import Author, Comment, Post, PostStatus
+from contentapi.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
+from orders.models import Order
+from tests.factories import make_author, make_comment, make_order, make_post, make_user
+from users.models import User
+
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+Outcome = str  # "ok", "401", "403" or "404"; what is left out of an answer, as a hidden email is, counts as "404"
+
+OWN, OTHERS, ON_OWN_POSTS = "own", "others'", "others' on own posts"
+ASKERS = ("anonymous", "reader", "author", "editor", "admin")
+
+READ_PUBLIC = "read published posts, authors (not email), comments on them"
+READ_HIDDEN = "read drafts, scheduled, archived"
+WRITE_POSTS = "create, update, publish, schedule, archive, delete posts"
+COMMENT = "comment on a visible post"
+DELETE_COMMENT = "delete a comment"
+EMAIL = "author's email"
+ORDERS = "read, pay, cancel, create orders"
+READ_USERS = "read a user, list users"
+CREATE_USER = "create a user"
+DELETE_USER = "delete a user"
+
+
+class Row(NamedTuple):
+    """`without` are the scopes that an act takes, each with what comes of it when the credential lacks that scope."""
+
+    of: str  # a row of the decisions' table
+    act: str
+    whose: str
+    outcomes: str  # in the order of ASKERS
+    without: dict[Scope, Outcome]
+
+    @property
+    def cells(self) -> list[tuple[str, Outcome]]:
+        pairs = zip(ASKERS, self.outcomes.split(), strict=True)
+        return [(asker, outcome) for asker, outcome in pairs if outcome != "-"]
+
+    def __str__(self) -> str:
+        return f"{self.act}, {self.whose}"
+
+
+READ = {Scope.POSTS_READ: "404"}
+WRITE, PUBLISH = {Scope.POSTS_WRITE: "403"}, {Scope.POSTS_PUBLISH: "403"}
+SAY, MODERATE = {Scope.COMMENTS_WRITE: "403"}, {Scope.COMMENTS_MODERATE: "403"}
+SEE_EMAILS = {Scope.AUTHORS_READ: "404"}
+SEE_ORDERS, WRITE_ORDERS = {Scope.ORDERS_READ: "404"}, {Scope.ORDERS_WRITE: "403"}
+SEE_USERS, WRITE_USERS = {Scope.USERS_READ: "404"}, {Scope.USERS_WRITE: "403"}
+
+ROWS = [
+    Row(READ_PUBLIC, "read a published post", OTHERS, "ok ok ok ok ok", {}),
+    Row(READ_PUBLIC, "read a published post", OWN, "- ok ok ok ok", {}),
+    Row(READ_PUBLIC, "list published posts", OTHERS, "ok ok ok ok ok", {}),
+    Row(READ_PUBLIC, "read an author", OTHERS, "ok ok ok ok ok", {}),
+    Row(READ_PUBLIC, "read a comment", OTHERS, "ok ok ok ok ok", {}),
+    Row(READ_HIDDEN, "read a draft", OWN, "- 404 ok ok ok", READ),
+    Row(READ_HIDDEN, "read a draft", OTHERS, "404 404 404 ok ok", READ),
+    Row(READ_HIDDEN, "read a scheduled post", OWN, "- 404 ok ok ok", READ),
+    Row(READ_HIDDEN, "read a scheduled post", OTHERS, "404 404 404 ok ok", READ),
+    Row(READ_HIDDEN, "read an archived post", OWN, "- 404 ok ok ok", READ),
+    Row(READ_HIDDEN, "read an archived post", OTHERS, "404 404 404 ok ok", READ),
+    Row(READ_HIDDEN, "list drafts", OWN, "- 404 ok ok ok", READ),
+    Row(READ_HIDDEN, "list drafts", OTHERS, "404 404 404 ok ok", READ),
+    Row(READ_HIDDEN, "list an author's drafts", OWN, "- 404 ok ok ok", READ),
+    Row(READ_HIDDEN, "list an author's drafts", OTHERS, "404 404 404 ok ok", READ),
+    Row(WRITE_POSTS, "create a post", OWN, "401 403 ok ok ok", WRITE),
+    Row(WRITE_POSTS, "create a post", OTHERS, "401 403 403 ok ok", WRITE),
+    Row(WRITE_POSTS, "create a published post", OWN, "401 403 ok ok ok", WRITE | PUBLISH),
+    Row(WRITE_POSTS, "create a scheduled post", OTHERS, "401 403 403 ok ok", WRITE | PUBLISH),
+    Row(WRITE_POSTS, "update a published post", OWN, "- 403 ok ok ok", WRITE),
+    Row(WRITE_POSTS, "update a published post", OTHERS, "401 403 403 ok ok", WRITE),
+    Row(WRITE_POSTS, "update a draft", OWN, "- 404 ok ok ok", READ | WRITE),
+    Row(WRITE_POSTS, "update a draft", OTHERS, "401 404 404 ok ok", READ | WRITE),
+    Row(WRITE_POSTS, "publish a draft", OWN, "- 404 ok ok ok", READ | PUBLISH),
+    Row(WRITE_POSTS, "publish a draft", OTHERS, "401 404 404 ok ok", READ | PUBLISH),
+    Row(WRITE_POSTS, "publish a published post", OWN, "- 403 ok ok ok", PUBLISH),
+    Row(WRITE_POSTS, "publish a published post", OTHERS, "401 403 403 ok ok", PUBLISH),
+    Row(WRITE_POSTS, "schedule a draft", OWN, "- 404 ok ok ok", READ | PUBLISH),
+    Row(WRITE_POSTS, "schedule a draft", OTHERS, "401 404 404 ok ok", READ | PUBLISH),
+    Row(WRITE_POSTS, "unschedule a post", OWN, "- 404 ok ok ok", READ | PUBLISH),
+    Row(WRITE_POSTS, "unschedule a post", OTHERS, "401 404 404 ok ok", READ | PUBLISH),
+    Row(WRITE_POSTS, "unpublish a post", OWN, "- 403 ok ok ok", PUBLISH),
+    Row(WRITE_POSTS, "unpublish a post", OTHERS, "401 403 403 ok ok", PUBLISH),
+    Row(WRITE_POSTS, "archive a published post", OWN, "- 403 ok ok ok", PUBLISH),
+    Row(WRITE_POSTS, "archive a published post", OTHERS, "401 403 403 ok ok", PUBLISH),
+    Row(WRITE_POSTS, "archive a draft", OWN, "- 404 ok ok ok", READ | WRITE),
+    Row(WRITE_POSTS, "archive a draft", OTHERS, "401 404 404 ok ok", READ | WRITE),
+    Row(WRITE_POSTS, "take a post out of the archive", OWN, "- 404 ok ok ok", READ | WRITE),
+    Row(WRITE_POSTS, "take a post out of the archive", OTHERS, "401 404 404 ok ok", READ | WRITE),
+    Row(WRITE_POSTS, "delete a published post", OWN, "- 403 ok ok ok", WRITE),
+    Row(WRITE_POSTS, "delete a published post", OTHERS, "401 403 403 ok ok", WRITE),
+    Row(WRITE_POSTS, "delete a draft", OWN, "- 404 ok ok ok", READ | WRITE),
+    Row(WRITE_POSTS, "delete a draft", OTHERS, "401 404 404 ok ok", READ | WRITE),
+    Row(COMMENT, "comment on a published post", OTHERS, "401 ok ok ok ok", SAY),
+    Row(COMMENT, "comment on a draft", OWN, "- 404 ok ok ok", READ | SAY),
+    Row(COMMENT, "comment on a draft", OTHERS, "401 404 404 ok ok", READ | SAY),
+    Row(DELETE_COMMENT, "delete a comment", OWN, "- ok ok ok ok", SAY),
+    Row(DELETE_COMMENT, "delete a comment", ON_OWN_POSTS, "- 403 ok ok ok", MODERATE),
+    Row(DELETE_COMMENT, "delete a comment", OTHERS, "401 403 403 ok ok", MODERATE),
+    Row(DELETE_COMMENT, "delete a comment on a draft", OTHERS, "401 404 404 ok ok", READ | MODERATE),
+    Row(EMAIL, "read an author's email", OWN, "- ok ok ok ok", SEE_EMAILS),
+    Row(EMAIL, "read an author's email", OTHERS, "404 404 404 ok ok", SEE_EMAILS),
+    Row(ORDERS, "read an order", OWN, "- ok ok ok ok", SEE_ORDERS),
+    Row(ORDERS, "read an order", OTHERS, "404 404 404 404 ok", SEE_ORDERS),
+    Row(ORDERS, "list orders", OWN, "- ok ok ok ok", SEE_ORDERS),
+    Row(ORDERS, "list orders", OTHERS, "404 404 404 404 ok", SEE_ORDERS),
+    Row(ORDERS, "pay an order", OWN, "- ok ok ok ok", SEE_ORDERS | WRITE_ORDERS),
+    Row(ORDERS, "pay an order", OTHERS, "401 404 404 404 ok", SEE_ORDERS | WRITE_ORDERS),
+    Row(ORDERS, "cancel an order", OWN, "- ok ok ok ok", SEE_ORDERS | WRITE_ORDERS),
+    Row(ORDERS, "cancel an order", OTHERS, "401 404 404 404 ok", SEE_ORDERS | WRITE_ORDERS),
+    Row(ORDERS, "create an order", OWN, "401 ok ok ok ok", WRITE_ORDERS),
+    Row(ORDERS, "create an order", OTHERS, "401 403 403 403 ok", WRITE_ORDERS),
+    Row(READ_USERS, "read a user", OWN, "- ok ok ok ok", SEE_USERS),
+    Row(READ_USERS, "read a user", OTHERS, "404 404 404 404 ok", SEE_USERS),
+    Row(READ_USERS, "list users", OWN, "- ok ok ok ok", SEE_USERS),
+    Row(READ_USERS, "list users", OTHERS, "404 404 404 404 ok", SEE_USERS),
+    Row(CREATE_USER, "create a user", OTHERS, "401 403 403 403 ok", WRITE_USERS),
+    Row(DELETE_USER, "delete a user", OWN, "- ok ok ok ok", SEE_USERS | WRITE_USERS),
+    Row(DELETE_USER, "delete a user", OTHERS, "401 404 404 404 ok", SEE_USERS | WRITE_USERS),
+]
+CHANGE_NOTHING = {"publish a published post"}
+
+
+@dataclass(frozen=True)
+class Things:
+    """What belongs to one user: of posts one in each state."""
+
+    user: User
+    author: Author
+    posts: dict[str, Post]
+    order: Order
+
+
+@dataclass(frozen=True)
+class World:
+    """Who asks, and what they are to act on: it belongs to them, or to somebody else."""
+
+    actor: Actor
+    is_own: bool
+    target: Things
+    comments: dict[str, Comment]  # by the state of the post that they are on
+
+    def post_id(self, status: str) -> str:
+        return str(self.target.posts[status].pk)
+
+    def comment_id(self, status: str) -> str:
+        return str(self.comments[status].pk)
+
+
+def make_world(asker: str, whose: str, scopes: AbstractSet[Scope] = ALL_SCOPES) -> World:
+    """Write the same rows for an asker and for somebody else."""
+    role = Role.READER if asker == "anonymous" else Role(asker)
+    mine, theirs = make_things(role), make_things(Role.AUTHOR)
+    writer, read = {OWN: (mine, theirs), OTHERS: (theirs, theirs), ON_OWN_POSTS: (theirs, mine)}[whose]
+    return World(
+        actor=ANONYMOUS if asker == "anonymous" else Actor(mine.user.pk, role, scopes, "api-key"),
+        is_own=whose == OWN,
+        target=mine if whose == OWN else theirs,
+        comments={status: make_comment(post, author=writer.author) for status, post in read.posts.items()},
+    )
+
+
+def make_things(role: Role) -> Things:
+    user = make_user(role)
+    author = make_author(user=user, email=user.email)
+    posts = {
+        status: make_post(author=author, status=status, publish_at=LATER if status == "scheduled" else None)
+        for status in PostStatus.values
+    }
+    return Things(user, author, posts, make_order(user=user))

@@ -1,0 +1,362 @@
+"""Who may do what: the whole permission table, act by act and asker by asker, on every face.
+
+A face says how each act is done there. Another face is another table of acts, and an entry in FACES.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db.models import Model, QuerySet
+
+import blog.selectors
+import blog.services
+import orders.selectors
+import orders.services
+import users.selectors
+import users.services
+from blog.models import Author, Comment, Post
+from contentapi import policy
+from contentapi.errors import ApiError
+from contentapi.identity import ALL_SCOPES, ROLE_SCOPES, Role, Scope
+from orders.models import Order
+from tests.conftest import GraphQL
+from tests.contract.permissions import (
+    ASKERS,
+    CHANGE_NOTHING,
+    COMMENT,
+    CREATE_USER,
+    DELETE_COMMENT,
+    DELETE_USER,
+    EMAIL,
+    LATER,
+    ON_OWN_POSTS,
+    ORDERS,
+    OTHERS,
+    OWN,
+    READ_HIDDEN,
+    READ_PUBLIC,
+    READ_USERS,
+    ROWS,
+    WRITE_POSTS,
+    Outcome,
+    Row,
+    World,
+    make_world,
+)
+from users.models import User
+
+DECISIONS = settings.BASE_DIR.parent / "shared" / "decisions.md"
+
+pytestmark = pytest.mark.django_db
+
+# The services. An act returns what it has found or done; nothing found is a 404.
+
+
+def create(world: World, **values: Any) -> Post:
+    author_id = {} if world.is_own else {"author_id": str(world.target.author.pk)}
+    return blog.services.create_post(actor=world.actor, title="New", body="", **author_id, **values)
+
+
+def update(world: World, status: str) -> Post:
+    return blog.services.update_post(actor=world.actor, post_id=world.post_id(status), changes={"title": "New"})
+
+
+def move(world: World, old: str, new: str) -> Post:
+    publish_at = LATER if new == "scheduled" else None
+    return blog.services.move_post(actor=world.actor, post_id=world.post_id(old), status=new, publish_at=publish_at)
+
+
+def comment(world: World, status: str) -> Comment:
+    return blog.services.add_comment(actor=world.actor, post_id=world.post_id(status), body="Well said.")
+
+
+def post_with_status(world: World, status: str) -> QuerySet[Post]:
+    return blog.selectors.post_by_id(world.actor, world.post_id(status))
+
+
+def listed(world: World, status: str) -> QuerySet[Post]:
+    return blog.selectors.list_posts(world.actor, status=status)
+
+
+def find(rows: QuerySet[Any], row: Model) -> bool:
+    return row in list(rows)
+
+
+def email(world: World) -> QuerySet[Author]:
+    author = blog.selectors.author_by_id(world.actor, str(world.target.author.pk))
+    return author.filter(policy.visible_author_emails(world.actor))
+
+
+def order(world: World) -> Order:
+    user_id = None if world.is_own else world.target.user.pk
+    return orders.services.create_order(actor=world.actor, user_id=user_id, total=Decimal(1))
+
+
+def delete_user(world: World) -> bool:
+    users.services.delete_user(actor=world.actor, user_id=str(world.target.user.pk))
+    return True
+
+
+SERVICES: dict[str, Callable[[World], object]] = {
+    "read a published post": lambda world: post_with_status(world, "published"),
+    "list published posts": lambda world: find(listed(world, "published"), world.target.posts["published"]),
+    "read an author": lambda world: blog.selectors.author_by_id(world.actor, str(world.target.author.pk)),
+    "read a comment": lambda world: blog.selectors.comment_by_id(world.actor, world.comment_id("published")),
+    "read a draft": lambda world: post_with_status(world, "draft"),
+    "read a scheduled post": lambda world: post_with_status(world, "scheduled"),
+    "read an archived post": lambda world: post_with_status(world, "archived"),
+    "list drafts": lambda world: find(listed(world, "draft"), world.target.posts["draft"]),
+    "create a post": create,
+    "create a published post": lambda world: create(world, status="published"),
+    "create a scheduled post": lambda world: create(world, status="scheduled", publish_at=LATER),
+    "update a published post": lambda world: update(world, "published"),
+    "update a draft": lambda world: update(world, "draft"),
+    "publish a draft": lambda world: move(world, "draft", "published"),
+    "publish a published post": lambda world: move(world, "published", "published"),
+    "schedule a draft": lambda world: move(world, "draft", "scheduled"),
+    "unschedule a post": lambda world: move(world, "scheduled", "draft"),
+    "unpublish a post": lambda world: move(world, "published", "draft"),
+    "archive a published post": lambda world: move(world, "published", "archived"),
+    "archive a draft": lambda world: move(world, "draft", "archived"),
+    "take a post out of the archive": lambda world: move(world, "archived", "draft"),
+    "delete a published post": lambda world: blog.services.delete_post(
+        actor=world.actor, post_id=world.post_id("published")
+    ),
+    "delete a draft": lambda world: blog.services.delete_post(actor=world.actor, post_id=world.post_id("draft")),
+    "comment on a published post": lambda world: comment(world, "published"),
+    "comment on a draft": lambda world: comment(world, "draft"),
+    "delete a comment": lambda world: blog.services.delete_comment(
+        actor=world.actor, comment_id=world.comment_id("published")
+    ),
+    "delete a comment on a draft": lambda world: blog.services.delete_comment(
+        actor=world.actor, comment_id=world.comment_id("draft")
+    ),
+    "read an author's email": email,
+    "read an order": lambda world: orders.selectors.order_by_id(world.actor, str(world.target.order.pk)),
+    "list orders": lambda world: find(orders.selectors.list_orders(world.actor), world.target.order),
+    "pay an order": lambda world: orders.services.pay_order(actor=world.actor, order_id=str(world.target.order.pk)),
+    "cancel an order": lambda world: orders.services.cancel_order(
+        actor=world.actor, order_id=str(world.target.order.pk)
+    ),
+    "create an order": order,
+    "read a user": lambda world: users.selectors.user_by_id(world.actor, str(world.target.user.pk)),
+    "list users": lambda world: find(users.selectors.list_users(world.actor), world.target.user),
+    "create a user": lambda world: users.services.create_user(
+        actor=world.actor, email="new@example.invalid", name="New"
+    ),
+    "delete a user": delete_user,
+}
+
+
+def on_services(_: GraphQL, world: World, act: str) -> Outcome:
+    try:
+        return "ok" if SERVICES[act](world) else "404"
+    except ApiError as refusal:
+        return str(refusal.status)
+
+
+# GraphQL. An act is a document with its variables, and a value that only an answer that holds it can have.
+
+
+def creation(world: World, **values: Any) -> tuple[str, dict[str, Any], None]:
+    author_id = {} if world.is_own else {"authorId": str(world.target.author.pk)}
+    document = "mutation ($input: CreatePostInput!) { createPost(input: $input) { id } }"
+    return document, {"input": {"title": "New", "body": "", **author_id, **values}}, None
+
+
+def renewal(world: World, status: str) -> tuple[str, dict[str, Any], None]:
+    document = "mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id } }"
+    return document, {"input": {"id": world.post_id(status), "title": "New"}}, None
+
+
+def scheduling(world: World) -> tuple[str, dict[str, Any], None]:
+    document = "mutation ($input: SchedulePostInput!) { schedulePost(input: $input) { id } }"
+    return document, {"input": {"id": world.post_id("draft"), "publishAt": LATER.isoformat()}}, None
+
+
+def by_id(mutation: str, id_: str, selection: str = "{ id }") -> tuple[str, dict[str, Any], None]:
+    return f"mutation ($id: ID!) {{ {mutation}(id: $id) {selection} }}", {"id": id_}, None
+
+
+def saying(world: World, status: str) -> tuple[str, dict[str, Any], None]:
+    document = "mutation ($input: AddCommentInput!) { addComment(input: $input) { id } }"
+    return document, {"input": {"postId": world.post_id(status), "body": "Well said."}}, None
+
+
+def reading(world: World, status: str) -> tuple[str, dict[str, Any], None]:
+    return "query ($id: ID!) { post(id: $id) { id } }", {"id": world.post_id(status)}, None
+
+
+def listing(world: World, status: str) -> tuple[str, dict[str, Any], str]:
+    return f"{{ posts(status: {status}) {{ id }} }}", {}, world.post_id(status)
+
+
+def author(world: World, selection: str, holds: str | None = None) -> tuple[str, dict[str, Any], str | None]:
+    return f"query ($id: ID!) {{ author(id: $id) {{ {selection} }} }}", {"id": str(world.target.author.pk)}, holds
+
+
+GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = {
+    "read a published post": lambda world: reading(world, "published"),
+    "list published posts": lambda world: listing(world, "published"),
+    "read an author": lambda world: author(world, "name"),
+    "read a comment": lambda world: author(world, "posts { comments { id } }", world.comment_id("published")),
+    "read a draft": lambda world: reading(world, "draft"),
+    "read a scheduled post": lambda world: reading(world, "scheduled"),
+    "read an archived post": lambda world: reading(world, "archived"),
+    "list drafts": lambda world: listing(world, "draft"),
+    "list an author's drafts": lambda world: author(world, "posts { id }", world.post_id("draft")),
+    "create a post": creation,
+    "create a published post": lambda world: creation(world, status="published"),
+    "create a scheduled post": lambda world: creation(world, status="scheduled", publishAt=LATER.isoformat()),
+    "update a published post": lambda world: renewal(world, "published"),
+    "update a draft": lambda world: renewal(world, "draft"),
+    "publish a draft": lambda world: by_id("publishPost", world.post_id("draft")),
+    "publish a published post": lambda world: by_id("publishPost", world.post_id("published")),
+    "schedule a draft": scheduling,
+    "unschedule a post": lambda world: by_id("unpublishPost", world.post_id("scheduled")),
+    "unpublish a post": lambda world: by_id("unpublishPost", world.post_id("published")),
+    "archive a published post": lambda world: by_id("archivePost", world.post_id("published")),
+    "archive a draft": lambda world: by_id("archivePost", world.post_id("draft")),
+    "take a post out of the archive": lambda world: by_id("unpublishPost", world.post_id("archived")),
+    "delete a published post": lambda world: by_id("deletePost", world.post_id("published"), ""),
+    "delete a draft": lambda world: by_id("deletePost", world.post_id("draft"), ""),
+    "comment on a published post": lambda world: saying(world, "published"),
+    "comment on a draft": lambda world: saying(world, "draft"),
+    "delete a comment": lambda world: by_id("deleteComment", world.comment_id("published"), ""),
+    "delete a comment on a draft": lambda world: by_id("deleteComment", world.comment_id("draft"), ""),
+    "read an author's email": lambda world: author(world, "email", world.target.author.email),
+}
+
+
+def on_graphql(gql: GraphQL, world: World, act: str) -> Outcome:
+    document, variables, holds = GRAPHQL[act](world)
+    answer = gql(document, actor=None if world.actor.is_anonymous else world.actor, **variables)
+    if "errors" in answer.body:
+        [error] = answer.body["errors"]
+        assert answer.status == error["extensions"]["status"]
+        return str(answer.status)
+    [found] = answer.data.values()
+    shown = found is not None if holds is None else holds in leaves(found)
+    return "ok" if shown else "404"
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    for below in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from leaves(below)
+    if not isinstance(value, dict | list):
+        yield value
+
+
+Face = Callable[[GraphQL, World, str], Outcome]
+FACES: dict[str, tuple[Face, set[str]]] = {
+    "services": (on_services, set(SERVICES)),
+    "graphql": (on_graphql, set(GRAPHQL)),
+}
+CELLS = [
+    pytest.param(face, row, asker, outcome, id=f"{face}: {asker}: {row}")
+    for face, (_, acts) in FACES.items()
+    for row in ROWS
+    if row.act in acts
+    for asker, outcome in row.cells
+]
+LACKING = [
+    pytest.param(face, row, asker, scope, outcome, id=f"{face}: {asker} without {scope}: {row}")
+    for face, (_, acts) in FACES.items()
+    for row in ROWS
+    if row.act in acts
+    for asker, allowed in row.cells
+    if allowed == "ok"
+    for scope, outcome in row.without.items()
+]
+
+
+def everything() -> list[Any]:
+    return [list(model._default_manager.order_by("pk").values()) for model in (User, Author, Post, Comment, Order)]
+
+
+def outcome_of(gql: GraphQL, face: str, world: World, row: Row) -> Outcome:
+    """Do the act. What is refused, and what only reads, changes nothing; what is done changes something."""
+    before = everything()
+    outcome = FACES[face][0](gql, world, row.act)
+    reads = row.act.startswith(("read", "list"))
+    assert (everything() == before) is (outcome != "ok" or reads or row.act in CHANGE_NOTHING)
+    return outcome
+
+
+@pytest.mark.parametrize(("face", "row", "asker", "outcome"), CELLS)
+def test_an_act_comes_to_what_the_table_says(gql: GraphQL, face: str, row: Row, asker: str, outcome: Outcome) -> None:
+    world = make_world(asker, row.whose)
+
+    assert outcome_of(gql, face, world, row) == outcome
+
+
+@pytest.mark.parametrize(("face", "row", "asker", "scope", "outcome"), LACKING)
+def test_an_act_without_its_scope_is_refused(
+    gql: GraphQL, face: str, row: Row, asker: str, scope: Scope, outcome: Outcome
+) -> None:
+    world = make_world(asker, row.whose, ROLE_SCOPES[Role(asker)] - {scope})
+
+    assert outcome_of(gql, face, world, row) == outcome
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.act in SERVICES], ids=str)
+def test_the_scopes_of_an_act_are_enough_for_it(gql: GraphQL, row: Row) -> None:
+    for asker in [asker for asker, outcome in row.cells if outcome == "ok" and asker != "anonymous"]:
+        world = make_world(asker, row.whose, frozenset(row.without))
+
+        assert on_services(gql, world, row.act) == "ok"
+
+
+def test_every_act_is_done_on_every_face_that_has_it() -> None:
+    acts = {row.act for row in ROWS}
+    of_graphql = {READ_PUBLIC, READ_HIDDEN, WRITE_POSTS, COMMENT, DELETE_COMMENT, EMAIL}
+
+    assert set(SERVICES) == acts - {"list an author's drafts"}  # nobody but a projection lists them yet
+    assert set(GRAPHQL) == {row.act for row in ROWS if row.of in of_graphql}
+
+
+def test_every_scope_is_taken_by_some_act() -> None:
+    assert {scope for row in ROWS for scope in row.without} == ALL_SCOPES
+
+
+# What the words in a cell of the decisions' table allow, of one's own things, of others' and of others' on own posts.
+CELL_WORDS: dict[str, set[str]] = {
+    "": set(),
+    "yes": {OWN, OTHERS},
+    "yes, as oneself": {OWN, OTHERS},
+    "own": {OWN},
+    "own, and on own posts": {OWN, ON_OWN_POSTS},
+    "self": {OWN},
+    "self only": {OWN},
+    "all": {OWN, OTHERS, ON_OWN_POSTS},
+}
+
+
+@pytest.mark.skipif(not DECISIONS.exists(), reason=f"there is no {DECISIONS}")
+def test_the_data_is_the_table_of_the_decisions() -> None:
+    table = table_of(DECISIONS.read_text())
+    hidden_to_readers = {"comment on a draft"}  # the table speaks of visible posts
+
+    assert list(table) == list(dict.fromkeys(row.of for row in ROWS))
+    assert list(table) == [
+        READ_PUBLIC, READ_HIDDEN, WRITE_POSTS, COMMENT, DELETE_COMMENT, EMAIL, ORDERS, READ_USERS, CREATE_USER,
+        DELETE_USER,
+    ]  # fmt: skip
+    for row in ROWS:
+        for asker, outcome in row.cells:
+            if row.act not in hidden_to_readers:
+                allowed = row.whose in CELL_WORDS[table[row.of][asker]]
+                assert (outcome == "ok") is allowed, f"{asker}: {row}"
+
+
+def table_of(document: str) -> dict[str, dict[str, str]]:
+    """Return the words in the permission table of a document: by act, by asker."""
+    _, _, below = document.partition("| Act | " + " | ".join(ASKERS) + " |\n")
+    lines = re.match(r"(?:\|.*\n)+", below)
+    assert lines
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[0].splitlines()[1:]]
+    return {act: dict(zip(ASKERS, cells, strict=True)) for act, *cells in rows}

@@ -1,0 +1,121 @@
+"""Paying and cancelling orders. Who may: tests/contract/test_permission_table.py."""
+
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+
+from contentapi.errors import Conflict, NotFound, Unauthenticated
+from contentapi.identity import ANONYMOUS, OPERATOR, Role
+from orders.models import Order, OrderStatus
+from orders.services import cancel_order, pay_order
+from tests.blog.racing import race
+from tests.factories import make_actor, make_order
+
+NO_IDS = ["", "abc", "0", "01", "-1", str(2**63)]
+ACTS: list[Callable[..., Order]] = [pay_order, cancel_order]
+
+
+def make_order_in(status: str) -> Order:
+    sent = {"carrier": "Ship", "tracking_number": "1", "shipped_at": timezone.now()}
+    arrived = {"delivered_at": timezone.now()} if status == "delivered" else {}
+    return make_order(status=status, **(sent if status in ("shipped", "delivered") else {}), **arrived)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("act", "becomes"), [(pay_order, "paid"), (cancel_order, "cancelled")])
+def test_a_pending_order_is_paid_or_cancelled_and_nothing_else_of_it_changes(
+    act: Callable[..., Order], becomes: str
+) -> None:
+    order, other = make_order(total="18.50"), make_order()
+    before = Order.objects.values().get(pk=order.pk)
+
+    returned = act(actor=OPERATOR, order_id=str(order.pk))
+
+    assert returned.status == becomes
+    assert Order.objects.values().get(pk=order.pk) == {**before, "status": becomes}
+    other.refresh_from_db()
+    assert other.status == OrderStatus.PENDING
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("act", "status", "message"),
+    [
+        *((pay_order, s, f"An order that is {s} cannot be paid.") for s in OrderStatus.values if s != "pending"),
+        *(
+            (cancel_order, s, f"An order that is {s} cannot be cancelled.")
+            for s in OrderStatus.values
+            if s not in ("pending", "cancelled")
+        ),
+    ],
+)
+def test_an_order_that_has_moved_on_is_a_conflict(act: Callable[..., Order], status: str, message: str) -> None:
+    order = make_order_in(status)
+    before = Order.objects.values().get()
+
+    with pytest.raises(Conflict) as refusal:
+        act(actor=OPERATOR, order_id=str(order.pk))
+
+    assert refusal.value.message == message
+    assert Order.objects.values().get() == before
+
+
+@pytest.mark.django_db
+def test_cancelling_what_is_cancelled_changes_nothing() -> None:
+    order = make_order_in("cancelled")
+    before = Order.objects.values().get()
+
+    assert cancel_order(actor=OPERATOR, order_id=str(order.pk)) == order
+    assert Order.objects.values().get() == before
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", NO_IDS)
+@pytest.mark.parametrize("act", ACTS)
+def test_what_is_no_id_is_not_there(act: Callable[..., Order], text: str) -> None:
+    make_order(pk=1)
+
+    with pytest.raises(NotFound, match=r"^There is no order with this id\.$"):
+        act(actor=OPERATOR, order_id=text)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("act", ACTS)
+def test_the_anonymous_are_asked_for_a_credential_whether_or_not_there_is_an_order(act: Callable[..., Order]) -> None:
+    order = make_order()
+
+    for order_id in (str(order.pk), str(order.pk + 1)):
+        with pytest.raises(Unauthenticated):
+            act(actor=ANONYMOUS, order_id=order_id)
+
+
+@pytest.mark.django_db
+def test_an_order_whose_user_is_gone_is_an_admins() -> None:
+    order = make_order(user=None)
+
+    with pytest.raises(NotFound):
+        pay_order(actor=make_actor(Role.READER), order_id=str(order.pk))
+
+    assert pay_order(actor=make_actor(Role.ADMIN), order_id=str(order.pk)) == order
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("acts", [(pay_order, pay_order), (pay_order, cancel_order)], ids=["payments", "one of each"])
+def test_of_two_acts_at_once_exactly_one_wins(acts: tuple[Callable[..., Order], ...]) -> None:
+    order = make_order()
+
+    def attempt(act: Callable[..., Order]) -> str:
+        try:
+            return act(actor=OPERATOR, order_id=str(order.pk)).status
+        except Conflict:
+            return "conflict"
+
+    told = race(
+        lambda: Order.objects.select_for_update().get(pk=order.pk),
+        lambda: attempt(acts[0]),
+        lambda: attempt(acts[1]),
+    )
+
+    assert "conflict" in told
+    assert set(told) == {"conflict", Order.objects.get().status}

@@ -1,0 +1,35 @@
+"""Which orders are found, and in which order. Who sees them: tests/contract/test_permission_table.py."""
+
+import pytest
+
+from contentapi.identity import ANONYMOUS, OPERATOR, Role
+from orders import selectors
+from tests.factories import make_actor, make_order
+from users.models import User
+
+
+@pytest.mark.django_db
+def test_orders_come_newest_first() -> None:
+    orders = [make_order(pk=number) for number in (2, 3, 1)]
+
+    assert list(selectors.list_orders(OPERATOR)) == [orders[1], orders[0], orders[2]]
+
+
+@pytest.mark.django_db
+def test_a_list_of_orders_is_the_askers_own() -> None:
+    reader = make_actor(Role.READER)
+    own = make_order(user=User.objects.get(pk=reader.user_id))
+    make_order()
+    make_order(user=None)
+
+    assert list(selectors.list_orders(reader)) == [own]
+    assert list(selectors.list_orders(ANONYMOUS)) == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", ["", "abc", "0", "01", "+1", "-1", str(2**63), "\0"])
+def test_what_is_no_id_finds_nothing(text: str) -> None:
+    make_order(pk=1)
+
+    assert selectors.order_by_id(OPERATOR, text).first() is None
+    assert selectors.order_by_id(OPERATOR, "1").first() is not None

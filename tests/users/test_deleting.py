@@ -1,0 +1,82 @@
+"""Finding and deleting users: what goes with them, what stays. Who may: tests/contract/test_permission_table.py."""
+
+import pytest
+
+from blog.models import Author, Comment, Post
+from contentapi.errors import ApiError, NotFound, Unauthenticated
+from contentapi.identity import ANONYMOUS, OPERATOR, Role
+from orders.models import Order
+from tests.blog.racing import race
+from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
+from users import selectors, services
+from users.authentication import authenticate
+from users.models import ApiKey, User
+
+NO_IDS = ["", "abc", "0", "01", "-1", str(2**63), "\0"]
+
+
+@pytest.mark.django_db
+def test_a_user_goes_with_their_keys_and_what_they_made_stays() -> None:
+    user, other = make_user(Role.AUTHOR), make_user()
+    key = services.create_api_key(email=user.email, name="test")
+    services.create_api_key(email=other.email, name="test")
+    author = make_author(user=user, name="Ines")
+    post, order = make_post(author=author), make_order(user=user)
+    comment = make_comment(post)
+
+    services.delete_user(actor=OPERATOR, user_id=str(user.pk))
+
+    assert list(User.objects.all()) == [other]
+    assert [kept.user for kept in ApiKey.objects.all()] == [other]
+    assert list(Author.objects.values_list("pk", "name", "user")) == [(author.pk, "Ines", None)]
+    assert list(Post.objects.values_list("pk", "author")) == [(post.pk, author.pk)]
+    assert list(Comment.objects.values_list("pk", "author")) == [(comment.pk, author.pk)]
+    assert list(Order.objects.values_list("pk", "user")) == [(order.pk, None)]
+    with pytest.raises(Unauthenticated):
+        authenticate({"X-API-Key": key})
+
+
+@pytest.mark.django_db
+def test_a_user_who_is_gone_is_not_there_to_delete_again() -> None:
+    user = make_user()
+    services.delete_user(actor=OPERATOR, user_id=str(user.pk))
+
+    with pytest.raises(NotFound, match=r"^There is no user with this id\.$"):
+        services.delete_user(actor=OPERATOR, user_id=str(user.pk))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", NO_IDS)
+def test_what_is_no_id_finds_nobody(text: str) -> None:
+    make_user(pk=1)
+
+    assert selectors.user_by_id(OPERATOR, text).first() is None
+    with pytest.raises(NotFound):
+        services.delete_user(actor=OPERATOR, user_id=text)
+
+
+@pytest.mark.django_db
+def test_users_come_as_they_were_made_and_to_everybody_else_themselves_alone() -> None:
+    users = [make_user(pk=number) for number in (3, 1, 2)]
+    reader = make_actor(Role.READER)
+
+    assert list(selectors.list_users(OPERATOR))[:3] == [users[1], users[2], users[0]]
+    assert [user.pk for user in selectors.list_users(reader)] == [reader.user_id]
+    assert list(selectors.list_users(ANONYMOUS)) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_that_delete_a_user_at_once_one_has_deleted_them() -> None:
+    user = make_user()
+    user_id = str(user.pk)
+
+    def delete() -> str:
+        try:
+            services.delete_user(actor=OPERATOR, user_id=user_id)
+        except ApiError as refusal:
+            return refusal.code
+        return "done"
+
+    told = race(lambda: User.objects.select_for_update().get(pk=user.pk), delete, delete)
+
+    assert sorted(told) == ["NOT_FOUND", "done"]
