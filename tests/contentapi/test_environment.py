@@ -6,6 +6,18 @@ import pytest
 
 from contentapi.environment import Environment, Words, database_parameters, read
 
+WRONG_RATES = [
+    "off",
+    "300",
+    "0/minute",
+    "300/week",
+    "-1/minute",
+    "1.5/second",
+    "300 per minute",
+    "1/minute;2/hour",
+    "5/0minutes",
+]
+RIGHT_RATES = ["300/minute", "1/second", "5/10seconds", "100000/hours", "999999999/day"]
 WRONG = {
     "PORT": ["0", "65536", "-1", "http", "80.5", "8_000", "8000,8001"],
     "WEB_CONCURRENCY": ["0", "-2", "many", "2147483648"],
@@ -14,14 +26,21 @@ WRONG = {
     "CONTENTAPI_INTROSPECTION": ["no", "OFF"],
     "CONTENTAPI_LOG_LEVEL": ["debug", "LOUD", "10"],
     "CONTENTAPI_MAX_BODY": ["0", "1MiB", "1.5"],
+    "CONTENTAPI_MAX_COST": ["0", "much"],
     "CONTENTAPI_MAX_DEPTH": ["0", "deep"],
     "CONTENTAPI_MAX_FIELDS": ["0", "many"],
     "CONTENTAPI_MAX_PAGE": ["99", "all"],
     "CONTENTAPI_MAX_QUERY_LENGTH": ["0", "32k"],
     "CONTENTAPI_MAX_TOKENS": ["0", "none"],
+    "CONTENTAPI_RATE_ANONYMOUS": WRONG_RATES,
+    "CONTENTAPI_RATE_AUTHENTICATED": WRONG_RATES,
+    "CONTENTAPI_RATE_LOGIN": WRONG_RATES,
+    "CONTENTAPI_RATE_TOKENS": WRONG_RATES,
+    "CONTENTAPI_RATE_WRITES": WRONG_RATES,
     "CONTENTAPI_STATEMENT_CACHE": ["0", "1M", "2147483648"],
     "CONTENTAPI_STATEMENT_TIMEOUT": ["0", "5s"],
     "CONTENTAPI_THREADS": ["0", "four"],
+    "CONTENTAPI_TRUSTED_PROXIES": ["-1", "all", "101"],
 }
 RIGHT = {
     "PORT": ["1", "65535", " 8001 "],
@@ -31,14 +50,21 @@ RIGHT = {
     "CONTENTAPI_INTROSPECTION": ["on", "off"],
     "CONTENTAPI_LOG_LEVEL": ["DEBUG", "INFO", "WARNING", "ERROR"],
     "CONTENTAPI_MAX_BODY": ["1", "2147483647"],
+    "CONTENTAPI_MAX_COST": ["1", "25000"],
     "CONTENTAPI_MAX_DEPTH": ["1", "20"],
     "CONTENTAPI_MAX_FIELDS": ["1", "10000"],
     "CONTENTAPI_MAX_PAGE": ["100", "1000"],
     "CONTENTAPI_MAX_QUERY_LENGTH": ["1", "65536"],
     "CONTENTAPI_MAX_TOKENS": ["1", "9999"],
+    "CONTENTAPI_RATE_ANONYMOUS": RIGHT_RATES,
+    "CONTENTAPI_RATE_AUTHENTICATED": RIGHT_RATES,
+    "CONTENTAPI_RATE_LOGIN": RIGHT_RATES,
+    "CONTENTAPI_RATE_TOKENS": RIGHT_RATES,
+    "CONTENTAPI_RATE_WRITES": RIGHT_RATES,
     "CONTENTAPI_STATEMENT_CACHE": ["1", "2147483647"],
     "CONTENTAPI_STATEMENT_TIMEOUT": ["1", "60000"],
     "CONTENTAPI_THREADS": ["1", "32"],
+    "CONTENTAPI_TRUSTED_PROXIES": ["0", "2"],
 }
 UNREADABLE_URLS = [
     "postgresql://app:100%secret@db.invalid/app",
@@ -48,6 +74,17 @@ UNREADABLE_URLS = [
     "mysql://app:hush@db.invalid/app",
     "app:hush@db.invalid/app",
     "host=db.invalid password=hush",
+]
+UNREADABLE_REDIS = [
+    "hush",
+    "http://app:hush@redis.invalid",
+    "redis://",
+    "redis://app:hush@redis.invalid:http/0",
+    "redis://app:hush@redis.invalid:99999/0",
+    "redis://app:hush@redis.invalid/hush",
+    "redis://app:hush@[::1/0",
+    "redis://app:hush@redis.invalid/0?socket_timeout=hush",
+    "unix://",
 ]
 KEY = "a key that is long enough for the tests"
 
@@ -183,3 +220,27 @@ def test_a_database_without_a_secret_key_is_a_problem() -> None:
     assert [(problem.variable, problem.message) for problem in problems] == [
         ("SECRET_KEY", "SECRET_KEY is required when DATABASE_URL is set.")
     ]
+
+
+@pytest.mark.parametrize("url", UNREADABLE_REDIS)
+def test_a_redis_url_that_cannot_be_used_is_one_problem_that_repeats_no_secret(url: str) -> None:
+    _, problems = read({"REDIS_URL": url})
+
+    assert [(problem.variable, problem.message) for problem in problems] == [
+        ("REDIS_URL", "REDIS_URL is not the address of a Redis.")
+    ]
+    assert "hush" not in repr(problems)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://redis.invalid",
+        "redis://redis.invalid:6380/2",
+        "rediss://app:p%40ss@redis.invalid/0?socket_timeout=1",
+        "redis://[::1]:6379",
+        "unix:///run/redis.sock?db=1",
+    ],
+)
+def test_a_redis_url_that_can_be_used_is_no_problem(url: str) -> None:
+    assert read({"REDIS_URL": url})[1] == []
