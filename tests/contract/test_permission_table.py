@@ -57,8 +57,8 @@ pytestmark = pytest.mark.django_db
 
 
 def create(world: World, **values: Any) -> Post:
-    author_id = {} if world.is_own else {"author_id": str(world.target.author.pk)}
-    return blog.services.create_post(actor=world.actor, title="New", body="", **author_id, **values)
+    author_id = None if world.is_own else str(world.target.author.pk)
+    return blog.services.create_post(actor=world.actor, title="New", body="", author_id=author_id, **values)
 
 
 def update(world: World, status: str) -> Post:

@@ -28,10 +28,10 @@ def test_a_user_goes_with_their_keys_and_what_they_made_stays() -> None:
 
     assert list(User.objects.all()) == [other]
     assert [kept.user for kept in ApiKey.objects.all()] == [other]
-    assert list(Author.objects.values_list("pk", "name", "user")) == [(author.pk, "Ines", None)]
+    assert list(Author.objects.values("pk", "name", "user")) == [{"pk": author.pk, "name": "Ines", "user": None}]
     assert list(Post.objects.values_list("pk", "author")) == [(post.pk, author.pk)]
     assert list(Comment.objects.values_list("pk", "author")) == [(comment.pk, author.pk)]
-    assert list(Order.objects.values_list("pk", "user")) == [(order.pk, None)]
+    assert list(Order.objects.values("pk", "user")) == [{"pk": order.pk, "user": None}]
     with pytest.raises(Unauthenticated):
         authenticate({"X-API-Key": key})
 

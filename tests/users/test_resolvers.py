@@ -15,7 +15,7 @@ VIEWER = "{ viewer { user { id name email } role scopes author { id name email }
 def test_a_viewer_is_the_user_of_the_credential_with_what_it_lets_them_do(gql: GraphQL) -> None:
     author = make_author(name="Ines", email="ines@example.invalid")
     actor = make_actor(Role.AUTHOR, scopes={Scope.POSTS_WRITE, Scope.AUTHORS_READ}, author=author)
-    user = User.objects.get(pk=actor.user_id)
+    user = User.objects.get()
 
     answer = gql(VIEWER, actor=actor)
 
