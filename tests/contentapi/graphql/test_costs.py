@@ -1,0 +1,177 @@
+"""What documents cost: each counted by hand."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from ariadne import gql as sdl
+from graphql import build_schema, parse
+from pytest_django import Settings
+
+from contentapi.graphql.costs import ENDLESS, measure
+from contentapi.graphql.schema import SCHEMA
+from tests.conftest import GraphQL
+from tests.contentapi.graphql.conftest import Post
+
+PAGE = "{ posts(limit: 100) { title comments { body author { name } } author { name } } }"
+PAGED = build_schema(
+    sdl("""
+    type Query { things(first: Int, last: Int): Things search(first: Int = 20, last: Int): Things any: Node }
+    type Things { edges: [Edge!]! total: Int! }
+    type Edge { node: Node! }
+    interface Node { id: ID! next: Node }
+    type Thing implements Node { id: ID! next: Node parts(limit: Int = 5): [Node!]! }
+    """)
+)
+
+
+def cost(document: str, variables: dict[str, Any] | None = None, name: str | None = None, schema: Any = SCHEMA) -> int:
+    return measure(schema, parse(document)).chosen(name).value(variables)
+
+
+@pytest.mark.parametrize(
+    ("document", "counted"),
+    [
+        ("{ post(id: 1) { id title tags } }", 1),
+        ("{ post(id: 1) { id author { name } } }", 2),
+        ("{ posts { id } }", 10),
+        ("{ posts(limit: null) { id } }", 10),
+        ("{ posts(limit: 7) { author { name } } }", 14),
+        ("{ posts(limit: 7) { comments { id } } }", 7 + 7 * 100),
+        ("{ a: posts(limit: 3) { id } b: posts(limit: 4) { id } }", 7),
+        ("{ posts(limit: 3) { id } author(id: 1) { posts(limit: 5) { id } } }", 3 + 1 + 5),
+        ("{ posts(limit: 3) @skip(if: true) { author @include(if: false) { id } } }", 6),
+        ("{ posts(limit: 0) { author { id } } }", 0),
+        ("{ posts(limit: -4) { author { id } } }", 0),
+        ("{ posts(limit: 2000000000) { id } }", 100),
+        ("{ ...Q } fragment Q on Query { posts(limit: 2) { ...P ...P } } fragment P on Post { author { id } }", 6),
+        ("{ posts(limit: 2) { ... on Post { author { id } } ... { author { id } } } }", 6),
+        ('{ __typename __schema { types { fields { name } } } __type(name: "Post") { name } }', 0),
+        ("{ post(id: 1) { __typename } }", 1),
+        ('mutation { createPost(input: {title: "", body: ""}) { author { id } } }', 2),
+        (PAGE, 100 * (1 + 100 * 2 + 1)),
+    ],
+)
+def test_an_object_counts_one_and_pages_multiply(document: str, counted: int) -> None:
+    assert cost(document) == counted
+
+
+@pytest.mark.parametrize(
+    ("head", "variables", "counted"),
+    [
+        ("($n: Int)", {"n": 7}, 14),
+        ("($n: Int)", {"n": 7.0}, 14),
+        ("($n: Int)", {}, 20),
+        ("($n: Int)", {"n": None}, 20),
+        ("($n: Int = 3)", {}, 6),
+        ("($n: Int = 3)", {"n": 4}, 8),
+        ("($n: Int = 3)", {"n": None}, 20),
+        ("($n: Int)", {"n": -7}, 0),
+        ("($n: Int)", {"n": 10**30}, 200),
+        ("($n: Int)", {"n": True}, 20),
+        ("($n: Int)", {"n": "7"}, 20),
+        ("($n: Int)", {"n": float("inf")}, 20),
+    ],
+)
+def test_page_sizes_come_from_variables_and_their_defaults(head: str, variables: Any, counted: int) -> None:
+    assert cost(
+        f"query {head} {{ ...Q }} fragment Q on Query {{ posts(limit: $n) {{ author {{ id }} }} }}", variables
+    ) == (counted)
+
+
+def test_the_operation_that_is_asked_for_counts_with_its_own_defaults() -> None:
+    document = """
+        query A($n: Int = 2) { ...Q } query B($n: Int = 3) { ...Q } mutation C { __typename }
+        fragment Q on Query { posts(limit: $n) { id } }
+    """
+
+    assert [cost(document, {}, name) for name in ("A", "B", "C", "nothing", None)] == [2, 3, 0, 0, 0]
+    assert [operation.is_write for operation in measure(SCHEMA, parse(document)).values()] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("document", "counted"),
+    [
+        ("{ things(first: 3) { edges { node { id } } } }", 3 * 3),
+        ("{ things(last: 4) { edges { node { id } } } }", 4 * 3),
+        ("{ things { total } }", 100),
+        ("{ search { total } }", 20),
+        ("{ search(first: 2) { total } }", 2),
+        ("{ search(first: 2, last: 9) { total } }", 9),
+        ("{ any { next { id } ... on Thing { parts { id } } } }", 1 + 1 + 5),
+    ],
+)
+def test_first_and_last_are_page_sizes_and_interfaces_count_as_objects(document: str, counted: int) -> None:
+    assert cost(document, schema=PAGED) == counted
+
+
+@pytest.mark.parametrize("size", ["1", "$n"])
+def test_fragments_that_double_are_counted_once_each_and_cost_no_more_than_endless(size: str) -> None:
+    doubling = [
+        f"fragment F{number} on Post {{ a: author {{ posts(limit: {size}) {{ ...F{number + 1} }} }} "
+        f"b: author {{ posts(limit: {size}) {{ ...F{number + 1} }} }} }}"
+        for number in range(60)
+    ]
+    document = (
+        f"query ($n: Int) {{ posts(limit: {size}) {{ ...F0 }} }} {' '.join(doubling)} fragment F60 on Post {{ id }}"
+    )
+
+    assert cost(document, {"n": 1}) == ENDLESS
+
+
+# --- At the endpoint ------------------------------------------------------------------------------------
+
+
+def most(settings: Settings, cost: int) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_cost=cost)
+
+
+def test_a_page_of_posts_with_comments_and_authors_is_answered(gql: GraphQL) -> None:
+    assert gql(PAGE).data == {"posts": []}
+
+
+def test_one_level_more_is_refused_with_what_was_counted_and_the_limit(gql: GraphQL) -> None:
+    answer = gql("{ posts(limit: 100) { comments { author { posts { id } } } author { name } } }")
+
+    assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
+    assert answer.body["errors"][0]["message"] == (
+        f"The query costs {100 * (2 + 100 * (2 + 10))}; at most 25000 are allowed (CONTENTAPI_MAX_COST)."
+    )
+    assert "data" not in answer.body
+
+
+def test_the_limit_itself_is_answered_and_variables_are_counted_each_time(gql: GraphQL, settings: Settings) -> None:
+    most(settings, 14)
+    document = "query ($n: Int) { posts(limit: $n) { author { id } } }"
+
+    assert [gql(document, n=n).status for n in (7, 8, 7)] == [200, 400, 200]
+
+
+def test_nothing_is_executed_of_what_costs_too_much(
+    gql: GraphQL, settings: Settings, django_assert_num_queries: Any
+) -> None:
+    most(settings, 1)
+
+    with django_assert_num_queries(0):
+        assert gql("{ posts { id } }").codes == ["LIMIT_EXCEEDED"]
+
+
+@pytest.mark.parametrize("asked", [{"cost": True}, {"cost": True, "other": 1}])
+def test_the_cost_is_told_to_who_asks_for_it(post: Post, asked: dict[str, Any]) -> None:
+    answer = post({"query": "{ posts(limit: 3) { author { id } } }", "extensions": asked})
+
+    assert answer.body == {"data": {"posts": []}, "extensions": {"cost": 6}}
+    assert list(answer.body) == ["data", "extensions"]
+
+
+@pytest.mark.parametrize("asked", [None, {}, {"cost": False}, {"cost": 1}, {"cost": "true"}])
+def test_the_cost_is_not_told_to_who_does_not(post: Post, asked: dict[str, Any] | None) -> None:
+    answer = post({"query": "{ posts(limit: 3) { author { id } } }", "extensions": asked})
+
+    assert answer.body == {"data": {"posts": []}}
+
+
+def test_the_cost_of_what_fails_in_execution_is_told_too(post: Post) -> None:
+    answer = post({"query": "{ post(id: 1) { id } posts(limit: 0) { id } }", "extensions": {"cost": True}})
+
+    assert (answer.status, answer.body["extensions"]) == (400, {"cost": 1})
