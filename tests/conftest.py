@@ -1,6 +1,8 @@
 """The front door: `gql` posts to /graphql as a client does, with the API key of whoever asks."""
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -8,6 +10,7 @@ from django.test import Client
 
 from contentapi import rates
 from contentapi.identity import Actor
+from tests.redis_server import RedisServer
 from users import services
 from users.models import User
 
@@ -47,6 +50,13 @@ def api_key_of(actor: Actor) -> str:
 def nothing_counted() -> None:
     """Begin with full rate limits: all tests ask from one address."""
     rates.reset()
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
+    server = RedisServer(tmp_path)
+    yield server
+    server.kill()
 
 
 @pytest.fixture
