@@ -33,7 +33,7 @@ class Clock:
 class Ten(Limit):
     """A limit that no setting changes."""
 
-    text = f"{LIMIT}/minute"  # type: ignore[assignment]
+    text = f"{LIMIT}/minute"
 
 
 TEN = Ten("anonymous")

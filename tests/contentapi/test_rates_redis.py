@@ -20,11 +20,11 @@ pytestmark = pytest.mark.processes
 
 
 class Four(Limit):
-    text = "4/second"  # type: ignore[assignment]
+    text = "4/second"
 
 
 class Ten(Limit):
-    text = "10/minute"  # type: ignore[assignment]
+    text = "10/minute"
 
 
 FOUR, TEN = Four("anonymous"), Ten("anonymous")
