@@ -24,6 +24,12 @@ Proxies = Annotated[int, Meta(ge=0, le=100, description="a whole number, 0 to 10
 RATE = r"^[1-9][0-9]{0,8}/([1-9][0-9]{0,3})?(second|minute|hour|day)s?$"
 Rate = Annotated[str, Meta(pattern=RATE, description="a number for each second, minute, hour or day, like 300/minute")]
 
+ORIGIN = r"^https?://([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$"
+Origin = Annotated[str, Meta(pattern=ORIGIN, description="an origin like https://api.example.com, without a path")]
+
+RANDOM = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
+WANTED_KEY = "Set it to an RSA key in PEM, the same for every process: openssl genrsa 2048"
+
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
     """The variables by their lower-case names. Sizes are in bytes, times in milliseconds."""
@@ -33,6 +39,8 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     port: Port = 8000
     web_concurrency: Count = min(os.cpu_count() or 1, 16)
     secret_key: str = ""
+    jwt_private_key: str = ""
+    jwt_secret: str = ""
     allowed_hosts: Words = ("localhost", "127.0.0.1", "[::1]")
     cors_allowed_origins: Words = ()
     contentapi_bind: str = ""
@@ -47,6 +55,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_max_page: MaxPage = 100
     contentapi_max_query_length: Count = 32 * 1024
     contentapi_max_tokens: Count = 2000
+    contentapi_public_url: Origin = ""
     contentapi_rate_anonymous: Rate = "300/minute"
     contentapi_rate_authenticated: Rate = "3000/minute"
     contentapi_rate_login: Rate = "10/minute"
@@ -87,7 +96,8 @@ def read(variables: Mapping[str, str]) -> tuple[Environment, list[Problem]]:
                 )
             )
     environment = Environment(**values)
-    return environment, [*problems, *database_problems(environment), *redis_problems(environment)]
+    problems += [*database_problems(environment), *key_problems(environment), *redis_problems(environment)]
+    return environment, problems
 
 
 def database_problems(environment: Environment) -> Iterator[Problem]:
@@ -111,8 +121,28 @@ def database_problems(environment: Environment) -> Iterator[Problem]:
         yield Problem(
             "SECRET_KEY",
             "SECRET_KEY is required when DATABASE_URL is set.",
-            "Set it to 50 random characters or more, the same for every process: "
-            "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'.",
+            f"Set it to 50 random characters or more, the same for every process: {RANDOM}.",
+        )
+
+
+def key_problems(environment: Environment) -> Iterator[Problem]:
+    """Check the keys of bearer tokens, which are never repeated."""
+    if environment.jwt_private_key or environment.jwt_secret:
+        from contentapi import jwt, keys  # cryptography takes its time, for those alone who have keys
+
+        for variable, read_keys, text, hint in (
+            ("JWT_PRIVATE_KEY", keys.private_keys, environment.jwt_private_key, f"{WANTED_KEY}."),
+            ("JWT_SECRET", keys.secret_keys, environment.jwt_secret, f"Set it to random characters: {RANDOM}."),
+        ):
+            try:
+                read_keys(text)
+            except jwt.KeyProblem as problem:
+                yield Problem(variable, f"{variable} {problem}.", hint)
+    elif environment.database_url:
+        yield Problem(
+            "JWT_PRIVATE_KEY",
+            "JWT_PRIVATE_KEY is required when DATABASE_URL is set.",
+            f"{WANTED_KEY}. Or set JWT_SECRET.",
         )
 
 

@@ -50,11 +50,16 @@ class LimitExceeded(Malformed):
 
 
 class Unauthenticated(ApiError):
+    """No credential where one is needed, or a bad one. `bearer_error` says so of a bearer token (RFC 6750)."""
+
     status = 401
     code = "UNAUTHENTICATED"
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, headers={"WWW-Authenticate": 'ApiKey realm="contentapi", Bearer realm="contentapi"'})
+    def __init__(self, message: str, *, bearer_error: str = "") -> None:
+        challenge = 'ApiKey realm="contentapi", Bearer realm="contentapi"'
+        if bearer_error:
+            challenge += f', error="{bearer_error}"'
+        super().__init__(message, headers={"WWW-Authenticate": challenge})
 
 
 class Forbidden(ApiError):

@@ -1,6 +1,7 @@
 """Who is asking: turns the credential of a request into an `Actor`."""
 
 import hmac
+import logging
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,10 +13,17 @@ from django.utils import timezone
 
 from contentapi.errors import Malformed, Unauthenticated
 from contentapi.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
+from contentapi.jwt import Claims, TokenError
+from contentapi.pagination import parse_id
 from contentapi.projection import PreparedQuery
+from users import tokens
 from users.models import ApiKey
 from users.services import digest
 
+LOG = logging.getLogger("users.authentication")
+TOKEN = re.compile(r" *([A-Za-z0-9._~+/-]+=*)")  # RFC 6750, section 2.1
+ROLES = {role.value: role for role in Role}
+SCOPES = {scope.value: scope for scope in Scope}
 API_KEY = re.compile(r"(?P<prefix>capi_[0-9a-f]{8})_[0-9a-f]{64}")
 
 
@@ -30,8 +38,56 @@ def authenticate(headers: Mapping[str, str]) -> Actor:
     if key is not None:
         return from_api_key(key)
     if authorization is not None:
-        raise Unauthenticated("This bearer token is not valid.")
+        return from_authorization(authorization)
     return ANONYMOUS
+
+
+def from_authorization(value: str) -> Actor:
+    scheme, _, presented = value.partition(" ")
+    if scheme.lower() != "bearer":
+        raise Unauthenticated("Authorization must be Bearer and a token.")
+    try:
+        return from_bearer_token(presented)
+    except TokenError as refusal:
+        LOG.debug("A bearer token is refused: %s.", refusal)
+        raise Unauthenticated("This bearer token is not valid.", bearer_error="invalid_token") from None
+
+
+def from_bearer_token(presented: str) -> Actor:
+    """Return the actor that a token tells of, by itself. Raises `TokenError`."""
+    match = TOKEN.fullmatch(presented)
+    if match is None:
+        raise TokenError("not one token")
+    claims = tokens.verify(match[1])
+    return Actor(
+        user_id=user_id_of(claims),
+        role=role_of(claims),
+        scopes=scopes_of(claims),
+        credential="jwt",
+        credential_id=f"user:{claims['sub']}",
+    )
+
+
+def user_id_of(claims: Claims) -> int:
+    user_id = parse_id(claims["sub"])
+    if not user_id:
+        raise TokenError("sub is no id")
+    return user_id
+
+
+def role_of(claims: Claims) -> Role:
+    role = claims.get("role")
+    if not isinstance(role, str) or role not in ROLES:
+        raise TokenError("role is none")
+    return ROLES[role]
+
+
+def scopes_of(claims: Claims) -> frozenset[Scope]:
+    """Return a token's scopes, without those that are not known here. A token without the claim has none."""
+    scope = claims.get("scope", "")
+    if not isinstance(scope, str):
+        raise TokenError("scope is no text")
+    return frozenset(SCOPES[word] for word in scope.split(" ") if word in SCOPES)
 
 
 class KeyRow(msgspec.Struct):
@@ -64,6 +120,7 @@ def from_api_key(key: str) -> Actor:
         role=row.role,
         scopes=row.scopes,
         credential="api-key",
+        credential_id=f"key:{key.rpartition('_')[0]}",
     )
 
 

@@ -1,0 +1,18 @@
+"""The public halves of the keys that sign bearer tokens (RFC 7517), for whoever verifies them elsewhere."""
+
+from django.http import HttpRequest, JsonResponse
+
+from contentapi.errors import MethodNotAllowed
+from contentapi.keys import keys
+from contentapi.rest import error_response
+
+# Seconds. A new key signs at once, so verifiers must hear of it within a minute: servers look for it every few seconds,
+# and this is for the caches in between.
+MAX_AGE = 30
+
+
+def jwks(request: HttpRequest) -> JsonResponse:
+    if request.method not in ("GET", "HEAD"):
+        return error_response(MethodNotAllowed(str(request.method), ["GET", "HEAD"]))
+    published = [key.public_jwk for key in keys().published()]
+    return JsonResponse({"keys": published}, headers={"Cache-Control": f"public, max-age={MAX_AGE}"})

@@ -1,0 +1,29 @@
+"""Under which address clients know this service, and so which issuer its tokens name."""
+
+import re
+
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+
+ORIGIN = re.compile(r"https?://(?P<host>[^/?#@\s]+)")
+
+
+def public_url() -> str:
+    """Return the origin of this service: CONTENTAPI_PUBLIC_URL or, where it is not set, the likeliest."""
+    if settings.PUBLIC_URL:
+        return str(settings.PUBLIC_URL)
+    host = next((host.lstrip(".") for host in settings.ENVIRONMENT.allowed_hosts if host != "*"), "localhost")
+    return f"https://{host}" if settings.HTTPS else f"http://{host}:{settings.ENVIRONMENT.port}"
+
+
+def is_issuer(text: str) -> bool:
+    """Say whether a token of this issuer is ours, by its address.
+
+    Without CONTENTAPI_PUBLIC_URL any of our hosts will do: servers of one checkout share their keys, each on a port of
+    its own, and `manage.py` knows none of them.
+    """
+    if settings.PUBLIC_URL:
+        return text == settings.PUBLIC_URL
+    origin = ORIGIN.fullmatch(text)
+    host, _ = split_domain_port(origin["host"]) if origin else ("", "")
+    return bool(host) and validate_host(host, settings.ALLOWED_HOSTS)

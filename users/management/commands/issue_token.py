@@ -1,0 +1,51 @@
+"""Issue a bearer token for a user and print it."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from contentapi.errors import ApiError
+from contentapi.identity import ROLE_SCOPES, Role, Scope
+from contentapi.jwt import LONGEST_LIFE
+from users import selectors, tokens
+
+
+class Command(BaseCommand):
+    help = (
+        "Print a bearer token (JWT) for a user, to be sent as `Authorization: Bearer TOKEN`. It tells of the user and "
+        "the role as they are now, until it expires; to change or lock the account does not end it sooner."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email", metavar="EMAIL", help="whose token it is")
+        parser.add_argument(
+            "--scope",
+            action="append",
+            default=[],
+            dest="scopes",
+            choices=[scope.value for scope in Scope],
+            metavar="SCOPE",
+            help=f"may be given again; none: all that the user's role allows. Of: {', '.join(Scope)}",
+        )
+        parser.add_argument(
+            "--ttl",
+            type=int,
+            default=tokens.ACCESS_TOKEN_LIFE,
+            metavar="SECONDS",
+            help=f"how long it is good, at most {LONGEST_LIFE}; default: %(default)s",
+        )
+
+    def handle(self, *_: Any, email: str, scopes: list[str], ttl: int, **__: Any) -> None:
+        wanted = [Scope(scope) for scope in scopes]
+        try:
+            user = selectors.get_user_by_email(email)
+            token = tokens.issue_token(user=user, scopes=wanted, ttl=ttl)
+        except ApiError as trouble:
+            raise CommandError(trouble.message) from None
+        if beyond := set(wanted) - ROLE_SCOPES[Role(user.role)]:
+            self.stderr.write(
+                f"Note: the role {user.role} does not allow {', '.join(sorted(beyond))}; the token cannot use it.",
+                str,
+            )
+        self.stdout.write(token)

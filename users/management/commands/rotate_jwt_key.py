@@ -1,0 +1,30 @@
+"""Let bearer tokens be signed by a new key."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from contentapi.jwt import Key
+from contentapi.keys import KeptKeys, keys, next_private_key
+
+ADVICE = (
+    "Above is the new value of JWT_PRIVATE_KEY: a new key, which signs, and what verifies the tokens of before. Set it "
+    "for every process and restart them. Where they restart one after another, first append the new key to the old "
+    "value, so that all can verify before one signs. A day later all but the first key may go."
+)
+
+
+class Command(BaseCommand):
+    help = (
+        "Make a new key to sign bearer tokens with; the old one verifies until its last tokens have expired, a day at "
+        "most. Keys that are kept in var/jwt/: prints the new key's id, and running servers know the key at once. Keys "
+        "of the environment: changes nothing, and prints the new value for JWT_PRIVATE_KEY, a secret."
+    )
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        ring = keys()
+        if isinstance(ring, KeptKeys):
+            self.stdout.write(ring.rotate().kid)
+        else:
+            self.stdout.write(next_private_key(Key.generate(), ring), ending="")
+            self.stderr.write(ADVICE, str)
