@@ -129,6 +129,7 @@ SILENCED_SYSTEM_CHECKS = ["auth.E003"]
 # An operator's own database means a deployment: every address. Else this machine alone: the demo is not for a network.
 BIND = f"{ENVIRONMENT.contentapi_bind or ('127.0.0.1' if EMBEDDED else '0.0.0.0')}:{ENVIRONMENT.port}"  # noqa: S104
 HTTPS = ENVIRONMENT.contentapi_https == "on"
+PUBLIC_URL = ENVIRONMENT.contentapi_public_url
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0

@@ -2,9 +2,11 @@ from django.contrib import admin
 from django.urls import path
 
 from contentapi.graphql.view import graphql
+from contentapi.keys_view import jwks
 
 urlpatterns = [
     path("graphql", graphql),
+    path(".well-known/jwks.json", jwks),
     path("admin/", admin.site.urls),
 ]
 
