@@ -134,7 +134,7 @@ class Column(ProjectedField):
 
 
 class Computed(ProjectedField):
-    """An expression, which may depend on who asks: on role, scopes and credential, with parameters in place of the ids.
+    """An expression, which may depend on who asks: on role, scopes and credential, with a parameter in place of the id.
 
     That it is null only where the SDL says so is for you to see to.
     """
@@ -198,7 +198,7 @@ class Many(ProjectedField):
 
     `rows(queryset, actor, **arguments)` narrows and orders the related rows; its keyword-only parameters are the SDL's
     arguments, None where no value is given, but for `limit`, which every such list has, with the SDL's default. It is
-    given parameters in place of the values, and of the actor's ids.
+    given parameters in place of the values, and of the actor's id.
     """
 
     def __init__(self, relation: str, rows: Callable[..., QuerySet[Any]]) -> None:

@@ -24,7 +24,7 @@ Select = Callable[..., QuerySet[Any]]
 def by_shape(model: type[M]) -> Callable[[Select], Callable[..., QuerySet[M]]]:
     """Let a function of an actor and keyword arguments return QuerySets that are known by their shape.
 
-    When a statement is compiled, the function is given parameters in place of the actor's ids and the arguments; None
+    When a statement is compiled, the function is given parameters in place of the actor's id and the arguments; None
     stays None. So it can ask what the actor's role and scopes are and which arguments are None, and no more.
     """
 
