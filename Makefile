@@ -38,6 +38,7 @@ check: installed-dev
 # Production's settings as an operator would have them; nothing connects to this database.
 SAMPLE_PRODUCTION := DATABASE_URL=postgresql://app:secret@db.invalid/app \
 	SECRET_KEY=a-sample-of-more-than-fifty-characters-0123456789-abcdefghij \
+	JWT_SECRET=a-sample-of-more-than-thirty-two-bytes \
 	ALLOWED_HOSTS=api.invalid CORS_ALLOWED_ORIGINS=https://www.invalid CONTENTAPI_HTTPS=on
 
 format: installed-dev

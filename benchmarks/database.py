@@ -146,7 +146,8 @@ def copy(database: Database, table: str, columns: list[str], rows: list[Any]) ->
 
 
 def our_environment(database: Database) -> dict[str, str]:
-    return {"DATABASE_URL": database.url, "SECRET_KEY": "only-for-the-benchmark-" + "x" * 40}
+    secret = "only-for-the-benchmark-" + "x" * 40
+    return {"DATABASE_URL": database.url, "SECRET_KEY": secret, "JWT_SECRET": secret}
 
 
 def manage(database: Database, *arguments: str) -> str:

@@ -12,7 +12,10 @@ RESULTS = WORK / "results"
 
 # What would change a server under measurement does not reach it: ours runs with its defaults, every limit on.
 CHANGES_SERVERS = ("CONTENTAPI_", "DJANGO_", "GRANIAN_", "GUNICORN_", "NODE_", "PG", "PYTHON")
-CHANGES_OURS = {"ALLOWED_HOSTS", "CORS_ALLOWED_ORIGINS", "DATABASE_URL", "REDIS_URL", "SECRET_KEY", "WEB_CONCURRENCY"}
+CHANGES_OURS = {
+    "ALLOWED_HOSTS", "CORS_ALLOWED_ORIGINS", "DATABASE_URL", "JWT_PRIVATE_KEY", "JWT_SECRET", "REDIS_URL", "SECRET_KEY",
+    "WEB_CONCURRENCY",
+}  # fmt: skip
 
 
 def clean_environment() -> dict[str, str]:

@@ -17,9 +17,11 @@ SAMPLES = {
     "CONTENTAPI_MAX_PAGE": "0",
     "CONTENTAPI_MAX_QUERY_LENGTH": "0",
     "CONTENTAPI_MAX_TOKENS": "0",
+    "CONTENTAPI_PUBLIC_URL": "https://api.example.com/",
     "CONTENTAPI_STATEMENT_TIMEOUT": "0",
     "CONTENTAPI_THREADS": "0",
 }
+SECRETS = {"SECRET_KEY": "x", "JWT_SECRET": "x" * 32}
 
 
 def set_environment(settings: Settings, **variables: str) -> None:
@@ -48,13 +50,21 @@ def test_a_wrong_value_is_one_error_with_the_variables_id_and_a_hint(settings: S
 @pytest.mark.parametrize(
     ("variables", "ids"),
     [
-        ({"DATABASE_URL": "postgresql://db.invalid/app"}, ["contentapi.SECRET_KEY"]),
-        ({"DATABASE_URL": "mysql://db.invalid/app", "SECRET_KEY": "x"}, ["contentapi.DATABASE_URL"]),
-        ({"DATABASE_URL": "postgresql://app:5%@db.invalid/app", "SECRET_KEY": "x"}, ["contentapi.DATABASE_URL"]),
-        ({"DATABASE_URL": "db.invalid"}, ["contentapi.DATABASE_URL", "contentapi.SECRET_KEY"]),
+        (
+            {"DATABASE_URL": "postgresql://db.invalid/app"},
+            ["contentapi.SECRET_KEY", "contentapi.JWT_PRIVATE_KEY"],
+        ),
+        ({"DATABASE_URL": "mysql://db.invalid/app", **SECRETS}, ["contentapi.DATABASE_URL"]),
+        ({"DATABASE_URL": "postgresql://app:5%@db.invalid/app", **SECRETS}, ["contentapi.DATABASE_URL"]),
+        (
+            {"DATABASE_URL": "db.invalid"},
+            ["contentapi.DATABASE_URL", "contentapi.SECRET_KEY", "contentapi.JWT_PRIVATE_KEY"],
+        ),
+        ({"JWT_SECRET": "short"}, ["contentapi.JWT_SECRET"]),
+        ({"JWT_PRIVATE_KEY": "none"}, ["contentapi.JWT_PRIVATE_KEY"]),
     ],
 )
-def test_a_database_that_cannot_be_used_is_told_by_id(
+def test_a_database_or_a_key_that_cannot_be_used_is_told_by_id(
     settings: Settings, variables: dict[str, str], ids: list[str]
 ) -> None:
     set_environment(settings, **variables)
@@ -75,6 +85,7 @@ def test_a_server_ends_with_every_problem_named_and_no_secret(settings: Settings
         "contentapi.PORT",
         "contentapi.DATABASE_URL",
         "contentapi.SECRET_KEY",
+        "contentapi.JWT_PRIVATE_KEY",
     ]
-    assert told.count("\tHINT: ") == 3
+    assert told.count("\tHINT: ") == 4
     assert "hush" not in told

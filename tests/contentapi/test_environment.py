@@ -5,6 +5,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from contentapi.environment import Environment, Words, database_parameters, read
+from contentapi.jwt import Key
 
 WRONG_RATES = [
     "off",
@@ -37,6 +38,18 @@ WRONG = {
     "CONTENTAPI_RATE_LOGIN": WRONG_RATES,
     "CONTENTAPI_RATE_TOKENS": WRONG_RATES,
     "CONTENTAPI_RATE_WRITES": WRONG_RATES,
+    "CONTENTAPI_PUBLIC_URL": [
+        "api.example.com",
+        "https://",
+        "https://api.example.com/",
+        "https://api.example.com/v1",
+        "https://API.example.com",
+        "https://user@api.example.com",
+        "https://api.example.com?x",
+        "https://api.example.com:",
+        "https://api example.com",
+        "ftp://api.example.com",
+    ],
     "CONTENTAPI_STATEMENT_CACHE": ["0", "1M", "2147483648"],
     "CONTENTAPI_STATEMENT_TIMEOUT": ["0", "5s"],
     "CONTENTAPI_THREADS": ["0", "four"],
@@ -61,6 +74,7 @@ RIGHT = {
     "CONTENTAPI_RATE_LOGIN": RIGHT_RATES,
     "CONTENTAPI_RATE_TOKENS": RIGHT_RATES,
     "CONTENTAPI_RATE_WRITES": RIGHT_RATES,
+    "CONTENTAPI_PUBLIC_URL": ["https://api.example.com", "http://localhost:8000", "http://[::1]:8000"],
     "CONTENTAPI_STATEMENT_CACHE": ["1", "2147483647"],
     "CONTENTAPI_STATEMENT_TIMEOUT": ["1", "60000"],
     "CONTENTAPI_THREADS": ["1", "32"],
@@ -87,6 +101,8 @@ UNREADABLE_REDIS = [
     "unix://",
 ]
 KEY = "a key that is long enough for the tests"
+PRIVATE = Key.generate()
+SECRETS = {"SECRET_KEY": KEY, "JWT_SECRET": KEY}
 
 
 def cases(table: dict[str, list[str]]) -> list[tuple[str, str]]:
@@ -135,6 +151,7 @@ def test_several_wrong_values_are_reported_together() -> None:
     assert sorted(problem.variable for problem in problems) == [
         "CONTENTAPI_THREADS",
         "DATABASE_URL",
+        "JWT_PRIVATE_KEY",
         "PORT",
         "SECRET_KEY",
     ]
@@ -185,7 +202,7 @@ def test_words_are_separated_by_commas_or_spaces(text: str) -> None:
     ],
 )
 def test_a_database_url_is_read_as_libpq_reads_it(url: str, parameters: dict[str, str]) -> None:
-    _, problems = read({"DATABASE_URL": url, "SECRET_KEY": KEY})
+    _, problems = read({"DATABASE_URL": url, **SECRETS})
 
     assert problems == []
     assert {name: str(value) for name, value in database_parameters(url).items()} == {
@@ -195,7 +212,7 @@ def test_a_database_url_is_read_as_libpq_reads_it(url: str, parameters: dict[str
 
 @pytest.mark.parametrize("url", UNREADABLE_URLS)
 def test_a_database_url_that_cannot_be_used_is_one_problem(url: str) -> None:
-    _, problems = read({"DATABASE_URL": url, "SECRET_KEY": KEY})
+    _, problems = read({"DATABASE_URL": url, **SECRETS})
 
     assert [problem.variable for problem in problems] == ["DATABASE_URL"]
     assert problems[0].message.startswith("DATABASE_URL ")
@@ -203,7 +220,7 @@ def test_a_database_url_that_cannot_be_used_is_one_problem(url: str) -> None:
 
 @pytest.mark.parametrize("url", UNREADABLE_URLS)
 def test_no_problem_repeats_a_secret(url: str) -> None:
-    _, problems = read({"DATABASE_URL": url, "SECRET_KEY": KEY, "PORT": "http"})
+    _, problems = read({"DATABASE_URL": url, **SECRETS, "PORT": "http"})
 
     told = repr(problems)
 
@@ -214,12 +231,38 @@ def test_no_problem_repeats_a_secret(url: str) -> None:
     assert KEY not in told
 
 
-def test_a_database_without_a_secret_key_is_a_problem() -> None:
+def test_a_database_without_secrets_is_a_problem_for_each() -> None:
     _, problems = read({"DATABASE_URL": "postgresql://app@db.invalid/content"})
 
     assert [(problem.variable, problem.message) for problem in problems] == [
-        ("SECRET_KEY", "SECRET_KEY is required when DATABASE_URL is set.")
+        ("SECRET_KEY", "SECRET_KEY is required when DATABASE_URL is set."),
+        ("JWT_PRIVATE_KEY", "JWT_PRIVATE_KEY is required when DATABASE_URL is set."),
     ]
+
+
+@pytest.mark.parametrize("keys", [{"JWT_SECRET": KEY}, {"JWT_PRIVATE_KEY": PRIVATE.private_pem}])
+def test_a_database_needs_one_key_for_tokens(keys: dict[str, str]) -> None:
+    _, problems = read({"DATABASE_URL": "postgresql://app@db.invalid/content", "SECRET_KEY": KEY, **keys})
+
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"JWT_SECRET": "hush" * 7}, "JWT_SECRET must have 32 bytes or more."),
+        ({"JWT_SECRET": PRIVATE.public_pem}, "JWT_SECRET must be a secret, not a key in PEM or SSH form."),
+        ({"JWT_PRIVATE_KEY": "hush"}, "JWT_PRIVATE_KEY cannot be read as a key in PEM."),
+        ({"JWT_PRIVATE_KEY": PRIVATE.private_pem[:-40]}, "JWT_PRIVATE_KEY cannot be read as a key in PEM."),
+        ({"JWT_PRIVATE_KEY": PRIVATE.public_pem}, "JWT_PRIVATE_KEY must begin with a private key."),
+    ],
+)
+def test_keys_that_are_none_are_one_problem_and_not_repeated(variables: dict[str, str], message: str) -> None:
+    _, problems = read(variables)
+
+    assert [(problem.variable, problem.message) for problem in problems] == [(*variables, message)]
+    assert problems[0].hint
+    assert not any(line in repr(problems) for text in variables.values() for line in text.splitlines() if line)
 
 
 @pytest.mark.parametrize("url", UNREADABLE_REDIS)

@@ -47,7 +47,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def served(checkout: Checkout, database: Database) -> Run:
-    variables = {"DATABASE_URL": database.url, "SECRET_KEY": SECRET}
+    variables = {"DATABASE_URL": database.url, "SECRET_KEY": SECRET, "JWT_SECRET": SECRET}
     assert checkout.manage("migrate", "--noinput", **variables).returncode == 0
     run = checkout.serve_as_the_procfile(free_port(), **variables)
     run.wait_for("Booting worker")

@@ -33,7 +33,7 @@ def test_a_taken_port_is_named_with_a_way_out(checkout: Checkout) -> None:
 def test_a_database_url_that_is_none_is_named_and_its_password_is_not(
     checkout: Checkout, url: str, message: str
 ) -> None:
-    printed = checkout.run(port=free_port(), DATABASE_URL=url, SECRET_KEY="s" * 50).fails()
+    printed = checkout.run(port=free_port(), DATABASE_URL=url, SECRET_KEY="s" * 50, JWT_SECRET="s" * 32).fails()
 
     assert f"(contentapi.DATABASE_URL) {message}" in printed
     assert "hunter2" not in printed
@@ -43,7 +43,7 @@ def test_a_database_url_that_is_none_is_named_and_its_password_is_not(
 def test_a_database_that_does_not_answer_is_said_in_a_few_lines(checkout: Checkout) -> None:
     url = f"postgresql://app:hunter2@127.0.0.1:{free_port()}/app"
 
-    printed = checkout.run(port=free_port(), DATABASE_URL=url, SECRET_KEY="s" * 50).fails()
+    printed = checkout.run(port=free_port(), DATABASE_URL=url, SECRET_KEY="s" * 50, JWT_SECRET="s" * 32).fails()
 
     assert "The database does not answer" in printed
     assert "DATABASE_URL says where it is." in printed
@@ -60,6 +60,7 @@ def test_a_deployment_without_a_secret_does_not_start(checkout: Checkout) -> Non
     for printed in (by_make.fails(), by_procfile.fails()):
         assert "SECRET_KEY is required when DATABASE_URL is set." in printed
         assert "HINT: Set it to 50 random characters or more" in printed
+        assert "JWT_PRIVATE_KEY is required when DATABASE_URL is set." in printed
         assert "Traceback" not in printed
 
 

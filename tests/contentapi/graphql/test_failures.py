@@ -120,13 +120,22 @@ def test_a_key_that_is_not_good_is_401_whatever_is_asked(post: Post, key: str) -
     assert answer.headers["WWW-Authenticate"] == CHALLENGE
 
 
-@pytest.mark.parametrize("value", ["", "Bearer", "Bearer a.b.c", "Basic YTpi", "Negotiate", f"ApiKey {UNKNOWN_KEY}"])
-def test_any_authorization_is_401_while_there_are_no_bearer_tokens(post: Post, value: str) -> None:
+@pytest.mark.parametrize("value", ["", "Basic YTpi", "Negotiate", f"ApiKey {UNKNOWN_KEY}", "Bearerx a.b.c"])
+def test_another_scheme_than_bearer_is_401(post: Post, value: str) -> None:
+    answer = post(HELLO, Authorization=value)
+
+    error = error_entry(answer, "UNAUTHENTICATED", 401, "Authorization must be Bearer and a token.")
+    assert (answer.status, answer.body) == (401, {"errors": [error]})
+    assert answer.headers["WWW-Authenticate"] == CHALLENGE
+
+
+@pytest.mark.parametrize("value", ["Bearer", "Bearer a.b.c", "bearer x y", "Bearer é", "Bearer " + "x" * 9000])
+def test_a_bearer_token_that_is_not_good_is_401_and_told_so(post: Post, value: str) -> None:
     answer = post(HELLO, Authorization=value)
 
     error = error_entry(answer, "UNAUTHENTICATED", 401, "This bearer token is not valid.")
     assert (answer.status, answer.body) == (401, {"errors": [error]})
-    assert answer.headers["WWW-Authenticate"] == CHALLENGE
+    assert answer.headers["WWW-Authenticate"] == f'{CHALLENGE}, error="invalid_token"'
 
 
 def test_two_credentials_are_400_even_when_one_is_good(post: Post) -> None:
