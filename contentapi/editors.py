@@ -8,23 +8,23 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
-EDITORS_PATH = "/admin/"
+PAGES = ("/admin/", "/oauth/authorize", "/oauth/login", "/oauth/logout")
 
 
-class ForEditors(MiddlewareMixin):
-    """Middleware that lets pass untouched what is not for editors."""
+class ForPages(MiddlewareMixin):
+    """Middleware that lets pass untouched what is not for a person with a browser."""
 
     def __call__(self, request: HttpRequest) -> Any:
-        return super().__call__(request) if request.path_info.startswith(EDITORS_PATH) else self.get_response(request)
+        return super().__call__(request) if request.path_info.startswith(PAGES) else self.get_response(request)
 
 
-class Session(ForEditors, SessionMiddleware):
+class Session(ForPages, SessionMiddleware):
     pass
 
 
-class Login(ForEditors, AuthenticationMiddleware):
+class Login(ForPages, AuthenticationMiddleware):
     pass
 
 
-class Messages(ForEditors, MessageMiddleware):
+class Messages(ForPages, MessageMiddleware):
     pass

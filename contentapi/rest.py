@@ -1,8 +1,12 @@
 """Resource-oriented HTTP: how a failure is said."""
 
+import logging
+
 from django.http import HttpRequest, JsonResponse
 
-from contentapi.errors import ApiError, Forbidden, Internal, Malformed, NotFound
+from contentapi.errors import ApiError, Forbidden, Internal, Malformed, NotFound, from_exception
+
+LOG = logging.getLogger("contentapi.rest")
 
 
 def error_response(error: ApiError) -> JsonResponse:
@@ -10,6 +14,14 @@ def error_response(error: ApiError) -> JsonResponse:
     return JsonResponse(
         {"error": error.message}, status=error.status, headers={"X-Error-Code": error.code, **error.headers}
     )
+
+
+def failure_response(exception: Exception) -> JsonResponse:
+    """Return the answer to any exception. Our own faults go to the log, with their traceback."""
+    kind = from_exception(exception)
+    if kind.status >= Internal.status:
+        LOG.error("%s", exception, exc_info=exception)
+    return error_response(kind)
 
 
 def bad_request(_: HttpRequest, exception: Exception) -> JsonResponse:  # noqa: ARG001 - Django's signature

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from contentapi import environment
+from contentapi.identity import SCOPE_MEANINGS
 from contentapi.kept import kept
 
 ENVIRONMENT, ENVIRONMENT_PROBLEMS = environment.read(os.environ)
@@ -43,6 +44,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django.contrib.sessions",
     "django.contrib.staticfiles",
+    "oauth2_provider",
 ]
 
 MIDDLEWARE = [
@@ -121,8 +123,46 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
+LOGIN_URL = LOGIN_REDIRECT_URL = "/oauth/login"
+SESSION_ENGINE = "contentapi.sessions"
 # E003 looks for a unique *column*; users_user_email_unique is unique regardless of case.
 SILENCED_SYSTEM_CHECKS = ["auth.E003"]
+
+# --- The OAuth 2.0 authorization server: RFC 9700, without exception ------------------------------------
+
+OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauth2_provider.AccessToken"  # noqa: S105 - as ever; foreign keys ask for it
+OAUTH2_PROVIDER = {
+    "OAUTH2_SERVER_CLASS": "users.oauth.server.Server",
+    "OAUTH2_BACKEND_CLASS": "users.oauth.server.Core",
+    "OAUTH2_VALIDATOR_CLASS": "users.oauth.server.Validator",
+    "ACCESS_TOKEN_GENERATOR": "users.oauth.server.make_access_token",
+    "REFRESH_TOKEN_GENERATOR": "users.oauth.server.make_refresh_token",
+    "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
+    "ACCESS_TOKEN_EXPIRE_SECONDS": 600,
+    "REFRESH_TOKEN_EXPIRE_SECONDS": 30 * 24 * 3600,
+    "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": 0,
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    "ROTATE_REFRESH_TOKEN": True,
+    "PKCE_REQUIRED": True,
+    "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
+    "ALLOW_URI_WILDCARDS": False,
+    "OIDC_ISS_ENDPOINT": ENVIRONMENT.contentapi_public_url,  # the issuer; without it, the address that was asked
+    "SCOPES": {scope.value: meaning for scope, meaning in SCOPE_MEANINGS.items()},
+    "DEFAULT_SCOPES": [scope.value for scope in SCOPE_MEANINGS],
+    "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
+    "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "refresh_token"],
+    "OAUTH2_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED": ["client_secret_basic", "client_secret_post", "none"],
+    "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_REQUIRED": True,
+    "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
+    "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
+    "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
+    "COMPLIANT_BCP_RFC9700_REFRESH_TOKEN": True,
+    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_SCHEME": True,
+    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_MATCHING": True,
+}
 
 # --- HTTP ----------------------------------------------------------------------------------------------
 
@@ -143,7 +183,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = ENVIRONMENT.contentapi_max_body
 CORS_ALLOWED_ORIGINS = list(ENVIRONMENT.cors_allowed_origins)
 CORS_ALLOW_HEADERS = ["accept", "authorization", "content-type", "x-api-key"]
 CORS_EXPOSE_HEADERS = ["x-request-id", "retry-after", "ratelimit", "ratelimit-policy"]
-CORS_URLS_REGEX = r"^/(?!admin/)"
+CORS_URLS_REGEX = r"^/(?!admin/|oauth/log|oauth/authorize)"  # pages are for people, not for scripts
 
 # --- Language, time, files -----------------------------------------------------------------------------
 
@@ -167,5 +207,7 @@ LOGGING = {
         "ariadne": {"level": "CRITICAL"},  # it logs clients' mistakes as errors; contentapi.graphql logs ours
         "django.security.DisallowedHost": {"level": "CRITICAL"},  # anybody can send any Host
         "django.request": {"level": "ERROR"},
+        "oauthlib": {"level": "WARNING"},  # at DEBUG it writes tokens down
+        "oauth2_provider": {"level": "WARNING"},
     },
 }

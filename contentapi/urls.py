@@ -1,5 +1,5 @@
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 
 from contentapi.graphql.view import graphql
 from contentapi.keys_view import jwks
@@ -8,6 +8,7 @@ urlpatterns = [
     path("graphql", graphql),
     path(".well-known/jwks.json", jwks),
     path("admin/", admin.site.urls),
+    path("", include("users.oauth.urls")),
 ]
 
 handler400 = "contentapi.rest.bad_request"

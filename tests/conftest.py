@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client
 
 from contentapi import rates
@@ -67,3 +68,9 @@ def gql(db: None, client: Client) -> GraphQL:  # noqa: ARG001
         return Answer(client.post("/graphql", body, content_type="application/json", headers=headers))
 
     return post
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> None:
+    """Let Argon2, which guards passwords and clients' secrets by being slow, take the least it can."""
+    Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 8, 1

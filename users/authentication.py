@@ -18,6 +18,7 @@ from contentapi.pagination import parse_id
 from contentapi.projection import PreparedQuery
 from users import tokens
 from users.models import ApiKey
+from users.revocations import REVOCATIONS
 from users.services import digest
 
 LOG = logging.getLogger("users.authentication")
@@ -59,6 +60,8 @@ def from_bearer_token(presented: str) -> Actor:
     if match is None:
         raise TokenError("not one token")
     claims = tokens.verify(match[1])
+    if claims["jti"] in REVOCATIONS:
+        raise TokenError("revoked")
     return Actor(
         user_id=user_id_of(claims),
         role=role_of(claims),

@@ -124,3 +124,38 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.prefix} ({self.name})"
+
+
+class IssuedTokenQuerySet(models.QuerySet["IssuedToken"]):
+    def revoked(self, now: datetime) -> IssuedTokenQuerySet:
+        """The tokens that would still be valid, had their access token not been taken away."""
+        return self.filter(access_token=None, expires_at__gt=now)
+
+
+class IssuedToken(models.Model):
+    """The id (`jti`) of a JWT that the authorization server issued.
+
+    django-oauth-toolkit revokes an access token by deleting it, in whichever way that comes about; this row stays.
+    `code` is the digest of the authorization code that the token was exchanged for, `family` what came out of it since.
+    """
+
+    KEPT_FOR = timedelta(days=30)  # as long as a refresh token lives: its code may be presented a second time
+
+    jti = models.CharField(max_length=64, unique=True)
+    access_token = models.OneToOneField(
+        "oauth2_provider.AccessToken", on_delete=models.SET_NULL, null=True, related_name="issued"
+    )
+    family = models.UUIDField(null=True)
+    code = models.CharField(max_length=64, blank=True)
+    expires_at = models.DateTimeField()
+
+    objects: ClassVar[models.Manager[IssuedToken]] = IssuedTokenQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index("expires_at", name="users_issuedtoken_expires"),
+            models.Index("code", name="users_issuedtoken_code", condition=~Q(code="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.jti

@@ -44,15 +44,22 @@ class Checkout:
         command = [".venv/bin/python", "-m", "gunicorn", *web[1].split()]
         return Run(self, command, self.environment(port=port, **variables))
 
-    def manage(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        command = [str(self.folder / ".venv/bin/python"), "manage.py", *arguments]
-        environment = self.environment(port=None, **variables)
+    def manage(self, *arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run an operator's command, with `given` on its standard input."""
         return subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+            [str(self.folder / ".venv/bin/python"), "manage.py", *arguments],
+            cwd=self.folder,
+            env=self.environment(port=None, **variables),
+            input=given,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
         )
 
     def environment(self, *, port: int | None, **variables: str) -> dict[str, str]:
-        ours = ("DATABASE_URL", "SECRET_KEY", "PORT", "DJANGO_SETTINGS_MODULE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+        secrets = ("DATABASE_URL", "JWT_PRIVATE_KEY", "JWT_SECRET", "SECRET_KEY")
+        ours = (*secrets, "PORT", "DJANGO_SETTINGS_MODULE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
         kept = {name: value for name, value in os.environ.items() if name not in ours and "CONTENTAPI" not in name}
         return {**kept, "WEB_CONCURRENCY": "2", **({} if port is None else {"PORT": str(port)}), **variables}
 

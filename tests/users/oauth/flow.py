@@ -1,0 +1,122 @@
+"""The authorization code flow as its three parties see it: a user's browser, an application, and the API."""
+
+import base64
+import hashlib
+import json
+import re
+import secrets
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from django.test import Client
+
+from users.models import User
+from users.oauth.clients import Registered, register_client
+
+CALLBACK = "https://app.example.invalid/callback"
+PASSWORD = "a long and unusual password"
+CSRF = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
+
+
+class Application:
+    """An application that a user has been sent away from, and will come back to with a code."""
+
+    def __init__(self, *, public: bool = False, name: str = "Harbour News") -> None:
+        self.registered: Registered = register_client(name=name, redirect_uris=[CALLBACK], public=public)
+        self.verifier = secrets.token_urlsafe(48)
+        self.state = secrets.token_urlsafe(16)
+
+    @property
+    def challenge(self) -> str:
+        return base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
+
+    def address(self, **changes: str | None) -> str:
+        """Return where the user is sent; a parameter that is None is left out."""
+        parameters = {
+            "response_type": "code",
+            "client_id": self.registered.client_id,
+            "redirect_uri": CALLBACK,
+            "scope": "posts:read posts:write posts:publish",
+            "state": self.state,
+            "code_challenge": self.challenge,
+            "code_challenge_method": "S256",
+            **changes,
+        }
+        return f"/oauth/authorize?{urlencode({name: text for name, text in parameters.items() if text is not None})}"
+
+    def post(self, path: str, *, secret: str | None = None, **form: str) -> Any:
+        """Send a form to the authorization server, as this application: with its secret, if it has one."""
+        secret = self.registered.secret if secret is None else secret
+        headers = {}
+        if secret:
+            pair = f"{self.registered.client_id}:{secret}".encode()
+            headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+        else:
+            form = {"client_id": self.registered.client_id, **form}
+        return Client().generic("POST", path, urlencode(form), "application/x-www-form-urlencoded", headers=headers)
+
+    def exchange(self, code: str, /, **changes: str) -> Any:
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK}
+        return self.post("/oauth/token", **{**form, "code_verifier": self.verifier, **changes})
+
+    def refresh(self, refresh_token: str, **changes: str) -> Any:
+        return self.post("/oauth/token", **{"grant_type": "refresh_token", "refresh_token": refresh_token, **changes})
+
+
+class Browser:
+    """A browser with the cookies of one user."""
+
+    def __init__(self, user: User | None = None) -> None:
+        self.client = Client(enforce_csrf_checks=True)
+        if user is not None:
+            self.client.force_login(user)
+
+    def log_in(self, address: str, email: str, password: str) -> Any:
+        page = self.client.get(address)
+        form = {
+            "username": email,
+            "password": password,
+            "csrfmiddlewaretoken": token_in(page),
+            "next": next_in(address),
+        }
+        return self.client.post(address, form)
+
+    def answer(self, address: str, *, allow: bool) -> Any:
+        """Open the consent page and press one of its buttons."""
+        page = self.client.get(address)
+        form = {"csrfmiddlewaretoken": token_in(page), "allow": "yes" if allow else "no"}
+        return self.client.post(address, form)
+
+    def code_for(self, application: Application, **changes: str | None) -> str:
+        return parameters_of(self.answer(application.address(**changes), allow=True))["code"]
+
+
+def token_in(page: Any) -> str:
+    found = CSRF.search(page.content.decode())
+    assert found, page.content.decode()
+    return found[1]
+
+
+def next_in(address: str) -> str:
+    return parse_qs(urlsplit(address).query).get("next", [""])[0]
+
+
+def parameters_of(redirection: Any) -> dict[str, str]:
+    """Return what a redirection back to the application tells it."""
+    assert redirection.status_code == 302, redirection.content
+    assert redirection["Location"].startswith(f"{CALLBACK}?"), redirection["Location"]
+    return {name: texts[0] for name, texts in parse_qs(urlsplit(redirection["Location"]).query).items()}
+
+
+def ask(access_token: str, query: str = "{ viewer { role } }") -> Any:
+    """Ask the API with an access token."""
+    headers = {"Authorization": f"Bearer {access_token}"}
+    return Client().post("/graphql", json.dumps({"query": query}), content_type="application/json", headers=headers)
+
+
+def make_member(role: str = "author") -> User:
+    """Return a user who can log in."""
+    user = User(email=f"{secrets.token_hex(4)}@example.invalid", name="Mara Member", role=role)
+    user.set_password(PASSWORD)
+    user.save()
+    return user

@@ -1,0 +1,143 @@
+"""Applications: what they may be called, where they may send users, and who knows their secret."""
+
+import re
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from oauth2_provider.models import Application
+
+from contentapi.errors import Invalid
+from tests.users.oauth.flow import CALLBACK, make_member
+from users.oauth.clients import register_client
+
+pytestmark = pytest.mark.django_db
+
+WRONG = [
+    "http://app.example.invalid/callback",
+    "app.example.invalid/callback",
+    "//app.example.invalid/callback",
+    "/callback",
+    "https:///callback",
+    "https://app.example.invalid/call back",
+    "https://app.example.invalid/callback#here",
+    "https://user@app.example.invalid/callback",
+    "https://*.example.invalid/callback",
+    "https://app.example.invalid:port/callback",
+    "https://[::1/callback",
+    "https://äpp.example.invalid/callback",
+    "https://app.example.invalid/\0",
+    "javascript:alert(1)",
+    f"https://app.example.invalid/{'x' * 2000}",
+    "",
+]
+
+
+@pytest.mark.parametrize("uri", WRONG)
+def test_users_are_sent_to_https_addresses_only(uri: str) -> None:
+    with pytest.raises(Invalid) as raised:
+        register_client(name="App", redirect_uris=[CALLBACK, uri])
+
+    assert set(raised.value.fields) == {"redirect_uri"}
+    assert not Application.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 101])
+def test_an_application_has_a_name(name: str) -> None:
+    with pytest.raises(Invalid) as raised:
+        register_client(name=name, redirect_uris=[CALLBACK])
+
+    assert set(raised.value.fields) == {"name"}
+
+
+def test_only_a_hash_of_the_secret_is_kept() -> None:
+    client = register_client(name=" App ", redirect_uris=[CALLBACK, f"{CALLBACK}/2"])
+
+    kept = Application.objects.get(client_id=client.client_id)
+    assert kept.client_secret.startswith("argon2")
+    assert (kept.name, kept.redirect_uris) == ("App", f"{CALLBACK} {CALLBACK}/2")
+    assert (kept.client_type, kept.authorization_grant_type) == ("confidential", "authorization-code")
+    assert not kept.skip_authorization
+
+
+def run(*arguments: str) -> list[str]:
+    out = StringIO()
+    call_command("create_oauth_client", *arguments, stdout=out)
+    return out.getvalue().splitlines()
+
+
+def test_the_command_prints_the_id_and_the_secret() -> None:
+    client_id, secret = run("App", "--redirect-uri", CALLBACK)
+
+    assert Application.objects.get().client_id == client_id
+    assert len(secret) == 43
+
+
+def test_the_command_prints_no_secret_of_a_public_application() -> None:
+    assert run("App", "--redirect-uri", CALLBACK, "--public") == [Application.objects.get().client_id]
+
+
+def test_the_command_says_what_is_wrong() -> None:
+    with pytest.raises(CommandError, match="https"):
+        run("App", "--redirect-uri", "http://app.example.invalid/")
+
+
+@pytest.fixture
+def desk(client: Client) -> Client:
+    client.force_login(make_member("admin"))
+    return client
+
+
+ADD = "/admin/oauth2_provider/application/add/"
+
+
+def register(desk: Client, **changes: str) -> Any:
+    form = {"name": "App", "redirect_uris": CALLBACK, "client_type": "confidential", **changes}
+    return desk.post(ADD, form, follow=True)
+
+
+def test_the_admin_shows_a_secret_once(desk: Client) -> None:
+    page = register(desk).content.decode()
+
+    client = Application.objects.get()
+    secret = re.search(rf"The secret of {client.client_id}, shown this once: ([\w-]+)", page)
+    assert secret
+    assert client.client_secret.startswith("argon2")
+    changing = desk.get(f"/admin/oauth2_provider/application/{client.pk}/change/").content.decode()
+    assert secret[1] not in changing
+    assert client.client_secret not in changing
+
+
+def test_the_admin_keeps_the_secret_when_the_name_changes(desk: Client) -> None:
+    register(desk)
+    before = Application.objects.get()
+
+    form = {"name": "Renamed", "redirect_uris": CALLBACK}
+    desk.post(f"/admin/oauth2_provider/application/{before.pk}/change/", form)
+
+    after = Application.objects.get()
+    assert (after.name, after.client_secret, after.client_id) == ("Renamed", before.client_secret, before.client_id)
+
+
+def test_the_admin_refuses_what_the_command_refuses(desk: Client) -> None:
+    page = register(desk, redirect_uris="http://app.example.invalid/").content.decode()
+
+    assert "must be an absolute https URI" in page
+    assert not Application.objects.exists()
+
+
+def test_an_editor_registers_no_applications(client: Client) -> None:
+    client.force_login(make_member("editor"))
+
+    assert client.get(ADD).status_code == 403
+
+
+def test_the_admin_shows_no_codes_and_no_access_tokens(desk: Client) -> None:
+    page = desk.get("/admin/").content.decode()
+
+    assert "oauth2_provider/application" in page
+    assert "oauth2_provider/refreshtoken" in page
+    for hidden in ("grant", "accesstoken", "idtoken"):
+        assert f"oauth2_provider/{hidden}" not in page

@@ -1,0 +1,77 @@
+"""Whatever is sent to the authorization server, it is never a server's error and never leaks one."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.users.oauth.flow import CALLBACK, Application, Browser, make_member
+
+pytestmark = pytest.mark.django_db
+
+NAMES = [
+    "client_id", "client_secret", "redirect_uri", "response_type", "response_mode", "scope", "state", "code",
+    "code_challenge", "code_challenge_method", "code_verifier", "grant_type", "refresh_token", "token", "prompt",
+    "token_type_hint", "nonce", "claims", "request", "client", "user", "scopes", "approval_prompt", "resource",
+]  # fmt: skip
+TEXTS = st.one_of(
+    st.text(max_size=30),
+    st.sampled_from(
+        ["code", "S256", "plain", "authorization_code", "refresh_token", "password", "posts:read", CALLBACK, "\0", "{}",
+         "none", "login", "create", "none login", "x" * 5000, "é", "%", "a.b.c", "-1", "1e400", "[]"]
+    ),
+)  # fmt: skip
+FORMS = st.dictionaries(st.one_of(st.sampled_from(NAMES), st.text(max_size=5)), TEXTS, max_size=8)
+HEADERS: st.SearchStrategy[dict[str, str]] = st.one_of(
+    st.just({}),
+    st.sampled_from(["Basic", "Basic x", "Basic Og==", "Basic ADo=", "Bearer x", "Basic /////w==", "Basic é"]).map(
+        lambda text: {"HTTP_AUTHORIZATION": text}
+    ),
+)
+CAREFUL = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)  # the database is rolled back after all examples, which changes nothing for them
+
+
+def assert_fine(response: Any) -> None:
+    assert response.status_code < 500, response.content
+    for leak in (b"Traceback", b"psycopg", b"SELECT", b".py"):
+        assert leak not in response.content
+
+
+@CAREFUL
+@given(form=FORMS, known=st.booleans(), headers=HEADERS)
+@pytest.mark.parametrize("path", ["token", "revoke", "introspect"])
+def test_an_endpoint_answers_any_form(*, path: str, form: dict[str, str], known: bool, headers: dict[str, str]) -> None:
+    application = Application(public=True)
+    body = urlencode({"client_id": application.registered.client_id, **form} if known else form, errors="surrogatepass")
+
+    assert_fine(Client().post(f"/oauth/{path}", body, "application/x-www-form-urlencoded", **headers))  # type: ignore[arg-type]
+
+
+@CAREFUL
+@given(form=FORMS, known=st.booleans(), posted=st.booleans())
+def test_the_page_answers_any_address(*, form: dict[str, str], known: bool, posted: bool) -> None:
+    browser = Client()
+    browser.force_login(make_member())
+    address = Application().address(**form) if known else f"/oauth/authorize?{urlencode(form)}"
+
+    assert_fine(browser.post(address, {"allow": "yes", **form}) if posted else browser.get(address))
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"%", b"a=%zz", b"=&=&", b"a" * 2_000_000, b"&" * 100_000])
+@pytest.mark.parametrize("path", ["token", "revoke", "introspect"])
+def test_an_endpoint_answers_any_bytes(path: str, body: bytes) -> None:
+    response = Client().generic("POST", f"/oauth/{path}", body, "application/x-www-form-urlencoded")
+
+    assert_fine(response)
+    assert response.status_code >= 400
+
+
+def test_a_person_who_logs_in_may_write_anything() -> None:
+    browser = Browser()
+
+    assert_fine(browser.log_in("/oauth/login", "a\0b@example.invalid", "\0"))

@@ -1,0 +1,82 @@
+"""What a client with a secret learns of a token (RFC 7662)."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.users.oauth.flow import Application, Browser, make_member
+from users import tokens
+
+pytestmark = pytest.mark.django_db
+
+
+def state_of(application: Application, token: str) -> dict[str, Any]:
+    response = application.post("/oauth/introspect", token=token)
+    assert response.status_code == 200
+    state: dict[str, Any] = json.loads(response.content)
+    return state
+
+
+def test_an_access_token_is_active_until_it_is_revoked() -> None:
+    user, application = make_member(), Application()
+    granted = json.loads(application.exchange(Browser(user).code_for(application, scope="posts:read")).content)
+
+    before = state_of(application, granted["access_token"])
+    application.post("/oauth/revoke", token=granted["access_token"])
+    after = state_of(application, granted["access_token"])
+
+    assert before["active"] is True
+    assert (before["sub"], before["scope"], before["client_id"]) == (
+        str(user.pk), "posts:read", application.registered.client_id,
+    )  # fmt: skip
+    assert after == {"active": False}
+
+
+def test_a_token_of_the_operators_is_active_as_long_as_its_user() -> None:
+    user, application = make_member(), Application()
+    token = tokens.issue_token(user=user)
+
+    before = state_of(application, token)
+    user.is_active = False
+    user.save()
+
+    assert before["active"] is True
+    assert state_of(application, token) == {"active": False}
+
+
+def test_a_refresh_token_is_active_for_its_own_application_until_it_is_spent() -> None:
+    application, other = Application(), Application(name="Another")
+    granted = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
+
+    assert state_of(application, granted["refresh_token"]) == {"active": True}
+    assert state_of(other, granted["refresh_token"]) == {"active": False}
+    application.refresh(granted["refresh_token"])
+    assert state_of(application, granted["refresh_token"]) == {"active": False}
+
+
+@pytest.mark.parametrize("garbage", ["nothing", "a.b.c", "x" * 10_000, "é"])
+def test_what_is_no_token_is_not_active(garbage: str) -> None:
+    assert state_of(Application(), garbage) == {"active": False}
+
+
+def test_no_token_is_400() -> None:
+    assert Application().post("/oauth/introspect", token_type_hint="access_token").status_code == 400
+
+
+def test_nobody_without_a_secret_learns_anything() -> None:
+    public, wrong = Application(public=True), Application()
+
+    assert public.post("/oauth/introspect", token="nothing").status_code == 401
+    assert public.post("/oauth/introspect", token="nothing", client_secret="").status_code == 401
+    assert wrong.post("/oauth/introspect", secret="wrong", token="nothing").status_code == 401
+
+
+@pytest.mark.parametrize("path", ["token", "revoke", "introspect"])
+def test_the_endpoints_take_a_posted_form_and_nothing_else(path: str) -> None:
+    got, json_body = Client().get(f"/oauth/{path}?token=x"), Client().post(f"/oauth/{path}", "{}", "application/json")
+
+    assert (got.status_code, got["Allow"]) == (405, "POST")
+    assert json_body.status_code == 415
+    assert set(got.json()) == set(json_body.json()) == {"error"}

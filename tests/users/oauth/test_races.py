@@ -1,0 +1,54 @@
+"""Exchanges at the same time, against a real PostgreSQL: one wins, the others are reuse."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connections
+from oauth2_provider.models import AccessToken, RefreshToken
+
+from tests.users.oauth.flow import Application, Browser, ask, make_member
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+AT_ONCE = 6
+
+
+def raced(act: Callable[[], Any]) -> list[Any]:
+    """Do something several times at once, and return the answers, the best first."""
+    ready = Barrier(AT_ONCE)
+
+    def racer(_: int) -> Any:
+        try:
+            ready.wait()
+            return act()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return sorted(pool.map(racer, range(AT_ONCE)), key=lambda response: int(response.status_code))
+
+
+def assert_one_won_and_its_family_ended(answers: list[Any]) -> None:
+    assert [answer.status_code for answer in answers] == [200] + [400] * (AT_ONCE - 1)
+    assert {json.loads(answer.content)["error"] for answer in answers[1:]} == {"invalid_grant"}
+    assert ask(json.loads(answers[0].content)["access_token"]).status_code == 401
+    assert not AccessToken.objects.exists()
+    assert not RefreshToken.objects.filter(revoked=None).exists()
+
+
+def test_of_several_exchanges_of_one_code_one_wins() -> None:
+    application = Application()
+    code = Browser(make_member()).code_for(application)
+
+    assert_one_won_and_its_family_ended(raced(lambda: application.exchange(code)))
+
+
+def test_of_several_refreshes_with_one_token_one_wins() -> None:
+    application = Application()
+    granted = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
+
+    assert_one_won_and_its_family_ended(raced(lambda: application.refresh(granted["refresh_token"])))

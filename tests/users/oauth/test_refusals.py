@@ -1,0 +1,319 @@
+"""What the authorization server refuses, and how it says so."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from oauth2_provider.models import AccessToken, Grant, RefreshToken
+
+from tests.users.oauth.flow import CALLBACK, Application, Browser, ask, make_member, parameters_of
+
+pytestmark = pytest.mark.django_db
+
+REDIRECTED = {
+    "no challenge": ({"code_challenge": None, "code_challenge_method": None}, "invalid_request"),
+    "plain": ({"code_challenge_method": "plain"}, "invalid_request"),
+    "a challenge without a method": ({"code_challenge_method": None}, "invalid_request"),
+    "an unknown method": ({"code_challenge_method": "S512"}, "invalid_request"),
+    "a challenge that is no SHA-256": ({"code_challenge": "short"}, "invalid_request"),
+    "a challenge too long to keep": ({"code_challenge": "x" * 500}, "invalid_request"),
+    "the implicit grant": ({"response_type": "token"}, "unsupported_response_type"),
+    "a hybrid grant": ({"response_type": "code token"}, "unauthorized_client"),
+    "no response type": ({"response_type": None}, "invalid_request"),
+    "an unknown scope": ({"scope": "posts:read everything"}, "invalid_scope"),
+    "an endless state": ({"state": "s" * 1001}, "invalid_request"),
+}
+SHOWN: dict[str, dict[str, str | None]] = {
+    "an unknown application": {"client_id": "nobody"},
+    "no application": {"client_id": None},
+    "another host": {"redirect_uri": "https://evil.example.invalid/callback"},
+    "another path": {"redirect_uri": f"{CALLBACK}/more"},
+    "another query": {"redirect_uri": f"{CALLBACK}?x=1"},
+    "another case": {"redirect_uri": CALLBACK.upper()},
+    "another port": {"redirect_uri": CALLBACK.replace("invalid/", "invalid:444/")},
+    "a fragment": {"redirect_uri": f"{CALLBACK}#here"},
+    "a relative address": {"redirect_uri": "/callback"},
+    "a script": {"redirect_uri": "javascript:alert(1)"},
+    "NUL": {"state": "a\0b"},
+    "NUL in the application": {"client_id": "a\0b"},
+}
+
+
+@pytest.mark.parametrize(("changes", "error"), REDIRECTED.values(), ids=REDIRECTED)
+def test_a_wrong_request_goes_back_to_the_application(changes: dict[str, str | None], error: str) -> None:
+    application = Application()
+
+    told = parameters_of(Browser(make_member()).client.get(application.address(**changes)))
+
+    assert told["error"] == error
+    assert told["iss"] == "http://testserver"
+    assert told.get("state") == (changes.get("state") or application.state)
+
+
+@pytest.mark.parametrize("changes", SHOWN.values(), ids=SHOWN)
+def test_a_request_of_which_nothing_is_sure_is_sent_nowhere(changes: dict[str, str | None]) -> None:
+    response = Browser(make_member()).client.get(Application().address(**changes))
+
+    assert response.status_code == 400
+    assert "Location" not in response
+    assert "This cannot go on" in response.content.decode()
+
+
+def test_an_address_that_cannot_be_decoded_is_sent_nowhere() -> None:
+    response = Browser(make_member()).client.get("/oauth/authorize?client_id=%zz%ff&scope=%")
+
+    assert response.status_code == 400
+
+
+def test_a_parameter_twice_is_sent_nowhere() -> None:
+    application = Application()
+
+    response = Browser(make_member()).client.get(
+        f"{application.address()}&client_id={application.registered.client_id}"
+    )
+
+    assert response.status_code == 400
+
+
+def test_nobody_logs_in_for_a_request_that_is_refused_anyway() -> None:
+    told = parameters_of(Browser().client.get(Application().address(response_type="token")))
+
+    assert told["error"] == "unsupported_response_type"
+
+
+def test_who_says_no_sends_the_application_away_with_nothing() -> None:
+    application = Application()
+
+    told = parameters_of(Browser(make_member()).answer(application.address(), allow=False))
+
+    assert (told["error"], told["state"], told["iss"]) == ("access_denied", application.state, "http://testserver")
+    assert not Grant.objects.exists()
+
+
+def test_consent_takes_the_pages_own_form() -> None:
+    browser, application = Browser(make_member()), Application()
+
+    forged = browser.client.post(application.address(), {"allow": "yes"})
+
+    assert forged.status_code == 403
+    assert not Grant.objects.exists()
+
+
+def test_nobody_is_asked_by_way_of_an_old_consent() -> None:
+    user, application = make_member(), Application()
+    application.exchange(Browser(user).code_for(application))
+
+    page = Browser(user).client.get(f"{application.address()}&approval_prompt=auto")
+
+    assert page.status_code == 200
+    assert "Allow Harbour News" in page.content.decode()
+
+
+def test_who_may_do_nothing_that_is_asked_for_can_only_refuse() -> None:
+    browser, application = Browser(make_member("reader")), Application()
+    address = application.address(scope="posts:write")
+
+    assert 'value="yes"' not in browser.client.get(address).content.decode()
+    assert parameters_of(browser.answer(address, allow=True))["error"] == "invalid_scope"
+
+
+EXCHANGES: dict[str, dict[str, str]] = {
+    "a wrong verifier": {"code_verifier": "x" * 50},
+    "no verifier": {"code_verifier": ""},
+    "another redirect": {"redirect_uri": f"{CALLBACK}/more"},
+    "another code": {"code": "nothing"},
+    "no code": {"code": ""},
+    "an unknown grant": {"grant_type": "password"},
+    "client credentials": {"grant_type": "client_credentials"},
+    "a device": {"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": "x"},
+    "no grant": {"grant_type": ""},
+}
+
+
+@pytest.mark.parametrize("changes", EXCHANGES.values(), ids=EXCHANGES)
+def test_a_wrong_exchange_gets_nothing(changes: dict[str, str]) -> None:
+    application = Application()
+    code = Browser(make_member()).code_for(application)
+
+    response = application.exchange(code, **changes)
+
+    assert response.status_code == 400
+    assert json.loads(response.content)["error"]
+    assert not AccessToken.objects.exists()
+
+
+def test_a_wrong_secret_is_401() -> None:
+    application = Application()
+    code = Browser(make_member()).code_for(application)
+
+    response = application.post("/oauth/token", secret="wrong", grant_type="authorization_code", code=code)
+
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"].startswith("Basic")
+    assert json.loads(response.content)["error"] == "invalid_client"
+
+
+def test_a_confidential_application_cannot_do_without_its_secret() -> None:
+    application = Application()
+    code = Browser(make_member()).code_for(application)
+    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK}
+
+    response = application.post("/oauth/token", secret="", code_verifier=application.verifier, **form)
+
+    assert response.status_code == 401
+
+
+def test_a_code_is_of_use_to_its_own_application_only() -> None:
+    application, other = Application(), Application(name="Another")
+    code = Browser(make_member()).code_for(application)
+    other.verifier = application.verifier
+
+    assert other.exchange(code).status_code == 400
+    assert application.exchange(code).status_code == 200
+
+
+def test_a_code_ends_after_a_minute() -> None:
+    application = Application()
+    code = Browser(make_member()).code_for(application)
+    grant = Grant.objects.get()
+    assert timedelta(seconds=50) < grant.expires - timezone.now() <= timedelta(seconds=60)
+    Grant.objects.update(expires=timezone.now())
+
+    assert application.exchange(code).status_code == 400
+
+
+def granted_to(application: Application) -> dict[str, Any]:
+    granted: dict[str, Any] = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
+    return granted
+
+
+def test_a_code_presented_twice_ends_all_that_came_out_of_it() -> None:
+    application = Application()
+    code = Browser(make_member()).code_for(application)
+    first = json.loads(application.exchange(code).content)
+    second = json.loads(application.refresh(first["refresh_token"]).content)
+
+    again = application.exchange(code)
+
+    assert (again.status_code, json.loads(again.content)["error"]) == (400, "invalid_grant")
+    assert ask(second["access_token"]).status_code == 401
+    assert application.refresh(second["refresh_token"]).status_code == 400
+
+
+def test_another_application_ends_nothing_by_presenting_a_spent_code() -> None:
+    application, other = Application(), Application(name="Another")
+    code = Browser(make_member()).code_for(application)
+    granted = json.loads(application.exchange(code).content)
+
+    assert other.exchange(code).status_code == 400
+
+    assert ask(granted["access_token"]).status_code == 200
+
+
+def test_a_refresh_token_presented_twice_ends_its_family() -> None:
+    application = Application()
+    first = granted_to(application)
+    second = json.loads(application.refresh(first["refresh_token"]).content)
+
+    again = application.refresh(first["refresh_token"])
+
+    assert (again.status_code, json.loads(again.content)["error"]) == (400, "invalid_grant")
+    assert ask(second["access_token"]).status_code == 401
+    assert application.refresh(second["refresh_token"]).status_code == 400
+
+
+def test_one_family_does_not_end_with_another() -> None:
+    application = Application()
+    first, other = granted_to(application), granted_to(application)
+    application.refresh(first["refresh_token"])
+
+    application.refresh(first["refresh_token"])
+
+    assert ask(other["access_token"]).status_code == 200
+    assert application.refresh(other["refresh_token"]).status_code == 200
+
+
+def test_another_application_cannot_use_or_end_a_refresh_token() -> None:
+    application, other = Application(), Application(name="Another")
+    granted = granted_to(application)
+
+    assert other.refresh(granted["refresh_token"]).status_code == 400
+    assert other.post("/oauth/revoke", token=granted["refresh_token"]).status_code == 200
+
+    assert application.refresh(granted["refresh_token"]).status_code == 200
+
+
+def test_a_refresh_cannot_ask_for_more() -> None:
+    application = Application()
+    granted = granted_to(application)
+
+    response = application.refresh(granted["refresh_token"], scope="posts:read users:write")
+
+    assert json.loads(response.content)["error"] == "invalid_scope"
+
+
+def test_a_refresh_token_ends_thirty_days_after_its_last_use() -> None:
+    application = Application()
+    granted = granted_to(application)
+    AccessToken.objects.update(expires=timezone.now() - timedelta(days=30))
+
+    assert application.refresh(granted["refresh_token"]).status_code == 400
+
+
+def test_a_locked_account_gets_no_tokens() -> None:
+    application, user = Application(), make_member()
+    code = Browser(user).code_for(application)
+    granted = json.loads(application.exchange(Browser(user).code_for(application)).content)
+    user.is_active = False
+    user.save()
+
+    assert application.exchange(code).status_code == 400
+    assert application.refresh(granted["refresh_token"]).status_code == 400
+
+
+def test_a_deleted_accounts_tokens_end() -> None:
+    from users.revocations import REVOCATIONS
+
+    application, user = Application(), make_member()
+    granted = json.loads(application.exchange(Browser(user).code_for(application)).content)
+
+    user.delete()
+    REVOCATIONS.refresh()
+
+    assert ask(granted["access_token"]).status_code == 401
+    assert application.refresh(granted["refresh_token"]).status_code == 400
+
+
+def test_revoking_an_access_token_ends_its_refresh_token_too() -> None:
+    application = Application()
+    granted = granted_to(application)
+
+    assert application.post("/oauth/revoke", token=granted["access_token"]).status_code == 200
+
+    assert ask(granted["access_token"]).status_code == 401
+    assert application.refresh(granted["refresh_token"]).status_code == 400
+
+
+def test_revoking_what_is_no_token_is_fine() -> None:
+    assert Application().post("/oauth/revoke", token="nothing").status_code == 200
+
+
+def test_nothing_that_lets_somebody_in_is_kept() -> None:
+    application, browser = Application(), Browser(make_member())
+    unspent, code = browser.code_for(application), browser.code_for(application)
+    granted = json.loads(application.exchange(code).content)
+
+    kept = " ".join(
+        str(row) for model in (Grant, AccessToken, RefreshToken) for row in model.objects.values_list()
+    ) + " ".join(map(str, application_rows()))
+
+    for secret in (unspent, code, granted["access_token"], granted["refresh_token"], application.registered.secret):
+        assert secret not in kept
+
+
+def application_rows() -> list[Any]:
+    from oauth2_provider.models import Application as Row
+
+    return list(Row.objects.values_list())

@@ -1,0 +1,149 @@
+"""The authorization code flow with PKCE (RFC 6749, section 4.1; RFC 7636; RFC 9700), as it should go."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from blog.models import Post
+from tests.users.oauth.flow import CALLBACK, PASSWORD, Application, Browser, ask, make_member, next_in, parameters_of
+from users import tokens
+
+pytestmark = pytest.mark.django_db
+
+WRITE = 'mutation { createPost(input: {title: "By an application", body: ""}) { author { name } } }'
+
+
+def test_from_the_first_address_to_the_revoked_token() -> None:
+    user, browser, application = make_member(), Browser(), Application()
+    address = application.address()
+
+    to_login = browser.client.get(address)
+    assert to_login.status_code == 302
+    assert to_login["Location"].startswith("/oauth/login?next=")
+
+    back = browser.log_in(to_login["Location"], user.email.upper(), PASSWORD)
+    assert (back.status_code, back["Location"]) == (302, next_in(to_login["Location"])) == (302, address)
+
+    page = browser.client.get(address).content.decode()
+    assert "Allow Harbour News to act for you?" in page
+    assert "Write, change and delete posts" in page
+    assert "Place, pay and cancel orders" not in page
+
+    told = parameters_of(browser.answer(address, allow=True))
+    assert set(told) == {"code", "state", "iss"}
+    assert (told["state"], told["iss"]) == (application.state, "http://testserver")
+
+    exchanged = application.exchange(told["code"])
+    assert exchanged.status_code == 200
+    assert exchanged["Cache-Control"] == "no-store"
+    granted = json.loads(exchanged.content)
+    assert (granted["token_type"], granted["expires_in"]) == ("Bearer", 600)
+    assert set(granted["scope"].split()) == {"posts:read", "posts:write", "posts:publish"}
+
+    assert json.loads(ask(granted["access_token"], WRITE).content) == {
+        "data": {"createPost": {"author": {"name": "Mara Member"}}}
+    }
+    assert Post.objects.filter(title="By an application").exists()
+
+    refreshed = json.loads(application.refresh(granted["refresh_token"]).content)
+    assert refreshed["refresh_token"] != granted["refresh_token"]
+    assert ask(refreshed["access_token"]).status_code == 200
+    assert ask(granted["access_token"]).status_code == 401
+
+    revoked = application.post("/oauth/revoke", token=refreshed["refresh_token"])
+    assert revoked.status_code == 200
+    assert ask(refreshed["access_token"]).status_code == 401
+    assert application.refresh(refreshed["refresh_token"]).status_code == 400
+
+
+def test_an_access_token_is_a_jwt_of_ours() -> None:
+    user, application = make_member("reader"), Application()
+    code = Browser(user).code_for(application, scope="comments:write orders:read")
+
+    granted = json.loads(application.exchange(code).content)
+
+    claims = tokens.read(granted["access_token"])
+    assert claims is not None
+    assert (claims["sub"], claims["role"], claims["scope"]) == (str(user.pk), "reader", "comments:write orders:read")
+    assert claims["client_id"] == application.registered.client_id
+    assert claims["exp"] - claims["iat"] == 600
+
+
+def test_a_public_application_needs_no_secret() -> None:
+    application = Application(public=True)
+
+    exchanged = application.exchange(Browser(make_member()).code_for(application))
+
+    assert application.registered.secret == ""
+    assert exchanged.status_code == 200
+
+
+def test_the_secret_may_come_in_the_form() -> None:
+    application = Application()
+    code = Browser(make_member()).code_for(application)
+    form = {"client_id": application.registered.client_id, "client_secret": application.registered.secret}
+
+    exchanged = application.post(
+        "/oauth/token",
+        secret="",
+        grant_type="authorization_code",
+        code=code,
+        redirect_uri=CALLBACK,
+        code_verifier=application.verifier,
+        **form,
+    )
+
+    assert exchanged.status_code == 200
+
+
+def test_no_scope_asked_for_is_all_that_the_role_allows() -> None:
+    application = Application()
+
+    granted = json.loads(application.exchange(Browser(make_member("reader")).code_for(application, scope=None)).content)
+
+    assert set(granted["scope"].split()) == {
+        "authors:read", "comments:write", "orders:read", "orders:write", "users:read", "users:write",
+    }  # fmt: skip
+
+
+def test_a_scope_that_the_role_does_not_allow_is_not_granted() -> None:
+    application = Application()
+
+    granted = json.loads(
+        application.exchange(
+            Browser(make_member("reader")).code_for(application, scope="posts:write orders:read")
+        ).content
+    )
+
+    assert granted["scope"] == "orders:read"
+
+
+def test_a_refresh_may_ask_for_less() -> None:
+    application = Application()
+    granted = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
+
+    refreshed = json.loads(application.refresh(granted["refresh_token"], scope="posts:read").content)
+
+    assert refreshed["scope"] == "posts:read"
+
+
+def test_the_metadata_say_where_everything_is_and_nothing_that_is_refused() -> None:
+    response = Client().get("/.well-known/oauth-authorization-server")
+
+    assert response.status_code == 200
+    metadata = response.json()
+    methods = ["client_secret_basic", "client_secret_post", "none"]
+    assert metadata["issuer"] == "http://testserver"
+    assert metadata["authorization_endpoint"] == "http://testserver/oauth/authorize"
+    assert metadata["token_endpoint"] == "http://testserver/oauth/token"
+    assert metadata["revocation_endpoint"] == "http://testserver/oauth/revoke"
+    assert metadata["introspection_endpoint"] == "http://testserver/oauth/introspect"
+    assert metadata["jwks_uri"] == "http://testserver/.well-known/jwks.json"
+    assert metadata["response_types_supported"] == ["code"]
+    assert metadata["grant_types_supported"] == ["authorization_code", "refresh_token"]
+    assert metadata["code_challenge_methods_supported"] == ["S256"]
+    assert metadata["token_endpoint_auth_methods_supported"] == methods
+    assert metadata["authorization_response_iss_parameter_supported"] is True
+    assert "posts:publish" in metadata["scopes_supported"]
+    assert Client().get("/.well-known/jwks.json").status_code == 200

@@ -1,0 +1,41 @@
+"""Register an application with the authorization server and print its id, and its secret."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from contentapi.errors import ApiError
+from users.oauth.clients import register_client
+
+
+class Command(BaseCommand):
+    help = (
+        "Register an application that may ask users for access (OAuth 2.0, authorization code with PKCE S256). Prints "
+        "the client id and, on a second line, the secret: now or never, for only its hash is kept."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="what users are shown when they are asked")
+        parser.add_argument(
+            "--redirect-uri",
+            action="append",
+            required=True,
+            dest="redirect_uris",
+            metavar="URI",
+            help="where users are sent back to: https, compared character for character; may be given again",
+        )
+        parser.add_argument(
+            "--public",
+            action="store_true",
+            help="an application that cannot keep a secret (in a browser, on a phone): it gets none",
+        )
+
+    def handle(self, *_: Any, name: str, redirect_uris: list[str], public: bool, **__: Any) -> None:
+        try:
+            client = register_client(name=name, redirect_uris=redirect_uris, public=public)
+        except ApiError as trouble:
+            raise CommandError(trouble.message) from None
+        self.stdout.write(client.client_id)
+        if client.secret:
+            self.stdout.write(client.secret)

@@ -1,0 +1,72 @@
+"""The applications that may ask users for access (RFC 6749, section 2)."""
+
+import re
+import secrets
+from collections.abc import Sequence
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from oauth2_provider.models import Application
+
+from contentapi.errors import Invalid
+
+MAX_NAME = 100
+MAX_URI = 2000
+URI = re.compile(r"[!-~]+")  # printable ASCII without spaces
+
+
+class Registered(NamedTuple):
+    """A new client. Its secret is known now or never; a public client, which could not keep one, has none."""
+
+    client_id: str
+    secret: str
+
+
+def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = False) -> Registered:
+    """Register an application. Raises `Invalid`. Only the secret's Argon2 hash is kept."""
+    problems = {"name": name_problems(name.strip()), "redirect_uri": redirect_problems(redirect_uris)}
+    if found := {field: messages for field, messages in problems.items() if messages}:
+        raise Invalid(found)
+    client = Application(
+        name=name.strip(),
+        redirect_uris=" ".join(redirect_uris),
+        client_type=Application.CLIENT_PUBLIC if public else Application.CLIENT_CONFIDENTIAL,
+    )
+    secret = new_client(client)
+    return Registered(client.client_id, secret)
+
+
+def new_client(client: Application) -> str:
+    """Save a new client and return its secret; empty for a public one.
+
+    Nobody learns a public client's, which it has so that an empty one authenticates nothing.
+    """
+    secret = secrets.token_urlsafe(32)
+    client.authorization_grant_type = Application.GRANT_AUTHORIZATION_CODE
+    client.client_secret = secret
+    client.save(force_insert=True)
+    return "" if client.client_type == Application.CLIENT_PUBLIC else secret
+
+
+def name_problems(name: str) -> list[str]:
+    return [] if 1 <= len(name) <= MAX_NAME else [f"From 1 to {MAX_NAME} characters."]
+
+
+def redirect_problems(uris: Sequence[str]) -> list[str]:
+    if not uris:
+        return ["Name at least one."]
+    return [problem for uri in uris if (problem := redirect_problem(uri))]
+
+
+def redirect_problem(uri: str) -> str:
+    """Say what keeps a URI from being redirected to; empty for nothing (RFC 9700, section 2.1)."""
+    try:
+        parts = urlsplit(uri)
+        host, _ = parts.hostname, parts.port  # a port that is none raises
+    except ValueError:
+        return f"{uri} is not a URI."
+    if not URI.fullmatch(uri) or len(uri) > MAX_URI or parts.scheme != "https" or not host:
+        return f"{uri} must be an absolute https URI of at most {MAX_URI} ASCII characters, without spaces."
+    if "#" in uri or parts.username is not None or "*" in parts.netloc:
+        return f"{uri} must not have a fragment, a user or a wildcard."
+    return ""

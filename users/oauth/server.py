@@ -1,0 +1,174 @@
+"""What django-oauth-toolkit is held to beyond its settings (RFC 6749, 7636, 9700).
+
+The authorization code and the refresh token are the only grants, and PKCE with S256 is the only challenge. A code or a
+refresh token is locked while it is exchanged, so of two exchanges at once one wins; the other is reuse, and ends the
+family: every token that came out of the same consent.
+"""
+
+import hashlib
+import re
+import secrets
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.utils import timezone
+from oauth2_provider.models import AccessToken, Application, Grant, RefreshToken
+from oauth2_provider.oauth2_backends import OAuthLibCore
+from oauth2_provider.oauth2_validators import OAuth2Validator
+from oauth2_provider.settings import oauth2_settings
+from oauthlib.common import Request
+from oauthlib.oauth2 import WebApplicationServer
+from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError
+from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
+
+from contentapi.identity import ROLE_SCOPES, Role, Scope
+from contentapi.text import is_storable
+from users import tokens
+from users.models import IssuedToken
+
+S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")  # a SHA-256 in base64url (RFC 7636, section 4.2)
+LONGEST_STATE = 1000
+PARAMETERS = {
+    "client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "grant_type",
+    "redirect_uri", "refresh_token", "response_type", "scope", "state", "token", "token_type_hint",
+}  # fmt: skip
+ISSUER = "contentapi.issuer"  # among the headers of oauthlib's request, where no client can put it
+
+
+class Server(WebApplicationServer):  # type: ignore[misc]  # oauthlib has no types
+    """oauthlib's server of authorization codes and refresh tokens; there is no other grant to switch off."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.auth_grant._code_challenge_methods = {"S256": code_challenge_method_s256}  # noqa: SLF001 - no public way
+        self.auth_grant.custom_validators.pre_auth.append(require_storable_parameters)
+
+
+def require_storable_parameters(request: Request) -> dict[str, Any]:
+    """Refuse what an authorization request cannot mean, before anybody is asked for consent."""
+    if request.code_challenge is not None and not S256_CHALLENGE.fullmatch(request.code_challenge):
+        raise InvalidRequestError("code_challenge must be 43 characters of base64url.", request=request)
+    if len(request.state or "") > LONGEST_STATE:
+        raise InvalidRequestError(f"state has at most {LONGEST_STATE} characters.", request=request)
+    return {}
+
+
+class Core(OAuthLibCore):  # type: ignore[misc]
+    """django-oauth-toolkit's way into oauthlib, which lets it see and store no more of a code than its digest."""
+
+    def extract_headers(self, request: Any) -> dict[str, Any]:
+        return {**super().extract_headers(request), ISSUER: oauth2_settings.oauth2_authorization_server_issuer(request)}
+
+    def extract_body(self, request: Any) -> list[tuple[str, str]]:
+        return [(name, digest(text) if name == "code" else text) for name, text in known(request.POST)]
+
+    def _get_escaped_full_path(self, request: Any) -> str:
+        return f"{request.path}?{urlencode(known(request.GET))}"
+
+    def authenticated_client(self, request: Any) -> Application | None:
+        """Return the client that a request proves to come from, by its secret."""
+        asked = Request(*self._extract_params(request))
+        proven = self.server.request_validator.authenticate_client(asked)
+        return asked.client if proven else None
+
+
+def known(form: QueryDict) -> list[tuple[str, str]]:
+    """Return the parameters that mean something here; oauthlib takes others, like `client`, for members of its own."""
+    return [(name, text) for name, texts in form.lists() if name in PARAMETERS for text in texts]
+
+
+class Validator(OAuth2Validator):  # type: ignore[misc]
+    """django-oauth-toolkit's rules, and ours."""
+
+    def _load_application(self, client_id: str | None, request: Request) -> Application | None:
+        return super()._load_application(client_id, request) if client_id and is_storable(client_id) else None
+
+    def _authenticate_basic_auth(self, request: Request) -> bool:
+        authorization = request.headers.get("HTTP_AUTHORIZATION", "")
+        return authorization.isascii() and bool(super()._authenticate_basic_auth(request))
+
+    def validate_redirect_uri(self, _: str, redirect_uri: str, request: Request, *__: Any, **___: Any) -> bool:
+        """Allow what is registered, character for character (RFC 9700, section 2.1)."""
+        return redirect_uri in request.client.redirect_uris.split()
+
+    # --- Codes -------------------------------------------------------------------------------------
+
+    def _create_authorization_code(self, request: Request, code: dict[str, str], expires: Any = None) -> Grant:
+        request.scopes = allowed_scopes(request)
+        return super()._create_authorization_code(request, {**code, "code": digest(code["code"])}, expires)
+
+    def validate_code(
+        self, client_id: str, code: str, client: Application, request: Request, *_: Any, **__: Any
+    ) -> bool:
+        grant = Grant.objects.select_for_update().filter(code=code, application=client).first()
+        if grant is None:
+            end_family_of(code, client)
+            return False
+        valid: bool = super().validate_code(client_id, code, client, request)
+        return valid and request.user.is_active
+
+    # --- Tokens ------------------------------------------------------------------------------------
+
+    def validate_refresh_token(
+        self, refresh_token: str, client: Application, request: Request, *_: Any, **__: Any
+    ) -> bool:
+        held = RefreshToken.objects.select_for_update().filter(token_checksum=digest(refresh_token))
+        if not any(token.application_id == client.pk for token in held):
+            return False  # unknown, or another client's: nothing of that client's may end by it
+        valid: bool = super().validate_refresh_token(refresh_token, client, request)
+        return valid and request.user.is_active
+
+    def _create_access_token(
+        self, expires: Any, request: Request, token: dict[str, Any], source_refresh_token: RefreshToken | None = None
+    ) -> AccessToken:
+        made = super()._create_access_token(expires, request, token, source_refresh_token)
+        IssuedToken.objects.create(jti=request.jti, access_token=made, expires_at=expires)
+        IssuedToken.objects.filter(expires_at__lt=timezone.now() - IssuedToken.KEPT_FOR).delete()
+        return made
+
+    def _create_refresh_token(
+        self, request: Request, code: str, access_token: AccessToken, previous: RefreshToken | None
+    ) -> RefreshToken:
+        made = super()._create_refresh_token(request, code, access_token, previous)
+        spent = (request.code or "") if previous is None else ""
+        IssuedToken.objects.filter(access_token=access_token).update(family=made.token_family, code=spent)
+        return made
+
+
+def allowed_scopes(request: Request) -> list[str]:
+    """Return those of the scopes asked for that the user's role can use at all. Raises for none."""
+    scopes = [scope for scope in request.scopes if scope in ROLE_SCOPES[Role(request.user.role)]]
+    if not scopes:
+        raise InvalidScopeError("Your role allows none of these scopes.", request=request)
+    return scopes
+
+
+def end_family_of(code: str, client: Application) -> None:
+    """End what came out of a code that this client has spent before."""
+    families = IssuedToken.objects.filter(code=code).values("family")
+    held = RefreshToken.objects.filter(token_family__in=families, application=client).first()
+    if held is not None:
+        RefreshToken.revoke_family(held.token_family)
+
+
+def make_access_token(request: Request) -> str:
+    """Return the JWT of an access token, as oauthlib's token generator; its id stays with the request."""
+    request.scopes = allowed_scopes(request)
+    request.jti = tokens.new_id()
+    return tokens.issue_token(
+        user=request.user,
+        scopes=[Scope(scope) for scope in request.scopes],
+        issuer=request.headers[ISSUER],
+        client_id=request.client.client_id,
+        jti=request.jti,
+    )
+
+
+def make_refresh_token(_: Request) -> str:
+    return secrets.token_urlsafe(32)
+
+
+def digest(secret: str) -> str:
+    """Return what is kept of a code or a token; both hold more random bits than can be guessed."""
+    return hashlib.sha256(secret.encode()).hexdigest()

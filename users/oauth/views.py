@@ -1,0 +1,189 @@
+"""The authorization server's endpoints: pages for people at /oauth/authorize, JSON for clients at the others."""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.contrib.auth.views import redirect_to_login
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.generic import View
+from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
+from oauth2_provider.http import OAuth2ResponseRedirect
+from oauth2_provider.models import Application
+from oauth2_provider.settings import oauth2_settings
+from oauth2_provider.views import OAuthServerMetadataView
+from oauth2_provider.views.mixins import OAuthLibMixin
+from oauthlib.common import add_params_to_uri
+
+from contentapi import rates
+from contentapi.addresses import client_address
+from contentapi.errors import Malformed, MethodNotAllowed, Unauthenticated, UnsupportedMediaType
+from contentapi.identity import ROLE_SCOPES, Role
+from contentapi.middleware import charges_itself
+from contentapi.rest import failure_response
+from contentapi.text import is_storable
+from users import tokens
+from users.models import IssuedToken, User
+from users.oauth.server import digest
+from users.pages import page
+from users.revocations import REVOCATIONS
+
+FORM = "application/x-www-form-urlencoded"
+CORE = OAuthLibMixin.get_oauthlib_core
+
+
+# --- Pages ----------------------------------------------------------------------------------------------
+
+
+@method_decorator(never_cache, name="dispatch")
+class Authorize(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-toolkit has no types
+    """Ask a user whether an application may act for them (RFC 6749, section 4.1.1)."""
+
+    def dispatch(self, request: HttpRequest, *_: Any, **__: Any) -> HttpResponseBase:
+        """Check the request before anybody logs in for it; what is asked for stands in the address alone."""
+        try:
+            require_storable(request)
+            scopes, credentials = self.validate_authorization_request(request)
+        except OAuthToolkitError as trouble:
+            return self.refuse(trouble)
+        except (ValueError, Malformed):  # oauthlib's, for an address that cannot be decoded
+            return refusal(request, "This address is malformed.")
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        self.application = Application.objects.get(client_id=credentials["client_id"])
+        self.credentials = credentials
+        self.scopes = [scope for scope in scopes if scope in ROLE_SCOPES[Role(request.user.role)]]
+        return super().dispatch(request)
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        goes_to = urlsplit(self.credentials["redirect_uri"])
+        meanings = [oauth2_settings.SCOPES[scope] for scope in self.scopes]
+        asked = {"client": self.application, "host": goes_to.netloc, "scopes": meanings}
+        return page(request, "authorize", asked, leads_to=f"{goes_to.scheme}://{goes_to.netloc}")
+
+    def post(self, request: HttpRequest) -> HttpResponseBase:
+        named = ("client_id", "redirect_uri", "response_type", "state", "code_challenge", "code_challenge_method")
+        try:
+            address, *_ = self.create_authorization_response(
+                request=request,
+                scopes=" ".join(self.scopes),
+                credentials={name: self.credentials.get(name) for name in named},
+                allow=request.POST.get("allow") == "yes",
+            )
+        except OAuthToolkitError as trouble:
+            return self.refuse(trouble)
+        return to_application(address)
+
+    def refuse(self, trouble: OAuthToolkitError) -> HttpResponseBase:
+        """Send a refusal to the application, or show it where the application itself is in doubt."""
+        error = trouble.oauthlib_error
+        if isinstance(trouble, FatalClientError) or not error.redirect_uri:
+            return refusal(self.request, error.description or error.error)
+        issuer = oauth2_settings.oauth2_authorization_server_issuer(self.request)  # RFC 9207, section 2
+        address = add_params_to_uri(error.redirect_uri, [*error.twotuples, ("iss", issuer)])
+        return to_application(address)
+
+
+def to_application(address: str) -> HttpResponse:
+    response: HttpResponse = OAuth2ResponseRedirect(address, oauth2_settings.ALLOWED_REDIRECT_URI_SCHEMES)
+    return response
+
+
+def refusal(request: HttpRequest, message: str) -> HttpResponse:
+    return page(request, "refused", {"message": message}, status=Malformed.status)
+
+
+# --- Endpoints ------------------------------------------------------------------------------------------
+
+
+def endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Make a view an endpoint for clients: POST of a form only, counted, atomic, never cached, never a 5xx by input."""
+
+    @charges_itself
+    @csrf_exempt
+    @wraps(view)
+    def answer(request: HttpRequest) -> HttpResponse:
+        headers: Mapping[str, str] = {}
+        try:
+            headers = rates.charge(rates.TOKENS, key=client_address(request.META))
+            require_form(request)
+            with transaction.atomic():
+                response = view(request)
+            REVOCATIONS.refresh()
+        except Exception as trouble:  # noqa: BLE001 - the outermost edge
+            response = failure_response(trouble)
+        for name, value in {**headers, "Cache-Control": "no-store"}.items():
+            response[name] = value
+        if response.status_code == Unauthenticated.status:
+            response["WWW-Authenticate"] = 'Basic realm="contentapi"'
+        return response
+
+    return answer
+
+
+def require_form(request: HttpRequest) -> None:
+    if request.method != "POST":
+        raise MethodNotAllowed(request.method or "", ["POST"])
+    if request.content_type != FORM:
+        raise UnsupportedMediaType(f"Send the request as {FORM}.")
+    require_storable(request)
+
+
+def require_storable(request: HttpRequest) -> None:
+    """Refuse NUL and lone surrogates, for which the database has no place, in whatever a client sends."""
+    values = [text for form in (request.GET, request.POST) for name, texts in form.lists() for text in (name, *texts)]
+    if not all(map(is_storable, values)):
+        raise Malformed("Text must not contain the NUL character or lone surrogates.")
+
+
+@endpoint
+def token(request: HttpRequest) -> HttpResponse:
+    """Exchange a code, or a refresh token, for an access token and the next refresh token."""
+    _, headers, body, status = CORE().create_token_response(request)
+    return HttpResponse(body, status=status, headers=headers)
+
+
+@endpoint
+def revoke(request: HttpRequest) -> HttpResponse:
+    """End a token, and with it what was issued beside it (RFC 7009)."""
+    _, headers, body, status = CORE().create_revocation_response(request)
+    return HttpResponse(body, status=status, headers=headers)
+
+
+@endpoint
+def introspect(request: HttpRequest) -> HttpResponse:
+    """Tell a client with a secret what a token is worth (RFC 7662)."""
+    application = CORE().authenticated_client(request)
+    if application is None:
+        return JsonResponse({"error": "invalid_client"}, status=Unauthenticated.status)
+    presented = request.POST.get("token")
+    if not presented:
+        missing = {"error": "invalid_request", "error_description": "token is missing."}
+        return JsonResponse(missing, status=Malformed.status)
+    return JsonResponse(state_of(presented, application))
+
+
+def state_of(presented: str, application: Application) -> dict[str, Any]:
+    """Return what a token says, and that it is active; of a token that is not, nothing else."""
+    claims = tokens.read(presented)
+    if claims is None:
+        held = application.refreshtoken_set.filter(token_checksum=digest(presented))
+        return {"active": held.filter(revoked=None, user__is_active=True).exists()}
+    revoked = IssuedToken.objects.filter(jti=claims["jti"], access_token=None).exists()
+    if revoked or not User.objects.filter(pk=claims["sub"], is_active=True).exists():
+        return {"active": False}
+    return {"active": True, "token_type": "Bearer", **claims}
+
+
+class Metadata(OAuthServerMetadataView):  # type: ignore[misc]
+    """What a client needs to know of this server (RFC 8414)."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        found = json.loads(super().get(request).content)
+        return JsonResponse({**found, "jwks_uri": f"{found['issuer']}/.well-known/jwks.json"})

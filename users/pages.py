@@ -1,0 +1,26 @@
+"""Pages for people who log in or are asked for consent."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+
+def page(
+    request: HttpRequest,
+    name: str,
+    context: Mapping[str, Any],
+    *,
+    status: int = 200,
+    leads_to: str = "",
+) -> HttpResponse:
+    """Render a page that runs no script and stands in no frame.
+
+    Its form goes to this site. A browser also follows the answer to it there only, or to the origin that `leads_to`.
+    """
+    response = render(request, f"users/{name}.html", context, status=status)
+    response["Content-Security-Policy"] = f"{POLICY}; form-action 'self' {leads_to}".rstrip()
+    return response

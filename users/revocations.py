@@ -1,0 +1,56 @@
+"""Which JWTs of the authorization server have been revoked, known in every process without a read for each request.
+
+A process learns at once of what it revokes itself, and within `EVERY` seconds of all else: a thread of its own looks.
+"""
+
+import logging
+import time
+from threading import Lock, Thread
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection
+from django.utils import timezone
+
+from users.models import IssuedToken
+
+LOG = logging.getLogger("users.revocations")
+EVERY = 2.0
+
+
+class Revocations:
+    """The ids of revoked tokens that have not expired."""
+
+    def __init__(self) -> None:
+        self.revoked: frozenset[str] = frozenset()
+        self.lock = Lock()
+        self.watcher: Thread | None = None
+
+    def __contains__(self, jti: str) -> bool:
+        if settings.SERVING and self.watcher is None:
+            self.begin()
+        return jti in self.revoked
+
+    def begin(self) -> None:
+        """Look once, so that the first request of a server's process is answered rightly; then leave it to a thread."""
+        with self.lock:
+            if self.watcher is None:
+                self.refresh()
+                self.watcher = Thread(target=self.watch, name="revocations", daemon=True)
+                self.watcher.start()
+
+    def refresh(self) -> None:
+        revoked = IssuedToken.objects.all().revoked(timezone.now()).values_list("jti", flat=True)
+        self.revoked = frozenset(revoked)
+
+    def watch(self) -> None:
+        while True:
+            time.sleep(EVERY)
+            try:
+                close_old_connections()
+                self.refresh()
+            except (DatabaseError, InterfaceError) as trouble:
+                LOG.warning("Revocations are not known at present, older ones still are: %s", trouble)
+                connection.close()
+
+
+REVOCATIONS = Revocations()
