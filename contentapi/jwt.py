@@ -169,7 +169,7 @@ def header_of(token: object) -> dict[str, Any]:
     members = from_json(header)
     if members.keys() & REFUSED_HEADERS:
         raise TokenError("header that is not for access tokens")
-    if not isinstance(members.get("kid"), str | None):
+    if not isinstance(members.get("kid", ""), str):
         raise TokenError("kid is no text")
     if str(members.get("typ")).lower() not in TYPES:
         raise TokenError("typ is not at+jwt")

@@ -1,0 +1,517 @@
+"""Every hole of python-jose that is known ("Traps", section 2), and what is made of a token that tries it."""
+
+import base64
+import hashlib
+import hmac
+import json
+from typing import Any
+
+import jwt as pyjwt
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from jose import jwk, jws
+
+from contentapi.jwt import (
+    LATEST_IAT,
+    LEEWAY,
+    LONGEST_LIFE,
+    MAX_TOKEN,
+    Claims,
+    Key,
+    KeyProblem,
+    TokenError,
+    encode,
+    verify,
+)
+
+NOW = 1_800_000_000
+ISSUER = "https://api.example.invalid"
+RSA = Key.generate()
+OTHER = Key.generate()
+SECRET = b"a secret of thirty-two bytes, at least"
+SHARED = Key.from_secret(SECRET)
+KEYS = {RSA.kid: RSA, SHARED.kid: SHARED, None: SHARED}
+CLAIMS = {"iss": ISSUER, "aud": "contentapi", "sub": "7", "iat": NOW, "exp": NOW + 600, "jti": "one"}
+
+
+def verified(token: Any, *, now: float = NOW, keys: Any = KEYS) -> Claims:
+    return verify(token, keys, is_issuer=ISSUER.__eq__, audience="contentapi", now=now)
+
+
+def refusal(token: Any, **options: Any) -> str:
+    """Return why a token is refused."""
+    with pytest.raises(TokenError) as raised:
+        verified(token, **options)
+    return str(raised.value)
+
+
+def forged(header: dict[str, Any] | str, payload: dict[str, Any] | str, key: Any = RSA.signer) -> str:
+    """Return a token with exactly this header and payload, and a true signature: HS256 by a key of bytes."""
+    texts = (part if isinstance(part, str) else json.dumps(part) for part in (header, payload))
+    signed = ".".join(base64url(text.encode(errors="surrogatepass")) for text in texts)
+    signature = hmac.digest(key, signed.encode(), "sha256") if isinstance(key, bytes) else key.sign(signed.encode())
+    return f"{signed}.{base64url(signature)}"
+
+
+def base64url(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+def header(**members: Any) -> dict[str, Any]:
+    return {"alg": "RS256", "typ": "at+jwt", "kid": RSA.kid} | members
+
+
+def without(members: dict[str, Any], name: str) -> dict[str, Any]:
+    return {other: value for other, value in members.items() if other != name}
+
+
+# --- Good tokens ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", [RSA, SHARED], ids=["RS256", "HS256"])
+def test_what_is_encoded_is_verified(key: Key) -> None:
+    claims = {**CLAIMS, "name": "Inés \U0001f3b5", "role": "author", "custom": {"a": [1, None, True]}}
+
+    token = encode(claims, key)
+
+    assert verified(token) == claims
+    assert pyjwt.get_unverified_header(token) == {"alg": key.algorithm, "kid": key.kid, "typ": "at+jwt"}
+
+
+def test_a_token_of_the_secret_needs_no_kid() -> None:
+    token = forged({"alg": "HS256", "typ": "at+jwt"}, CLAIMS, SECRET)
+
+    assert verified(token) == CLAIMS
+
+
+@pytest.mark.parametrize("typ", ["at+jwt", "AT+JWT", "application/at+jwt"])
+def test_the_type_may_be_written_in_full_and_in_any_case(typ: str) -> None:
+    assert verified(forged(header(typ=typ), CLAIMS)) == CLAIMS
+
+
+def test_the_public_half_alone_verifies() -> None:
+    public = Key.from_pem(RSA.public_pem)
+
+    assert verified(encode(CLAIMS, RSA), keys={public.kid: public}) == CLAIMS
+
+
+# --- Algorithms and keys --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alg", ["none", "None", "NONE", "nOnE", "", None, 0, ["RS256"], {"RS256": 1}])
+def test_no_algorithm_is_refused(alg: Any) -> None:
+    signed = forged(header(alg=alg), CLAIMS)
+
+    assert refusal(signed) == "alg is not the key's"
+    assert refusal(signed.rpartition(".")[0] + ".") == "alg is not the key's"
+    assert refusal(forged(without(header(), "alg"), CLAIMS)) == "alg is not the key's"
+
+
+@pytest.mark.parametrize(
+    "alg", ["RS384", "RS512", "PS256", "ES256", "HS256", "HS512", "rs256", "RS256 ", "HS256,RS256"]
+)
+def test_another_algorithm_than_the_keys_is_refused(alg: str) -> None:
+    assert refusal(forged(header(alg=alg), CLAIMS)) == "alg is not the key's"
+
+
+def public_forms() -> dict[str, bytes]:
+    public = RSA.verifier.prepared_key
+    pem, der = serialization.Encoding.PEM, serialization.Encoding.DER
+    info, pkcs1 = serialization.PublicFormat.SubjectPublicKeyInfo, serialization.PublicFormat.PKCS1
+    return {
+        "PEM": public.public_bytes(pem, info),
+        "PEM without its last line break": public.public_bytes(pem, info).rstrip(),
+        "PKCS1 PEM": public.public_bytes(pem, pkcs1),
+        "DER": public.public_bytes(der, info),
+        "PKCS1 DER": public.public_bytes(der, pkcs1),
+        "JWK": json.dumps(RSA.public_jwk).encode(),
+    }
+
+
+@pytest.mark.parametrize(("form", "secret"), public_forms().items(), ids=list(public_forms()))
+@pytest.mark.parametrize("kid", [RSA.kid, SHARED.kid, None], ids=["RSA", "secret", "none"])
+def test_the_public_key_is_no_secret(form: str, secret: bytes, kid: str | None) -> None:  # noqa: ARG001 - the test's id
+    named = header(alg="HS256", kid=kid)
+    token = forged(named if kid else without(named, "kid"), CLAIMS, secret)
+
+    assert refusal(token) in ("alg is not the key's", "signature is wrong")
+
+
+def test_python_jose_falls_for_the_public_key_in_der_where_it_may_choose_the_algorithm() -> None:
+    der = public_forms()["DER"]
+    token = forged(header(alg="HS256"), CLAIMS, der)
+
+    assert jws.verify(token, der, algorithms=None)
+    assert refusal(token) == "alg is not the key's"
+
+
+@pytest.mark.parametrize("kid", [OTHER.kid, "", RSA.kid[:-1], RSA.kid.upper(), "../1", "\0", "\ud800"], ids=range(7))
+def test_a_key_that_is_not_known_is_refused(kid: str) -> None:
+    assert refusal(forged(header(kid=kid), CLAIMS)) == "no such key"
+
+
+@pytest.mark.parametrize("kid", [None, 0, True, ["x"], {"x": 1}, 1.5])
+def test_a_kid_that_is_no_text_is_refused(kid: Any) -> None:
+    assert refusal(forged(header(kid=kid), CLAIMS)) == "kid is no text"
+
+
+def test_an_rsa_key_must_be_named() -> None:
+    assert refusal(forged(without(header(), "kid"), CLAIMS)) == "alg is not the key's"
+    assert refusal(forged(without(header(), "kid"), CLAIMS), keys={RSA.kid: RSA}) == "no such key"
+
+
+def test_only_the_key_that_is_named_is_tried() -> None:
+    keys = {**KEYS, OTHER.kid: OTHER}
+
+    token = forged(header(kid=OTHER.kid), CLAIMS, RSA.signer)
+
+    assert refusal(token, keys=keys) == "signature is wrong"
+
+
+def test_a_key_in_the_header_is_not_used() -> None:
+    for members in ({"jwk": OTHER.public_jwk}, {"jku": "https://evil.invalid/"}, {"x5c": ["x"]}, {"x5u": "x"}):
+        token = forged(header(**members), CLAIMS, OTHER.signer)
+
+        assert refusal(token) == "header that is not for access tokens"
+
+
+@pytest.mark.parametrize("name", ["crit", "b64", "jku", "jwk", "x5u", "x5c", "zip"])
+@pytest.mark.parametrize("value", [None, False, "", [], ["exp"], "DEF", {}])
+def test_headers_that_change_what_a_token_means_are_refused(name: str, value: Any) -> None:
+    token = forged(header(**{name: value}), CLAIMS)
+
+    assert refusal(token) == "header that is not for access tokens"
+    assert jws.verify(token, RSA.verifier, algorithms=["RS256"])
+
+
+@pytest.mark.parametrize(
+    "typ", ["JWT", "jwt", "at+jwt ", "id+jwt", "logout+jwt", "", None, 1, ["at+jwt"], "application/jwt"]
+)
+def test_another_type_of_token_is_refused(typ: Any) -> None:
+    assert refusal(forged(header(typ=typ), CLAIMS)) == "typ is not at+jwt"
+    assert refusal(forged(without(header(), "typ"), CLAIMS)) == "typ is not at+jwt"
+
+
+# --- Times ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("late", "good"),
+    [(-1, True), (0, True), (LEEWAY - 1, True), (LEEWAY - 0.001, True), (LEEWAY, False), (LEEWAY + 1, False)],
+)
+def test_a_token_is_good_until_its_exp_and_the_leeway(late: float, *, good: bool) -> None:
+    token, now = encode(CLAIMS, RSA), CLAIMS["exp"] + late  # type: ignore[operator]
+
+    if good:
+        assert verified(token, now=now) == CLAIMS
+    else:
+        assert refusal(token, now=now) == "expired"
+
+
+NO_NUMBERS: list[Any] = [None, True, False, "1800000000", "1e3", "", [], {}, [NOW], "NaN"]
+
+
+@pytest.mark.parametrize("name", ["exp", "iat", "nbf"])
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
+def test_a_time_that_is_no_number_is_refused(name: str, value: Any) -> None:
+    assert refusal(encode({**CLAIMS, name: value}, RSA)) == f"{name} is missing, or no number"
+
+
+@pytest.mark.parametrize("name", ["exp", "iat", "nbf"])
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity"])
+def test_a_time_that_is_no_finite_number_is_refused(name: str, text: str) -> None:
+    payload = json.dumps({**CLAIMS, name: "here"}).replace('"here"', text)
+
+    assert refusal(forged(header(), payload)) == "NaN or an infinite number"
+
+
+@pytest.mark.parametrize("text", ["1e308", "1e999", "-1e999", "9" * 400, "9" * 5000, "-1", "0", "1e-400"])
+@pytest.mark.parametrize("name", ["exp", "iat"])
+def test_a_time_beyond_all_bounds_is_refused(name: str, text: str) -> None:
+    payload = json.dumps({**CLAIMS, name: "here"}).replace('"here"', text)
+
+    assert refusal(forged(header(), payload))
+
+
+@pytest.mark.parametrize("name", ["exp", "iat"])
+def test_both_times_are_required(name: str) -> None:
+    assert refusal(encode(without(CLAIMS, name), RSA)) == f"{name} is missing, or no number"
+
+
+@pytest.mark.parametrize(("life", "good"), [(LONGEST_LIFE, True), (LONGEST_LIFE + 1, False), (10**9, False)])
+def test_no_token_lives_longer_than_a_day(life: int, *, good: bool) -> None:
+    claims = {**CLAIMS, "exp": NOW + life}
+
+    if good:
+        assert verified(encode(claims, RSA)) == claims
+    else:
+        assert refusal(encode(claims, RSA)) == "lives too long"
+
+
+@pytest.mark.parametrize(("ahead", "good"), [(LATEST_IAT, True), (LATEST_IAT + 1, False), (10**6, False)])
+def test_an_iat_in_the_future_is_refused_beyond_a_minute(ahead: int, *, good: bool) -> None:
+    claims = {**CLAIMS, "iat": NOW + ahead, "exp": NOW + ahead + 600}
+
+    if good:
+        assert verified(encode(claims, RSA)) == claims
+    else:
+        assert refusal(encode(claims, RSA)) == "iat is in the future"
+
+
+@pytest.mark.parametrize(("ahead", "good"), [(-100, True), (LEEWAY, True), (LEEWAY + 1, False)])
+def test_an_nbf_is_honoured(ahead: int, *, good: bool) -> None:
+    claims = {**CLAIMS, "nbf": NOW + ahead}
+
+    if good:
+        assert verified(encode(claims, RSA)) == claims
+    else:
+        assert refusal(encode(claims, RSA)) == "not good yet"
+
+
+def test_times_may_have_fractions() -> None:
+    claims = {**CLAIMS, "iat": NOW - 0.5, "exp": NOW + 1.25}
+
+    assert verified(encode(claims, RSA)) == claims
+
+
+# --- Names ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["iss", "sub", "aud", "jti"])
+@pytest.mark.parametrize("value", [None, "", 7, True, ["contentapi"], {"a": 1}, "a\0b", "\ud800"], ids=repr)
+def test_a_name_that_is_no_text_is_refused(name: str, value: Any) -> None:
+    assert refusal(encode({**CLAIMS, name: value}, RSA)) == f"{name} is missing, or no text"
+
+
+@pytest.mark.parametrize("name", ["iss", "sub", "aud", "jti"])
+def test_all_names_are_required(name: str) -> None:
+    assert refusal(encode(without(CLAIMS, name), RSA)) == f"{name} is missing, or no text"
+
+
+@pytest.mark.parametrize("audience", ["content", "contentapi ", "CONTENTAPI", "contentapi,other", "other"])
+def test_another_audience_is_refused(audience: str) -> None:
+    assert refusal(encode({**CLAIMS, "aud": audience}, RSA)) == "aud is another"
+
+
+@pytest.mark.parametrize("issuer", [f"{ISSUER}/", ISSUER.upper(), "https://evil.invalid"])
+def test_another_issuer_is_refused(issuer: str) -> None:
+    assert refusal(encode({**CLAIMS, "iss": issuer}, RSA)) == "iss is another"
+
+
+# --- Form -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "token",
+    [None, b"", encode(CLAIMS, RSA).encode(), 7, [], {}, object(), True, 1.5],
+    ids=lambda token: type(token).__name__,
+)
+def test_what_is_no_text_is_refused(token: Any) -> None:
+    assert refusal(token) == "no text"
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["", "a", "a.b", "a.b.c.d", "a.b.c.d.e", encode(CLAIMS, RSA) + ".", "." + encode(CLAIMS, RSA)],
+    ids=range(7),
+)
+def test_what_has_not_three_parts_is_refused(token: str) -> None:
+    assert refusal(token) == "not three parts"
+
+
+@pytest.mark.parametrize(
+    "garbage", ["..", "a.b.c", "\0.\0.\0", "é.é.é", "\ud800.a.b", "e30.e30.", "e30.e30.e30", "=.=.=", "1.1.1"]
+)
+def test_garbage_is_refused(garbage: str) -> None:
+    assert refusal(garbage)
+
+
+@pytest.mark.parametrize("part", [0, 1, 2])
+@pytest.mark.parametrize("sort", ["=", "==", " ", "\n", "\0", "+", "/", "é", "\u200b", "*", "A"])
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_a_part_with_more_in_it_is_refused(part: int, sort: str, where: str) -> None:
+    parts = encode(CLAIMS, RSA).split(".")
+    parts[part] = sort + parts[part] if where == "before" else parts[part] + sort
+
+    assert refusal(".".join(parts))
+
+
+def test_a_signature_in_another_spelling_is_refused() -> None:
+    token = encode(CLAIMS, RSA)
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    respelt = token[:-1] + alphabet[alphabet.index(token[-1]) ^ 1]
+
+    assert jws.verify(respelt, RSA.verifier, algorithms=["RS256"])
+    assert refusal(respelt) == "base64url that is not canonical"
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_a_deep_header_or_payload_is_refused(opening: str) -> None:
+    deep = opening * 100_000
+    cut = opening * (4000 // len(opening))
+
+    assert refusal(forged(deep, CLAIMS)) == "too long"
+    assert refusal(forged(cut, CLAIMS)).startswith("unreadable: ")
+    assert refusal(forged(header(), cut)).startswith("unreadable: ")
+
+
+def test_a_token_may_have_as_many_characters_as_the_cap_and_no_more() -> None:
+    def of_length(length: int) -> str:
+        claims = {**CLAIMS, "filling": ""}
+        missing = length - len(encode(claims, RSA))
+        return next(
+            token
+            for size in range(missing * 3 // 4 - 4, missing)
+            if len(token := encode({**claims, "filling": "x" * size}, RSA)) >= length
+        )
+
+    at_most = of_length(MAX_TOKEN - 1)
+
+    assert len(at_most) <= MAX_TOKEN
+    assert verified(at_most)["jti"] == "one"
+    assert refusal(of_length(MAX_TOKEN + 1)) == "too long"
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "7", '"text"', "true", "[{}]"])
+def test_a_part_that_is_no_object_is_refused(text: str) -> None:
+    assert refusal(forged(text, CLAIMS)) == "no object"
+    assert refusal(forged(header(), text)) == "no object"
+
+
+@pytest.mark.parametrize("text", ["", "{", "{}x", "{'a': 1}", "\ufeff{}", "{,}", "NaN"])
+def test_a_part_that_is_no_json_is_refused(text: str) -> None:
+    assert refusal(forged(text, CLAIMS))
+    assert refusal(forged(header(), text))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
+def test_another_encoding_than_utf_8_is_refused(encoding: str) -> None:
+    parts = [base64url(json.dumps(part).encode(encoding)) for part in (header(), CLAIMS)]
+    signed = ".".join(parts)
+
+    assert refusal(f"{signed}.{base64url(RSA.signer.sign(signed.encode()))}").startswith("unreadable: ")
+
+
+def test_a_member_that_stands_twice_is_refused() -> None:
+    twice_alg = json.dumps(header())[:-1] + ', "alg": "none"}'
+    twice_sub = json.dumps(CLAIMS)[:-1] + ', "sub": "1"}'
+    twice_within = json.dumps(CLAIMS)[:-1] + ', "deep": {"a": [{"b": 1, "b": 2}]}}'
+
+    assert refusal(forged(twice_alg, CLAIMS)) == "the same member twice"
+    assert refusal(forged(header(), twice_sub)) == "the same member twice"
+    assert refusal(forged(header(), twice_within)) == "the same member twice"
+
+
+def test_no_reason_repeats_the_token() -> None:
+    for token in (encode(CLAIMS, OTHER), forged("x" * 500, CLAIMS), forged(header(), "hush" * 100), "hush." * 7):
+        reason = refusal(token)
+
+        assert len(reason) < 50
+        assert "hush" not in reason
+
+
+# --- Keys -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("secret", [b"", b"x", b"x" * 31])
+def test_a_secret_that_is_too_short_is_refused(secret: bytes) -> None:
+    with pytest.raises(KeyProblem, match="must have 32 bytes or more"):
+        Key.from_secret(secret)
+
+
+@pytest.mark.parametrize("form", ["PEM", "PKCS1 PEM"])
+def test_a_key_in_pem_is_no_secret(form: str) -> None:
+    with pytest.raises(KeyProblem, match="not a key in PEM"):
+        Key.from_secret(public_forms()[form])
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [b'{"keys": ["a", "b"], "x": "yyyyyyyyyyyyyyy"}', b'["aaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbb"]', b"\xff" * 32],
+)
+def test_a_secret_is_taken_as_bytes_whatever_it_looks_like(secret: bytes) -> None:
+    key = Key.from_secret(secret)
+
+    assert verified(forged({"alg": "HS256", "typ": "at+jwt"}, CLAIMS, secret), keys={None: key}) == CLAIMS
+    assert verified(encode(CLAIMS, key), keys={key.kid: key}) == CLAIMS
+    assert pyjwt.decode(
+        encode(CLAIMS, key),
+        secret,
+        ["HS256"],
+        audience="contentapi",
+        options={"verify_exp": False, "verify_iat": False},
+    )
+
+
+def test_the_id_of_a_secret_is_always_the_same_and_tells_nothing_of_it() -> None:
+    again, other = Key.from_secret(SECRET), Key.from_secret(SECRET + b".")
+
+    assert again.kid == SHARED.kid != other.kid
+    assert hashlib.sha256(SECRET).hexdigest()[:16] not in SHARED.kid
+    assert SECRET.decode() not in repr(SHARED)
+
+
+def pem_of(key: Any, password: bytes | None = None) -> str:
+    hidden = serialization.BestAvailableEncryption(password) if password else serialization.NoEncryption()
+    pem, pkcs8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    text: str = key.private_bytes(pem, pkcs8, hidden).decode()
+    return text
+
+
+def test_a_short_rsa_key_is_refused() -> None:
+    short = rsa.generate_private_key(65537, 1024)  # noqa: S505 - short is the point
+
+    with pytest.raises(KeyProblem, match="must have 2048 bits or more, and has 1024"):
+        Key.from_pem(pem_of(short))
+
+
+def test_a_key_that_is_not_rsa_is_refused() -> None:
+    with pytest.raises(KeyProblem, match="must be an RSA key"):
+        Key.from_pem(pem_of(ec.generate_private_key(ec.SECP256R1())))
+
+
+def test_an_encrypted_key_is_refused() -> None:
+    with pytest.raises(KeyProblem, match="is encrypted"):
+        Key.from_pem(pem_of(RSA.signer.prepared_key, b"password"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "-----BEGIN PRIVATE KEY-----", RSA.public_pem.replace("PUBLIC", "PRIVATE"), "é\ud800"],
+    ids=range(5),
+)
+def test_what_is_no_pem_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(KeyProblem) as raised:
+        Key.from_pem(text)
+
+    assert str(raised.value) == "cannot be read as a key in PEM"
+    assert raised.value.__suppress_context__
+
+
+def test_a_key_comes_back_from_its_pem() -> None:
+    private, public = Key.from_pem(RSA.private_pem), Key.from_pem(RSA.public_pem)
+
+    assert (private.kid, public.kid, public.signer) == (RSA.kid, RSA.kid, None)
+    assert verified(encode(CLAIMS, private)) == CLAIMS
+
+
+def test_others_verify_with_the_published_half() -> None:
+    token = encode(CLAIMS, RSA)
+
+    published = pyjwt.PyJWK(RSA.public_jwk)
+
+    options: Any = {"verify_exp": False, "verify_iat": False}
+    assert pyjwt.decode(token, published.key, ["RS256"], audience="contentapi", options=options) == CLAIMS
+    assert set(RSA.public_jwk) == {"kty", "kid", "use", "alg", "n", "e"}
+
+
+def test_the_id_of_an_rsa_key_is_its_thumbprint() -> None:
+    from jwcrypto.jwk import JWK
+
+    assert RSA.kid == JWK(**RSA.public_jwk).thumbprint()
+
+
+def test_no_repr_shows_a_key() -> None:
+    assert repr(RSA) == f"Key(kid={RSA.kid!r}, algorithm='RS256')"
+    assert jwk.construct(SECRET, "HS256").prepared_key not in repr(SHARED).encode()

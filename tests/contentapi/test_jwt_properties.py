@@ -1,0 +1,214 @@
+"""Tokens made up by the hundred, judged by PyJWT too: what we accept it accepts, and where we are stricter is known."""
+
+import base64
+import json
+import time
+from typing import Any
+
+import jwt as pyjwt
+from hypothesis import example, given, settings
+from hypothesis import strategies as some
+
+from contentapi.jwt import LATEST_IAT, LEEWAY, Claims, Key, TokenError, encode, verify
+
+ISSUER = "https://api.example.invalid"
+AUDIENCE = "contentapi"
+RSA = Key.generate()
+SECRET = b"a secret of thirty-two bytes, at least"
+SHARED = Key.from_secret(SECRET)
+KEYS = {RSA.kid: RSA, SHARED.kid: SHARED, None: SHARED}
+MATERIAL = {"RS256": RSA.verifier.prepared_key, "HS256": SECRET}
+
+# Our own rules, by the reasons that we give: PyJWT accepts what they refuse.
+STRICTER = {
+    "alg is not the key's",
+    "aud is missing, or no text",  # a list of audiences
+    "base64url that is not canonical",
+    "exp is missing, or no number",  # a text with digits, or a bool
+    "header that is not for access tokens",
+    "iat is missing, or no number",
+    "jti is missing, or no text",  # the empty one
+    "lives too long",
+    "nbf is missing, or no number",
+    "no such key",
+    "sub is missing, or no text",
+    "the same member twice",
+    "typ is not at+jwt",
+}
+
+TEXTS = some.text(max_size=20)
+VALUES = some.recursive(
+    some.none() | some.booleans() | some.integers() | TEXTS | some.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: some.lists(inner, max_size=3) | some.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def verified(token: str, now: float) -> Claims:
+    return verify(token, KEYS, is_issuer=ISSUER.__eq__, audience=AUDIENCE, now=now)
+
+
+def refusal(token: str, now: float) -> str:
+    """Return why we refuse a token; nothing where we do not."""
+    try:
+        verified(token, now)
+    except TokenError as reason:
+        return str(reason)
+    return ""
+
+
+@given(
+    key=some.sampled_from([RSA, SHARED]),
+    names=some.tuples(TEXTS.filter(bool), TEXTS.filter(bool)).filter(lambda pair: "\0" not in "".join(pair)),
+    issued=some.integers(-600, LATEST_IAT),
+    life=some.integers(600 - LEEWAY + 1, 80_000),
+    more=some.dictionaries(
+        TEXTS.filter(lambda name: name not in {"iss", "aud", "sub", "jti", "iat", "exp", "nbf"}), VALUES
+    ),
+)
+def test_what_is_encoded_is_verified_with_equal_claims(
+    key: Key, names: tuple[str, str], issued: int, life: int, more: dict[str, Any]
+) -> None:
+    now = 1_800_000_000
+    times = {"iat": now + issued, "exp": now + issued + life}
+    claims = {**more, **times, "iss": ISSUER, "aud": AUDIENCE, "sub": names[0], "jti": names[1]}
+
+    token = encode(claims, key)
+
+    assert verified(token, now) == claims
+
+
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+
+
+@given(
+    key=some.sampled_from([RSA, SHARED]),
+    where=some.floats(0, 1, exclude_max=True),
+    other=some.sampled_from(ALPHABET) | some.characters(),
+)
+def test_a_token_with_one_character_changed_is_refused(key: Key, where: float, other: str) -> None:
+    now = 1_800_000_000
+    token = encode(
+        {"iss": ISSUER, "aud": AUDIENCE, "sub": "7", "jti": "one", "iat": now, "exp": now + 600, "role": "reader"}, key
+    )
+    place = int(where * len(token))
+    changed = token[:place] + other + token[place + 1 :]
+
+    assert (refusal(changed, now) == "") == (changed == token)
+
+
+def test_every_place_of_a_token_counts() -> None:
+    now = 1_800_000_000
+    token = encode({"iss": ISSUER, "aud": AUDIENCE, "sub": "7", "jti": "one", "iat": now, "exp": now + 600}, SHARED)
+
+    for place, character in enumerate(token):
+        for other in {"A", "Q", "g", "_", ".", "=", chr(ord(character) ^ 1)} - {character}:
+            assert refusal(token[:place] + other + token[place + 1 :], now)
+        assert refusal(token[:place] + token[place + 1 :], now)
+
+
+# --- Beside PyJWT ---------------------------------------------------------------------------------------
+
+# Seconds from now, no nearer than five to any limit, for PyJWT looks at the clock itself.
+OFFSETS = some.sampled_from(
+    [-200_000, -86_000, -3600, -100, -40, -20, -1, 0, 10, 20, 40, 50, 70, 100, 3600, 86_000, 200_000]
+)
+
+
+def times(now: int) -> some.SearchStrategy[Any]:
+    moment = OFFSETS.map(lambda offset: now + offset)
+    odd: some.SearchStrategy[Any] = some.sampled_from([None, True, "", [], 1e308, -1, 10**30])
+    return moment | moment.map(float) | moment.map(str) | odd
+
+
+def members(draw: Any, usual: dict[str, Any], odd: dict[str, some.SearchStrategy[Any]]) -> str:
+    """Return an object as JSON: the usual members, of which some are left out, odd, or there twice."""
+    change = draw(some.lists(some.sampled_from(sorted(odd)), max_size=2, unique=True))
+    chosen = {**usual, **{name: draw(odd[name]) for name in change}}
+    left_out = draw(some.sampled_from([*usual, *[None] * 20]))
+    text = json.dumps({name: value for name, value in chosen.items() if name != left_out})
+    twice = draw(some.sampled_from([*usual, *[None] * 20]))
+    return text if twice is None else f"{text[:-1]}, {json.dumps({twice: usual[twice]})[1:]}"
+
+
+@some.composite
+def tokens(draw: Any) -> str:
+    """Return a token that is signed, and otherwise near to a good one."""
+    now = int(time.time())
+    alg, kid, key = draw(some.sampled_from([("RS256", RSA.kid, RSA), ("HS256", SHARED.kid, SHARED)]))
+    names = some.sampled_from(["", "7", AUDIENCE, ISSUER, 7, None, True, [AUDIENCE], [], {"a": 1}])
+    header = members(
+        draw,
+        {"alg": alg, "kid": kid, "typ": "at+jwt"},
+        {
+            "alg": some.sampled_from(["RS256", "HS256", "none", None, "RS512"]),
+            "kid": some.sampled_from([RSA.kid, SHARED.kid, "other", 7, None]),
+            "typ": some.sampled_from(["JWT", "AT+JWT", "application/at+jwt", 7, None]),
+            "crit": some.sampled_from([[], ["exp"], ["b64"], None]),
+            "b64": some.booleans(),
+            "zip": some.just("DEF"),
+            "jwk": some.just(RSA.public_jwk),
+            "x": VALUES,
+        },
+    )
+    payload = members(
+        draw,
+        {"iss": ISSUER, "aud": AUDIENCE, "sub": "7", "jti": "one", "iat": now, "exp": now + 600},
+        {
+            **dict.fromkeys(("iss", "aud", "sub", "jti"), names),
+            **dict.fromkeys(("iat", "exp", "nbf"), times(now)),
+            "x": VALUES,
+        },
+    )
+    signed = ".".join(base64url(part.encode()) for part in (header, payload))
+    signature = base64url(key.signer.sign(signed.encode()))
+    return f"{signed}.{draw(some.sampled_from([signature] * 8 + [signature + '=', signature[:-2], '']))}"
+
+
+def base64url(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+def pyjwt_accepts(token: str) -> bool:
+    """Say what PyJWT thinks, with the leeway that we give to each of the times."""
+    return pyjwt_takes(token, leeway=LEEWAY, verify_iat=False) and pyjwt_takes(
+        token, leeway=LATEST_IAT, verify_iat=True
+    )
+
+
+def pyjwt_takes(token: str, *, leeway: int, verify_iat: bool) -> bool:
+    for algorithm, material in MATERIAL.items():
+        try:
+            pyjwt.decode(
+                token,
+                material,
+                algorithms=[algorithm],
+                audience=AUDIENCE,
+                issuer=ISSUER,
+                leeway=leeway,
+                options={"require": ["exp", "iat", "sub", "jti", "aud", "iss"], "verify_iat": verify_iat},
+            )
+        except Exception:  # noqa: BLE001, S112 - for some tokens it has exceptions that are not its own
+            continue
+        return True
+    return False
+
+
+@settings(max_examples=500)
+@given(token=tokens())
+@example(token=encode({"iss": ISSUER, "aud": AUDIENCE, "sub": "7", "jti": "one", "iat": 0, "exp": 600}, RSA))
+def test_no_token_that_pyjwt_refuses_is_good_and_where_we_alone_refuse_is_known(token: str) -> None:
+    reason = refusal(token, time.time())
+
+    if not reason:
+        assert pyjwt_accepts(token)
+    elif pyjwt_accepts(token):
+        assert reason in STRICTER
+
+
+def test_both_accept_the_usual_token() -> None:
+    now = int(time.time())
+    for key in (RSA, SHARED):
+        token = encode({"iss": ISSUER, "aud": AUDIENCE, "sub": "7", "jti": "one", "iat": now, "exp": now + 600}, key)
+
+        assert (refusal(token, now), pyjwt_accepts(token)) == ("", True)
