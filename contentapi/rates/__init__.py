@@ -45,12 +45,13 @@ class Account:
 
     def charge(self, total: int, *, is_write: bool = False) -> None:
         """Take what is missing to `total`, for a write of somebody known also from the writes. Raises `RateLimited`."""
+        if not self.is_metered or (total <= self.paid and not is_write):
+            return
         charges = [Charge.to(total, self.limit, self.paid)]
         if is_write and self.limit is AUTHENTICATED:
             charges.append(Charge.to(total, WRITES))
-        if self.is_metered and any(charge.amount for charge in charges):
-            self.headers = take(self.key, charges)
-            self.paid = charges[0].total
+        self.headers = take(self.key, charges)
+        self.paid = charges[0].total
 
 
 def charge(*limits: Limit, key: str, amount: int = 1) -> Mapping[str, str]:

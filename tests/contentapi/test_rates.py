@@ -123,6 +123,29 @@ def test_there_is_no_burst_at_the_edge_of_a_minute() -> None:
     assert not take(counter)[0]
 
 
+def test_a_window_holds_both_its_ends() -> None:
+    clock = Clock()
+    counter = counting(clock)
+    take(counter, LIMIT)
+
+    clock.now += WINDOW
+    assert not take(counter)[0]
+    clock.now += TICK
+    assert take(counter)[0]
+
+
+def test_what_is_kept_as_one_counts_from_its_latest() -> None:
+    clock = Clock()
+    counter = counting(clock)
+    take(counter, 1)
+    clock.now += 1 / 32
+    take(counter, LIMIT - 1)
+
+    clock.now += WINDOW - 1 / 64
+
+    assert not take(counter, LIMIT - 1)[0]
+
+
 def test_refusals_are_not_counted() -> None:
     clock = Clock()
     counter = counting(clock)

@@ -149,6 +149,22 @@ def test_a_redis_that_hangs_holds_up_one_request_in_a_pause(
     assert [line[:28] for line in told(caplog)] == ["Redis fails (TimeoutError). "]
 
 
+def test_threads_that_wait_for_the_same_hanging_redis_tell_of_it_once(
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with sharing(redis_server.url, Clock()) as counter:
+        redis_server.hang()
+        threads = [Thread(target=take, args=(counter,)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        redis_server.go_on()
+
+    assert counter.counted_meanwhile == 8
+    assert len(told(caplog)) == 1
+
+
 def test_a_redis_that_refuses_the_password_is_a_redis_gone_and_no_log_repeats_it(
     redis_server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
