@@ -50,8 +50,8 @@ class Key:
 
     kid: str
     algorithm: str
-    verifier: Any = field(repr=False)
-    signer: Any = field(default=None, repr=False)
+    verifier: Any = field(repr=False, compare=False)
+    signer: Any = field(default=None, repr=False, compare=False)
 
     @classmethod
     def from_secret(cls, secret: bytes) -> "Key":

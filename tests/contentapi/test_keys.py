@@ -1,0 +1,442 @@
+"""Where the keys of bearer tokens come from, who may know them, and how they change."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import jwt as pyjwt
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+from msgspec import structs
+from pytest_django import Settings
+
+from contentapi.jwt import Key, KeyProblem
+from contentapi.keys import (
+    KEPT_AFTER_RETIREMENT,
+    LOOK_EVERY,
+    LOOK_FOR_UNKNOWN_EVERY,
+    GivenKeys,
+    KeptKeys,
+    KeyRing,
+    next_private_key,
+    private_keys,
+    ring,
+)
+from contentapi.origins import is_issuer, public_url
+
+FIRST, SECOND, THIRD = (Key.generate() for _ in range(3))
+SECRET = "a secret of thirty-two bytes, at least"
+SHARED = Key.from_secret(SECRET.encode())
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def kids(keys: KeyRing) -> list[str]:
+    return [key.kid for key in keys.published()]
+
+
+# --- From the environment -------------------------------------------------------------------------------
+
+
+def test_the_first_private_key_signs_and_all_verify() -> None:
+    keys = ring(FIRST.private_pem + SECOND.public_pem + THIRD.private_pem, SECRET, None)
+
+    assert keys.signing() == FIRST
+    assert [keys.get(key.kid) for key in (FIRST, SECOND, THIRD, SHARED)] == [FIRST, SECOND, THIRD, SHARED]
+    assert keys.get(None) == SHARED
+    assert keys.get("another") is None
+    assert kids(keys) == [FIRST.kid, SECOND.kid, THIRD.kid]
+
+
+def test_the_secret_signs_where_no_private_key_does_and_is_never_published() -> None:
+    keys = ring("", SECRET, Path("nowhere"))
+
+    assert keys.signing() == SHARED
+    assert kids(keys) == []
+    assert not Path("nowhere").exists()
+
+
+def test_without_the_secret_no_key_is_nameless() -> None:
+    assert ring(FIRST.private_pem, "", None).get(None) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FIRST.private_pem.strip(),
+        FIRST.private_pem.replace("\n", "\\n"),
+        FIRST.private_pem.replace("\n", "\r\n"),
+        f"a comment\n{FIRST.private_pem}\n\n",
+        FIRST.private_pem + FIRST.public_pem,
+    ],
+    ids=["plain", "escaped", "CRLF", "comment", "both halves"],
+)
+def test_a_key_is_read_as_variables_hold_it(text: str) -> None:
+    keys = ring(text, "", None)
+
+    assert keys.signing().kid == FIRST.kid
+    assert keys.signing().signer
+    assert keys.get(FIRST.kid) == keys.signing()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hush",
+        FIRST.private_pem.replace("-----END", "---END"),
+        FIRST.private_pem + FIRST.private_pem[:300],
+        FIRST.private_pem.replace("A", "*"),
+        FIRST.public_pem + FIRST.private_pem,
+        "-----BEGIN CERTIFICATE-----\nhush\n-----END CERTIFICATE-----",
+    ],
+    ids=range(6),
+)
+def test_what_is_no_key_is_told_without_repeating_it(text: str) -> None:
+    with pytest.raises(KeyProblem) as raised:
+        private_keys(text)
+
+    assert len(str(raised.value)) < 50
+    assert "hush" not in str(raised.value)
+
+
+def test_a_deployment_without_keys_has_none() -> None:
+    with pytest.raises(ImproperlyConfigured, match="JWT_PRIVATE_KEY is required"):
+        ring("", "", None)
+
+
+@pytest.mark.parametrize("before", [FIRST.private_pem + SECOND.public_pem, FIRST.private_pem], ids=["two", "one"])
+def test_the_next_value_signs_with_a_new_key_and_verifies_with_the_old_ones(before: str) -> None:
+    old, new = ring(before, "", None), Key.generate()
+
+    value = next_private_key(new, old)
+
+    keys = ring(value, "", None)
+    assert keys.signing() == new
+    assert kids(keys) == [new.kid, *kids(old)]
+    assert value.count("PRIVATE KEY-----") == 2
+    assert FIRST.private_pem not in value
+
+
+# --- Kept in a folder -----------------------------------------------------------------------------------
+
+
+def test_the_first_key_is_made_when_it_is_wanted_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "var" / "jwt"
+    keys = KeptKeys(folder)
+
+    assert keys.get("anything") is None
+    assert not folder.exists()
+    made = keys.signing()
+
+    assert [path.name for path in folder.iterdir()] == ["1.pem"]
+    assert stat.S_IMODE((folder / "1.pem").stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert KeptKeys(folder).signing().kid == made.kid
+    assert keys.get(None) is None
+
+
+PROGRAM = """
+import pathlib, sys
+from contentapi.keys import KeptKeys
+sys.stdin.readline()
+print(KeptKeys(pathlib.Path(sys.argv[1])).signing().kid)
+"""
+
+
+@pytest.mark.processes
+def test_two_processes_at_once_get_the_same_first_key(tmp_path: Path) -> None:
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(tmp_path / "jwt")],
+            env={**os.environ, "DJANGO_SETTINGS_MODULE": "contentapi.settings"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for process in started:
+        assert process.stdin
+        process.stdin.write("\n")
+        process.stdin.flush()
+
+    printed = {process.communicate(timeout=60)[0] for process in started}
+
+    assert len(printed) == 1
+    assert printed != {""}
+
+
+def test_threads_at_once_get_the_same_first_key(tmp_path: Path) -> None:
+    keys, together = KeptKeys(tmp_path / "jwt"), Barrier(4)
+
+    def sign(_: int) -> str:
+        together.wait()
+        return keys.signing().kid
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(sign, range(4)))) == 1
+
+
+def test_a_rotated_key_signs_and_the_old_one_verifies(tmp_path: Path) -> None:
+    keys = KeptKeys(tmp_path / "jwt")
+    old = keys.signing()
+
+    new = keys.rotate()
+
+    assert new.kid != old.kid
+    assert keys.signing() == new
+    assert keys.get(old.kid) == old
+    assert kids(keys) == [new.kid, old.kid]
+
+
+def test_rotating_before_the_first_token_makes_the_first_key(tmp_path: Path) -> None:
+    keys = KeptKeys(tmp_path / "jwt")
+
+    new = keys.rotate()
+
+    assert kids(keys) == [new.kid]
+
+
+def test_another_process_knows_a_new_key_at_once_when_it_sees_its_token(tmp_path: Path) -> None:
+    clock = Clock()
+    here, there = KeptKeys(tmp_path / "jwt", clock), KeptKeys(tmp_path / "jwt")
+    old = here.signing()
+
+    new = there.rotate()
+
+    assert here.signing() == old
+    assert here.get(new.kid) == new
+    assert here.signing() == new
+
+
+def test_another_process_signs_with_a_new_key_before_long(tmp_path: Path) -> None:
+    clock = Clock()
+    here, there = KeptKeys(tmp_path / "jwt", clock), KeptKeys(tmp_path / "jwt")
+    old = here.signing()
+    new = there.rotate()
+
+    clock.now += LOOK_EVERY - 0.1
+    assert here.signing() == old
+    clock.now += 0.1
+    assert here.signing() == new
+
+
+def test_made_up_ids_let_nobody_look_more_than_once_a_second(tmp_path: Path) -> None:
+    clock = Clock()
+    here, there = KeptKeys(tmp_path / "jwt", clock), KeptKeys(tmp_path / "jwt")
+    here.signing()
+    here.get("made up")
+    new = there.rotate()
+
+    assert here.get("made up too") is None
+    assert here.get(new.kid) is None
+    clock.now += LOOK_FOR_UNKNOWN_EVERY
+    assert here.get(new.kid) == new
+
+
+def test_a_look_that_was_due_anyway_does_not_delay_the_one_for_a_new_key(tmp_path: Path) -> None:
+    clock = Clock()
+    here, there = KeptKeys(tmp_path / "jwt", clock), KeptKeys(tmp_path / "jwt")
+    old = here.signing()
+    clock.now += LOOK_EVERY
+    here.get(old.kid)
+
+    new = there.rotate()
+
+    assert here.get(new.kid) == new
+
+
+def retire(folder: Path, number: int, now: float, seconds: float) -> None:
+    """Let the key after this one be as old as if this one had been retired so long ago."""
+    os.utime(folder / f"{number + 1}.pem", (now - seconds, now - seconds))
+
+
+@pytest.mark.parametrize(("seconds", "stays"), [(KEPT_AFTER_RETIREMENT - 1, True), (KEPT_AFTER_RETIREMENT + 1, False)])
+def test_a_later_rotation_removes_a_key_whose_tokens_have_expired(
+    tmp_path: Path, seconds: float, *, stays: bool
+) -> None:
+    now = 1_000_000.0  # long before anything here is made
+    keys = KeptKeys(tmp_path)
+    first, second = keys.signing(), keys.rotate(now)
+    retire(tmp_path, 1, now, seconds)
+
+    third = keys.rotate(now)
+
+    expected = [third.kid, second.kid, *([first.kid] if stays else [])]
+    assert kids(keys) == expected
+    assert KeptKeys(tmp_path).signing().kid == third.kid
+    assert kids(KeptKeys(tmp_path)) == expected
+
+
+def test_the_numbers_go_on_where_old_keys_are_gone(tmp_path: Path) -> None:
+    now = 1_000_000.0  # long before anything here is made
+    keys = KeptKeys(tmp_path)
+    keys.signing()
+    for number in (1, 2, 3):
+        keys.rotate(now)
+        retire(tmp_path, number, now, KEPT_AFTER_RETIREMENT + 1)
+
+    keys.rotate(now)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["4.pem", "5.pem"]
+
+
+def test_rotations_at_once_leave_one_signing_key_that_all_know(tmp_path: Path) -> None:
+    KeptKeys(tmp_path).signing()
+    together = Barrier(4)
+
+    def rotate(_: int) -> str:
+        keys = KeptKeys(tmp_path)
+        together.wait()
+        return keys.rotate().kid
+
+    with ThreadPoolExecutor(4) as pool:
+        made = set(pool.map(rotate, range(4)))
+
+    assert made <= set(kids(KeptKeys(tmp_path)))
+    assert KeptKeys(tmp_path).signing().kid in made
+
+
+def test_other_files_in_the_folder_are_not_keys(tmp_path: Path) -> None:
+    keys = KeptKeys(tmp_path)
+    first = keys.signing()
+    for name in ("notes.txt", "old.pem", "tmpabcd", "-2.pem", "9.pem.bak"):
+        (tmp_path / name).write_text("nothing")
+
+    assert kids(KeptKeys(tmp_path)) == [first.kid]
+
+
+def test_a_kept_key_that_is_broken_is_named_and_not_repeated(tmp_path: Path) -> None:
+    (tmp_path / "1.pem").write_text("hush")
+
+    with pytest.raises(ImproperlyConfigured) as raised:
+        KeptKeys(tmp_path).signing()
+
+    assert str(raised.value) == f"{tmp_path / '1.pem'} cannot be read as a key in PEM; remove it."
+
+
+def test_given_keys_are_not_rotated() -> None:
+    assert isinstance(ring(FIRST.private_pem, "", Path("unused")), GivenKeys)
+
+
+# --- Published ------------------------------------------------------------------------------------------
+
+
+def use_keys(settings: Settings, private_key: str, secret: str = "") -> None:
+    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=private_key, jwt_secret=secret)
+
+
+def published() -> Any:
+    response = Client().get("/.well-known/jwks.json")
+    assert (response.status_code, response["Content-Type"]) == (200, "application/json")
+    return json.loads(response.content)
+
+
+def test_the_public_halves_are_published_for_half_a_minute_and_nothing_secret(settings: Settings) -> None:
+    use_keys(settings, FIRST.private_pem + SECOND.public_pem, SECRET)
+
+    response = Client().get("/.well-known/jwks.json")
+
+    assert response["Cache-Control"] == "public, max-age=30"
+    assert json.loads(response.content) == {"keys": [FIRST.public_jwk, SECOND.public_jwk]}
+    assert {name for key in published()["keys"] for name in key} == {"kty", "kid", "use", "alg", "n", "e"}
+
+
+def test_another_library_reads_what_is_published(settings: Settings) -> None:
+    use_keys(settings, FIRST.private_pem)
+
+    keys = pyjwt.PyJWKSet.from_dict(published())
+
+    assert keys[FIRST.kid].algorithm_name == "RS256"
+
+
+def test_a_secret_is_not_published(settings: Settings) -> None:
+    use_keys(settings, "", SECRET)
+
+    assert published() == {"keys": []}
+
+
+def test_the_keys_of_a_checkout_are_published() -> None:
+    keys = published()["keys"]
+
+    assert keys
+    assert keys == published()["keys"]
+
+
+def test_the_keys_are_read_and_nothing_else() -> None:
+    head, posted = Client().head("/.well-known/jwks.json"), Client().post("/.well-known/jwks.json")
+
+    assert (head.status_code, head.content) == (200, b"")
+    assert (posted.status_code, posted["Allow"], posted["X-Error-Code"]) == (405, "GET, HEAD", "METHOD_NOT_ALLOWED")
+    assert posted.json() == {"error": "POST is not allowed here; allowed: GET, HEAD."}
+
+
+# --- Under which address --------------------------------------------------------------------------------
+
+
+def test_the_public_url_is_the_only_issuer(settings: Settings) -> None:
+    settings.PUBLIC_URL = "https://api.example.com"
+
+    assert public_url() == "https://api.example.com"
+    assert is_issuer("https://api.example.com")
+    for other in ("https://api.example.com/", "http://api.example.com", "http://localhost:8000", ""):
+        assert not is_issuer(other)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["http://localhost:8000", "http://localhost:8001", "https://localhost", "http://127.0.0.1:80", "http://[::1]:8000"],
+)
+def test_without_a_public_url_each_of_our_hosts_is_an_issuer(settings: Settings, origin: str) -> None:
+    settings.PUBLIC_URL = ""
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+
+    assert is_issuer(origin)
+    assert is_issuer(public_url())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "localhost", "http://", "http://evil.invalid", "http://localhost/", "http://localhost:8000/x", "ftp://localhost",
+     "http://evil.invalid@localhost", "http://localhost@evil.invalid", "http://localhost#", "http://localhost?", "http://localhost:8000\n",
+     " http://localhost", "http://local host", "http://localhost:port"],
+)  # fmt: skip
+def test_without_a_public_url_nothing_else_is_an_issuer(settings: Settings, text: str) -> None:
+    settings.PUBLIC_URL = ""
+    settings.ALLOWED_HOSTS = ["localhost"]
+
+    assert not is_issuer(text)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "https", "origin"),
+    [
+        (("localhost", "127.0.0.1"), False, "http://localhost:8000"),
+        ((".example.com",), True, "https://example.com"),
+        (("*", "api.example.com"), True, "https://api.example.com"),
+        (("*",), False, "http://localhost:8000"),
+    ],
+)
+def test_without_a_public_url_the_first_host_is_the_likeliest(
+    settings: Settings, hosts: tuple[str, ...], *, https: bool, origin: str
+) -> None:
+    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, allowed_hosts=hosts, port=8000)
+    settings.PUBLIC_URL, settings.HTTPS, settings.ALLOWED_HOSTS = "", https, list(hosts)
+
+    assert public_url() == origin
+    assert is_issuer(origin)
