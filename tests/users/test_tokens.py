@@ -1,0 +1,151 @@
+"""What a token of ours says of its user, and when none is issued."""
+
+import time
+from pathlib import Path
+
+import jwt as pyjwt
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+
+from contentapi import jwt
+from contentapi.errors import Invalid
+from contentapi.identity import ROLE_SCOPES, Role, Scope
+from contentapi.jwt import LONGEST_LIFE, TokenError
+from contentapi.keys import keys
+from tests.factories import make_user
+from users import tokens
+from users.tokens import ACCESS_TOKEN_LIFE, AUDIENCE, issue_token, read
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_token_says_who_its_user_is_and_for_how_long() -> None:
+    user = make_user(Role.AUTHOR, name="Inés")
+    before = int(time.time())
+
+    claims = read(issue_token(user=user, scopes=[Scope.POSTS_WRITE, Scope.POSTS_READ, Scope.POSTS_READ]))
+
+    assert claims is not None
+    issued, jti = claims["iat"], claims["jti"]
+    assert before <= issued <= time.time()
+    assert len(jti) == 32
+    assert claims == {
+        "iss": "http://localhost:8000",
+        "aud": AUDIENCE,
+        "sub": str(user.pk),
+        "name": "Inés",
+        "role": "author",
+        "scope": "posts:read posts:write",
+        "iat": issued,
+        "exp": issued + ACCESS_TOKEN_LIFE,
+        "jti": jti,
+    }
+
+
+def test_the_header_is_that_of_an_access_token() -> None:
+    token = issue_token(user=make_user())
+
+    assert pyjwt.get_unverified_header(token) == {"alg": "RS256", "kid": keys().signing().kid, "typ": "at+jwt"}
+
+
+@pytest.mark.parametrize("role", Role)
+def test_no_scope_named_is_all_scopes_of_the_role(role: Role) -> None:
+    claims = read(issue_token(user=make_user(role)))
+
+    assert claims is not None
+    assert claims["scope"].split() == sorted(ROLE_SCOPES[role])
+
+
+def test_no_two_tokens_are_alike() -> None:
+    user = make_user()
+
+    assert issue_token(user=user) != issue_token(user=user)
+
+
+def test_a_token_may_say_more_but_nothing_else_of_what_it_says() -> None:
+    user = make_user()
+
+    claims = read(
+        issue_token(
+            user=user, issuer="https://localhost", jti="chosen", client_id="news", sub="1", role="admin", aud="x"
+        )
+    )
+
+    assert claims is not None
+    assert (claims["iss"], claims["jti"], claims["client_id"]) == ("https://localhost", "chosen", "news")
+    assert (claims["sub"], claims["role"], claims["aud"]) == (str(user.pk), "reader", AUDIENCE)
+
+
+@pytest.mark.parametrize("ttl", [1, LONGEST_LIFE])
+def test_a_token_lives_from_a_second_to_a_day(ttl: int) -> None:
+    claims = read(issue_token(user=make_user(), ttl=ttl))
+
+    assert claims is not None
+    assert claims["exp"] - claims["iat"] == ttl
+
+
+@pytest.mark.parametrize("ttl", [0, -1, LONGEST_LIFE + 1])
+def test_another_life_is_invalid(ttl: int) -> None:
+    with pytest.raises(Invalid) as raised:
+        issue_token(user=make_user(), ttl=ttl)
+
+    assert raised.value.fields == {"ttl": ["From 1 to 86400 seconds."]}
+
+
+def test_a_locked_user_gets_no_token() -> None:
+    with pytest.raises(Invalid) as raised:
+        issue_token(user=make_user(is_active=False))
+
+    assert raised.value.fields == {"user": ["This account is locked."]}
+
+
+def test_the_longest_name_fits() -> None:
+    token = issue_token(user=make_user(name="\U0001f3b5" * 150))
+
+    assert read(token)
+
+
+def test_neither_issuing_nor_reading_asks_the_database() -> None:
+    user = make_user()
+
+    with CaptureQueriesContext(connection) as queries:
+        read(issue_token(user=user))
+
+    assert len(queries) == 0
+
+
+@pytest.mark.parametrize("text", ["", "a.b.c", "x" * 100_000, "é", "\0"])
+def test_what_is_no_token_reads_as_none(text: str) -> None:
+    assert read(text) is None
+    with pytest.raises(TokenError):
+        tokens.verify(text)
+
+
+def test_the_token_of_another_service_with_the_same_key_is_not_ours() -> None:
+    now = int(time.time())
+    claims = {"iss": "http://localhost", "aud": "billing", "sub": "1", "jti": "1", "iat": now, "exp": now + 60}
+
+    assert read(jwt.encode(claims, keys().signing())) is None
+    assert read(jwt.encode({**claims, "aud": AUDIENCE, "iss": "https://evil.invalid"}, keys().signing())) is None
+    assert read(jwt.encode({**claims, "aud": AUDIENCE}, keys().signing()))
+
+
+def test_the_public_url_is_the_issuer(settings: Settings) -> None:
+    before = issue_token(user=make_user())
+    settings.PUBLIC_URL = "https://api.example.com"
+
+    claims = read(issue_token(user=make_user()))
+
+    assert claims is not None
+    assert claims["iss"] == "https://api.example.com"
+    assert read(before) is None
+
+
+def test_another_checkouts_tokens_are_not_ours(settings: Settings, tmp_path: Path) -> None:
+    token = issue_token(user=make_user())
+
+    settings.VAR_DIR = tmp_path
+
+    assert read(token) is None
