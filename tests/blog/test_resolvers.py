@@ -136,7 +136,7 @@ def test_add_comment_answers_with_the_comment_by_the_asker(gql: GraphQL) -> None
         ("archivePost(id: 0) { id }", 404, "NOT_FOUND"),
         ("updatePost(input: {id: ID, title: null}) { id }", 422, "INVALID"),
         ('schedulePost(input: {id: ID, publishAt: "2020-01-01T00:00:00Z"}) { id }', 422, "INVALID"),
-        ("schedulePost(input: {id: ID}) { id }", 400, "GRAPHQL_VALIDATION_FAILED"),
+        ("schedulePost(input: {id: ID}) { id }", 422, "INVALID"),
         ('addComment(input: {postId: ID, body: " "}) { id }', 422, "INVALID"),
         ("deleteComment(id: 0)", 404, "NOT_FOUND"),
     ],
