@@ -84,7 +84,8 @@ class Checkout:
         deadline = time.monotonic() + PATIENCE
         while self.processes() and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert self.processes() == []
+        left = [process.cmdline() for process in self.processes()]
+        assert not left, left
 
 
 class Run:
