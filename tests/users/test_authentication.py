@@ -311,7 +311,7 @@ def require_bearer_refused(value: str) -> None:
 @pytest.mark.parametrize(
     "claims",
     [
-        *({"sub": sub} for sub in ("0", "07", "-7", "+7", "7.0", "seven", " 7", "\u0667", "9" * 30, str(2**63), "None")),
+        *({"sub": sub} for sub in ("0", "07", "-7", "+7", "7.0", "seven", " 7", "\u0667", "9" * 30, str(2**63))),
         *({"role": role} for role in (None, "", "owner", "ADMIN", "admin ", 7, True, ["admin"], {"admin": 1})),
         *({"scope": scope} for scope in (7, True, ["posts:read"], {"posts:read": 1})),
         {"aud": "other"},

@@ -191,7 +191,9 @@ def test_revoke_api_key_refuses_a_whole_key_without_repeating_its_secret() -> No
     assert key.rpartition("_")[2] not in str(raised.value)
 
 
-@pytest.mark.parametrize("command", ["create_user", "create_api_key", "revoke_api_key"])
+@pytest.mark.parametrize(
+    "command", ["create_user", "create_api_key", "revoke_api_key", "issue_token", "rotate_jwt_key"]
+)
 def test_help_says_what_a_command_does(command: str) -> None:
     shown = subprocess.run(
         [sys.executable, "manage.py", command, "--help"],

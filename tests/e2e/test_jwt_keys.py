@@ -1,0 +1,45 @@
+"""A running server and the keys of its tokens: no restart, no token lost."""
+
+import json
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+from tests.e2e.checkout import Checkout, Run, free_port
+from tests.e2e.test_oauth import asked_with, told
+
+pytestmark = pytest.mark.processes
+
+EMAIL = "tova@example.invalid"
+
+
+def published(run: Run) -> list[str]:
+    with urlopen(f"http://localhost:{run.port}/.well-known/jwks.json") as response:
+        keys: Any = json.load(response)["keys"]
+    return [key["kid"] for key in keys]
+
+
+def test_a_rotated_key_is_known_at_once_and_the_old_one_still_verifies(checkout: Checkout) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    told(checkout, "create_user", EMAIL, "--name", "Tova", "--role", "author")
+    (before,) = told(checkout, "issue_token", EMAIL)
+    old = published(run)
+    assert {asked_with(run, before) for _ in range(8)} == {200}
+
+    (new,) = told(checkout, "rotate_jwt_key")
+    (after,) = told(checkout, "issue_token", EMAIL)
+
+    assert {asked_with(run, token) for token in (after, before) * 8} == {200}
+    assert [new, *old] in [published(run) for _ in range(8)]
+
+
+def test_two_servers_of_one_checkout_take_each_others_tokens(checkout: Checkout) -> None:
+    one = checkout.run(port=free_port()).wait_until_ready()
+    other = checkout.run(port=free_port(), SERVER="granian").wait_until_ready()
+    told(checkout, "create_user", EMAIL, "--name", "Tova", "--role", "author")
+
+    (token,) = told(checkout, "issue_token", EMAIL)
+
+    assert [asked_with(run, token) for run in (one, other)] == [200, 200]
+    assert published(one) == published(other)

@@ -1,0 +1,118 @@
+"""`issue_token` and `rotate_jwt_key`: the value alone on stdout, words on stderr, trouble as a `CommandError`."""
+
+from pathlib import Path
+
+import pytest
+from django.core.management.base import CommandError
+from msgspec import structs
+from pytest_django import Settings
+
+from contentapi.identity import ROLE_SCOPES, Role
+from contentapi.jwt import Key
+from contentapi.keys import keys, ring
+from tests.factories import make_user
+from tests.users.test_commands import EMAIL, run
+from users import tokens
+from users.authentication import authenticate
+
+
+@pytest.mark.django_db
+def test_issue_token_prints_a_token_alone_that_works() -> None:
+    user = make_user(Role.AUTHOR, email=EMAIL)
+
+    out, err = run("issue_token", EMAIL.upper())
+
+    actor = authenticate({"Authorization": f"Bearer {out.strip()}"})
+    assert (out.count("\n"), out.strip().count("."), err) == (1, 2, "")
+    assert (actor.user_id, actor.role, actor.scopes) == (user.pk, Role.AUTHOR, ROLE_SCOPES[Role.AUTHOR])
+
+
+@pytest.mark.django_db
+def test_issue_token_takes_scopes_and_a_life() -> None:
+    make_user(Role.AUTHOR, email=EMAIL)
+
+    out, _ = run("issue_token", EMAIL, "--scope", "posts:write", "--scope", "posts:read", "--ttl", "7")
+
+    claims = tokens.read(out.strip())
+    assert claims is not None
+    assert (claims["scope"], claims["exp"] - claims["iat"]) == ("posts:read posts:write", 7)
+
+
+@pytest.mark.django_db
+def test_issue_token_says_which_scopes_the_role_does_not_allow() -> None:
+    make_user(Role.READER, email=EMAIL)
+
+    out, err = run("issue_token", EMAIL, "--scope", "posts:write", "--scope", "orders:read")
+
+    assert tokens.read(out.strip())
+    assert err == "Note: the role reader does not allow posts:write; the token cannot use it.\n"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: EMAIL"),
+        (["nobody@example.invalid"], "There is no user with the email nobody@example.invalid."),
+        ([EMAIL, "--ttl", "0"], "ttl: From 1 to 86400 seconds."),
+        ([EMAIL, "--ttl", "86401"], "ttl: From 1 to 86400 seconds."),
+        ([EMAIL, "--ttl", "soon"], "invalid int value: 'soon'"),
+        ([EMAIL, "--scope", "posts:burn"], "invalid choice: 'posts:burn'"),
+        (["locked@example.invalid"], "This account is locked."),
+    ],
+)
+def test_issue_token_says_what_is_wrong(arguments: list[str], message: str) -> None:
+    make_user(email=EMAIL)
+    make_user(email="locked@example.invalid", is_active=False)
+
+    with pytest.raises(CommandError, match=message):
+        run("issue_token", *arguments)
+
+
+@pytest.mark.django_db
+def test_rotate_jwt_key_prints_the_new_keys_id_and_tokens_of_the_old_one_stay_good(
+    settings: Settings, tmp_path: Path
+) -> None:
+    settings.VAR_DIR = tmp_path
+    user = make_user()
+    before = tokens.issue_token(user=user)
+
+    out, err = run("rotate_jwt_key")
+
+    after = tokens.issue_token(user=user)
+    assert (out, err) == (f"{keys().signing().kid}\n", "")
+    assert len(keys().published()) == 2
+    assert tokens.read(before)
+    assert tokens.read(after)
+
+
+FIRST = Key.generate()
+SECRET = "a secret of thirty-two bytes, at least"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("secret", ["", SECRET])
+def test_rotate_jwt_key_prints_the_next_value_of_the_variable(settings: Settings, tmp_path: Path, secret: str) -> None:
+    settings.VAR_DIR = tmp_path
+    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=FIRST.private_pem, jwt_secret=secret)
+    token = tokens.issue_token(user=make_user())
+
+    out, err = run("rotate_jwt_key")
+
+    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=out.strip())
+    assert err.startswith("Above is the new value of JWT_PRIVATE_KEY")
+    assert keys().signing().kid != FIRST.kid
+    assert [key.kid for key in keys().published()] == [keys().signing().kid, FIRST.kid]
+    assert tokens.read(token)
+    assert out.count("PRIVATE KEY-----") == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_rotate_jwt_key_leads_away_from_a_secret(settings: Settings) -> None:
+    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key="", jwt_secret=SECRET)
+
+    out, _ = run("rotate_jwt_key")
+
+    after = ring(out, SECRET, None)
+    assert after.signing().algorithm == "RS256"
+    assert after.get(None) == keys().signing()
