@@ -6,6 +6,7 @@ A face says how each act is done there. Another face is another table of acts, a
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,7 @@ from tests.contract.permissions import (
 )
 from users.models import User
 
+README = settings.BASE_DIR / "README.md"
 DECISIONS = settings.BASE_DIR.parent / "shared" / "decisions.md"
 
 pytestmark = pytest.mark.django_db
@@ -336,9 +338,11 @@ CELL_WORDS: dict[str, set[str]] = {
 }
 
 
-@pytest.mark.skipif(not DECISIONS.exists(), reason=f"there is no {DECISIONS}")
-def test_the_data_is_the_table_of_the_decisions() -> None:
-    table = table_of(DECISIONS.read_text())
+@pytest.mark.parametrize("document", [README, DECISIONS], ids=lambda document: document.name)
+def test_the_data_is_the_table_of_the_documents(document: Path) -> None:
+    if not document.exists():
+        pytest.skip(f"there is no {document}")
+    table = table_of(document.read_text())
     hidden_to_readers = {"comment on a draft"}  # the table speaks of visible posts
 
     assert list(table) == list(dict.fromkeys(row.of for row in ROWS))
