@@ -21,17 +21,18 @@ from users.models import User
 
 ADMIN = "admin@example.com"
 READER = "reader@example.com"
+AUTHOR = "author@example.com"
 PEOPLE = {
     ADMIN: ("Alva Admin", Role.ADMIN),
     "editor@example.com": ("Edda Editor", Role.EDITOR),
-    "author@example.com": ("Aurel Author", Role.AUTHOR),
+    AUTHOR: ("Aurel Author", Role.AUTHOR),
     READER: ("Rosa Reader", Role.READER),
 }
 POSTS = settings.BASE_DIR / "blog" / "demo"
 COMMENTS = {
     "2026-11-01-how-we-name-our-boats.md": [
         (READER, "My grandmother is on the list of refused names. She is proud of it."),
-        ("author@example.com", "Can we print the whole list in the winter issue?"),
+        (AUTHOR, "Can we print the whole list in the winter issue?"),
     ],
     "2026-08-30-what-the-storm-brought.md": [(READER, "The lemons were excellent.")],
     "2026-02-03-reading-a-tide-table.md": [("editor@example.com", "Step three should come first.")],

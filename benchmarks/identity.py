@@ -1,0 +1,93 @@
+"""`python -m benchmarks.identity`: what authentication costs a request, by credential, in turn and in one process.
+
+Each request goes through the WSGI application whole, rate limits included. Prints the process's CPU time for a request,
+the ratio to the anonymous request of the same run, and how many statements PostgreSQL was sent.
+"""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from io import BytesIO
+from statistics import median
+from typing import Any
+
+from benchmarks.places import WORK
+
+os.environ["CONTENTAPI_VAR"] = str(WORK / "identity")
+for limit in ("ANONYMOUS", "AUTHENTICATED"):
+    os.environ[f"CONTENTAPI_RATE_{limit}"] = "999999999/minute"
+
+from contentapi.wsgi import application  # noqa: E402 - reads the environment that was just set
+
+from django.core.management import call_command  # noqa: E402  # isort: skip
+from django.db import connection  # noqa: E402
+from django.test.utils import CaptureQueriesContext  # noqa: E402
+
+from contentapi.demo import AUTHOR  # noqa: E402
+from users.selectors import get_user_by_email  # noqa: E402
+from users.services import create_api_key  # noqa: E402
+from users.tokens import issue_token  # noqa: E402
+
+ROUNDS = 21
+REQUESTS = 1000  # of each credential in a round
+QUERIES = {"{ __typename }": "nothing read", "{ post(id: 1) { id title author { name } } }": "a post with its author"}
+
+
+def main() -> None:
+    call_command("migrate", verbosity=0)
+    call_command("load_demo")
+    credentials: dict[str, Mapping[str, str]] = {
+        "anonymous": {},
+        "API key": {"HTTP_X_API_KEY": create_api_key(email=AUTHOR, name="benchmark")},
+        "JWT": {"HTTP_AUTHORIZATION": f"Bearer {issue_token(user=get_user_by_email(AUTHOR), ttl=3600)}"},
+    }
+    print("| Request | Credential | CPU ms | to anonymous | statements |\n|---|---|---|---|---|")
+    for query, words in QUERIES.items():
+        for headers in credentials.values():
+            seconds(query, headers, REQUESTS)  # warm
+        rounds = [{name: seconds(query, each, REQUESTS) for name, each in credentials.items()} for _ in range(ROUNDS)]
+        for name, headers in credentials.items():
+            cost = median(each[name] for each in rounds) * 1000 / REQUESTS
+            ratio = median(each[name] / each["anonymous"] for each in rounds)
+            print(f"| {words} | {name} | {cost:.3f} | {ratio:.2f} | {statements(query, headers)} |")
+
+
+def seconds(query: str, headers: Mapping[str, str], times: int) -> float:
+    """Return the CPU time that so many requests take."""
+    body = json.dumps({"query": query}).encode()
+    began = time.process_time()
+    for _ in range(times):
+        ask(body, headers)
+    return time.process_time() - began
+
+
+def statements(query: str, headers: Mapping[str, str]) -> int:
+    """Return how many statements one request sends; those sent to libpq itself are counted by PostgreSQL."""
+    with CaptureQueriesContext(connection) as captured:
+        ask(json.dumps({"query": query}).encode(), headers)
+    return len(captured)
+
+
+def ask(body: bytes, headers: Mapping[str, str]) -> None:
+    environ: dict[str, Any] = {
+        "REQUEST_METHOD": "POST",
+        "PATH_INFO": "/graphql",
+        "HTTP_HOST": "localhost",
+        "REMOTE_ADDR": "127.0.0.1",
+        "SERVER_NAME": "localhost",
+        "SERVER_PORT": "8000",
+        "CONTENT_TYPE": "application/json",
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.input": BytesIO(body),
+        "wsgi.url_scheme": "http",
+        **headers,
+    }
+    told: list[str] = []
+    answer = b"".join(application(environ, lambda status, _: told.append(status)))  # type: ignore[arg-type]
+    if told != ["200 OK"]:
+        raise RuntimeError(f"{told}: {answer.decode()}")
+
+
+if __name__ == "__main__":
+    main()
