@@ -232,7 +232,7 @@ def to_base64url(content: bytes) -> str:
 
 def from_json(content: bytes) -> dict[str, Any]:
     """Decode an object in JSON and UTF-8, as strictly as RFC 8259 and 7515 (section 4) allow."""
-    value = json.loads(content.decode(), object_pairs_hook=without_duplicates, parse_constant=refuse_constant)
+    value = DECODER.decode(content.decode())
     if not isinstance(value, dict):
         raise TokenError("no object")
     return value
@@ -247,6 +247,9 @@ def without_duplicates(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def refuse_constant(_: str) -> NoReturn:
     raise TokenError("NaN or an infinite number")
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=without_duplicates, parse_constant=refuse_constant)
 
 
 def thumbprint(public: Mapping[str, str]) -> str:
