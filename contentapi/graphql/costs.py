@@ -49,7 +49,7 @@ class PageSize(NamedTuple):
     arguments: tuple[tuple[int | str | None, int | None], ...]
 
     def value(self, variables: Variables) -> int:
-        """Return the largest that is given, or what a page holds at most: a larger one is refused, and costs no more."""
+        """Return the largest that is given, or what a page holds at most: more is refused, and costs nothing more."""
         most: int = settings.ENVIRONMENT.contentapi_max_page
         values = [
             default if (given := whole(variables.get(said) if isinstance(said, str) else said)) is None else given
