@@ -1,6 +1,7 @@
 """The public halves of the keys that sign bearer tokens (RFC 7517), for whoever verifies them elsewhere."""
 
 from django.http import HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.errors import MethodNotAllowed
 from contentapi.keys import keys
@@ -11,6 +12,7 @@ from contentapi.rest import error_response
 MAX_AGE = 30
 
 
+@csrf_exempt  # so that a POST is told what is allowed
 def jwks(request: HttpRequest) -> JsonResponse:
     if request.method not in ("GET", "HEAD"):
         return error_response(MethodNotAllowed(str(request.method), ["GET", "HEAD"]))

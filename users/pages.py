@@ -6,6 +6,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from contentapi.errors import Forbidden
+
 POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 
@@ -24,3 +26,8 @@ def page(
     response = render(request, f"users/{name}.html", context, status=status)
     response["Content-Security-Policy"] = f"{POLICY}; form-action 'self' {leads_to}".rstrip()
     return response
+
+
+def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
+    """Answer a form without the token of the page that it should come from: forged, or opened in another life."""
+    return page(request, "stale", {}, status=Forbidden.status)

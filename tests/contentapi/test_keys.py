@@ -379,7 +379,10 @@ def test_the_keys_of_a_checkout_are_published() -> None:
 
 
 def test_the_keys_are_read_and_nothing_else() -> None:
-    head, posted = Client().head("/.well-known/jwks.json"), Client().post("/.well-known/jwks.json")
+    head, posted = (
+        Client().head("/.well-known/jwks.json"),
+        Client(enforce_csrf_checks=True).post("/.well-known/jwks.json"),
+    )
 
     assert (head.status_code, head.content) == (200, b"")
     assert (posted.status_code, posted["Allow"], posted["X-Error-Code"]) == (405, "GET, HEAD", "METHOD_NOT_ALLOWED")

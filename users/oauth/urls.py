@@ -13,5 +13,5 @@ urlpatterns = [
     path("oauth/introspect", views.introspect, name="introspect"),
     path("oauth/login", login.login, name="login"),
     path("oauth/logout", login.logout, name="logout"),
-    path(".well-known/oauth-authorization-server", views.Metadata.as_view(), name="oauth-server-metadata"),
+    path(".well-known/oauth-authorization-server", views.metadata, name="oauth-server-metadata"),
 ]

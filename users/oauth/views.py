@@ -26,7 +26,7 @@ from contentapi.addresses import client_address
 from contentapi.errors import Malformed, MethodNotAllowed, Unauthenticated, UnsupportedMediaType
 from contentapi.identity import ROLE_SCOPES, Role
 from contentapi.middleware import charges_itself
-from contentapi.rest import failure_response
+from contentapi.rest import error_response, failure_response
 from contentapi.text import is_storable
 from users import tokens
 from users.models import IssuedToken, User
@@ -181,9 +181,13 @@ def state_of(presented: str, application: Application) -> dict[str, Any]:
     return {"active": True, "token_type": "Bearer", **claims}
 
 
-class Metadata(OAuthServerMetadataView):  # type: ignore[misc]
-    """What a client needs to know of this server (RFC 8414)."""
+SERVER_METADATA = OAuthServerMetadataView.as_view()
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        found = json.loads(super().get(request).content)
-        return JsonResponse({**found, "jwks_uri": f"{found['issuer']}/.well-known/jwks.json"})
+
+@csrf_exempt  # so that a POST is told what is allowed
+def metadata(request: HttpRequest) -> HttpResponse:
+    """Tell a client what it needs to know of this server (RFC 8414)."""
+    if request.method not in ("GET", "HEAD"):
+        return error_response(MethodNotAllowed(request.method or "", ["GET", "HEAD"]))
+    found = json.loads(SERVER_METADATA(request).content)
+    return JsonResponse({**found, "jwks_uri": f"{found['issuer']}/.well-known/jwks.json"})

@@ -73,6 +73,12 @@ def test_nobody_without_a_secret_learns_anything() -> None:
     assert wrong.post("/oauth/introspect", secret="wrong", token="nothing").status_code == 401
 
 
+def test_what_is_only_read_says_so() -> None:
+    posted = Client(enforce_csrf_checks=True).post("/.well-known/oauth-authorization-server")
+
+    assert (posted.status_code, posted["Allow"]) == (405, "GET, HEAD")
+
+
 @pytest.mark.parametrize("path", ["token", "revoke", "introspect"])
 def test_the_endpoints_take_a_posted_form_and_nothing_else(path: str) -> None:
     got, json_body = Client().get(f"/oauth/{path}?token=x"), Client().post(f"/oauth/{path}", "{}", "application/json")

@@ -98,6 +98,7 @@ def test_consent_takes_the_pages_own_form() -> None:
     forged = browser.client.post(application.address(), {"allow": "yes"})
 
     assert forged.status_code == 403
+    assert "This form is out of date" in forged.content.decode()
     assert not Grant.objects.exists()
 
 
