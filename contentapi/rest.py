@@ -1,6 +1,7 @@
 """Resource-oriented HTTP: how a failure is said."""
 
 import logging
+import sys
 
 from django.http import HttpRequest, JsonResponse
 
@@ -37,4 +38,6 @@ def not_found(_: HttpRequest, exception: Exception) -> JsonResponse:  # noqa: AR
 
 
 def server_error(_: HttpRequest) -> JsonResponse:
-    return error_response(Internal())
+    """Answer what a view has not: Django calls this while it handles the exception, and logs it."""
+    exception = sys.exc_info()[1]
+    return error_response(Internal() if exception is None else from_exception(exception))

@@ -89,6 +89,42 @@ def test_a_database_that_goes_and_comes_back_is_503_and_then_200(served: Run, da
     assert after == NO_POSTS
 
 
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+SESSION = {"Cookie": "sessionid=abcdefghijklmnopqrstuvwxyz012345"}
+
+
+def status_of(run: Run, method: str, path: str, body: str, headers: dict[str, str]) -> tuple[int, str | None]:
+    connection = HTTPConnection("localhost", int(run.port), timeout=30)
+    connection.request(method, path, body, headers)
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+    return response.status, response.headers["Retry-After"]
+
+
+@pytest.mark.parametrize(
+    ("request_of", "otherwise"),
+    [
+        (("POST", "/oauth/token", "grant_type=refresh_token&refresh_token=x&client_id=x", FORM), 401),
+        (("POST", "/oauth/revoke", "token=x&client_id=x", FORM), 401),
+        (("GET", "/oauth/authorize?client_id=x", "", {}), 400),
+        (("GET", "/admin/", "", SESSION), 302),
+    ],
+    ids=["token", "revoke", "consent", "admin"],
+)
+def test_identity_too_is_503_while_the_database_is_gone(
+    served: Run, database: Database, request_of: tuple[str, str, str, dict[str, str]], otherwise: int
+) -> None:
+    before = status_of(served, *request_of)
+    database.stop()
+
+    during = status_of(served, *request_of)
+    database.start()
+    after = status_of(served, *request_of)
+
+    assert (before, during, after) == ((otherwise, None), (503, "5"), (otherwise, None))
+
+
 def test_a_statement_that_waits_too_long_is_503(served: Run, database: Database) -> None:
     with psycopg.connect(database.url) as connection:
         connection.execute("LOCK TABLE blog_post IN ACCESS EXCLUSIVE MODE")
