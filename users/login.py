@@ -1,5 +1,6 @@
 """Logging in with a password: pages for people, throttled per address and account."""
 
+import unicodedata
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -11,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from contentapi import rates
 from contentapi.addresses import client_address
 from contentapi.errors import RateLimited
+from users.models import MAX_EMAIL
 from users.pages import page
 
 
@@ -24,17 +26,22 @@ def throttled(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
     def guarded(request: HttpRequest, *arguments: Any, **options: Any) -> HttpResponseBase:
         if request.method == "POST":
             try:
-                rates.charge(rates.LOGIN, key=client_address(request.META))
-                rates.charge(rates.LOGIN, key=f"account:{request.POST.get('username', '').strip().lower()[:254]}")
+                rates.charge_each(rates.LOGIN, [client_address(request.META), account_in(request)])
             except RateLimited as over:
-                seconds = over.headers["Retry-After"]
-                context = {"seconds": seconds, "back": request.get_full_path()}
+                context = {"seconds": over.headers["Retry-After"], "back": request.get_full_path()}
                 response = page(request, "too_many", context, status=over.status)
-                response["Retry-After"] = seconds
+                for name, value in over.headers.items():
+                    response[name] = value
                 return response
         return view(request, *arguments, **options)
 
     return guarded
+
+
+def account_in(request: HttpRequest) -> str:
+    """Return what stands for the account that somebody wants to log in to, however they write its email."""
+    email = unicodedata.normalize("NFKC", request.POST.get("username", ""))  # as Django's form reads it
+    return f"account:{email.strip().lower()[:MAX_EMAIL]}"
 
 
 class Login(LoginView):

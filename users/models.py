@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
+from django.apps import apps
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -11,6 +12,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from contentapi.identity import Role, Scope
+from contentapi.jwt import LEEWAY
 
 MAX_NAME = 150
 MAX_EMAIL = 254
@@ -128,20 +130,32 @@ class ApiKey(models.Model):
 
 class IssuedTokenQuerySet(models.QuerySet["IssuedToken"]):
     def revoked(self, now: datetime) -> IssuedTokenQuerySet:
-        """The tokens that would still be valid, had their access token not been taken away."""
-        return self.filter(access_token=None, expires_at__gt=now)
+        """The tokens that their times alone would still make good, and that are not.
+
+        Their user is deleted, locked or has another role; or, of OAuth, their access token has been taken away.
+        """
+        gone = Q(user=None) | Q(user__is_active=False) | ~Q(user__role=models.F("role"))
+        still = now - timedelta(seconds=LEEWAY + 1)  # for so long past its time a token is accepted
+        return self.filter(gone | Q(is_oauth=True, access_token=None), expires_at__gt=still)
+
+    def outlived(self, now: datetime) -> IssuedTokenQuerySet:
+        """The tokens that need not be remembered: expired long ago, and nothing of their family is in use."""
+        living = apps.get_model("oauth2_provider", "RefreshToken").objects.filter(revoked=None).values("token_family")
+        return self.filter(expires_at__lt=now - timedelta(days=1)).exclude(~Q(code="") & Q(family__in=living))
 
 
 class IssuedToken(models.Model):
-    """The id (`jti`) of a JWT that the authorization server issued.
+    """The id (`jti`) of a JWT of ours, and what it stood on when it was issued.
 
-    django-oauth-toolkit revokes an access token by deleting it, in whichever way that comes about; this row stays.
-    `code` is the digest of the authorization code that the token was exchanged for, `family` what came out of it since.
+    A user is deleted, and django-oauth-toolkit revokes an access token by deleting it, in whichever way that comes
+    about; this row stays. `code` is the digest of the authorization code that the token was exchanged for, `family`
+    what came out of it since.
     """
 
-    KEPT_FOR = timedelta(days=30)  # as long as a refresh token lives: its code may be presented a second time
-
     jti = models.CharField(max_length=64, unique=True)
+    user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    role = models.CharField(max_length=10)
+    is_oauth = models.BooleanField(default=False)
     access_token = models.OneToOneField(
         "oauth2_provider.AccessToken", on_delete=models.SET_NULL, null=True, related_name="issued"
     )

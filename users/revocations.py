@@ -1,6 +1,7 @@
-"""Which JWTs of the authorization server have been revoked, known in every process without a read for each request.
+"""Which of our JWTs are good no more, known in every process without a read for each request.
 
-A process learns at once of what it revokes itself, and within `EVERY` seconds of all else: a thread of its own looks.
+A process learns at once of what its OAuth endpoints revoke, and within `EVERY` seconds of all else, deleted and locked
+accounts and new roles among it: a thread of its own looks.
 """
 
 import logging
@@ -8,7 +9,7 @@ import time
 from threading import Lock, Thread
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, close_old_connections, connection
+from django.db import close_old_connections, connection
 from django.utils import timezone
 
 from users.models import IssuedToken
@@ -23,6 +24,7 @@ class Revocations:
     def __init__(self) -> None:
         self.revoked: frozenset[str] = frozenset()
         self.lock = Lock()
+        self.looking = Lock()
         self.watcher: Thread | None = None
 
     def __contains__(self, jti: str) -> bool:
@@ -39,17 +41,22 @@ class Revocations:
                 self.watcher.start()
 
     def refresh(self) -> None:
-        revoked = IssuedToken.objects.all().revoked(timezone.now()).values_list("jti", flat=True)
-        self.revoked = frozenset(revoked)
+        """Look now. One after the other: what was read earlier must not take the place of what was read later."""
+        with self.looking:
+            self.revoked = frozenset(IssuedToken.objects.all().revoked(timezone.now()).values_list("jti", flat=True))
 
     def watch(self) -> None:
+        knows = True
         while True:
             time.sleep(EVERY)
             try:
                 close_old_connections()
                 self.refresh()
-            except (DatabaseError, InterfaceError) as trouble:
-                LOG.warning("Revocations are not known at present, older ones still are: %s", trouble)
+                knows = True
+            except Exception:  # whatever it is, the next look may go well
+                if knows:
+                    LOG.exception("New revocations are not known at present; older ones still are.")
+                knows = False
                 connection.close()
 
 

@@ -7,6 +7,7 @@ from contentapi.errors import NotFound
 from contentapi.identity import Actor
 from contentapi.pagination import parse_id
 from contentapi.projection import by_shape
+from contentapi.text import is_storable
 from users.models import User
 
 
@@ -34,7 +35,7 @@ def viewer(actor: Actor) -> QuerySet[User]:
 
 def get_user_by_email(email: str) -> User:
     """Return the user with this email, regardless of case. Raises `NotFound`."""
-    user = User.objects.with_email(email).first()
+    user = User.objects.with_email(email).first() if is_storable(email) else None
     if user is None:
         raise NotFound(f"There is no user with the email {email}.")
     return user

@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from contentapi import jwt
 from contentapi.errors import Invalid
@@ -10,7 +11,7 @@ from contentapi.identity import ROLE_SCOPES, Role, Scope
 from contentapi.jwt import LONGEST_LIFE, Claims, TokenError
 from contentapi.keys import keys
 from contentapi.origins import is_issuer, public_url
-from users.models import User
+from users.models import IssuedToken, User
 
 AUDIENCE = "contentapi"
 ACCESS_TOKEN_LIFE = 600  # seconds
@@ -23,11 +24,13 @@ def issue_token(
     ttl: int = ACCESS_TOKEN_LIFE,
     issuer: str = "",
     jti: str = "",
+    is_oauth: bool = False,
     **claims: str,
 ) -> str:
     """Return a token for a user, good for `ttl` seconds, with further claims if any. Raises `Invalid`.
 
-    No scope named: all scopes of the user's role.
+    No scope named: all scopes of the user's role. That it was issued is kept, so that it ends with its user's account
+    or role (`users.revocations`).
     """
     if not user.is_active:
         raise Invalid({"user": ["This account is locked."]})
@@ -45,6 +48,8 @@ def issue_token(
         "exp": now + ttl,
         "jti": jti or new_id(),
     }
+    expires_at = datetime.fromtimestamp(now + ttl, UTC)
+    IssuedToken.objects.create(jti=ours["jti"], user=user, role=role, is_oauth=is_oauth, expires_at=expires_at)
     return jwt.encode({**claims, **ours}, keys().signing())
 
 

@@ -22,7 +22,18 @@ from contentapi.identity import Actor
 from contentapi.rates.counters import Counter, Shared, in_process
 from contentapi.rates.limits import ANONYMOUS, AUTHENTICATED, LOGIN, TOKENS, WRITES, Charge, Limit, Standing
 
-__all__ = ["ANONYMOUS", "AUTHENTICATED", "LOGIN", "TOKENS", "WRITES", "Account", "Limit", "charge", "reset"]
+__all__ = [
+    "ANONYMOUS",
+    "AUTHENTICATED",
+    "LOGIN",
+    "TOKENS",
+    "WRITES",
+    "Account",
+    "Limit",
+    "charge",
+    "charge_each",
+    "reset",
+]
 
 UNMETERED = "contentapi.unmetered"  # in a WSGI environ, where no client can put it: the server asks itself
 COUNTERS: dict[str, Counter] = {}  # by the address of Redis; empty for this process
@@ -59,6 +70,11 @@ def charge(*limits: Limit, key: str, amount: int = 1) -> Mapping[str, str]:
     return take(key, [Charge.to(amount, limit) for limit in limits])
 
 
+def charge_each(limit: Limit, keys: Sequence[str]) -> Mapping[str, str]:
+    """Take 1 from the same limit of several keys, or from none; as `charge`."""
+    return take(keys[0], [Charge.to(1, limit)._replace(key=key) for key in keys])
+
+
 def take(key: str, charges: Sequence[Charge]) -> Mapping[str, str]:
     taken, standings = counter().take(key, charges)
     headers = headers_of(standings)
@@ -84,6 +100,8 @@ def reset() -> None:
 
 
 def headers_of(standings: Sequence[Standing]) -> dict[str, str]:
+    if len(standings) > 1 and standings[0].limit == standings[1].limit:
+        standings = [min(standings, key=lambda standing: standing.remaining)]
     shares = [f'"{standing.limit.name}";r={standing.remaining};t={standing.returns_in}' for standing in standings]
     return {
         "RateLimit": ", ".join(shares),

@@ -47,20 +47,22 @@ class MovingWindows:
         return False, [self.refusal(key, charge) for charge in charges]
 
     def has_room(self, key: str, charge: Charge) -> bool:
-        return self.limiter.test(charge.item, charge.limit.name, key, cost=charge.amount)
+        return self.limiter.test(charge.item, charge.limit.name, charge.key or key, cost=charge.amount)
 
     def hit(self, key: str, charge: Charge) -> bool:
-        return self.limiter.hit(charge.item, charge.limit.name, key, cost=charge.amount)
+        return self.limiter.hit(charge.item, charge.limit.name, charge.key or key, cost=charge.amount)
 
     def standing(self, key: str, charge: Charge) -> Standing:
-        returns_at, remaining = self.limiter.get_window_stats(charge.item, charge.limit.name, key)
+        returns_at, remaining = self.limiter.get_window_stats(charge.item, charge.limit.name, charge.key or key)
         return Standing(charge.limit, max(0, remaining), max(1, ceil(returns_at - self.clock())))
 
     def refusal(self, key: str, charge: Charge) -> Standing:
         """Say in how many seconds the whole request would have room: what it has paid before still counts then."""
         name, item = charge.limit.name, charge.item
         in_the_way = item.amount - charge.total + 1
-        oldest, count = self.storage.get_moving_window(item.key_for(name, key), in_the_way, item.get_expiry())
+        oldest, count = self.storage.get_moving_window(
+            item.key_for(name, charge.key or key), in_the_way, item.get_expiry()
+        )
         standing = self.standing(key, charge)
         if count < in_the_way:
             return standing

@@ -55,6 +55,7 @@ class Charge(NamedTuple):
     item: RateLimitItem
     amount: int
     total: int
+    key: str | None = None  # whose it is, where not all charges of a request are one's
 
     @classmethod
     def to(cls, total: int, limit: Limit, paid: int = 0) -> "Charge":

@@ -29,9 +29,10 @@ def test_an_address_has_so_many_attempts_whoever_it_claims_to_be(page: str) -> N
 @pytest.mark.parametrize("page", PAGES)
 def test_an_account_has_so_many_attempts_from_wherever_they_come(page: str) -> None:
     user = make_member("admin")
-    spellings = [user.email, user.email.upper(), f" {user.email} "]
+    wide = chr(ord(user.email[0]) + 0xFEE0) + user.email[1:]  # which Django's form takes for the same letter
+    spellings = [user.email, user.email.upper(), f" {user.email} ", wide]
 
-    attempts = [attempt(page, spellings[number % 3], address=f"192.0.2.{number}") for number in range(MOST + 1)]
+    attempts = [attempt(page, spellings[number % 4], address=f"192.0.2.{number}") for number in range(MOST + 1)]
 
     assert attempts == [200] * MOST + [429]
     assert attempt(page, user.email, PASSWORD, address="192.0.2.99") == 429
@@ -52,6 +53,18 @@ def test_too_many_attempts_are_told_when_to_come_back() -> None:
     assert 1 <= int(page["Retry-After"]) <= 60
     assert f"Wait {page['Retry-After']} seconds" in page.content.decode()
     assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
+    assert page["RateLimit"].startswith('"login";r=0;')
+
+
+def test_what_is_refused_for_an_account_is_not_counted_for_the_address() -> None:
+    user = make_member()
+    for number in range(MOST):
+        attempt("/oauth/login", user.email, address=f"192.0.2.{100 + number}")
+
+    refused = [attempt("/oauth/login", user.email) for _ in range(MOST)]
+
+    assert refused == [429] * MOST
+    assert attempt("/oauth/login", "somebody@example.invalid") == 200
 
 
 def test_a_page_is_looked_at_freely() -> None:

@@ -107,11 +107,11 @@ def test_the_longest_name_fits() -> None:
     assert read(token)
 
 
-def test_neither_issuing_nor_reading_asks_the_database() -> None:
-    user = make_user()
+def test_reading_asks_the_database_nothing() -> None:
+    token = issue_token(user=make_user())
 
     with CaptureQueriesContext(connection) as queries:
-        read(issue_token(user=user))
+        read(token)
 
     assert len(queries) == 0
 

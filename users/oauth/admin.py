@@ -3,12 +3,13 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
-from django.http import HttpRequest
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
 from oauth2_provider import admin as theirs
 from oauth2_provider.models import Application, RefreshToken
 
 from users.oauth.clients import name_problems, new_client, redirect_problems
+from users.pages import page
 
 for model in (theirs.application_model, theirs.access_token_model, theirs.grant_model, theirs.id_token_model):
     admin.site.unregister(model)
@@ -52,15 +53,18 @@ class ClientAdmin(admin.ModelAdmin):
         return [*self.readonly_fields, "client_type"] if obj else self.readonly_fields
 
     def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
-        """Register a new client, and show its secret for the only time."""
         if change:
             super().save_model(request, obj, form, change)
-            return
-        secret = new_client(obj)
-        shown = (
-            f"The secret of {obj.client_id}, shown this once: {secret}" if secret else "A public client has no secret."
-        )
-        messages.success(request, shown)
+        else:
+            obj.secret_shown_once = new_client(obj)
+
+    def response_add(
+        self, request: HttpRequest, obj: Application, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """Show a new client's secret in this answer, and nowhere else: neither in a cookie nor in a session."""
+        response = page(request, "client_secret", {"client": obj, "secret": obj.secret_shown_once})
+        response["Cache-Control"] = "no-store"
+        return response
 
 
 class ConsentAdmin(theirs.RefreshTokenAdmin):  # type: ignore[misc]

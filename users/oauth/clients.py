@@ -4,15 +4,18 @@ import re
 import secrets
 from collections.abc import Sequence
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from oauth2_provider.models import Application
 
 from contentapi.errors import Invalid
+from contentapi.text import is_storable
 
 MAX_NAME = 100
 MAX_URI = 2000
-URI = re.compile(r"[!-~]+")  # printable ASCII without spaces
+URI = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")  # what RFC 3986 allows, which browsers read as we do
+HOST = re.compile(r"[a-z0-9.-]+|[0-9a-f:.]+")  # of an IPv6 address without its brackets
+OF_THE_ANSWER = {"code", "state", "iss", "error", "error_description", "error_uri"}
 
 
 class Registered(NamedTuple):
@@ -49,7 +52,8 @@ def new_client(client: Application) -> str:
 
 
 def name_problems(name: str) -> list[str]:
-    return [] if 1 <= len(name) <= MAX_NAME else [f"From 1 to {MAX_NAME} characters."]
+    fits = 1 <= len(name) <= MAX_NAME and is_storable(name)
+    return [] if fits else [f"From 1 to {MAX_NAME} characters of Unicode text."]
 
 
 def redirect_problems(uris: Sequence[str]) -> list[str]:
@@ -65,8 +69,10 @@ def redirect_problem(uri: str) -> str:
         host, _ = parts.hostname, parts.port  # a port that is none raises
     except ValueError:
         return f"{uri} is not a URI."
-    if not URI.fullmatch(uri) or len(uri) > MAX_URI or parts.scheme != "https" or not host:
-        return f"{uri} must be an absolute https URI of at most {MAX_URI} ASCII characters, without spaces."
-    if "#" in uri or parts.username is not None or "*" in parts.netloc:
-        return f"{uri} must not have a fragment, a user or a wildcard."
+    if not URI.fullmatch(uri) or len(uri) > MAX_URI or parts.scheme != "https" or not HOST.fullmatch(host or ""):
+        return f"{uri} must be an absolute https URI of at most {MAX_URI} characters, written in ASCII."
+    if "#" in uri or parts.username is not None:
+        return f"{uri} must not have a fragment or a user."
+    if OF_THE_ANSWER & parse_qs(parts.query, keep_blank_values=True).keys():
+        return f"{uri} must not have a parameter that answers are given in: {', '.join(sorted(OF_THE_ANSWER))}."
     return ""

@@ -61,6 +61,8 @@ class Core(OAuthLibCore):  # type: ignore[misc]
         return {**super().extract_headers(request), ISSUER: oauth2_settings.oauth2_authorization_server_issuer(request)}
 
     def extract_body(self, request: Any) -> list[tuple[str, str]]:
+        if request.resolver_match.url_name == "authorize":
+            return []  # what is asked for stands in the address; the page's form says yes or no to it
         return [(name, digest(text) if name == "code" else text) for name, text in known(request.POST)]
 
     def _get_escaped_full_path(self, request: Any) -> str:
@@ -84,9 +86,15 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
     def _load_application(self, client_id: str | None, request: Request) -> Application | None:
         return super()._load_application(client_id, request) if client_id and is_storable(client_id) else None
 
-    def _authenticate_basic_auth(self, request: Request) -> bool:
-        authorization = request.headers.get("HTTP_AUTHORIZATION", "")
-        return authorization.isascii() and bool(super()._authenticate_basic_auth(request))
+    def _extract_basic_auth(self, request: Request) -> str | None:
+        scheme, _, pair = request.headers.get("HTTP_AUTHORIZATION", "").partition(" ")
+        return pair if scheme.lower() == "basic" and pair.isascii() else None
+
+    def authenticate_client(self, request: Request, *_: Any, **__: Any) -> bool:
+        """Let a client authenticate in one way: by its header, or else in its form (RFC 6749, section 2.3)."""
+        by_header = "HTTP_AUTHORIZATION" in request.headers
+        authenticate = self._authenticate_basic_auth if by_header else self._authenticate_request_body
+        return bool(authenticate(request))
 
     def validate_redirect_uri(self, _: str, redirect_uri: str, request: Request, *__: Any, **___: Any) -> bool:
         """Allow what is registered, character for character (RFC 9700, section 2.1)."""
@@ -123,8 +131,8 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
         self, expires: Any, request: Request, token: dict[str, Any], source_refresh_token: RefreshToken | None = None
     ) -> AccessToken:
         made = super()._create_access_token(expires, request, token, source_refresh_token)
-        IssuedToken.objects.create(jti=request.jti, access_token=made, expires_at=expires)
-        IssuedToken.objects.filter(expires_at__lt=timezone.now() - IssuedToken.KEPT_FOR).delete()
+        IssuedToken.objects.filter(jti=request.jti).update(access_token=made)
+        IssuedToken.objects.all().outlived(timezone.now()).delete()
         return made
 
     def _create_refresh_token(
@@ -162,6 +170,7 @@ def make_access_token(request: Request) -> str:
         issuer=request.headers[ISSUER],
         client_id=request.client.client_id,
         jti=request.jti,
+        is_oauth=True,
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 from django.contrib.auth.views import redirect_to_login
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
@@ -26,11 +28,12 @@ from contentapi.addresses import client_address
 from contentapi.errors import Malformed, MethodNotAllowed, Unauthenticated, UnsupportedMediaType
 from contentapi.identity import ROLE_SCOPES, Role
 from contentapi.middleware import charges_itself
+from contentapi.pagination import parse_id
 from contentapi.rest import error_response, failure_response
 from contentapi.text import is_storable
 from users import tokens
 from users.models import IssuedToken, User
-from users.oauth.server import digest
+from users.oauth.server import PARAMETERS, digest
 from users.pages import page
 from users.revocations import REVOCATIONS
 
@@ -48,12 +51,12 @@ class Authorize(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-tool
     def dispatch(self, request: HttpRequest, *_: Any, **__: Any) -> HttpResponseBase:
         """Check the request before anybody logs in for it; what is asked for stands in the address alone."""
         try:
-            require_storable(request)
+            require_plain(request)
             scopes, credentials = self.validate_authorization_request(request)
         except OAuthToolkitError as trouble:
             return self.refuse(trouble)
-        except (ValueError, Malformed):  # oauthlib's, for an address that cannot be decoded
-            return refusal(request, "This address is malformed.")
+        except Malformed as trouble:
+            return refusal(request, trouble.message)
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
         self.application = Application.objects.get(client_id=credentials["client_id"])
@@ -132,14 +135,18 @@ def require_form(request: HttpRequest) -> None:
         raise MethodNotAllowed(request.method or "", ["POST"])
     if request.content_type != FORM:
         raise UnsupportedMediaType(f"Send the request as {FORM}.")
-    require_storable(request)
+    if request.GET:  # addresses end up in logs
+        raise Malformed("Send parameters in the body, and none in the address.")
+    require_plain(request)
 
 
-def require_storable(request: HttpRequest) -> None:
-    """Refuse NUL and lone surrogates, for which the database has no place, in whatever a client sends."""
-    values = [text for form in (request.GET, request.POST) for name, texts in form.lists() for text in (name, *texts)]
-    if not all(map(is_storable, values)):
+def require_plain(request: HttpRequest) -> None:
+    """Refuse what the database has no place for, and a parameter that is sent twice (RFC 6749, section 3.1)."""
+    sent = [(name, texts) for form in (request.GET, request.POST) for name, texts in form.lists()]
+    if not all(is_storable(text) for name, texts in sent for text in (name, *texts)):
         raise Malformed("Text must not contain the NUL character or lone surrogates.")
+    if twice := [name for name, texts in sent if len(texts) > 1 and name in PARAMETERS]:
+        raise Malformed(f"{twice[0]} must not be sent twice.")
 
 
 @endpoint
@@ -173,10 +180,11 @@ def state_of(presented: str, application: Application) -> dict[str, Any]:
     """Return what a token says, and that it is active; of a token that is not, nothing else."""
     claims = tokens.read(presented)
     if claims is None:
-        held = application.refreshtoken_set.filter(token_checksum=digest(presented))
-        return {"active": held.filter(revoked=None, user__is_active=True).exists()}
-    revoked = IssuedToken.objects.filter(jti=claims["jti"], access_token=None).exists()
-    if revoked or not User.objects.filter(pk=claims["sub"], is_active=True).exists():
+        held = application.refreshtoken_set.filter(token_checksum=digest(presented), revoked=None)
+        since = timezone.now() - timedelta(seconds=oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS)
+        return {"active": held.filter(user__is_active=True, access_token__expires__gt=since).exists()}
+    revoked = IssuedToken.objects.all().revoked(timezone.now()).filter(jti=claims["jti"]).exists()
+    if revoked or not User.objects.filter(pk=parse_id(claims["sub"]), is_active=True).exists():
         return {"active": False}
     return {"active": True, "token_type": "Bearer", **claims}
 
@@ -190,4 +198,5 @@ def metadata(request: HttpRequest) -> HttpResponse:
     if request.method not in ("GET", "HEAD"):
         return error_response(MethodNotAllowed(request.method or "", ["GET", "HEAD"]))
     found = json.loads(SERVER_METADATA(request).content)
+    found["introspection_endpoint_auth_methods_supported"] = ["client_secret_basic", "client_secret_post"]
     return JsonResponse({**found, "jwks_uri": f"{found['issuer']}/.well-known/jwks.json"})

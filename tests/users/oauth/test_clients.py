@@ -25,6 +25,11 @@ WRONG = [
     "https://app.example.invalid/callback#here",
     "https://user@app.example.invalid/callback",
     "https://*.example.invalid/callback",
+    "https://evil.example.invalid\\.app.example.invalid/",
+    "https://app.example.invalid;script-src/callback",
+    "https://app.example.invalid/callback?iss=https%3A%2F%2Fother.invalid",
+    "https://app.example.invalid/callback?code=",
+    "https://app.example.invalid/<script>",
     "https://app.example.invalid:port/callback",
     "https://[::1/callback",
     "https://äpp.example.invalid/callback",
@@ -44,7 +49,7 @@ def test_users_are_sent_to_https_addresses_only(uri: str) -> None:
     assert not Application.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["", "   ", "x" * 101])
+@pytest.mark.parametrize("name", ["", "   ", "x" * 101, "a\0b", "\udcff"])
 def test_an_application_has_a_name(name: str) -> None:
     with pytest.raises(Invalid) as raised:
         register_client(name=name, redirect_uris=[CALLBACK])
@@ -102,7 +107,7 @@ def test_the_admin_shows_a_secret_once(desk: Client) -> None:
     page = register(desk).content.decode()
 
     client = Application.objects.get()
-    secret = re.search(rf"The secret of {client.client_id}, shown this once: ([\w-]+)", page)
+    secret = re.search(r"Its secret, shown this once:<br><code>([\w-]+)</code>", page)
     assert secret
     assert client.client_secret.startswith("argon2")
     changing = desk.get(f"/admin/oauth2_provider/application/{client.pk}/change/").content.decode()

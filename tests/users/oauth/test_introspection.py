@@ -1,11 +1,17 @@
 """What a client with a secret learns of a token (RFC 7662)."""
 
 import json
+import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
+from oauth2_provider.models import AccessToken
 
+from contentapi import jwt
+from contentapi.keys import keys
 from tests.users.oauth.flow import Application, Browser, make_member
 from users import tokens
 
@@ -54,6 +60,21 @@ def test_a_refresh_token_is_active_for_its_own_application_until_it_is_spent() -
     assert state_of(other, granted["refresh_token"]) == {"active": False}
     application.refresh(granted["refresh_token"])
     assert state_of(application, granted["refresh_token"]) == {"active": False}
+
+
+def test_a_refresh_token_that_has_run_out_is_not_active() -> None:
+    application = Application()
+    granted = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
+    AccessToken.objects.update(expires=timezone.now() - timedelta(days=31))
+
+    assert state_of(application, granted["refresh_token"]) == {"active": False}
+
+
+def test_a_token_of_ours_for_nobody_is_not_active() -> None:
+    now = int(time.time())
+    claims = {"iss": "http://testserver", "aud": "contentapi", "sub": "abc", "iat": now, "exp": now + 60, "jti": "x"}
+
+    assert state_of(Application(), jwt.encode(claims, keys().signing())) == {"active": False}
 
 
 @pytest.mark.parametrize("garbage", ["nothing", "a.b.c", "x" * 10_000, "é"])

@@ -1,10 +1,12 @@
 """What the authorization server refuses, and how it says so."""
 
+import base64
 import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 from oauth2_provider.models import AccessToken, Grant, RefreshToken
 
@@ -318,3 +320,45 @@ def application_rows() -> list[Any]:
     from oauth2_provider.models import Application as Row
 
     return list(Row.objects.values_list())
+
+
+def test_a_parameter_twice_gets_nothing() -> None:
+    application = Application()
+    code = Browser(make_member()).code_for(application)
+    body = f"grant_type=authorization_code&code=wrong&code={code}&client_id={application.registered.client_id}"
+
+    response = Client().generic("POST", "/oauth/token", body, "application/x-www-form-urlencoded")
+
+    assert (response.status_code, json.loads(response.content)) == (400, {"error": "code must not be sent twice."})
+
+
+@pytest.mark.parametrize("path", ["token", "revoke", "introspect"])
+def test_no_credential_is_taken_from_an_address(path: str) -> None:
+    client = Application().registered
+    address = f"/oauth/{path}?client_id={client.client_id}&client_secret={client.secret}"
+
+    response = Client().generic("POST", address, "token=x", "application/x-www-form-urlencoded")
+
+    assert response.status_code == 400
+
+
+def test_a_client_authenticates_in_one_way() -> None:
+    application, other = Application(), Application(name="Another")
+    form = {"client_id": other.registered.client_id, "client_secret": other.registered.secret, "token": "x"}
+
+    assert application.post("/oauth/introspect", secret="wrong", **form).status_code == 401
+
+
+def test_the_name_of_the_scheme_may_be_written_small() -> None:
+    client = Application().registered
+    pair = base64.b64encode(f"{client.client_id}:{client.secret}".encode()).decode()
+
+    response = Client().generic(
+        "POST",
+        "/oauth/revoke",
+        "token=x",
+        "application/x-www-form-urlencoded",
+        headers={"Authorization": f"basic {pair}"},
+    )
+
+    assert response.status_code == 200

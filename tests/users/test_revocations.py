@@ -1,0 +1,76 @@
+"""Tokens that are good no more before their time is up: what they stood on has gone."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from contentapi.errors import Unauthenticated
+from contentapi.identity import Role
+from contentapi.jwt import LEEWAY
+from tests.factories import make_user
+from users import tokens
+from users.authentication import authenticate
+from users.models import IssuedToken, User
+from users.revocations import REVOCATIONS
+
+pytestmark = pytest.mark.django_db
+
+
+def lock(user: User) -> None:
+    user.is_active = False
+    user.save()
+
+
+def demote(user: User) -> None:
+    user.role = Role.READER
+    user.save()
+
+
+def delete(user: User) -> None:
+    User.objects.filter(pk=user.pk).delete()
+
+
+@pytest.mark.parametrize("change", [lock, demote, delete])
+def test_a_token_ends_with_what_its_user_was(change: Callable[[User], None]) -> None:
+    user, other = make_user(Role.EDITOR), make_user(Role.EDITOR)
+    ends, stays = (tokens.issue_token(user=each, ttl=3600) for each in (user, other))
+
+    change(user)
+    REVOCATIONS.refresh()
+
+    with pytest.raises(Unauthenticated):
+        authenticate({"Authorization": f"Bearer {ends}"})
+    assert authenticate({"Authorization": f"Bearer {stays}"}).user_id == other.pk
+
+
+@pytest.mark.parametrize("seconds", [-600, -1, 0, LEEWAY - 1])
+def test_a_revoked_token_stays_so_as_long_as_its_times_would_make_it_good(seconds: int) -> None:
+    user, now = make_user(), timezone.now()
+    tokens.issue_token(user=user, jti="ends")
+    IssuedToken.objects.update(expires_at=now - timedelta(seconds=seconds))
+    lock(user)
+
+    revoked = IssuedToken.objects.all().revoked(now)
+
+    assert [token.jti for token in revoked] == ["ends"]
+
+
+def test_what_has_expired_need_not_be_known() -> None:
+    user = make_user()
+    tokens.issue_token(user=user)
+    IssuedToken.objects.update(expires_at=timezone.now() - timedelta(minutes=2))
+    lock(user)
+
+    assert not IssuedToken.objects.all().revoked(timezone.now()).exists()
+
+
+def test_a_name_changed_changes_nothing() -> None:
+    user = make_user()
+    token = tokens.issue_token(user=user)
+    user.name = "Another"
+    user.save()
+    REVOCATIONS.refresh()
+
+    assert authenticate({"Authorization": f"Bearer {token}"}).user_id == user.pk
