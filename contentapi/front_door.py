@@ -16,6 +16,7 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.db import close_old_connections
 from django.http.request import split_domain_port, validate_host
+from django.utils.http import parse_header_parameters
 
 from contentapi.graphql.view import respond
 from contentapi.middleware import current_request_id
@@ -29,10 +30,25 @@ OF_EACH_ANSWER = {"Content-Type", "Content-Length", "X-Request-ID"}
 REASONS = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
+class Utf8Request(WSGIRequest):
+    """Django's request, which reads nothing in another codec than UTF-8.
+
+    Django's own decodes even the address in whichever a `Content-Type` names, before any middleware: `charset=zlib` is
+    a server's error there.
+    """
+
+    def _set_content_type_params(self, meta: Mapping[str, Any]) -> None:
+        try:
+            self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))
+        except ValueError:
+            self.content_type, self.content_params = "", {}
+
+
 class FrontDoor:
     """A WSGI application around Django's."""
 
     def __init__(self, django: WSGIHandler) -> None:
+        django.request_class = Utf8Request
         self.django = django
         self.headers = headers_of_django(django)
 

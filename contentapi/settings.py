@@ -49,10 +49,10 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "contentapi.middleware.request_id",
-    "contentapi.middleware.Rates",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
+    "contentapi.middleware.Rates",  # inside CORS: a script may read its 429, and asking leave costs nothing
     "django.middleware.common.CommonMiddleware",
     "contentapi.editors.Session",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -205,3 +205,26 @@ def test_connections_are_looked_after_as_django_does(through_the_door: FrontDoor
     answer_of(through_the_door, environ())
 
     assert kept_connections
+
+
+@pytest.mark.parametrize("codec", ["rot13", "zlib", "idna", "undefined", "punycode", "utf-16", "utf-7", "hex", "none"])
+@pytest.mark.parametrize(
+    "path", ["oauth/token", "oauth/introspect", "oauth/authorize", "oauth/login", "graphql", "none"]
+)
+def test_no_codec_that_a_client_names_is_let_near_its_words(path: str, codec: str) -> None:
+    content_type = f"application/x-www-form-urlencoded; charset={codec}"
+    application = FrontDoor(WSGIHandler())
+
+    for method in ("GET", "POST"):
+        request = environ(b"x=%41%ff", REQUEST_METHOD=method, PATH_INFO=f"/{path}", QUERY_STRING="a=%41%ff")
+        status, *_ = answer_of(application, {**request, "CONTENT_TYPE": content_type})
+
+        assert int(status[:3]) < 500
+
+
+def test_an_endless_content_type_is_none() -> None:
+    request = environ(b"x=1", PATH_INFO="/oauth/token", CONTENT_TYPE=f"text/plain; {'a=b; ' * 5000}")
+
+    status, *_ = answer_of(FrontDoor(WSGIHandler()), request)
+
+    assert status.startswith("415")
