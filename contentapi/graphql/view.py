@@ -102,7 +102,7 @@ def require_acceptable(media_type: str | None) -> None:
 
 def preferred_media_type(environ: Mapping[str, Any]) -> str | None:
     accept = environ.get("HTTP_ACCEPT", "")
-    return JSON if accept in (JSON, "*/*") else preferred_type(accept, [JSON, GRAPHQL_RESPONSE])
+    return JSON if accept in ("", JSON, "*/*") else preferred_type(accept, [JSON, GRAPHQL_RESPONSE])
 
 
 def credentials(environ: Mapping[str, Any]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from django.conf import settings
 from contentapi.addresses import client_address
 from contentapi.errors import RateLimited
 from contentapi.identity import Actor
-from contentapi.rates.counters import Counter, Shared, in_process
+from contentapi.rates.counters import Counter, InThisProcess, Shared
 from contentapi.rates.limits import ANONYMOUS, AUTHENTICATED, LOGIN, TOKENS, WRITES, Charge, Limit, Standing
 
 __all__ = [
@@ -91,7 +91,7 @@ def take(key: str, charges: Sequence[Charge]) -> Mapping[str, str]:
 
 def counter() -> Counter:
     url = settings.ENVIRONMENT.redis_url
-    return COUNTERS.get(url) or COUNTERS.setdefault(url, Shared(url) if url else in_process())
+    return COUNTERS.get(url) or COUNTERS.setdefault(url, Shared(url) if url else InThisProcess())
 
 
 def reset() -> None:

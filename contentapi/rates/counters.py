@@ -70,6 +70,24 @@ class MovingWindows:
         return standing._replace(returns_in=wait, wait=wait)
 
 
+class InThisProcess(MovingWindows):
+    """Counts in this process, where what nearly every request does, one charge, is one step."""
+
+    storage: InProcess
+
+    def __init__(self) -> None:
+        super().__init__(InProcess(), time.monotonic)
+
+    def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
+        first = charges[0]
+        if len(charges) > 1 or not first.amount:
+            return super().take(key, charges)
+        item, name = first.item, first.limit.name
+        place = item.key_for(name, first.key or key)
+        taken, left, seconds = self.storage.spend(place, item.amount, item.get_expiry(), first.amount)
+        return taken, [Standing(first.limit, left, max(1, ceil(seconds))) if taken else self.refusal(key, first)]
+
+
 class Shared:
     """Counts in Redis. While that is gone, in this process: requests go on."""
 
@@ -81,7 +99,7 @@ class Shared:
         self.failures = (RedisError, OSError)
         options: Any = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE, "retry": Retry(NoBackoff(), 0)}
         self.redis = MovingWindows(RedisStorage(url, key_prefix="contentapi", **options), time.time)
-        self.meanwhile = in_process()
+        self.meanwhile = InThisProcess()
         self.clock = clock
         self.lock = Lock()
         self.gone = False
@@ -131,7 +149,3 @@ class Shared:
         with self.lock:
             counted, self.counted_meanwhile, self.gone = self.counted_meanwhile, 0, False
         LOG.warning("Redis is back. %s requests were counted in process meanwhile.", counted)
-
-
-def in_process() -> MovingWindows:
-    return MovingWindows(InProcess(), time.monotonic)

@@ -79,6 +79,10 @@ class InProcess(Storage, MovingWindowSupport):
         return ValueError
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        return self.spend(key, limit, expiry, amount)[0]
+
+    def spend(self, key: str, limit: int, expiry: int, amount: int) -> tuple[bool, int, float]:
+        """Take an amount. Returns whether it was taken, what is left, and in how many seconds more of it is back."""
         with self._lock:
             now = self.clock()
             window = self._windows.get(key)
@@ -87,7 +91,9 @@ class InProcess(Storage, MovingWindowSupport):
                 window = self._windows[key] = Window()
             else:
                 self._windows.move_to_end(key)
-            return window.take(now, limit, expiry, amount)
+            taken = window.take(now, limit, expiry, amount)
+            oldest = window.entries[0][0] if window.entries else now
+            return taken, limit - window.used, oldest + expiry - now
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         """Return when the oldest of the newest units was taken, and how many these are, looking at `limit` at most."""
