@@ -19,8 +19,8 @@ from django.http.request import split_domain_port, validate_host
 from django.utils.http import parse_header_parameters
 
 from contentapi.graphql.view import respond
-from contentapi.middleware import current_request_id
 from contentapi.rates import UNMETERED
+from contentapi.requests import current_request_id
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse

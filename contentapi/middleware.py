@@ -4,22 +4,18 @@ its rate limit, where its view does not see to that itself."""
 import logging
 import uuid
 from collections.abc import Callable
-from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
 from contentapi.errors import RateLimited
 from contentapi.rates import Account
+from contentapi.requests import current_request_id
 from contentapi.rest import error_response
-
-View = TypeVar("View", bound=Callable[..., Any])
 
 # Editors' pages and files: those who log in there are counted when they do.
 NOT_THE_API = ("/admin/", "/static/")
 ACCOUNT = "contentapi.account"
-
-current_request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 
 def request_id(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
@@ -33,12 +29,6 @@ def request_id(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
             current_request_id.reset(token)
 
     return middleware
-
-
-def charges_itself(view: View) -> View:
-    """Mark a view that charges for its requests, and puts the headers of `contentapi.rates` into its answers."""
-    vars(view)["charges_itself"] = True
-    return view
 
 
 class Rates:

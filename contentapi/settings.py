@@ -115,6 +115,7 @@ DATABASES = {"default": database()}
 # --- Users and passwords -------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "users.User"
+AUTHENTICATE = "users.authentication.authenticate"  # who asks: from the headers of a credential to an `Actor`
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",  # reads what another system hashed; re-hashed at login

@@ -7,7 +7,7 @@ from typing import Any
 from graphql import GraphQLError, GraphQLSyntaxError
 
 from contentapi.errors import ApiError, Internal, Malformed, from_exception
-from contentapi.middleware import current_request_id
+from contentapi.requests import current_request_id
 
 LOG = logging.getLogger("contentapi.graphql")
 

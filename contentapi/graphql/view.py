@@ -12,30 +12,23 @@ import msgspec
 from ariadne import graphql_sync
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils.http import parse_header_parameters
 from django.views.decorators.csrf import csrf_exempt
 from graphql import DocumentNode
 
-from contentapi.errors import (
-    Malformed,
-    MethodNotAllowed,
-    NotAcceptable,
-    TooLarge,
-    UnsupportedMediaType,
-)
+from contentapi.admission import admitted
+from contentapi.bodies import JSON, is_json, read_bytes
+from contentapi.errors import Malformed, MethodNotAllowed, NotAcceptable, UnsupportedMediaType
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
 from contentapi.graphql.documents import costs_of, parse_document, validate_document
 from contentapi.graphql.errors import PARTIAL_SUCCESS, ErrorReport, entry, logged_kind
 from contentapi.graphql.projections import ProjectingExecutor
 from contentapi.graphql.schema import SCHEMA
-from contentapi.identity import Actor, RequestContext
-from contentapi.middleware import charges_itself
+from contentapi.identity import RequestContext
 from contentapi.negotiation import preferred_type
 from contentapi.rates import Account
+from contentapi.requests import charges_itself
 from contentapi.text import require_storable
-from users.authentication import authenticate
 
-JSON = "application/json"
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 
 
@@ -80,16 +73,6 @@ def respond(environ: Mapping[str, Any]) -> Reply:
     return answer(members, status, {**account.headers, **headers}, media_type or JSON)
 
 
-def admitted(environ: Mapping[str, Any], account: Account) -> Actor:
-    """Find out who asks, and charge for asking: whoever cannot be made out by the address."""
-    try:
-        actor = authenticate(credentials(environ))
-        account.belongs_to(actor)
-    finally:
-        account.charge(1)
-    return actor
-
-
 def require_post(environ: Mapping[str, Any]) -> None:
     if environ["REQUEST_METHOD"] != "POST":
         raise MethodNotAllowed(environ["REQUEST_METHOD"], ["POST"])
@@ -105,11 +88,6 @@ def preferred_media_type(environ: Mapping[str, Any]) -> str | None:
     return JSON if accept in ("", JSON, "*/*") else preferred_type(accept, [JSON, GRAPHQL_RESPONSE])
 
 
-def credentials(environ: Mapping[str, Any]) -> dict[str, str]:
-    names = {"X-API-Key": "HTTP_X_API_KEY", "Authorization": "HTTP_AUTHORIZATION"}
-    return {name: environ[key] for name, key in names.items() if key in environ}
-
-
 def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
     """Decode the body. Raises `UnsupportedMediaType`, `TooLarge` or `Malformed`."""
     if not is_json(environ.get("CONTENT_TYPE", "")):
@@ -121,30 +99,6 @@ def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
         raise Malformed(f"The body is not a GraphQL request in JSON: {reason}.") from None
     require_storable(body.variables)
     return body
-
-
-def is_json(content_type: str) -> bool:
-    if content_type == JSON:
-        return True
-    try:
-        media_type, parameters = parse_header_parameters(content_type)
-    except ValueError:
-        return False
-    return media_type == JSON and parameters.get("charset", "utf-8").lower() in ("utf-8", "utf8")
-
-
-def read_bytes(environ: Mapping[str, Any]) -> bytes:
-    """Return the body, also one sent in chunks, whose length nobody has announced."""
-    most = settings.ENVIRONMENT.contentapi_max_body
-    chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
-    length = most + 1 if chunked else int(environ.get("CONTENT_LENGTH") or 0)
-    try:
-        content: bytes = environ["wsgi.input"].read(length) if chunked or length <= most else b""
-    except Exception:  # noqa: BLE001 - each server has its own, for chunks that are none and for clients that hang up
-        raise Malformed("The body cannot be read to its end.") from None
-    if max(len(content), 0 if chunked else length) > most:
-        raise TooLarge(f"The body is larger than the {most} bytes that are allowed (CONTENTAPI_MAX_BODY).")
-    return content
 
 
 class Toll:

@@ -27,8 +27,8 @@ from contentapi import rates
 from contentapi.addresses import client_address
 from contentapi.errors import Malformed, MethodNotAllowed, Unauthenticated, UnsupportedMediaType
 from contentapi.identity import ROLE_SCOPES, Role
-from contentapi.middleware import charges_itself
 from contentapi.pagination import parse_id
+from contentapi.requests import charges_itself
 from contentapi.rest import error_response, failure_response
 from contentapi.text import is_storable
 from users import tokens
