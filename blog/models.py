@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -10,6 +10,9 @@ from django.db.models import F, Func, Q
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 from django.utils import timezone
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 MAX_NAME = 150
 MAX_TITLE = 200
@@ -62,6 +65,18 @@ class PostQuerySet(models.QuerySet["Post"]):
 
     def in_status(self, status: str | None) -> PostQuerySet:
         return self if status is None else self.filter(status=status)
+
+    def tagged(self, tag: str | None) -> PostQuerySet:
+        return self if tag is None else self.filter(tags__contains=[tag])
+
+    def of_author(self, author_id: int | None) -> PostQuerySet:
+        return self if author_id is None else self.filter(author=author_id)
+
+    def older_than(self, created_at: datetime | None, pk: int | None) -> PostQuerySet:
+        """Return the posts that stand after this one, newest first; the first condition is for the index."""
+        if created_at is None:
+            return self
+        return self.filter(Q(created_at__lt=created_at) | Q(pk__lt=pk), created_at__lte=created_at)
 
 
 class Post(models.Model):
@@ -121,6 +136,12 @@ class Post(models.Model):
 class CommentQuerySet(models.QuerySet["Comment"]):
     def oldest_first(self) -> CommentQuerySet:
         return self.order_by("created_at", "id")
+
+    def later_than(self, created_at: datetime | None, pk: int | None) -> CommentQuerySet:
+        """Return the comments that stand after this one, oldest first."""
+        if created_at is None:
+            return self
+        return self.filter(Q(created_at__gt=created_at) | Q(pk__gt=pk), created_at__gte=created_at)
 
 
 class Comment(models.Model):

@@ -1,12 +1,15 @@
 """Reads: which rows an actor may see. A function returns a QuerySet; what may not be seen is simply not in it."""
 
+from datetime import datetime
+
 import msgspec
 from django.db.models import QuerySet
 
-from blog.models import Author, Comment, Post
+from blog.models import MAX_TAG, Author, Comment, Post, PostStatus
 from contentapi import policy
+from contentapi.errors import Malformed
 from contentapi.identity import Actor
-from contentapi.pagination import parse_id, require_page_size
+from contentapi.pagination import Position, parse_id, require_page_size
 from contentapi.projection import PreparedQuery, by_shape
 
 
@@ -25,9 +28,41 @@ def list_posts(actor: Actor, *, status: str | None = None, limit: int | None = N
     return visible_posts(actor, status=status)[: require_page_size(limit, default=10)]
 
 
+def posts_after(
+    actor: Actor,
+    position: Position | None,
+    *,
+    status: str | None = None,
+    tag: str | None = None,
+    author: str | None = None,
+) -> QuerySet[Post]:
+    """Return posts newest first after a position: in one state, with a tag, of an author. Raises `Malformed`."""
+    if status is not None and status not in PostStatus.values:
+        raise Malformed(f"status must be one of {', '.join(PostStatus.values)}.")
+    if tag is not None and len(tag) > MAX_TAG:  # the comparison would cut it off
+        raise Malformed(f"tag must have at most {MAX_TAG} characters.")
+    return visible_posts(
+        actor,
+        status=status,
+        tag=tag,
+        author=None if author is None else parse_id(author),
+        created_at=position and position.created_at,
+        pk=position and position.id,
+    )
+
+
 @by_shape(Post)
-def visible_posts(actor: Actor, *, status: str | None) -> QuerySet[Post]:
-    return Post.objects.filter(policy.visible_posts(actor)).in_status(status).newest_first()
+def visible_posts(
+    actor: Actor,
+    *,
+    status: str | None,
+    tag: str | None = None,
+    author: int | None = None,
+    created_at: datetime | None = None,
+    pk: int | None = None,
+) -> QuerySet[Post]:
+    posts = Post.objects.filter(policy.visible_posts(actor)).in_status(status).tagged(tag).of_author(author)
+    return posts.older_than(created_at, pk).newest_first()
 
 
 def author_by_id(actor: Actor, author_id: str) -> QuerySet[Author]:
@@ -51,6 +86,22 @@ def visible_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comm
     posts = Post.objects.filter(policy.visible_posts(actor))
     comments = Comment.objects.filter(pk=pk, post__in=posts)
     return comments if post is None else comments.filter(post=post)
+
+
+def comments_after(actor: Actor, position: Position | None, *, post_id: str) -> QuerySet[Comment]:
+    """Return a post's comments oldest first, from after a position on; none where the post may not be seen."""
+    return visible_comments(
+        actor,
+        post=parse_id(post_id),
+        created_at=position and position.created_at,
+        pk=position and position.id,
+    )
+
+
+@by_shape(Comment)
+def visible_comments(actor: Actor, *, post: int, created_at: datetime | None, pk: int | None) -> QuerySet[Comment]:
+    posts = Post.objects.filter(policy.visible_posts(actor), pk=post)
+    return Comment.objects.filter(post__in=posts).later_than(created_at, pk).oldest_first()
 
 
 class AuthorRow(msgspec.Struct):

@@ -58,11 +58,9 @@ def create_post(
 def update_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: str | None = None) -> Post:
     """Change a post's title, body or tags: only what `changes` holds. Where all is as it was, nothing happens."""
     post = find_post_to_change(actor, post_id, "change posts")
-    policy.permit(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
+    permit_update(actor, post)
     require_version(post, expected_version)
-    require_no_null(changes)
-    values = clean_post(**{"title": post.title, "body": post.body, "tags": post.tags, **changes})
-    return save_changes(post, values)
+    return save_changes(post, new_text(post, changes))
 
 
 @transaction.atomic
@@ -76,13 +74,52 @@ def move_post(
 ) -> Post:
     """Move a post into another state; into the one it is in, nothing happens. Raises `Conflict` for an illegal move."""
     post = find_post_to_change(actor, post_id, "change posts")
+    permit_move(actor, post, status)
+    require_version(post, expected_version)
+    return save_changes(post, new_state(post, status, publish_at))
+
+
+@transaction.atomic
+def edit_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: str | None = None) -> Post:
+    """Change a post and move it, both or neither: what `changes` holds of title, body, tags, status and publish_at."""
+    moves = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
+    texts = {name: value for name, value in changes.items() if name not in moves}
+    post = find_post_to_change(actor, post_id, "change posts")
+    status = moves.get("status") or post.status
+    if texts or not moves:
+        permit_update(actor, post)
+    if moves:
+        permit_move(actor, post, status)
+    require_version(post, expected_version)
+    require_no_null({name: value for name, value in changes.items() if name != "publish_at"})
+    values = new_text(post, texts) if texts else {}
+    if moves:
+        publish_at = moves.get("publish_at", post.publish_at if status == post.status else None)
+        if status == post.status and (publish_at is None) != (post.publish_at is None):
+            require_fitting_publish_at(status, publish_at)
+        values |= new_state(post, status, publish_at)
+    return save_changes(post, values)
+
+
+def permit_update(actor: Actor, post: Post) -> None:
+    policy.permit(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
+
+
+def permit_move(actor: Actor, post: Post, status: str) -> None:
     may_move = policy.may_move_posts_of(actor, post.author.user_id, post.status, status)
     policy.permit(actor, may_move, f"make this {post.status} post {status}")
-    require_version(post, expected_version)
+
+
+def new_text(post: Post, changes: Mapping[str, Any]) -> dict[str, Any]:
+    require_no_null(changes)
+    return clean_post(**{"title": post.title, "body": post.body, "tags": post.tags, **changes})
+
+
+def new_state(post: Post, status: str, publish_at: datetime | None) -> dict[str, Any]:
     if status == post.status and publish_at in (None, post.publish_at):
-        return post
+        return {}
     require_move(post.status, status, publish_at)
-    return save_changes(post, {"status": status, "publish_at": publish_at})
+    return {"status": status, "publish_at": publish_at}
 
 
 @transaction.atomic

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from contentapi.errors import RateLimited
 from contentapi.rates import Account
 from contentapi.requests import current_request_id
-from contentapi.rest import error_response
+from contentapi.rest import accept_of, error_response
 
 # Editors' pages and files: those who log in there are counted when they do.
 NOT_THE_API = ("/admin/", "/static/")
@@ -56,7 +56,7 @@ class Rates:
         try:
             account.charge(1)
         except RateLimited as refused:
-            return error_response(refused)
+            return error_response(refused, accept_of(request))
         return None
 
     def with_headers(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:

@@ -1,8 +1,26 @@
-"""Pages and their limits, for both transports."""
+"""Pages and their limits, for both transports; and the pages of a collection over HTTP, in both styles.
 
+A cursor says after which item a page begins: the key of that item, signed together with the collection and the filters
+that it is for. What is inserted or deleted meanwhile shifts nothing.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import msgspec
 from django.conf import settings
+from django.core.signing import BadSignature, Signer
+from django.db.models import QuerySet
 
-from contentapi.errors import Malformed
+from contentapi.errors import Malformed, NotFound
+from contentapi.text import require_storable
+
+DEFAULT_PAGE = 10
+LARGEST_OFFSET = 2**31 - 1
+NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
 def require_page_size(limit: int | None, *, default: int) -> int:
@@ -20,3 +38,113 @@ def parse_id(text: str) -> int:
         return 0
     number = int(text)
     return number if str(number) == text and number < 2**63 else 0
+
+
+class Position(msgspec.Struct, frozen=True, array_like=True, rename="camel"):
+    """Where an item stands in its collection: by its id, where the collection is in time's order after its time."""
+
+    id: int
+    created_at: datetime | None = None
+
+
+class Item(msgspec.Struct, rename="camel"):
+    """As much of an item as tells its position. Some ids are written as text."""
+
+    id: int | str
+    created_at: datetime | None = None
+
+
+ITEM = msgspec.json.Decoder(Item)
+POSITION = msgspec.json.Decoder(Position)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Which part of a collection is asked for: from `offset`, or, where that is None, after a position."""
+
+    collection: str
+    filters: Mapping[str, str] = field(default_factory=dict)
+    limit: int = DEFAULT_PAGE
+    offset: int | None = None
+    after: Position | None = None
+
+    def cursor_after(self, item: bytes) -> str:
+        """Return the cursor of the page that begins after an item."""
+        found = ITEM.decode(item)
+        position = Position(int(found.id), found.created_at)
+        return signer(self.collection, self.filters).sign(msgspec.json.encode(position).hex())
+
+
+def asked_page(parameters: Iterable[tuple[str, Sequence[str]]], collection: str, filters: Sequence[str]) -> Page:
+    """Read the query parameters of a collection. Raises `Malformed` for unknown, repeated and wrong ones."""
+    given = only_once(parameters, {"limit", "offset", "cursor", *filters})
+    if "offset" in given and "cursor" in given:
+        raise Malformed("Send offset or cursor, not both.")
+    chosen = {name: given[name] for name in sorted(filters) if name in given}
+    offset = whole_number("offset", given)
+    if offset is not None and not 0 <= offset <= LARGEST_OFFSET:
+        raise Malformed(f"offset must be from 0 to {LARGEST_OFFSET}, and is {offset}.")
+    return Page(
+        collection=collection,
+        filters=chosen,
+        limit=require_page_size(whole_number("limit", given), default=DEFAULT_PAGE),
+        offset=offset,
+        after=position_of(given["cursor"], collection, chosen) if "cursor" in given else None,
+    )
+
+
+def only_once(parameters: Iterable[tuple[str, Sequence[str]]], known: set[str]) -> dict[str, str]:
+    given = {}
+    for name, values in parameters:
+        if name not in known:
+            raise Malformed(f"The query parameter {name[:50]!r} is unknown; known: {', '.join(sorted(known))}.")
+        if len(values) != 1:
+            raise Malformed(f"The query parameter {name} may stand there once, and does {len(values)} times.")
+        given[name] = values[0]
+    require_storable(given)
+    return given
+
+
+def whole_number(name: str, given: Mapping[str, str]) -> int | None:
+    if name not in given:
+        return None
+    if not NUMBER.fullmatch(given[name]):
+        raise Malformed(f"{name} must be a whole number.")
+    return int(given[name])
+
+
+def position_of(cursor: str, collection: str, filters: Mapping[str, str]) -> Position:
+    """Return the position that a cursor stands for. Raises `Malformed` for one that is not of this collection."""
+    try:
+        return POSITION.decode(bytes.fromhex(signer(collection, filters).unsign(cursor)))
+    except (BadSignature, ValueError, msgspec.DecodeError):
+        raise Malformed("cursor must be a next_cursor of this collection with the same filters.") from None
+
+
+def signer(collection: str, filters: Mapping[str, str]) -> Signer:
+    bound_to = msgspec.json.encode([collection, filters]).decode()
+    return Signer(salt=f"contentapi.pagination:{bound_to}", sep=".")
+
+
+def paged(
+    rows: QuerySet[Any],
+    page: Page,
+    render: Callable[[QuerySet[Any]], list[bytes]],
+    *,
+    within: QuerySet[Any] | None = None,
+) -> bytes:
+    """Return a page of rows, which begin after the page's position, as JSON. Executes one statement, two for an offset.
+
+    Where there is nothing on it, `within` is looked for, whose rows these are. Raises `NotFound` if that is not there.
+    """
+    first, more = page.offset or 0, page.offset is None
+    items = render(rows[first : first + page.limit + more])
+    if not items and within is not None and not within.exists():
+        raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
+    members: dict[str, Any] = {"data": msgspec.Raw(b"[" + b",".join(items[: page.limit]) + b"]")}
+    if page.offset is None:
+        is_last = len(items) <= page.limit
+        members["next_cursor"] = None if is_last else page.cursor_after(items[page.limit - 1])
+    else:
+        members |= {"total": rows.count(), "offset": page.offset, "limit": page.limit}
+    return msgspec.json.encode(members)

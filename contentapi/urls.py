@@ -9,6 +9,9 @@ urlpatterns = [
     path(".well-known/jwks.json", jwks),
     path("admin/", admin.site.urls),
     path("", include("users.oauth.urls")),
+    path("", include("blog.urls")),
+    path("", include("orders.urls")),
+    path("", include("users.urls")),
 ]
 
 handler400 = "contentapi.rest.bad_request"

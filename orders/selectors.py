@@ -3,10 +3,11 @@
 from django.db.models import QuerySet
 
 from contentapi import policy
+from contentapi.errors import Conflict, NotFound
 from contentapi.identity import Actor
-from contentapi.pagination import parse_id
+from contentapi.pagination import Position, parse_id
 from contentapi.projection import by_shape
-from orders.models import Order
+from orders.models import ON_THE_WAY, Order, OrderStatus
 
 
 def order_by_id(actor: Actor, order_id: str) -> QuerySet[Order]:
@@ -23,3 +24,33 @@ def visible_order(actor: Actor, *, pk: int) -> QuerySet[Order]:
 def list_orders(actor: Actor) -> QuerySet[Order]:
     """Return orders, the newest first."""
     return Order.objects.filter(policy.visible_orders(actor)).order_by("-id")
+
+
+def orders_after(actor: Actor, position: Position | None) -> QuerySet[Order]:
+    """Return orders, the newest first, from after a position on."""
+    orders = list_orders(actor)
+    return orders if position is None else orders.filter(pk__lt=position.id)
+
+
+def get_order(actor: Actor, order_id: str) -> Order:
+    """Return the order with this id. Raises `NotFound`."""
+    order = order_by_id(actor, order_id).first()
+    if order is None:
+        raise NotFound("There is no order with this id.")
+    return order
+
+
+def get_order_on_its_way(actor: Actor, order_id: str) -> Order:
+    """Return an order that has been shipped. Raises `NotFound`, and `Conflict` for one that has not."""
+    order = get_order(actor, order_id)
+    if order.status not in ON_THE_WAY:
+        raise Conflict(f"An order that is {order.status} has no tracking.")
+    return order
+
+
+def next_acts(actor: Actor, order: Order) -> set[str]:
+    """Return what this actor may do next with an order, in its state: cancel, pay, track."""
+    if order.status == OrderStatus.PENDING:
+        return {"cancel", "pay"} if policy.may_write_orders_of(actor, order.user_id) else set()
+    is_tracked = order.status in ON_THE_WAY and policy.may_see_order(actor, order.user_id)
+    return {"track"} if is_tracked else set()

@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 from contentapi import policy
 from contentapi.errors import NotFound
 from contentapi.identity import Actor
-from contentapi.pagination import parse_id
+from contentapi.pagination import Position, parse_id
 from contentapi.projection import by_shape
 from contentapi.text import is_storable
 from users.models import User
@@ -25,6 +25,20 @@ def visible_user(actor: Actor, *, pk: int) -> QuerySet[User]:
 def list_users(actor: Actor) -> QuerySet[User]:
     """Return users in the order in which they were made."""
     return User.objects.filter(policy.visible_users(actor)).order_by("id")
+
+
+def users_after(actor: Actor, position: Position | None) -> QuerySet[User]:
+    """Return users in the order in which they were made, from after a position on."""
+    users = list_users(actor)
+    return users if position is None else users.filter(pk__gt=position.id)
+
+
+def get_user(actor: Actor, user_id: str) -> User:
+    """Return the user with this id. Raises `NotFound`."""
+    user = user_by_id(actor, user_id).first()
+    if user is None:
+        raise NotFound("There is no user with this id.")
+    return user
 
 
 @by_shape(User)

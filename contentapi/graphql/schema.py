@@ -5,9 +5,11 @@ from django.conf import settings
 from graphql import GraphQLSchema
 
 import blog.projections
+import blog.representations
 import blog.resolvers
 import users.projections
 import users.resolvers
+from contentapi.graphql.fragments import Fragments
 from contentapi.graphql.projections import ProjectedTypes
 from contentapi.graphql.scalars import DATE_TIME
 
@@ -20,6 +22,7 @@ def build_schema() -> GraphQLSchema:
         *blog.resolvers.BINDABLES,
         *users.resolvers.BINDABLES,
         ProjectedTypes([*blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]),
+        Fragments(settings.SCHEMA_DIR / "resources", blog.representations.REPRESENTATIONS),
         convert_names_case=True,
     )
 

@@ -12,6 +12,7 @@ DOMAIN = [
     for module in ("models", "selectors", "services", "importing", "front_matter", "projections")
 ]
 RESOLVERS = sorted(ROOT.glob("*/resolvers.py"))
+VIEWS = [ROOT / app / "views.py" for app in ("blog", "orders", "users")]
 
 
 def imported(path: Path) -> set[str]:
@@ -27,17 +28,30 @@ def test_the_domain_does_not_know_of_http(path: Path) -> None:
     assert not {name for name in imported(path) if name.startswith("django.http")}
 
 
-@pytest.mark.parametrize("path", RESOLVERS, ids=lambda path: path.parent.name)
-def test_resolvers_touch_no_manager_and_no_transaction(path: Path) -> None:
+@pytest.mark.parametrize("path", [*RESOLVERS, *VIEWS], ids=lambda path: f"{path.parent.name}.{path.stem}")
+def test_transports_touch_no_manager_and_no_transaction(path: Path) -> None:
     tree = ast.parse(path.read_text())
 
     attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
     assert "objects" not in attributes
-    assert "transaction" not in {
+    assert {"transaction", "policy"}.isdisjoint(
         alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
-    assert not [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    )
+
+
+@pytest.mark.parametrize("path", RESOLVERS, ids=lambda path: path.parent.name)
+def test_resolvers_are_functions(path: Path) -> None:
+    assert not [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)]
+
+
+@pytest.mark.parametrize("path", VIEWS, ids=lambda path: path.parent.name)
+def test_a_method_of_a_resource_is_a_sentence_or_few(path: Path) -> None:
+    classes = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)]
+    methods = [node for kind in classes for node in kind.body if isinstance(node, ast.FunctionDef)]
+
+    assert methods
+    assert [node.name for node in methods if len(node.body) > 4] == []
 
 
 def test_http_statuses_stand_in_errors_alone() -> None:

@@ -1,0 +1,12 @@
+"""What of the blog goes out over resource-oriented HTTP; the fragments are under schema/resources/."""
+
+from blog.projections import AUTHOR as AUTHOR_PROJECTION
+from blog.projections import COMMENT as COMMENT_PROJECTION
+from blog.projections import POST as POST_PROJECTION
+from contentapi.representations import Representation
+
+POST = Representation(POST_PROJECTION)
+AUTHOR = Representation(AUTHOR_PROJECTION, optional="email")
+COMMENT = Representation(COMMENT_PROJECTION)
+
+REPRESENTATIONS = [POST, AUTHOR, COMMENT]

@@ -1,0 +1,86 @@
+"""The fragments under schema/resources/, bound to the schema: what each representation selects."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from ariadne import SchemaBindable
+from graphql import (
+    ExecutableDefinitionsRule,
+    FieldNode,
+    FragmentDefinitionNode,
+    GraphQLError,
+    GraphQLObjectType,
+    GraphQLSchema,
+    NoUnusedFragmentsRule,
+    SelectionSetNode,
+    Source,
+    get_named_type,
+    parse,
+    specified_rules,
+    validate,
+)
+
+from contentapi.graphql.projections import argument_reader, projection_of
+from contentapi.projection import ProjectionError, Selected
+from contentapi.representations import Representation
+
+RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, ExecutableDefinitionsRule)]
+
+
+class Fragments(SchemaBindable):
+    """The representations of a schema. Raises `ProjectionError`, naming the file, where one does not fit."""
+
+    def __init__(self, directory: Path, representations: Sequence[Representation]) -> None:
+        self.directory = directory
+        self.representations = {representation.name: representation for representation in representations}
+
+    def bind_to_schema(self, schema: GraphQLSchema) -> None:
+        unwritten = dict(self.representations)
+        for path in sorted(self.directory.glob("*.graphql")):
+            fragment = fragment_of(schema, path)
+            representation = unwritten.pop(fragment.name.value, None)
+            kind = schema.type_map[fragment.type_condition.name.value]
+            if representation is None or projection_of(kind) is not representation.projection:
+                raise ProjectionError(f"{path}: {fragment.name.value} on {kind} is not represented anywhere.")
+            selection = tuple(selected(cast("GraphQLObjectType", kind), fragment.selection_set, path))
+            try:
+                representation.bind(selection, len(path.read_bytes()))
+            except TypeError as trouble:
+                raise ProjectionError(f"{path}: {trouble}") from None
+        if unwritten:
+            raise ProjectionError(f"{self.directory} has no fragment {', '.join(unwritten)}.")
+
+
+def fragment_of(schema: GraphQLSchema, path: Path) -> FragmentDefinitionNode:
+    """Return the one fragment of a file. Raises `ProjectionError`."""
+    try:
+        document = parse(Source(path.read_text(), str(path)))
+        errors = validate(schema, document, rules=RULES)
+    except GraphQLError as trouble:
+        errors = [trouble]
+    if errors:
+        raise ProjectionError(f"{path}: {errors[0].message}")
+    if len(document.definitions) != 1 or not isinstance(document.definitions[0], FragmentDefinitionNode):
+        raise ProjectionError(f"{path} is not one fragment.")
+    return document.definitions[0]
+
+
+def selected(kind: GraphQLObjectType, selections: SelectionSetNode, path: Path) -> Iterator[Selected]:
+    """Yield the fields that are written. Nothing but fields: what is served is what the file shows."""
+    keys: set[str] = set()
+    for node in selections.selections:
+        if not isinstance(node, FieldNode) or node.directives:
+            raise ProjectionError(f"{path}: {kind} must be written as plain fields.")
+        key = node.alias.value if node.alias else node.name.value
+        if key in keys:
+            raise ProjectionError(f"{path}: {kind}.{key} is written twice.")
+        keys.add(key)
+        field: Any = kind.fields[node.name.value]
+        below = cast("GraphQLObjectType", get_named_type(field.type))
+        yield Selected(
+            key,
+            node.name.value,
+            argument_reader(field, node) if field.args else None,
+            tuple(selected(below, node.selection_set, path)) if node.selection_set else (),
+        )

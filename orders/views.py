@@ -1,0 +1,94 @@
+"""Resource-oriented HTTP's way to orders. Each method: what is asked for, and what is answered."""
+
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+
+import msgspec
+from django.db.models import QuerySet
+from msgspec import UNSET, UnsetType
+
+from contentapi.identity import Actor
+from contentapi.pagination import paged
+from contentapi.rest import Answer, Asked, Body, Nothing, Resource, created, no_content, ok
+from orders import selectors, services
+from orders.models import Order
+
+ENCODER = msgspec.json.Encoder(decimal_format="number")
+
+
+class NewOrder(Body):
+    total: int | float
+
+
+class Link(msgspec.Struct):
+    href: str
+    method: str | UnsetType = UNSET
+
+
+class OrderRepresentation(msgspec.Struct, rename={"links": "_links"}):
+    id: int
+    status: str
+    total: Decimal
+    links: dict[str, Link]
+
+
+class Tracking(msgspec.Struct, rename="camel"):
+    carrier: str
+    tracking_number: str
+    shipped_at: datetime | None
+    delivered_at: datetime | None
+
+
+def links_of(order: Order, actor: Actor) -> dict[str, Link]:
+    """Return where an order is, and what this actor may do next with it."""
+    here = f"/orders/{order.pk}"
+    ways = {
+        "cancel": ("cancel", Link(here, "DELETE")),
+        "pay": ("payment", Link(f"{here}/payment", "POST")),
+        "track": ("track", Link(f"{here}/tracking")),
+    }
+    acts = selectors.next_acts(actor, order)
+    return {"self": Link(here), **dict(way for act, way in ways.items() if act in acts)}
+
+
+def represented(order: Order, actor: Actor) -> bytes:
+    links = links_of(order, actor)
+    return ENCODER.encode(OrderRepresentation(order.pk, order.status, round(order.total, 2), links))
+
+
+def each(actor: Actor, orders: QuerySet[Order]) -> list[bytes]:
+    return [represented(order, actor) for order in orders]
+
+
+class OrderCollection(Resource):
+    def get(self, asked: Asked) -> Answer:
+        page = asked.page()
+        return ok(paged(selectors.orders_after(asked.actor, page.after), page, partial(each, asked.actor)))
+
+    def post(self, asked: Asked) -> Answer:
+        total = Decimal(str(asked.body(NewOrder).total))
+        order = services.create_order(actor=asked.actor, total=total)
+        return created(f"/orders/{order.pk}", represented(order, asked.actor))
+
+
+class OrderResource(Resource):
+    def get(self, asked: Asked, order_id: str) -> Answer:
+        return ok(represented(selectors.get_order(asked.actor, order_id), asked.actor))
+
+    def delete(self, asked: Asked, order_id: str) -> Answer:
+        services.cancel_order(actor=asked.actor, order_id=order_id)
+        return no_content()
+
+
+class Payment(Resource):
+    def post(self, asked: Asked, order_id: str) -> Answer:
+        asked.body_if_any(Nothing)
+        return ok(represented(services.pay_order(actor=asked.actor, order_id=order_id), asked.actor))
+
+
+class OrderTracking(Resource):
+    def get(self, asked: Asked, order_id: str) -> Answer:
+        order = selectors.get_order_on_its_way(asked.actor, order_id)
+        tracking = Tracking(order.carrier, order.tracking_number, order.shipped_at, order.delivered_at)
+        return ok(ENCODER.encode(tracking))

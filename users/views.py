@@ -1,0 +1,49 @@
+"""Resource-oriented HTTP's way to users. Each method: what is asked for, and what is answered."""
+
+import msgspec
+from django.db.models import QuerySet
+
+from contentapi.pagination import paged
+from contentapi.rest import Answer, Asked, Body, Resource, created, no_content, ok
+from users import selectors, services
+from users.models import User
+
+
+class NewUser(Body):
+    """What is missing is empty, and so against a rule: 422, not 400, as the specification has it for users."""
+
+    name: str = ""
+    email: str = ""
+
+
+class UserRepresentation(msgspec.Struct):
+    id: int
+    name: str
+    email: str
+
+
+def represented(user: User) -> bytes:
+    return msgspec.json.encode(UserRepresentation(user.pk, user.name, user.email))
+
+
+def each(users: QuerySet[User]) -> list[bytes]:
+    return [represented(user) for user in users]
+
+
+class UserCollection(Resource):
+    def get(self, asked: Asked) -> Answer:
+        page = asked.page()
+        return ok(paged(selectors.users_after(asked.actor, page.after), page, each))
+
+    def post(self, asked: Asked) -> Answer:
+        user = services.create_user(actor=asked.actor, **asked.body(NewUser).given())
+        return created(f"/users/{user.pk}", represented(user))
+
+
+class UserResource(Resource):
+    def get(self, asked: Asked, user_id: str) -> Answer:
+        return ok(represented(selectors.get_user(asked.actor, user_id)))
+
+    def delete(self, asked: Asked, user_id: str) -> Answer:
+        services.delete_user(actor=asked.actor, user_id=user_id)
+        return no_content()
