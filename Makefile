@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8000
 SERVER ?= gunicorn
 VENV_PYTHON := .venv/bin/python
-# A Ctrl-C while Python itself starts would end in a traceback: where env can, it waits until Python is ready for it.
+# A Ctrl-C while Python starts would end in a traceback, or get lost: where env can, it waits until it will be heeded.
 PATIENTLY := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 

@@ -11,14 +11,9 @@ def main() -> None:
     # Ends as Ctrl-C does, so that what must be let go of is let go of.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # which `make` has blocked until here
         run()
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
-    except RuntimeError as trouble:
-        if isinstance(trouble.__cause__, KeyboardInterrupt):  # Ctrl-C while Python was making a class of a module
-            sys.exit(128 + signal.SIGINT)
-        raise
 
 
 def run() -> None:

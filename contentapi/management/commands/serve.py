@@ -6,6 +6,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -30,23 +32,51 @@ class Command(BaseCommand):
         parser.add_argument("--server", choices=SERVERS, default="gunicorn", help="the HTTP server (default: gunicorn)")
 
     def handle(self, *_: Any, server: str, **__: Any) -> None:
-        require_free_address()
-        with connection.cursor() as cursor:  # two at once: the second finds the work done
-            cursor.execute(ONE_AT_A_TIME)
-        call_command("migrate", verbosity=0, interactive=False)
-        demo.load()
-        demo.make_credentials()
-        connection.close()  # and with it the lock
+        with endings_heeded():
+            prepare()
         sys.exit(serve(SERVERS[server]))
 
 
+@contextmanager
+def endings_heeded() -> Iterator[None]:
+    """End at a signal that comes meanwhile, which `make` has held back until here; leave with them held back again.
+
+    An exception alone would not do: Python drops one that is raised inside a callback of the garbage collector, and
+    before 3.12 wraps one that is raised while a class is made.
+    """
+    came: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        came.append(number)
+        sys.exit(128 + number)
+
+    for ending in ENDING:
+        signal.signal(ending, end)
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        if came:
+            sys.exit(128 + came[0])
+
+
+def prepare() -> None:
+    require_free_address()
+    with connection.cursor() as cursor:  # two at once: the second finds the work done
+        cursor.execute(ONE_AT_A_TIME)
+    call_command("migrate", verbosity=0, interactive=False)
+    demo.load()
+    demo.make_credentials()
+    connection.close()  # and with it the lock
+
+
 def serve(command: list[str]) -> int:
-    """Run an HTTP server until it ends, and return its exit status.
+    """Run an HTTP server until it ends, and return its exit status. Called with ENDING held back.
 
     This process stays: it holds the embedded PostgreSQL from before the server starts until after it has ended. What
     would end it ends the server, by SIGTERM: also a terminal that is closed (SIGHUP), at which a server would reload.
     """
-    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     server = subprocess.Popen(
         command,
         cwd=settings.BASE_DIR,

@@ -1,0 +1,179 @@
+"""Pages of a collection in both styles; and that what comes and goes meanwhile neither repeats nor skips an item."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.core.signing import Signer
+from django.db.models import Model
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from blog.models import Author, Comment, Post
+from contentapi.errors import Malformed
+from contentapi.identity import Actor, Role
+from contentapi.pagination import Page, asked_page
+from orders.models import Order
+from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
+from tests.resources import ask
+from users.models import User
+
+pytestmark = pytest.mark.django_db
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def page(path: str, actor: Actor | None = None, **parameters: Any) -> Any:
+    query = "&".join(f"{name}={quote(str(value))}" for name, value in parameters.items())
+    return ask("GET", f"{path}?{query}", actor=actor)
+
+
+def pages(path: str, actor: Actor | None = None, **parameters: Any) -> Iterator[list[Any]]:
+    """Yield the ids of each page, one cursor after the other."""
+    cursor: dict[str, str] = {}
+    while True:
+        reply = page(path, actor, **parameters, **cursor)
+        assert reply.status == 200
+        assert list(reply.body) == ["data", "next_cursor"]
+        yield [item["id"] for item in reply.body["data"]]
+        if reply.body["next_cursor"] is None:
+            return
+        cursor = {"cursor": reply.body["next_cursor"]}
+
+
+def test_a_page_by_offset_tells_how_many_there_are() -> None:
+    posts = [make_post(created_at=START + timedelta(days=day)) for day in range(5)]
+    newest_first = [str(post.pk) for post in reversed(posts)]
+
+    reply = page("/posts", offset=1, limit=2)
+
+    assert [item["id"] for item in reply.body.pop("data")] == newest_first[1:3]
+    assert reply.body == {"total": 5, "offset": 1, "limit": 2}
+    assert list(page("/posts", offset=0).body) == ["data", "total", "offset", "limit"]
+    assert page("/posts", offset=9).body == {"data": [], "total": 5, "offset": 9, "limit": 10}
+
+
+@pytest.mark.parametrize("number", [0, 1, 9, 10, 11, 20])
+def test_ten_items_are_a_page_and_the_last_has_no_cursor(number: int) -> None:
+    author = make_author()
+    for _ in range(number):
+        make_post(author=author)
+
+    sizes = [len(ids) for ids in pages("/posts")]
+
+    assert sizes == ([10] * (number // 10) + ([number % 10] if number % 10 or not number else []))
+
+
+def test_cursors_go_through_items_of_the_same_moment() -> None:
+    author = make_author()
+    posts = [make_post(author=author, created_at=START) for _ in range(5)]
+
+    assert list(pages("/posts", limit=2)) == [
+        [str(posts[4].pk), str(posts[3].pk)], [str(posts[2].pk), str(posts[1].pk)], [str(posts[0].pk)],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/posts?tag=x", "/posts?status=published", "/posts?tag=y", "/orders", "/users", "/authors/{author}/posts"],
+)
+def test_a_cursor_is_of_its_collection_and_its_filters_alone(path: str) -> None:
+    post = make_post()
+    make_post()
+    cursor = page("/posts", limit=1).body["next_cursor"]
+    with_filter = path.format(author=post.author.pk)
+    joint = "&" if "?" in with_filter else "?"
+
+    reply = ask("GET", f"{with_filter}{joint}cursor={cursor}", actor=make_actor(Role.ADMIN))
+
+    message = "cursor must be a next_cursor of this collection with the same filters."
+    assert reply.failure == (400, "BAD_REQUEST", message)
+
+
+def test_a_cursor_with_its_filters_goes_on_with_another_limit() -> None:
+    for _ in range(4):
+        make_post(tags=["x"])
+        make_post()
+    first = page("/posts", tag="x", limit=1)
+
+    rest = page("/posts", tag="x", limit=100, cursor=first.body["next_cursor"])
+
+    assert len(rest.body["data"]) == 3
+
+
+@given(st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+def test_no_character_of_a_cursor_may_be_altered(data: st.DataObject) -> None:
+    cursor = Page("/posts").cursor_after(b'{"id":"17","createdAt":"2026-01-01T00:00:00.123456+00:00"}')
+    place = data.draw(st.integers(0, len(cursor) - 1))
+    other = data.draw(st.characters(exclude_categories=["Cs"]).filter(lambda character: character != cursor[place]))
+
+    with pytest.raises(Malformed):
+        asked_page([("cursor", [cursor[:place] + other + cursor[place + 1 :]])], "/posts", ())
+
+
+def test_what_others_have_signed_is_no_cursor() -> None:
+    foreign = Signer(salt="other", sep=".").sign("5b31375d")
+
+    assert page("/posts", cursor=foreign).failure[0] == 400
+
+
+Make = Callable[[int], Model]
+
+
+def collections() -> dict[str, tuple[str, type[Model], Make]]:
+    """Return each collection's path, model and maker of an item at some hour."""
+    author, user = make_author(), make_user()
+    post = make_post(author=author, created_at=START)
+
+    def at(hour: int) -> datetime:
+        return START + timedelta(hours=hour)
+
+    return {
+        "posts": ("/posts", Post, lambda hour: make_post(author=author, created_at=at(hour))),
+        "posts of an author": (
+            f"/authors/{author.pk}/posts",
+            Post,
+            lambda hour: make_post(author=author, created_at=at(hour)),
+        ),
+        "comments": (
+            f"/posts/{post.pk}/comments",
+            Comment,
+            lambda hour: make_comment(post, created_at=at(hour)),
+        ),
+        "orders": ("/orders", Order, lambda _: make_order(user=user)),
+        "users": ("/users", User, lambda _: make_user()),
+    }
+
+
+@pytest.mark.parametrize("name", ["posts", "posts of an author", "comments", "orders", "users"])
+@given(data=st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=12, deadline=None)
+def test_paging_neither_repeats_nor_skips_what_is_there_all_along(name: str, data: st.DataObject) -> None:
+    everything: tuple[type[Model], ...] = (Comment, Post, Author, Order)
+    for kind in everything:
+        kind._default_manager.all().delete()
+    admin = make_actor(Role.ADMIN)
+    path, model, make = collections()[name]
+    for hour in data.draw(st.lists(st.integers(0, 5), max_size=9), label="hours at first"):
+        make(hour)
+    safe = {admin.user_id} if path == "/users" else set()
+    at_first, gone, seen = {item.pk for item in model._default_manager.all()}, set(), []
+
+    for ids in pages(path, admin, limit=data.draw(st.integers(1, 4), label="limit")):
+        seen += [int(text) for text in ids]
+        if len(seen) < 40:
+            for hour in data.draw(st.lists(st.integers(0, 5), max_size=2), label="inserted hours"):
+                make(hour)
+        there = sorted(set(model._default_manager.values_list("pk", flat=True)) - safe)
+        for pk in data.draw(st.lists(st.sampled_from(there), max_size=2, unique=True) if there else st.just([])):
+            model._default_manager.filter(pk=pk).delete()
+            gone.add(pk)
+        if len(seen) > 60:
+            break
+
+    assert len(seen) == len(set(seen))
+    if len(seen) <= 60:
+        assert at_first - gone <= set(seen)

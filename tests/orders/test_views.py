@@ -1,0 +1,161 @@
+"""Orders over resource-oriented HTTP: the representation, the links, and what each state allows."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from contentapi.identity import Role, Scope
+from orders.models import Order, OrderStatus
+from tests.factories import make_actor, make_order
+from tests.resources import ask
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+STATES = list(OrderStatus.values)
+
+
+def order_in(status: str, **values: Any) -> Order:
+    if status in ("shipped", "delivered"):
+        values |= {"carrier": "Harbour Post", "tracking_number": "HP-1", "shipped_at": NOW}
+    if status == "delivered":
+        values["delivered_at"] = NOW
+    return make_order(status=status, **values)
+
+
+@pytest.mark.parametrize("status", STATES)
+def test_an_order_offers_what_can_be_done_next_to_those_who_may(status: str) -> None:
+    actor = make_actor(Role.READER)
+    order = order_in(status, user_id=actor.user_id, total="12.50")
+    here = f"/orders/{order.pk}"
+    further = {
+        "pending": {
+            "cancel": {"href": here, "method": "DELETE"},
+            "payment": {"href": f"{here}/payment", "method": "POST"},
+        },
+        "shipped": {"track": {"href": f"{here}/tracking"}},
+        "delivered": {"track": {"href": f"{here}/tracking"}},
+    }
+
+    reply = ask("GET", here, actor=actor)
+
+    links = {"self": {"href": here}, **further.get(status, {})}
+    assert (reply.status, reply.body) == (200, {"id": order.pk, "status": status, "total": 12.5, "_links": links})
+    assert list(reply.body) == ["id", "status", "total", "_links"]
+    assert b'"total":12.50,' in reply.content
+
+
+def test_who_may_only_read_is_offered_nothing_to_do() -> None:
+    actor = make_actor(Role.READER, scopes={Scope.ORDERS_READ})
+    order = make_order(user_id=actor.user_id)
+
+    assert list(ask("GET", f"/orders/{order.pk}", actor=actor).body["_links"]) == ["self"]
+
+
+@pytest.mark.parametrize("status", STATES)
+def test_every_link_can_be_followed_and_what_is_not_offered_is_a_conflict(status: str) -> None:
+    actor = make_actor(Role.READER)
+    acts = {"cancel": ("DELETE", ""), "payment": ("POST", "/payment"), "track": ("GET", "/tracking")}
+
+    for name, (method, below) in acts.items():
+        order = order_in(status, user_id=actor.user_id)
+        offered = name in ask("GET", f"/orders/{order.pk}", actor=actor).body["_links"]
+
+        reply = ask(method, f"/orders/{order.pk}{below}", actor=actor)
+
+        already = (name, status) == ("cancel", "cancelled")
+        assert (reply.status < 300) is (offered or already)
+        assert reply.status in (200, 204, 409)
+
+
+def test_a_cancelled_order_is_kept() -> None:
+    actor = make_actor(Role.READER)
+    path = f"/orders/{make_order(user_id=actor.user_id).pk}"
+
+    replies = [ask("DELETE", path, actor=actor) for _ in range(2)]
+
+    assert [(reply.status, reply.content) for reply in replies] == [(204, b"")] * 2
+    assert ask("GET", path, actor=actor).body["status"] == "cancelled"
+
+
+def test_a_paid_order_is_answered_as_it_is_now() -> None:
+    actor = make_actor(Role.READER)
+    path = f"/orders/{make_order(user_id=actor.user_id).pk}"
+
+    paid, again = ask("POST", f"{path}/payment", actor=actor), ask("POST", f"{path}/payment", {}, actor=actor)
+
+    assert (paid.status, paid.body["status"], list(paid.body["_links"])) == (200, "paid", ["self"])
+    assert paid.content == ask("GET", path, actor=actor).content
+    assert again.failure == (409, "CONFLICT", "An order that is paid cannot be paid.")
+
+
+def test_a_payment_takes_no_body_with_something_in_it() -> None:
+    actor = make_actor(Role.READER)
+    order = make_order(user_id=actor.user_id)
+
+    assert ask("POST", f"/orders/{order.pk}/payment", {"amount": 1}, actor=actor).failure[0] == 400
+    assert Order.objects.get().status == "pending"
+
+
+def test_tracking_tells_where_an_order_is() -> None:
+    actor = make_actor(Role.READER)
+    order = order_in("shipped", user_id=actor.user_id)
+
+    assert ask("GET", f"/orders/{order.pk}/tracking", actor=actor).body == {
+        "carrier": "Harbour Post", "trackingNumber": "HP-1", "shippedAt": "2026-11-01T00:00:00Z", "deliveredAt": None,
+    }  # fmt: skip
+
+
+def test_there_is_no_tracking_before_shipping() -> None:
+    actor = make_actor(Role.READER)
+    order = make_order(user_id=actor.user_id)
+
+    failure = ask("GET", f"/orders/{order.pk}/tracking", actor=actor).failure
+
+    assert failure == (409, "CONFLICT", "An order that is pending has no tracking.")
+
+
+@pytest.mark.parametrize(
+    ("total", "written"),
+    [(1, b"1.00"), (0.01, b"0.01"), (0.1, b"0.10"), (99999999.99, b"99999999.99"), (12.5, b"12.50")],
+)
+def test_an_order_is_ones_own_and_has_the_total_that_was_sent(total: float, written: bytes) -> None:
+    actor = make_actor(Role.READER)
+
+    reply = ask("POST", "/orders", {"total": total}, actor=actor)
+
+    order = Order.objects.get()
+    assert (reply.status, reply.headers["Location"], order.user_id) == (201, f"/orders/{order.pk}", actor.user_id)
+    assert b'"total":%s,' % written in reply.content
+    assert reply.content == ask("GET", reply.headers["Location"], actor=actor).content
+
+
+@pytest.mark.parametrize("total", [0, -1, -0.0, 0.001, 1.005, 100_000_000, 1e300, 10**30])
+def test_a_total_outside_the_range_is_invalid(total: float) -> None:
+    reply = ask("POST", "/orders", {"total": total}, actor=make_actor(Role.READER))
+
+    assert reply.failure == (422, "INVALID", "total: From 0.01 to 99999999.99, with two decimals.")
+
+
+@pytest.mark.parametrize("path", ["/orders/0", "/orders/x", "/orders/%00", f"/orders/{'9' * 30}"])
+def test_an_id_that_is_none_is_not_found(path: str) -> None:
+    actor, missing = make_actor(Role.ADMIN), (404, "NOT_FOUND", "There is no order with this id.")
+
+    assert ask("GET", path, actor=actor).failure == ask("DELETE", path, actor=actor).failure == missing
+    assert ask("POST", f"{path}/payment", actor=actor).failure == missing
+    assert ask("GET", f"{path}/tracking", actor=actor).failure == missing
+
+
+def test_orders_are_listed_newest_first_and_read_in_one_statement(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    actor = make_actor(Role.READER)
+    mine = [make_order(user_id=actor.user_id) for _ in range(3)]
+    make_order()
+    from_key = ask("GET", "/orders", actor=actor)
+
+    assert [order["id"] for order in from_key.body["data"]] == [order.pk for order in reversed(mine)]
+    with django_assert_num_queries(0):
+        assert ask("GET", "/orders").body == {"data": [], "next_cursor": None}

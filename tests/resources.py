@@ -1,0 +1,45 @@
+"""Resource-oriented HTTP, as a client speaks it."""
+
+import json
+from typing import Any
+
+from django.test import Client
+
+from contentapi.identity import Actor
+from tests.conftest import api_key_of
+
+
+class Reply:
+    """What came back: the status, the headers and, where there is one, the decoded body."""
+
+    def __init__(self, response: Any) -> None:
+        self.status: int = response.status_code
+        self.headers = response.headers
+        self.content: bytes = response.content
+        self.body: Any = json.loads(response.content) if response.content else None
+
+    @property
+    def failure(self) -> tuple[int, str, str]:
+        """The status, the code and the message, of which alone the body consists."""
+        assert self.headers["Content-Type"] == "application/json"
+        assert list(self.body) == ["error"]
+        return self.status, self.headers["X-Error-Code"], self.body["error"]
+
+
+def ask(
+    method: str,
+    path: str,
+    body: Any = None,
+    *,
+    actor: Actor | None = None,
+    content_type: str = "application/json",
+    **headers: str,
+) -> Reply:
+    """Send a request: a body as it is where it is bytes, else as JSON; a header's name is written with underscores."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    if actor is not None:
+        named["X-API-Key"] = api_key_of(actor)
+    content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+    client = Client(raise_request_exception=False)
+    sent_type = content_type if body is not None else ""
+    return Reply(client.generic(method, path, content, content_type=sent_type, headers=named))

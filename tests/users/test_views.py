@@ -1,0 +1,84 @@
+"""Users over resource-oriented HTTP: the specification's table, line by line."""
+
+from typing import Any
+
+import pytest
+
+from contentapi.identity import Role
+from tests.factories import make_actor, make_user
+from tests.resources import ask
+from users.models import User
+
+pytestmark = pytest.mark.django_db
+
+ADA = {"name": "Ada", "email": "ada@example.invalid"}
+
+
+def test_a_user_has_exactly_three_fields() -> None:
+    user = make_user(name="Ada", email="ada@example.invalid")
+
+    reply = ask("GET", f"/users/{user.pk}", actor=make_actor(Role.ADMIN))
+
+    assert (reply.status, reply.body) == (200, {"id": user.pk, "name": "Ada", "email": "ada@example.invalid"})
+    assert list(reply.body) == ["id", "name", "email"]
+
+
+@pytest.mark.parametrize("text", ["0", "x", "-1", "01", "9" * 30, "%00"])
+def test_a_missing_user_is_not_found(text: str) -> None:
+    admin = make_actor(Role.ADMIN)
+
+    missing = (404, "NOT_FOUND", "There is no user with this id.")
+    assert ask("GET", f"/users/{text}", actor=admin).failure == missing
+    assert ask("DELETE", f"/users/{text}", actor=admin).failure == missing
+
+
+def test_a_user_is_created_and_lies_where_location_says() -> None:
+    admin = make_actor(Role.ADMIN)
+
+    reply = ask("POST", "/users", ADA, actor=admin)
+
+    user = User.objects.get(email="ada@example.invalid")
+    assert (reply.status, reply.headers["Location"]) == (201, f"/users/{user.pk}")
+    assert reply.body == {"id": user.pk, **ADA}
+    assert reply.content == ask("GET", f"/users/{user.pk}", actor=admin).content
+    assert (user.role, user.has_usable_password()) == ("reader", False)
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"name": "Ada"}, {"email": "ada@example.invalid"}, {**ADA, "name": ""}, {**ADA, "email": ""},
+             {**ADA, "name": "  "}, {**ADA, "email": "no email"}, {**ADA, "name": "x" * 151}]
+)  # fmt: skip
+def test_a_missing_an_empty_and_a_wrong_field_are_invalid(body: dict[str, Any]) -> None:
+    assert ask("POST", "/users", body, actor=make_actor(Role.ADMIN)).failure[:2] == (422, "INVALID")
+
+
+@pytest.mark.parametrize("body", [{**ADA, "name": None}, {**ADA, "name": 1}, {**ADA, "role": "admin"}, [], b"{"])
+def test_another_shape_is_malformed(body: Any) -> None:
+    assert ask("POST", "/users", body, actor=make_actor(Role.ADMIN)).failure[:2] == (400, "BAD_REQUEST")
+
+
+def test_a_taken_email_is_a_conflict() -> None:
+    make_user(email="ADA@example.invalid")
+
+    reply = ask("POST", "/users", ADA, actor=make_actor(Role.ADMIN))
+
+    assert reply.failure == (409, "CONFLICT", "The email ada@example.invalid is taken.")
+
+
+def test_a_user_is_deleted_once_and_gone_then() -> None:
+    admin, user = make_actor(Role.ADMIN), make_user()
+
+    first, second = (ask("DELETE", f"/users/{user.pk}", actor=admin) for _ in range(2))
+
+    assert (first.status, first.content, second.status) == (204, b"", 404)
+    assert not User.objects.filter(pk=user.pk).exists()
+
+
+def test_users_are_listed_in_the_order_in_which_they_were_made() -> None:
+    admin = make_actor(Role.ADMIN)
+    users = [make_user() for _ in range(3)]
+
+    reply = ask("GET", "/users", actor=admin)
+
+    assert [user["id"] for user in reply.body["data"]] == [admin.user_id, *[user.pk for user in users]]
+    assert reply.body["next_cursor"] is None
