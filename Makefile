@@ -7,11 +7,12 @@ VENV_PYTHON := .venv/bin/python
 PATIENTLY := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
-.PHONY: help run test bench check format lock installed installed-dev python-present
+.PHONY: help run test thorough bench check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything, on PORT (8000), with SERVER (gunicorn, or granian)"
 	@echo "make test     run the tests"
+	@echo "make thorough run what takes long: all examples of the property tests, fuzzing, browsers"
 	@echo "make bench    compare with other GraphQL servers on this machine: see benchmarks/README.md"
 	@echo "make check    format, lint, types, layers, settings, migrations: what CI runs besides the tests"
 	@echo "make format   put the code into its form"
@@ -21,7 +22,10 @@ run: installed
 	@exec $(PATIENTLY) $(VENV_PYTHON) manage.py serve --server $(SERVER)
 
 test: installed-dev
-	@$(VENV_PYTHON) -m pytest --numprocesses auto
+	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "not thorough"
+
+thorough: installed-dev
+	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto -m "thorough or property"
 
 bench: installed
 	@exec $(VENV_PYTHON) -m benchmarks $(if $(PEERS),--peers $(PEERS)) $(if $(WORKLOADS),--workloads $(WORKLOADS)) \

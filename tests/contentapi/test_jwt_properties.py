@@ -6,10 +6,12 @@ import time
 from typing import Any
 
 import jwt as pyjwt
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
 from contentapi.jwt import LATEST_IAT, LEEWAY, Claims, Key, TokenError, encode, verify
+from tests.thoroughness import examples
 
 ISSUER = "https://api.example.invalid"
 AUDIENCE = "contentapi"
@@ -194,7 +196,8 @@ def pyjwt_takes(token: str, *, leeway: int, verify_iat: bool) -> bool:
     return False
 
 
-@settings(max_examples=500)
+@pytest.mark.property
+@settings(max_examples=examples(2000))
 @given(token=tokens())
 @example(token=encode({"iss": ISSUER, "aud": AUDIENCE, "sub": "7", "jti": "one", "iat": 0, "exp": 600}, RSA))
 def test_no_token_that_pyjwt_refuses_is_good_and_where_we_alone_refuse_is_known(token: str) -> None:

@@ -15,6 +15,7 @@ from contentapi.errors import Forbidden, Unauthenticated
 from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from orders.models import Order
 from tests.factories import make_author, make_order, make_post, make_user
+from tests.thoroughness import examples
 from users.models import User
 
 OWN, OTHER, NOBODYS = 1, 2, None
@@ -162,6 +163,7 @@ def test_every_read_form_has_a_write_form() -> None:
     assert {name for name in vars(policy) if name.startswith("visible_")} == set(BOTH_FORMS)
 
 
+@pytest.mark.property
 @pytest.mark.django_db
 @pytest.mark.parametrize("rule", BOTH_FORMS)
 def test_the_read_form_finds_exactly_the_rows_that_the_write_form_allows(rule: str) -> None:
@@ -170,7 +172,7 @@ def test_the_read_form_finds_exactly_the_rows_that_the_write_form_allows(rule: s
     condition: Callable[[Actor], Q] = getattr(policy, rule)
     rows = list(model._default_manager.all())
 
-    @settings(deadline=None, max_examples=200)
+    @settings(deadline=None, max_examples=examples(300))
     @given(
         user_id=st.sampled_from([*user_ids, user_ids[0] + 10**9, None]),
         role=st.none() | st.sampled_from(Role),

@@ -114,8 +114,11 @@ def test_two_checkouts_stand_side_by_side(checkout: Checkout, tmp_path: Path) ->
     other.wait_until_empty()
 
 
+OTHER_MOMENTS = [0.02, 0.05, 0.15, 0.2, 0.25, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.7, 2.2]
+
+
 @pytest.mark.parametrize(
-    "seconds", [0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.7, 2.2]
+    "seconds", [0.1, 0.4, 0.9, 1.4, *(pytest.param(moment, marks=pytest.mark.thorough) for moment in OTHER_MOMENTS)]
 )
 def test_ctrl_c_at_any_moment_of_the_start_leaves_nothing_running(checkout: Checkout, seconds: float) -> None:
     checkout.manage("migrate", "--verbosity", "0")

@@ -17,6 +17,7 @@ from tests.contentapi.projection import plain
 from tests.contentapi.projection.documents import Request, requests
 from tests.contentapi.projection.running import Executed, run
 from tests.contentapi.projection.shelf import ASKERS, AUTHORS, POSTS, WRITERS, fill
+from tests.thoroughness import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -65,11 +66,12 @@ def one_statement_for_each_root_field(got: Executed, data: dict[str, str] | None
     assert not any(VALUES.search(sql) for sql, _ in got.reads)
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("asker", ASKERS)
 def test_a_query_is_answered_as_graphql_core_answers_it(asker: str) -> None:
     fill()
 
-    @settings(max_examples=185, deadline=None, suppress_health_check=SLOW_IS_FINE)
+    @settings(max_examples=examples(240), deadline=None, suppress_health_check=SLOW_IS_FINE)
     @given(request=requests(), other=st.sampled_from([asker, *ASKERS]))
     def is_answered_the_same(request: Request, other: str) -> None:
         for variables, who in zip(request.both_variables, (asker, other), strict=True):
@@ -78,11 +80,12 @@ def test_a_query_is_answered_as_graphql_core_answers_it(asker: str) -> None:
     is_answered_the_same()
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("asker", WRITERS)
 def test_what_was_written_is_answered_as_graphql_core_answers_it(asker: str) -> None:
     fill()
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=SLOW_IS_FINE)
+    @settings(max_examples=examples(60), deadline=None, suppress_health_check=SLOW_IS_FINE)
     @given(request=requests(mutations=True))
     def is_answered_the_same(request: Request) -> None:
         for variables in request.both_variables:

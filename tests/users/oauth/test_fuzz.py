@@ -8,6 +8,7 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.thoroughness import examples
 from tests.users.oauth.flow import CALLBACK, Application, Browser, make_member
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +33,7 @@ HEADERS: st.SearchStrategy[dict[str, str]] = st.one_of(
     ),
 )
 CAREFUL = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )  # the database is rolled back after all examples, which changes nothing for them
 
 
@@ -42,6 +43,7 @@ def assert_fine(response: Any) -> None:
         assert leak not in response.content
 
 
+@pytest.mark.property
 @CAREFUL
 @given(form=FORMS, known=st.booleans(), headers=HEADERS)
 @pytest.mark.parametrize("path", ["token", "revoke", "introspect"])
@@ -52,6 +54,7 @@ def test_an_endpoint_answers_any_form(*, path: str, form: dict[str, str], known:
     assert_fine(Client().post(f"/oauth/{path}", body, "application/x-www-form-urlencoded", **headers))  # type: ignore[arg-type]
 
 
+@pytest.mark.property
 @CAREFUL
 @given(form=FORMS, known=st.booleans(), posted=st.booleans())
 def test_the_page_answers_any_address(*, form: dict[str, str], known: bool, posted: bool) -> None:
