@@ -1,4 +1,7 @@
-"""Markdown with front matter: TOML between `+++` lines (Zola, Hugo) or YAML between `---` lines (Jekyll, Hugo)."""
+"""Markdown with front matter: TOML between `+++` lines (Zola, Hugo) or YAML between `---` lines (Jekyll, Hugo).
+
+Both are read; TOML is written. `status` and `publishAt` are words of ours: no generator has more states than `draft`.
+"""
 
 import re
 import tomllib
@@ -8,8 +11,10 @@ from pathlib import PurePath
 from textwrap import shorten
 from typing import Any
 
+import tomli_w
 import yaml
 
+from blog.models import PostStatus
 from contentapi.text import is_storable
 
 FENCES = {"+++": "TOML", "---": "YAML"}
@@ -32,7 +37,8 @@ class MarkdownPost:
     tags: tuple[str, ...]
     date: datetime | None
     updated: datetime | None
-    draft: bool
+    status: PostStatus | None
+    publish_at: datetime | None
 
 
 def parse(content: bytes, path: PurePath) -> MarkdownPost | None:
@@ -59,11 +65,30 @@ def read(content: bytes, path: PurePath) -> MarkdownPost | None:
             (moment(meta[key], key) for key in ("updated", "lastmod", "last_modified_at") if meta.get(key)),
             None,
         ),
-        draft=flag(meta.get("draft", False)),
+        status=state(meta),
+        publish_at=moment(meta.get("publishAt"), "publishAt"),
     )
+    if (post.status == PostStatus.SCHEDULED) != (post.publish_at is not None):
+        raise BadFile('status = "scheduled" and publishAt go together')
     if not all(map(is_storable, (post.title, *post.authors, *post.tags))):
         raise BadFile("the front matter holds a NUL character or a lone surrogate")
     return post
+
+
+def write(post: MarkdownPost) -> bytes:
+    """Return the file that `parse` reads this post from."""
+    meta = {
+        "title": post.title,
+        "date": post.date,
+        "updated": post.updated,
+        "authors": list(post.authors),
+        "tags": list(post.tags),
+        "draft": post.status == PostStatus.DRAFT or None,
+        "status": post.status and post.status.value,
+        "publishAt": post.publish_at,
+    }
+    given = {name: value for name, value in meta.items() if value is not None}
+    return f"+++\n{tomli_w.dumps(given)}+++\n{post.body}".encode()
 
 
 def decode(content: bytes) -> str:
@@ -136,10 +161,16 @@ def texts(value: Any, name: str) -> list[str]:
     return [text for item in value if (text := str(item).strip())]
 
 
-def flag(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise BadFile(f"draft is neither true nor false: {shown(value)}")
+def state(meta: dict[str, Any]) -> PostStatus | None:
+    """Read `draft`, which all generators know and which wins, and `status`, which is ours."""
+    draft, status = meta.get("draft", False), meta.get("status")
+    if not isinstance(draft, bool):
+        raise BadFile(f"draft is neither true nor false: {shown(draft)}")
+    if status is not None and status not in PostStatus.values:
+        raise BadFile(f"status is none of {', '.join(PostStatus.values)}: {shown(status)}")
+    if draft and status not in (None, PostStatus.DRAFT):
+        raise BadFile(f"is a draft, and its status is {status}")
+    return PostStatus.DRAFT if draft else status and PostStatus(status)
 
 
 def dated_by_address(meta: dict[str, Any]) -> datetime | None:

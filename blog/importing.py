@@ -65,7 +65,7 @@ def import_file(
 ) -> Outcome:
     """Create or update the post of a file; do nothing when the file is as it was at its last import.
 
-    A file's `draft` wins over `status`. Of several authors the first is the post's, and all are kept in its
+    A file's `draft` or `status` wins over `status`. Of several authors the first is the post's, and all are kept in its
     `PostSource`. What was changed here since the last import gives way to a changed file, but a post's state
     only when the file asks for another state than it did then. Raises `BadFile`.
     """
@@ -84,7 +84,7 @@ def import_file(
         source.known_as,
         hashlib.sha256(content).digest(),
         parsed,
-        PostStatus.DRAFT if parsed.draft else status,
+        parsed.status or status,
     )
     transaction.set_rollback(dry_run)
     return outcome
@@ -98,16 +98,22 @@ def store(path: str, digest: bytes, parsed: MarkdownPost, status: str) -> Outcom
     known = PostSource.objects.select_related("post").select_for_update(of=("post",)).filter(path=path).first()
     if known and bytes(known.digest) == digest:
         return Outcome.UNCHANGED
-    post = known.post if known else Post(status=status)
+    post = known.post if known else Post()
     write_text(post, parsed)
-    if known and known.status != status:
-        post.status, post.publish_at = status, None
+    if not known or (known.status, known.publish_at) != (status, parsed.publish_at):
+        post.status, post.publish_at = status, parsed.publish_at
     post.version += 1 if known else 0
     post.updated_at = parsed.updated or (timezone.now() if known else post.created_at)
     post.save()
     PostSource.objects.update_or_create(
         path=path,
-        defaults={"post": post, "digest": digest, "authors": list(parsed.authors), "status": status},
+        defaults={
+            "post": post,
+            "digest": digest,
+            "authors": list(parsed.authors),
+            "status": status,
+            "publish_at": parsed.publish_at,
+        },
     )
     return Outcome.UPDATED if known else Outcome.CREATED
 

@@ -66,6 +66,9 @@ class PostQuerySet(models.QuerySet["Post"]):
     def in_status(self, status: str | None) -> PostQuerySet:
         return self if status is None else self.filter(status=status)
 
+    def due(self) -> PostQuerySet:
+        return self.filter(status=PostStatus.SCHEDULED, publish_at__lte=timezone.now())
+
     def tagged(self, tag: str | None) -> PostQuerySet:
         return self if tag is None else self.filter(tags__contains=[tag])
 
@@ -170,6 +173,7 @@ class PostSource(models.Model):
     status = models.CharField(
         max_length=10, choices=PostStatus.choices, help_text="The state that the last import called for."
     )
+    publish_at = models.DateTimeField(null=True, help_text="The time of publication that the last import called for.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["path"], name="blog_postsource_path_unique")]

@@ -5,7 +5,7 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -99,6 +99,21 @@ def edit_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any], expecte
             require_fitting_publish_at(status, publish_at)
         values |= new_state(post, status, publish_at)
     return save_changes(post, values)
+
+
+def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
+    """Publish what is scheduled and due, the longest due first, each post in a transaction of its own.
+
+    A post is looked at again once it is locked: one that has been taken back meanwhile, or published, is left alone.
+    """
+    policy.permit(actor, policy.may_publish_due_posts(actor), "publish what is due")
+    for pk in list(Post.objects.due().order_by("publish_at", "id").values_list("pk", flat=True)):
+        with transaction.atomic():
+            post = Post.objects.due().filter(pk=pk).select_for_update().first()
+            if post is not None:
+                save_changes(post, new_state(post, PostStatus.PUBLISHED, None))
+        if post is not None:
+            yield post
 
 
 def permit_update(actor: Actor, post: Post) -> None:

@@ -89,6 +89,11 @@ def may_import_posts(actor: Actor) -> bool:
     return reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
 
 
+def may_publish_due_posts(actor: Actor) -> bool:
+    """Whether the asker publishes whosever posts are due."""
+    return reach(actor, Scope.POSTS_PUBLISH, everybodys_for=EDITORIAL).everybodys
+
+
 def may_move_posts(actor: Actor, old_status: str, new_status: str) -> bool:
     """Whether the asker may move posts between these states, of whichever author."""
     return actor.has(scope_of_move(old_status, new_status))
@@ -159,6 +164,11 @@ def may_write_orders(actor: Actor) -> bool:
 def may_write_orders_of(actor: Actor, owner_id: int | None) -> bool:
     """Whether the asker creates, pays and cancels orders of this user."""
     return reach(actor, Scope.ORDERS_WRITE, everybodys_for=ADMINS).includes(owner_id)
+
+
+def may_ship_orders(actor: Actor) -> bool:
+    """Whether the asker sends orders off and records their arrival: an admin, and the operator."""
+    return reach(actor, Scope.ORDERS_WRITE, everybodys_for=ADMINS).everybodys
 
 
 # Users

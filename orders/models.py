@@ -9,6 +9,7 @@ from django.utils import timezone
 
 SMALLEST_TOTAL = Decimal("0.01")
 LARGEST_TOTAL = Decimal("99999999.99")
+MAX_TRACKING = 100
 
 
 class OrderStatus(models.TextChoices):
@@ -30,8 +31,8 @@ class Order(models.Model):
     )
     status = models.CharField(max_length=10, choices=OrderStatus.choices, default=OrderStatus.PENDING)
     total = models.DecimalField(max_digits=10, decimal_places=2)
-    carrier = models.CharField(max_length=100, blank=True)
-    tracking_number = models.CharField(max_length=100, blank=True)
+    carrier = models.CharField(max_length=MAX_TRACKING, blank=True)
+    tracking_number = models.CharField(max_length=MAX_TRACKING, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     shipped_at = models.DateTimeField(null=True, blank=True)
     delivered_at = models.DateTimeField(null=True, blank=True)

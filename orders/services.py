@@ -1,15 +1,19 @@
 """Writes to orders. Each function: find what the actor may see -> permit -> validate -> do -> return."""
 
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.utils import timezone
 
 from contentapi import policy
 from contentapi.errors import Conflict, Invalid, NotFound, Unauthenticated
 from contentapi.identity import Actor
+from contentapi.text import require_storable
 from orders import selectors
-from orders.models import LARGEST_TOTAL, SMALLEST_TOTAL, Order, OrderStatus
+from orders.models import LARGEST_TOTAL, MAX_TRACKING, SMALLEST_TOTAL, Order, OrderStatus
 
 
 @transaction.atomic
@@ -40,7 +44,7 @@ def pay_order(*, actor: Actor, order_id: str) -> Order:
     order = find_order_to_change(actor, order_id, "pay")
     if order.status != OrderStatus.PENDING:
         raise Conflict(f"An order that is {order.status} cannot be paid.")
-    return save_status(order, OrderStatus.PAID)
+    return save(order, {"status": OrderStatus.PAID})
 
 
 @transaction.atomic
@@ -51,7 +55,42 @@ def cancel_order(*, actor: Actor, order_id: str) -> Order:
         return order
     if order.status != OrderStatus.PENDING:
         raise Conflict(f"An order that is {order.status} cannot be cancelled.")
-    return save_status(order, OrderStatus.CANCELLED)
+    return save(order, {"status": OrderStatus.CANCELLED})
+
+
+@transaction.atomic
+def ship_order(*, actor: Actor, order_id: str, carrier: str, tracking_number: str) -> Order:
+    """Send off an order that is paid. Raises `Conflict` for any other."""
+    order = find_order_to_change(actor, order_id, "ship")
+    policy.permit(actor, policy.may_ship_orders(actor), "ship orders")
+    tracking = clean_tracking(carrier=carrier, tracking_number=tracking_number)
+    if order.status != OrderStatus.PAID:
+        raise Conflict(f"An order that is {order.status} cannot be shipped.")
+    return save(order, {"status": OrderStatus.SHIPPED, "shipped_at": timezone.now(), **tracking})
+
+
+@transaction.atomic
+def deliver_order(*, actor: Actor, order_id: str) -> Order:
+    """Record that an order that was shipped has arrived. Raises `Conflict` for any other."""
+    order = find_order_to_change(actor, order_id, "deliver")
+    policy.permit(actor, policy.may_ship_orders(actor), "deliver orders")
+    if order.status != OrderStatus.SHIPPED:
+        raise Conflict(f"An order that is {order.status} cannot be delivered.")
+    return save(order, {"status": OrderStatus.DELIVERED, "delivered_at": timezone.now()})
+
+
+def clean_tracking(**texts: str) -> dict[str, str]:
+    """Return how an order is tracked, without spaces at the ends. Raises `Invalid`, and `Malformed` for odd text."""
+    require_storable(texts)
+    cleaned = {name: text.strip() for name, text in texts.items()}
+    problems = {
+        name: [f"From 1 to {MAX_TRACKING} characters, and this has {len(text)}."]
+        for name, text in cleaned.items()
+        if not 1 <= len(text) <= MAX_TRACKING
+    }
+    if problems:
+        raise Invalid(problems)
+    return cleaned
 
 
 def find_order_to_change(actor: Actor, order_id: str, act: str) -> Order:
@@ -64,7 +103,8 @@ def find_order_to_change(actor: Actor, order_id: str, act: str) -> Order:
     return order
 
 
-def save_status(order: Order, status: OrderStatus) -> Order:
-    order.status = status
-    order.save(update_fields=["status"])
+def save(order: Order, values: Mapping[str, Any]) -> Order:
+    for name, value in values.items():
+        setattr(order, name, value)
+    order.save(update_fields=values)
     return order

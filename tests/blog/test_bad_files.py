@@ -13,6 +13,7 @@ from tests.blog.test_front_matter import HERE, toml, yaml
 
 LONG_NUMBER = "0x" + "f" * 5000  # more digits than Python writes down
 NUL = "the front matter holds a NUL character or a lone surrogate"
+STATES = "draft, scheduled, published, archived"
 BAD_FILES = [
     (b"", "does not begin with front matter (+++ or ---)"),
     (b"# Soup\n", "does not begin with front matter (+++ or ---)"),
@@ -33,6 +34,12 @@ BAD_FILES = [
     (toml('title = "Soup"\nauthors = ["\\u0000"]'), NUL),
     (toml('title = "Soup"\ntags = ["a\\u0000"]'), NUL),
     (toml('title = "Soup"\ndraft = "no"'), "draft is neither true nor false: 'no'"),
+    (toml('title = "Soup"\nstatus = "private"'), f"status is none of {STATES}: 'private'"),
+    (toml('title = "Soup"\nstatus = ["draft"]'), f"status is none of {STATES}: a list"),
+    (toml('title = "Soup"\ndraft = true\nstatus = "published"'), "is a draft, and its status is published"),
+    (toml('title = "Soup"\nstatus = "scheduled"'), 'status = "scheduled" and publishAt go together'),
+    (toml('title = "Soup"\npublishAt = 2100-01-01'), 'status = "scheduled" and publishAt go together'),
+    (toml('title = "Soup"\nstatus = "scheduled"\npublishAt = "soon"'), "publishAt is no date: 'soon'"),
     (toml('title = "Soup"\ndate = "soon"'), "date is no date: 'soon'"),
     (toml('title = "Soup"\ndate = 2015'), "date is no date: 2015"),
     (toml('title = "Soup"\nupdated = "soon"'), "updated is no date: 'soon'"),

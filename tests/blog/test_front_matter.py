@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from blog import front_matter
 from blog.front_matter import MarkdownPost
+from blog.models import PostStatus
 
 HERE = PurePath("soup.md")
 DAY = datetime(2015, 5, 15, tzinfo=UTC)
@@ -35,7 +36,8 @@ SOUP = MarkdownPost(
     tags=("hot", "cheap"),
     date=DAY,
     updated=datetime(2016, 1, 2, 3, 4, 5, tzinfo=UTC),
-    draft=True,
+    status=PostStatus.DRAFT,
+    publish_at=None,
 )
 SOUP_TOML = """+++
 title = "Soup"
@@ -77,7 +79,9 @@ def test_a_file_with_windows_line_ends_says_the_same_and_keeps_them_in_its_body(
 
 @pytest.mark.parametrize("content", [toml('title = "Soup"'), yaml("title: Soup")])
 def test_a_file_that_says_only_its_title_says_nothing_else(content: bytes) -> None:
-    assert read(content) == MarkdownPost("Soup", "Boil.\n", authors=(), tags=(), date=None, updated=None, draft=False)
+    assert read(content) == MarkdownPost(
+        "Soup", "Boil.\n", authors=(), tags=(), date=None, updated=None, status=None, publish_at=None
+    )
 
 
 @pytest.mark.parametrize(

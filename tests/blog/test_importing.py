@@ -296,3 +296,28 @@ def test_a_path_that_is_a_file_is_known_by_its_name_whatever_its_ending(tmp_path
     (tmp_path / "soup.txt").touch()
 
     assert importing.find_files([tmp_path / "soup.txt"]) == [SourceFile(tmp_path / "soup.txt", "soup.txt")]
+
+
+def scheduled(day: str) -> str:
+    return f'status = "scheduled"\npublishAt = {day}'
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("first", "second", "becomes"),
+    [
+        ("2100-01-01", "2100-02-02", datetime(2100, 2, 2, tzinfo=UTC)),
+        ("2100-01-01", "2100-01-01", datetime(2100, 3, 3, tzinfo=UTC)),
+    ],
+)
+def test_an_editors_time_of_publication_gives_way_only_to_a_new_one_of_the_file(
+    tmp_path: Path, first: str, second: str, becomes: datetime
+) -> None:
+    give(tmp_path, soup(scheduled(first)))
+    Post.objects.update(publish_at=datetime(2100, 3, 3, tzinfo=UTC))
+
+    give(tmp_path, soup(scheduled(second), body="Simmer."))
+
+    assert list(Post.objects.values("status", "publish_at", "body")) == [
+        {"status": "scheduled", "publish_at": becomes, "body": "Simmer."}
+    ]

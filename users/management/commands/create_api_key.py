@@ -3,14 +3,12 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from contentapi.errors import ApiError
+from contentapi.commands import OperatorCommand
 from contentapi.identity import ROLE_SCOPES, Role, Scope
 from users import selectors, services
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = (
         "Create an API key for a user and print it: now or never, for only its digest is kept. The part before the "
         "last underscore is its prefix, by which `revoke_api_key` knows it."
@@ -38,14 +36,8 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, email: str, name: str, scopes: list[str], expires_in_days: int, **__: Any) -> None:
         wanted = [Scope(scope) for scope in scopes]
-        try:
-            key = services.create_api_key(email=email, name=name, scopes=wanted, expires_in_days=expires_in_days)
-            role = Role(selectors.get_user_by_email(email).role)
-        except ApiError as trouble:
-            raise CommandError(trouble.message) from None
+        key = services.create_api_key(email=email, name=name, scopes=wanted, expires_in_days=expires_in_days)
+        role = Role(selectors.get_user_by_email(email).role)
         if beyond := set(wanted) - ROLE_SCOPES[role]:
-            self.stderr.write(
-                f"Note: the role {role} does not allow {', '.join(sorted(beyond))}; the key cannot use it.",
-                str,
-            )
+            self.say(f"Note: the role {role} does not allow {', '.join(sorted(beyond))}; the key cannot use it.")
         self.stdout.write(key)

@@ -3,13 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from contentapi.errors import ApiError
+from contentapi.commands import OperatorCommand
 from users.oauth.clients import register_client
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = (
         "Register an application that may ask users for access (OAuth 2.0, authorization code with PKCE S256). Prints "
         "the client id and, on a second line, the secret: now or never, for only its hash is kept."
@@ -32,10 +30,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_: Any, name: str, redirect_uris: list[str], public: bool, **__: Any) -> None:
-        try:
-            client = register_client(name=name, redirect_uris=redirect_uris, public=public)
-        except ApiError as trouble:
-            raise CommandError(trouble.message) from None
+        client = register_client(name=name, redirect_uris=redirect_uris, public=public)
         self.stdout.write(client.client_id)
         if client.secret:
             self.stdout.write(client.secret)

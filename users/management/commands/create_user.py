@@ -4,14 +4,12 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from contentapi.errors import ApiError
+from contentapi.commands import OperatorCommand
 from contentapi.identity import OPERATOR, Role
 from users import services
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = (
         "Create a user and print the id. Without --password-stdin nobody can log in as them; "
         "API keys work all the same."
@@ -34,8 +32,5 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, email: str, name: str, role: str, password_stdin: bool, **__: Any) -> None:
         password = sys.stdin.readline().rstrip("\r\n") if password_stdin else None
-        try:
-            user = services.create_user(actor=OPERATOR, email=email, name=name, role=Role(role), password=password)
-        except ApiError as trouble:
-            raise CommandError(trouble.message) from None
+        user = services.create_user(actor=OPERATOR, email=email, name=name, role=Role(role), password=password)
         self.stdout.write(str(user.pk))

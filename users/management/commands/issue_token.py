@@ -3,15 +3,13 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from contentapi.errors import ApiError
+from contentapi.commands import OperatorCommand
 from contentapi.identity import ROLE_SCOPES, Role, Scope
 from contentapi.jwt import LONGEST_LIFE
 from users import selectors, tokens
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = (
         "Print a bearer token (JWT) for a user, to be sent as `Authorization: Bearer TOKEN`. It tells of the user and "
         "the role as they are now, until it expires; to change or lock the account does not end it sooner."
@@ -38,14 +36,8 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, email: str, scopes: list[str], ttl: int, **__: Any) -> None:
         wanted = [Scope(scope) for scope in scopes]
-        try:
-            user = selectors.get_user_by_email(email)
-            token = tokens.issue_token(user=user, scopes=wanted, ttl=ttl)
-        except ApiError as trouble:
-            raise CommandError(trouble.message) from None
+        user = selectors.get_user_by_email(email)
+        token = tokens.issue_token(user=user, scopes=wanted, ttl=ttl)
         if beyond := set(wanted) - ROLE_SCOPES[Role(user.role)]:
-            self.stderr.write(
-                f"Note: the role {user.role} does not allow {', '.join(sorted(beyond))}; the token cannot use it.",
-                str,
-            )
+            self.say(f"Note: the role {user.role} does not allow {', '.join(sorted(beyond))}; the token cannot use it.")
         self.stdout.write(token)

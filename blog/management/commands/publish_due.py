@@ -1,0 +1,21 @@
+"""Publish what is scheduled and due. Made to be run again and again, every minute perhaps."""
+
+from typing import Any
+
+from blog import services
+from contentapi.commands import OperatorCommand
+from contentapi.identity import OPERATOR
+
+
+class Command(OperatorCommand):
+    help = (
+        "Publish every post that is scheduled and due, and print the id of each. Run it by cron or the like, as often "
+        "as is to be looked; two at once publish nothing twice."
+    )
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        number = 0
+        for post in services.publish_due_posts(actor=OPERATOR):
+            self.stdout.write(str(post.pk))
+            number += 1
+        self.say(f"Posts published: {number}.")

@@ -1,0 +1,32 @@
+"""Place an order for a user and print its id."""
+
+from argparse import ArgumentParser
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from contentapi.commands import OperatorCommand
+from contentapi.identity import OPERATOR
+from orders import services
+from users import selectors
+
+
+class Command(OperatorCommand):
+    help = "Place an order for a user, pending payment, and print its id."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email", metavar="EMAIL", help="whose order it is")
+        parser.add_argument("--total", required=True, metavar="N", help="the amount, with at most two decimals")
+
+    def handle(self, *_: Any, email: str, total: str, **__: Any) -> None:
+        user = selectors.get_user_by_email(email)
+        order = services.create_order(actor=OPERATOR, total=amount(total), user_id=user.pk)
+        self.stdout.write(str(order.pk))
+
+
+def amount(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise CommandError(f"--total must be a number such as 18.50, and is {text!r}.") from None

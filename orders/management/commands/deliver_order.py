@@ -1,0 +1,19 @@
+"""Record that an order has arrived."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from contentapi.commands import OperatorCommand
+from contentapi.identity import OPERATOR
+from orders import services
+
+
+class Command(OperatorCommand):
+    help = "Record that an order that was shipped has arrived: it is delivered from now on."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("id", metavar="ID", help="which order")
+
+    def handle(self, *_: Any, id: str, **__: Any) -> None:  # noqa: A002
+        services.deliver_order(actor=OPERATOR, order_id=id)
+        self.say(f"Order {id} is delivered.")

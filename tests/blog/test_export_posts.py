@@ -1,0 +1,121 @@
+"""Export: what a file says, and that an import of it gives an equal post."""
+
+import io
+from datetime import UTC, datetime, timedelta
+from pathlib import Path, PurePath
+
+import pytest
+from django.core.management import CommandError, call_command
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blog import front_matter
+from blog.front_matter import MarkdownPost
+from blog.models import MAX_TAG, MAX_TITLE, Post, PostSource, PostStatus
+from tests.factories import make_author, make_comment, make_post
+from tests.thoroughness import examples
+
+MOMENT = datetime(2026, 2, 3, 4, 5, 6, 789, tzinfo=UTC)
+EQUAL = ("title", "body", "tags", "status", "publish_at", "created_at", "updated_at", "author__name")
+
+LINES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).map(str.strip)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+MOMENTS = st.datetimes(timezones=st.just(UTC))
+
+
+@st.composite
+def posts(draw: st.DrawFn) -> MarkdownPost:
+    status = draw(st.sampled_from(PostStatus))
+    return MarkdownPost(
+        title=draw(LINES.filter(bool)),
+        body=draw(TEXTS),
+        authors=tuple(draw(st.lists(LINES.filter(bool), max_size=3))),
+        tags=tuple(draw(st.lists(LINES.filter(bool), max_size=3, unique=True))),
+        date=draw(MOMENTS),
+        updated=draw(MOMENTS),
+        status=status,
+        publish_at=draw(MOMENTS) if status == PostStatus.SCHEDULED else None,
+    )
+
+
+@pytest.mark.property
+@settings(max_examples=examples(1200))
+@given(post=posts())
+def test_what_is_written_is_read_back(post: MarkdownPost) -> None:
+    assert front_matter.parse(front_matter.write(post), PurePath("1999-01-01-other.md")) == post
+
+
+def run(*arguments: str) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    call_command(*arguments, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def equal_parts() -> list[tuple[object, ...]]:
+    return sorted(Post.objects.values_list(*EQUAL))
+
+
+@pytest.mark.django_db
+def test_an_import_of_an_export_gives_equal_posts_and_a_second_one_changes_nothing(tmp_path: Path) -> None:
+    author = make_author(name='Ines "Sea" Öz')
+    make_post(author=author, title="of\u2028 \x7f \t'''", body='+++\n"""\r\n\u0085 \\', tags=["a, b", "c"])
+    make_post(author=author, title="T" * MAX_TITLE, body="", tags=["x" * MAX_TAG], updated_at=MOMENT)
+    make_post(status=PostStatus.SCHEDULED, publish_at=MOMENT + timedelta(days=30000))
+    make_post(status=PostStatus.SCHEDULED, publish_at=MOMENT)  # due, and not published yet
+    make_post(status=PostStatus.ARCHIVED, created_at=MOMENT)
+    make_comment(make_post(status=PostStatus.DRAFT))
+    before = equal_parts()
+    files = {f"{pk}.md" for pk in Post.objects.values_list("pk", flat=True)}
+
+    said = run("export_posts", str(tmp_path / "new" / "folder"))
+    Post.objects.all().delete()
+    run("import_posts", str(tmp_path / "new" / "folder"), "--status", "archived")
+
+    assert said == ("", "Posts exported: 6.\n")
+    assert {file.name for file in (tmp_path / "new" / "folder").iterdir()} == files
+    assert equal_parts() == before
+    run("import_posts", str(tmp_path / "new" / "folder"))
+    assert equal_parts() == before
+    assert set(Post.objects.values_list("version", flat=True)) == {1}
+
+
+@pytest.mark.django_db
+def test_a_file_is_what_other_generators_read_too(tmp_path: Path) -> None:
+    post = make_post(
+        title="Tides", body="Boil.\n", status="draft", author=make_author(name="Ines"), created_at=MOMENT,
+        updated_at=MOMENT, tags=["sea"],
+    )  # fmt: skip
+
+    run("export_posts", str(tmp_path))
+
+    assert (tmp_path / f"{post.pk}.md").read_text() == (
+        '+++\ntitle = "Tides"\ndate = 2026-02-03 04:05:06.000789+00:00\nupdated = 2026-02-03 04:05:06.000789+00:00\n'
+        'authors = [\n    "Ines",\n]\ntags = [\n    "sea",\n]\ndraft = true\nstatus = "draft"\n+++\nBoil.\n'
+    )
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("authors", "exported"), [(["Ines", "Jo"], ("Ines", "Jo")), (["Jo", "Ines"], ("Ines",))])
+def test_all_authors_of_an_imported_post_are_kept_while_the_first_is_the_posts(
+    tmp_path: Path, authors: list[str], exported: tuple[str, ...]
+) -> None:
+    post = make_post(author=make_author(name="Ines"))
+    PostSource.objects.create(post=post, path="a.md", digest=b"", authors=authors, status=post.status)
+
+    run("export_posts", str(tmp_path))
+
+    read = front_matter.parse((tmp_path / f"{post.pk}.md").read_bytes(), PurePath("a.md"))
+    assert read
+    assert read.authors == exported
+
+
+@pytest.mark.django_db
+def test_a_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
+    make_post()
+    (tmp_path / "mine.txt").write_text("mine")
+
+    for directory, message in [(tmp_path, "is not empty"), (tmp_path / "mine.txt", "File exists")]:
+        with pytest.raises(CommandError, match=message):
+            run("export_posts", str(directory))
+
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]

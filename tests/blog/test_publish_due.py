@@ -1,0 +1,84 @@
+"""Publishing what is scheduled and due."""
+
+import io
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from blog import services
+from blog.models import Post, PostStatus
+from contentapi.errors import Forbidden, Unauthenticated
+from contentapi.identity import ANONYMOUS, OPERATOR, Role
+from tests.blog.racing import race
+from tests.factories import make_actor, make_post
+
+
+def scheduled(minutes: int) -> Post:
+    """Make a post that is to be published in so many minutes."""
+    return make_post(status=PostStatus.SCHEDULED, publish_at=timezone.now() + timedelta(minutes=minutes))
+
+
+def publish_due() -> list[int]:
+    return [post.pk for post in services.publish_due_posts(actor=OPERATOR)]
+
+
+@pytest.mark.django_db
+def test_what_is_due_is_published_the_longest_due_first_and_nothing_else() -> None:
+    late, later, not_yet, draft = scheduled(-5), scheduled(-60), scheduled(5), make_post(status=PostStatus.DRAFT)
+    untouched = list(Post.objects.filter(pk__in=[not_yet.pk, draft.pk]).order_by("pk").values())
+
+    published = publish_due()
+
+    assert published == [later.pk, late.pk]
+    for post in (late, later):
+        created_at = post.created_at
+        post.refresh_from_db()
+        assert (post.status, post.publish_at, post.version, post.created_at) == ("published", None, 2, created_at)
+    assert list(Post.objects.filter(pk__in=[not_yet.pk, draft.pk]).order_by("pk").values()) == untouched
+    assert publish_due() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_post_that_is_taken_back_meanwhile_stays_a_draft() -> None:
+    post = scheduled(-5)
+
+    def take_back() -> None:
+        Post.objects.select_for_update().get()
+        Post.objects.update(status=PostStatus.DRAFT, publish_at=None)
+
+    assert race(take_back, publish_due) == [[]]
+    post.refresh_from_db()
+    assert (post.status, post.version) == ("draft", 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_at_once_publish_each_post_once() -> None:
+    first, second = scheduled(-10), scheduled(-5)
+
+    told = race(lambda: list(Post.objects.select_for_update()), publish_due, publish_due)
+
+    assert sorted([*told[0], *told[1]]) == sorted([first.pk, second.pk])
+    assert set(Post.objects.values_list("status", "version")) == {("published", 2)}
+
+
+@pytest.mark.django_db
+def test_only_who_publishes_everybodys_posts_may() -> None:
+    scheduled(-5)
+
+    for actor, refusal in [(make_actor(Role.AUTHOR), Forbidden), (ANONYMOUS, Unauthenticated)]:
+        with pytest.raises(refusal):
+            list(services.publish_due_posts(actor=actor))
+
+    assert Post.objects.get().status == "scheduled"
+
+
+@pytest.mark.django_db
+def test_the_command_prints_the_ids_and_says_how_many() -> None:
+    posts, out, err = [scheduled(-5), scheduled(-4)], io.StringIO(), io.StringIO()
+
+    call_command("publish_due", stdout=out, stderr=err)
+
+    assert out.getvalue() == "".join(f"{post.pk}\n" for post in posts)
+    assert err.getvalue() == "Posts published: 2.\n"

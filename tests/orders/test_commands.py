@@ -1,0 +1,64 @@
+"""The operators' commands for orders. The rules are in test_services.py, test_moving.py and test_shipping.py."""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from orders.models import Order
+from tests.factories import make_order, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*arguments: str) -> tuple[str, str]:
+    """Run a command; return what it wrote to stdout and to stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    call_command(*arguments, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def test_an_order_is_placed_paid_shipped_and_delivered() -> None:
+    user = make_user(email="ines@example.invalid")
+
+    out, err = run("create_order", "Ines@example.invalid", "--total", "18.50")
+    order = Order.objects.get()
+    assert (out, err) == (f"{order.pk}\n", "")
+    assert (order.user, str(order.total), order.status) == (user, "18.50", "pending")
+
+    Order.objects.update(status="paid")
+    shipped = run("ship_order", str(order.pk), "--carrier", "Coastal Post", "--tracking-number", "CP 17")
+    delivered = run("deliver_order", str(order.pk))
+
+    assert (shipped, delivered) == (
+        ("", f"Order {order.pk} is shipped.\n"),
+        ("", f"Order {order.pk} is delivered.\n"),
+    )
+    order.refresh_from_db()
+    assert (order.status, order.carrier, order.tracking_number) == ("delivered", "Coastal Post", "CP 17")
+
+
+@pytest.mark.parametrize(
+    "total", ["much", "", "1,50", "NaN", "sNaN", "Infinity", "0", "-1", "1e9", "0.001", "1e999999"]
+)
+def test_a_total_that_is_none_is_refused_in_words(total: str) -> None:
+    make_user(email="ines@example.invalid")
+
+    with pytest.raises(CommandError, match=r"^(--total must be a number such as 18\.50|total: From 0\.01 to )"):
+        run("create_order", "ines@example.invalid", "--total", total)
+
+    assert not Order.objects.exists()
+
+
+def test_what_a_service_refuses_ends_a_command_with_its_message() -> None:
+    order = make_order()
+
+    for arguments, message in [
+        (("create_order", "no@example.invalid", "--total", "1"), "There is no user with the email no@example.invalid."),
+        (("deliver_order", str(order.pk)), "An order that is pending cannot be delivered."),
+        (("deliver_order", "x"), "There is no order with this id."),
+        (("ship_order", "0", "--carrier", "C", "--tracking-number", "T"), "There is no order with this id."),
+    ]:
+        with pytest.raises(CommandError) as refusal:
+            run(*arguments)
+        assert str(refusal.value) == message
