@@ -91,12 +91,12 @@ def preferred_media_type(environ: Mapping[str, Any]) -> str | None:
 def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
     """Decode the body. Raises `UnsupportedMediaType`, `TooLarge` or `Malformed`."""
     if not is_json(environ.get("CONTENT_TYPE", "")):
-        raise UnsupportedMediaType(f"Send the request as {JSON} in UTF-8.")
+        raise UnsupportedMediaType(f"Send the body as {JSON} in UTF-8.")
     try:
         body = BODY.decode(read_bytes(environ).decode())  # members that are ignored must be UTF-8 too
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as trouble:
         reason = "it is nested too deeply" if isinstance(trouble, RecursionError) else trouble
-        raise Malformed(f"The body is not a GraphQL request in JSON: {reason}.") from None
+        raise Malformed(f"The body is not what is expected: {reason}.") from None
     require_storable(body.variables)
     return body
 

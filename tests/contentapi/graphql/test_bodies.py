@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.contentapi.graphql.conftest import Post, error_entry, post_to_graphql
 
-BODY = "The body is not a GraphQL request in JSON: "
+BODY = "The body is not what is expected: "
 STORABLE = "Text must not contain the NUL character or lone surrogates."
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

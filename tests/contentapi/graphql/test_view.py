@@ -201,7 +201,7 @@ def test_json_in_utf_8_is_taken(post: Post, content_type: str) -> None:
 def test_a_body_of_another_type_is_415(post: Post, content_type: str) -> None:
     answer = post(HELLO, content_type)
 
-    error = error_entry(answer, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the request as application/json in UTF-8.")
+    error = error_entry(answer, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the body as application/json in UTF-8.")
     assert (answer.status, answer.body) == (415, {"errors": [error]})
 
 

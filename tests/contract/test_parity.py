@@ -1,0 +1,266 @@
+"""Both faces: the same act failing for the same reason gives the same status, code and message."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from django.db import transaction
+from pytest_django import Settings
+
+from blog.models import Comment, Post
+from contentapi import rates
+from contentapi.identity import ANONYMOUS, Actor, Role, Scope
+from tests.conftest import GraphQL, api_key_of
+from tests.factories import make_actor, make_author, make_comment, make_post
+from tests.resources import ask
+
+pytestmark = pytest.mark.django_db
+
+PAST, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+NEW = {"title": "New", "body": "Text."}
+NO_ID = "999999999"
+
+CREATE = "mutation ($input: CreatePostInput!) { createPost(input: $input) { id } }"
+UPDATE = "mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id } }"
+SCHEDULE = "mutation ($input: SchedulePostInput!) { schedulePost(input: $input) { id } }"
+COMMENT = "mutation ($input: AddCommentInput!) { addComment(input: $input) { id } }"
+PUBLISH, UNPUBLISH, ARCHIVE = (
+    f"mutation ($id: ID!, $expectedVersion: String) {{ {act}(id: $id, expectedVersion: $expectedVersion) {{ id }} }}"
+    for act in ("publishPost", "unpublishPost", "archivePost")
+)
+DELETE = "mutation ($id: ID!, $expectedVersion: String) { deletePost(id: $id, expectedVersion: $expectedVersion) }"
+DELETE_COMMENT = "mutation ($id: ID!) { deleteComment(id: $id) }"
+
+
+class Failure(NamedTuple):
+    status: int
+    code: str
+    message: str
+
+
+@dataclass
+class World:
+    """What the acts are done to, by an author whose scopes can be told."""
+
+    scopes: set[Scope] | None = None
+    author: Actor = field(init=False)
+    posts: dict[str, Post] = field(init=False)
+    others: dict[str, Post] = field(init=False)
+    comment: Comment = field(init=False)
+
+    def __post_init__(self) -> None:
+        profile, other = make_author(), make_author()
+        self.author = make_actor(Role.AUTHOR, author=profile, scopes=self.scopes)
+        self.posts, self.others = ({s: self.post(of, s) for s in self.states} for of in (profile, other))
+        self.comment = make_comment(self.others["published"])
+
+    states = ("draft", "scheduled", "published", "archived")
+
+    def post(self, author: Any, status: str) -> Post:
+        return make_post(author=author, status=status, publish_at=LATER if status == "scheduled" else None)
+
+
+def creation(**values: Any) -> Any:
+    return lambda _: ((CREATE, {"input": {**NEW, **values}}), ("POST", "/posts", {**NEW, **values}))
+
+
+def update(status: str, **values: Any) -> Any:
+    def of(world: World) -> Any:
+        post_id = str(world.posts[status].pk)
+        return (UPDATE, {"input": {"id": post_id, **values}}), ("PATCH", f"/posts/{post_id}", values)
+
+    return of
+
+
+def update_of(post_id: str) -> Any:
+    return lambda _: ((UPDATE, {"input": {"id": post_id, **NEW}}), ("PATCH", f"/posts/{post_id}", NEW))
+
+
+def update_of_others(status: str) -> Any:
+    return lambda world: update_of(str(world.others[status].pk))(world)
+
+
+def move(mutation: str, old: str, new: str, **values: Any) -> Any:
+    def of(world: World) -> Any:
+        post_id = str(world.posts[old].pk)
+        return (mutation, {"id": post_id, **values}), ("PATCH", f"/posts/{post_id}", {"status": new, **values})
+
+    return of
+
+
+def publication(old: str, **values: Any) -> Any:
+    def of(world: World) -> Any:
+        post_id = str(world.posts[old].pk)
+        return (PUBLISH, {"id": post_id, **values}), ("POST", f"/posts/{post_id}/publish", values or None)
+
+    return of
+
+
+def schedule(old: str, **values: Any) -> Any:
+    def of(world: World) -> Any:
+        post_id = str(world.posts[old].pk)
+        patch = {"status": "scheduled", **values}
+        return (SCHEDULE, {"input": {"id": post_id, **values}}), ("PATCH", f"/posts/{post_id}", patch)
+
+    return of
+
+
+def deletion(post_id: str) -> Any:
+    return lambda _: ((DELETE, {"id": post_id}), ("DELETE", f"/posts/{post_id}", None))
+
+
+def deletion_of_others(status: str) -> Any:
+    return lambda world: deletion(str(world.others[status].pk))(world)
+
+
+def saying(body: str, post_id: str | None = None) -> Any:
+    def of(world: World) -> Any:
+        on = post_id or str(world.others["published"].pk)
+        return (COMMENT, {"input": {"postId": on, "body": body}}), ("POST", f"/posts/{on}/comments", {"body": body})
+
+    return of
+
+
+def uncommenting(comment_id: str | None = None) -> Any:
+    def of(world: World) -> Any:
+        gone = comment_id or str(world.comment.pk)
+        return (DELETE_COMMENT, {"id": gone}), ("DELETE", f"/posts/{world.comment.post_id}/comments/{gone}", None)
+
+    return of
+
+
+def listing(**arguments: Any) -> Any:
+    query = "&".join(f"{name}={value}" for name, value in arguments.items())
+    document = "query ($limit: Int) { posts(limit: $limit) { id } }"
+    return lambda _: ((document, arguments), ("GET", f"/posts?{query}", None))
+
+
+FAILURES: dict[str, tuple[Any, int]] = {
+    "no title": (creation(title=" "), 422),
+    "a long title": (creation(title="x" * 201), 422),
+    "a long body": (creation(body="x" * 200_001), 422),
+    "many tags": (creation(tags=[str(n) for n in range(21)]), 422),
+    "an empty tag": (creation(tags=[""]), 422),
+    "a tag twice": (creation(tags=["a", " a"]), 422),
+    "all of it wrong": (creation(title="", tags=["", ""]), 422),
+    "no such author": (creation(authorId=NO_ID), 422),
+    "an author that is no id": (creation(authorId="x"), 422),
+    "another author": (lambda world: creation(authorId=str(world.others["draft"].author_id))(world), 403),
+    "scheduled without a time": (creation(status="scheduled"), 422),
+    "scheduled in the past": (creation(status="scheduled", publishAt=PAST.isoformat()), 422),
+    "a time for a draft": (creation(publishAt=LATER.isoformat()), 422),
+    "NUL": (creation(title="a\0b"), 400),
+    "a null title": (update("draft", title=None), 422),
+    "null everywhere": (update("draft", title=None, body=None, tags=None), 422),
+    "an outdated version": (update("draft", title="x", expectedVersion="7"), 409),
+    "an outdated tag": (update("draft", title="x", expectedVersion='"7-c0ffee"'), 409),
+    "a version that is none": (update("draft", title="x", expectedVersion="new"), 409),
+    "no such post": (update_of(NO_ID), 404),
+    "a post that is no id": (update_of("x"), 404),
+    "another's draft": (update_of_others("draft"), 404),
+    "another's published post": (update_of_others("published"), 403),
+    "publishing what is archived": (publication("archived"), 409),
+    "publishing an outdated version": (publication("draft", expectedVersion="7"), 409),
+    "publishing what is archived by its state": (move(PUBLISH, "archived", "published"), 409),
+    "archiving what is scheduled": (move(ARCHIVE, "scheduled", "archived"), 409),
+    "unpublishing an outdated version": (move(UNPUBLISH, "published", "draft", expectedVersion="7"), 409),
+    "scheduling without a time": (schedule("draft"), 422),
+    "scheduling in the past": (schedule("draft", publishAt=PAST.isoformat()), 422),
+    "scheduling what is published": (schedule("published", publishAt=LATER.isoformat()), 409),
+    "deleting no post": (deletion(NO_ID), 404),
+    "deleting another's draft": (deletion_of_others("draft"), 404),
+    "deleting another's post": (deletion_of_others("published"), 403),
+    "an empty comment": (saying(" "), 422),
+    "a comment on nothing": (saying("x", NO_ID), 404),
+    "deleting no comment": (uncommenting(NO_ID), 404),
+    "deleting another's comment": (uncommenting(), 403),
+    "no item on a page": (listing(limit=0), 400),
+    "too many items on a page": (listing(limit=101), 400),
+}
+WRITES = [name for name in FAILURES if "page" not in name]
+
+
+def on_both_faces(gql: GraphQL, act: Any, world: World, actor: Actor, **headers: str) -> list[Failure]:
+    """Do an act on each face, and undo what the first may have done."""
+    (document, variables), (method, path, body) = act(world)
+    asker = None if actor == ANONYMOUS else actor
+    with transaction.atomic():
+        answer = gql(document, actor=asker, **variables)
+        transaction.set_rollback(True)
+    entry = answer.body["errors"][0]
+    assert entry["extensions"]["status"] == answer.status
+    rates.reset()
+    reply = ask(method, path, body, actor=asker, **headers)
+    return [Failure(answer.status, entry["extensions"]["code"], entry["message"]), Failure(*reply.failure)]
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failure_is_said_alike(gql: GraphQL, name: str) -> None:
+    act, status = FAILURES[name]
+    world = World()
+
+    by_graphql, by_rest = on_both_faces(gql, act, world, world.author)
+
+    assert by_graphql == by_rest
+    assert by_graphql.status == status
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_the_anonymous_are_told_alike_that_a_credential_is_needed(gql: GraphQL, name: str) -> None:
+    act, status = FAILURES[name]
+
+    by_graphql, by_rest = on_both_faces(gql, act, World(), ANONYMOUS)
+
+    assert by_graphql == by_rest
+    assert by_graphql.status == (400 if status == 400 else 401)
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_who_lacks_the_scopes_is_told_alike(gql: GraphQL, name: str) -> None:
+    act, _ = FAILURES[name]
+    world = World(scopes={Scope.USERS_READ})
+
+    by_graphql, by_rest = on_both_faces(gql, act, world, world.author)
+
+    assert by_graphql == by_rest
+    assert by_graphql.status in (400, 403, 404)
+
+
+@pytest.mark.parametrize(
+    "headers", [{"X_API_Key": "x"}, {"Authorization": "Bearer x"}, {"Authorization": "Basic x"}, {"X_API_Key": ""}]
+)
+def test_a_bad_credential_is_refused_alike(headers: dict[str, str]) -> None:
+    body: Any = {"query": "{ __typename }"}
+
+    by_graphql, by_rest = ask("POST", "/graphql", body, actor=None, **headers), ask("GET", "/posts", **headers)  # type: ignore[arg-type]
+
+    entry = by_graphql.body["errors"][0]
+    assert (by_graphql.status, entry["extensions"]["code"], entry["message"]) == by_rest.failure
+    assert by_graphql.headers["WWW-Authenticate"] == by_rest.headers["WWW-Authenticate"]
+
+
+def test_too_many_requests_are_refused_alike(settings: Settings) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/minute")
+    ask("GET", "/posts")
+
+    by_graphql, by_rest = ask("POST", "/graphql", {"query": "{ __typename }"}), ask("GET", "/posts")
+
+    entry = by_graphql.body["errors"][0]
+    assert (by_graphql.status, entry["extensions"]["code"], entry["message"]) == by_rest.failure
+    assert by_graphql.headers["Retry-After"] == by_rest.headers["Retry-After"]
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [(b"{", "application/json"), (b"{}", "text/plain"), (b"{}", ""), (b"[]", "application/json")],
+)
+def test_a_body_that_cannot_be_read_is_refused_alike(body: bytes, content_type: str) -> None:
+    key = api_key_of(make_actor(Role.AUTHOR))
+
+    by_graphql = ask("POST", "/graphql", body, content_type=content_type, X_API_Key=key)
+    by_rest = ask("POST", "/posts", body, content_type=content_type, X_API_Key=key)
+
+    entry = by_graphql.body["errors"][0]
+    assert (by_graphql.status, entry["extensions"]["code"], entry["message"]) == by_rest.failure
