@@ -72,11 +72,10 @@ class PostQuerySet(models.QuerySet["Post"]):
     def of_author(self, author_id: int | None) -> PostQuerySet:
         return self if author_id is None else self.filter(author=author_id)
 
-    def older_than(self, created_at: datetime | None, pk: int | None) -> PostQuerySet:
-        """Return the posts that stand after this one, newest first; the first condition is for the index."""
-        if created_at is None:
-            return self
-        return self.filter(Q(created_at__lt=created_at) | Q(pk__lt=pk), created_at__lte=created_at)
+    def created_between(self, begin: datetime | None, end: datetime | None) -> PostQuerySet:
+        """Return the posts written from `begin` on and before `end`; None leaves a side open."""
+        later = self if begin is None else self.filter(created_at__gte=begin)
+        return later if end is None else later.filter(created_at__lt=end)
 
 
 class Post(models.Model):
@@ -136,12 +135,6 @@ class Post(models.Model):
 class CommentQuerySet(models.QuerySet["Comment"]):
     def oldest_first(self) -> CommentQuerySet:
         return self.order_by("created_at", "id")
-
-    def later_than(self, created_at: datetime | None, pk: int | None) -> CommentQuerySet:
-        """Return the comments that stand after this one, oldest first."""
-        if created_at is None:
-            return self
-        return self.filter(Q(created_at__gt=created_at) | Q(pk__gt=pk), created_at__gte=created_at)
 
 
 class Comment(models.Model):
