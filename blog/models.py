@@ -124,6 +124,10 @@ class Post(models.Model):
             models.Index(F("created_at").desc(), F("id").desc(), name="blog_post_newest"),
             models.Index("status", F("created_at").desc(), F("id").desc(), name="blog_post_status_newest"),
             models.Index("author", F("created_at").desc(), F("id").desc(), name="blog_post_author_newest"),
+            models.Index(fields=["updated_at", "id"], name="blog_post_updated"),
+            models.Index(fields=["status", "updated_at", "id"], name="blog_post_status_updated"),
+            models.Index(fields=["title", "id"], name="blog_post_title"),
+            models.Index(fields=["status", "title", "id"], name="blog_post_status_title"),
             GinIndex(fields=["tags"], name="blog_post_tags"),
             models.Index(fields=["publish_at"], condition=Q(status=PostStatus.SCHEDULED), name="blog_post_due"),
         ]

@@ -229,10 +229,11 @@ class Making:
 
         An empty page has no row at its ends, and what stands at a bound is beyond the page in any case.
         """
-        beyond = Q(AnyRow(self.rows.filter(self.order.beyond(*self.end(end), backwards=backwards))))
+        rows = self.rows.order_by(*self.order.terms(backwards=backwards))
+        beyond = Q(AnyRow(rows.filter(self.order.beyond(*self.end(end), backwards=backwards))))
         if getattr(self.window, bound) is not None:
             at_bound = self.order.beyond(*self.place(bound), backwards=backwards, inclusive=True)
-            beyond = Q(AnyRow(self.rows.filter(at_bound))) | beyond
+            beyond = Q(AnyRow(rows.filter(at_bound))) | beyond
         return ExpressionWrapper(beyond, output_field=BooleanField())
 
     def cursor(self, value: Combinable, key: Combinable, parent: Combinable) -> Cursor:

@@ -149,9 +149,12 @@ class CountTable(Subquery):
 
 
 class AnyRow(Subquery):
-    """Whether a query has a row."""
+    """Whether a query has a row: it is the query's first, so that the index of its order finds it.
 
-    template = "EXISTS(%(subquery)s)"
+    Of an EXISTS, PostgreSQL drops the order, and may then read the whole table to find that there is no row.
+    """
+
+    template = "((%(subquery)s LIMIT 1) IS NOT NULL)"
 
     def __init__(self, queryset: QuerySet[Model]) -> None:
         super().__init__(queryset.values("pk"), output_field=BooleanField())

@@ -106,8 +106,9 @@ def test_the_operation_that_is_asked_for_counts_with_its_own_defaults() -> None:
         ("{ search(first: 2) { edges { node { id } } } }", 1 + 2),
         ("{ things(first: 2, last: 9) { edges { node { id } } } }", 1 + 9),
         (
-            "{ a: things(first: 2) { ...T } b: things(last: 3) { ...T } } fragment T on ThingConnection { ...E info { total } }"
-            " fragment E on ThingConnection { edges { node { id } } }",
+            "{ a: things(first: 2) { ...T } b: things(last: 3) { ...T } } "
+            "fragment T on ThingConnection { ...E info { total } } "
+            "fragment E on ThingConnection { edges { node { id } } }",
             (2 + 2) + (2 + 3),
         ),
         (
