@@ -75,11 +75,10 @@ class PostQuerySet(models.QuerySet["Post"]):
     def of_author(self, author_id: int | None) -> PostQuerySet:
         return self if author_id is None else self.filter(author=author_id)
 
-    def older_than(self, created_at: datetime | None, pk: int | None) -> PostQuerySet:
-        """Return the posts that stand after this one, newest first; the first condition is for the index."""
-        if created_at is None:
-            return self
-        return self.filter(Q(created_at__lt=created_at) | Q(pk__lt=pk), created_at__lte=created_at)
+    def created_between(self, begin: datetime | None, end: datetime | None) -> PostQuerySet:
+        """Return the posts written from `begin` on and before `end`; None leaves a side open."""
+        later = self if begin is None else self.filter(created_at__gte=begin)
+        return later if end is None else later.filter(created_at__lt=end)
 
 
 class Post(models.Model):
@@ -128,6 +127,10 @@ class Post(models.Model):
             models.Index(F("created_at").desc(), F("id").desc(), name="blog_post_newest"),
             models.Index("status", F("created_at").desc(), F("id").desc(), name="blog_post_status_newest"),
             models.Index("author", F("created_at").desc(), F("id").desc(), name="blog_post_author_newest"),
+            models.Index(fields=["updated_at", "id"], name="blog_post_updated"),
+            models.Index(fields=["status", "updated_at", "id"], name="blog_post_status_updated"),
+            models.Index(fields=["title", "id"], name="blog_post_title"),
+            models.Index(fields=["status", "title", "id"], name="blog_post_status_title"),
             GinIndex(fields=["tags"], name="blog_post_tags"),
             models.Index(fields=["publish_at"], condition=Q(status=PostStatus.SCHEDULED), name="blog_post_due"),
         ]
@@ -139,12 +142,6 @@ class Post(models.Model):
 class CommentQuerySet(models.QuerySet["Comment"]):
     def oldest_first(self) -> CommentQuerySet:
         return self.order_by("created_at", "id")
-
-    def later_than(self, created_at: datetime | None, pk: int | None) -> CommentQuerySet:
-        """Return the comments that stand after this one, oldest first."""
-        if created_at is None:
-            return self
-        return self.filter(Q(created_at__gt=created_at) | Q(pk__gt=pk), created_at__gte=created_at)
 
 
 class Comment(models.Model):

@@ -6,7 +6,29 @@ from django.db.models.functions import NullIf
 from blog.models import Author, Comment, CommentQuerySet, Post, PostQuerySet
 from contentapi import policy
 from contentapi.identity import Actor
-from contentapi.projection import Computed, Count, Many, One, Projection
+from contentapi.projection import (
+    Computed,
+    Connection,
+    ConnectionType,
+    Count,
+    Many,
+    One,
+    Order,
+    PrescribedType,
+    Projection,
+)
+
+NEWEST_FIRST = Order("created_at", descending=True)
+OLDEST_FIRST = Order("created_at")
+POST_ORDERS = {
+    "createdAtDesc": NEWEST_FIRST,
+    "createdAtAsc": OLDEST_FIRST,
+    "updatedAtDesc": Order("updated_at", descending=True),
+    "updatedAtAsc": Order("updated_at"),
+    "titleAsc": Order("title"),
+    "titleDesc": Order("title", descending=True),
+}
+COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}
 
 
 def oldest_first(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
@@ -32,6 +54,7 @@ POST = Projection(
         "status": "status",
         "author": One("author"),
         "comments": Many("comments", oldest_first),
+        "commentsConnection": Connection("comments"),
         "commentCount": Count("comments"),
         "createdAt": "created_at",
         "updatedAt": "updated_at",
@@ -65,4 +88,11 @@ COMMENT = Projection(
     },
 )
 
-PROJECTIONS = [POST, AUTHOR, COMMENT]
+POST_CONNECTION = ConnectionType(POST)
+COMMENT_CONNECTION = ConnectionType(COMMENT)
+
+PROJECTIONS: list[Projection | PrescribedType] = [
+    *(POST, POST_CONNECTION, POST_CONNECTION.edge),
+    *(COMMENT, COMMENT_CONNECTION, COMMENT_CONNECTION.edge),
+    AUTHOR,
+]

@@ -2,19 +2,21 @@
 
 from typing import Any
 
-from ariadne import MutationType, QueryType
+from ariadne import EnumType, MutationType, QueryType
 from django.db.models import QuerySet
 from graphql import GraphQLResolveInfo
 
 from blog import selectors, services
 from blog.models import Author, Comment, Post, PostStatus
+from blog.projections import COMMENT_ORDERS, POST_ORDERS
 from contentapi.identity import RequestContext
+from contentapi.projection import Connected, Order
 
 Info = GraphQLResolveInfo[RequestContext]
 
 QUERY = QueryType()
 MUTATION = MutationType()
-BINDABLES = [QUERY, MUTATION]
+BINDABLES = [QUERY, MUTATION, EnumType("PostOrder", POST_ORDERS), EnumType("CommentOrder", COMMENT_ORDERS)]
 
 
 @QUERY.field("post")
@@ -25,6 +27,13 @@ def post(_: None, info: Info, id: str) -> QuerySet[Post]:
 @QUERY.field("posts")
 def posts(_: None, info: Info, limit: int | None = None, status: str | None = None) -> QuerySet[Post]:
     return selectors.list_posts(info.context["actor"], limit=limit, status=status)
+
+
+@QUERY.field("postsConnection")
+def posts_connection(
+    _: None, info: Info, filter: dict[str, Any] | None = None, order_by: Order | None = None, **window: Any
+) -> Connected:
+    return selectors.connect_posts(info.context["actor"], fitting=filter, order_by=order_by, **window)
 
 
 @QUERY.field("author")

@@ -1,16 +1,19 @@
 """Reads: which rows an actor may see. A function returns a QuerySet; what may not be seen is simply not in it."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 import msgspec
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from blog.models import MAX_TAG, Author, Comment, Post, PostStatus
+from blog.projections import NEWEST_FIRST, OLDEST_FIRST
 from contentapi import policy
 from contentapi.errors import Malformed
 from contentapi.identity import Actor
-from contentapi.pagination import Position, parse_id, require_page_size
-from contentapi.projection import PreparedQuery, by_shape
+from contentapi.pagination import Position, asked_window, parse_id, require_page_size
+from contentapi.projection import Connected, Order, PreparedQuery, by_shape
 
 
 def post_by_id(actor: Actor, post_id: str) -> QuerySet[Post]:
@@ -39,16 +42,21 @@ def posts_after(
     """Return posts newest first after a position: in one state, with a tag, of an author. Raises `Malformed`."""
     if status is not None and status not in PostStatus.values:
         raise Malformed(f"status must be one of {', '.join(PostStatus.values)}.")
-    if tag is not None and len(tag) > MAX_TAG:  # the comparison would cut it off
-        raise Malformed(f"tag must have at most {MAX_TAG} characters.")
     return visible_posts(
         actor,
         status=status,
-        tag=tag,
+        tag=tag if tag is None else storable_tag(tag),
         author=None if author is None else parse_id(author),
-        created_at=position and position.created_at,
+        created_at=position and position.value,
         pk=position and position.id,
     )
+
+
+def storable_tag(tag: str) -> str:
+    """Return a tag that a post can have. Raises `Malformed`: the comparison would cut a longer one off."""
+    if len(tag) > MAX_TAG:
+        raise Malformed(f"tag must have at most {MAX_TAG} characters.")
+    return tag
 
 
 @by_shape(Post)
@@ -58,11 +66,60 @@ def visible_posts(
     status: str | None,
     tag: str | None = None,
     author: int | None = None,
-    created_at: datetime | None = None,
+    created_at: str | None = None,
     pk: int | None = None,
 ) -> QuerySet[Post]:
     posts = Post.objects.filter(policy.visible_posts(actor)).in_status(status).tagged(tag).of_author(author)
-    return posts.older_than(created_at, pk).newest_first()
+    return posts.filter(after(NEWEST_FIRST, created_at, pk)).newest_first()
+
+
+def after(order: Order, value: str | None, pk: int | None) -> Q:
+    """Return the condition on rows after a position in an order: none where there is no position."""
+    return Q() if value is None else order.beyond(value, pk)
+
+
+def connect_posts(
+    actor: Actor, *, fitting: Mapping[str, Any] | None = None, order_by: Order | None = None, **window: Any
+) -> Connected:
+    """Return the posts that fit a filter, by `first` and `after` or by `last` and `before`. Raises `Malformed`."""
+    chosen = {name: value for name, value in sorted((fitting or {}).items()) if value is not None}
+    order = order_by or NEWEST_FIRST
+    bound_to = {**{name: str(value) for name, value in chosen.items()}, "orderBy": order.terms()}
+    return Connected(posts_that_fit(actor, **chosen), order, asked_window("postsConnection", bound_to, **window))
+
+
+def posts_that_fit(
+    actor: Actor,
+    *,
+    status: str | None = None,
+    tag: str | None = None,
+    author: str | None = None,
+    created_from: datetime | None = None,
+    created_before: datetime | None = None,
+) -> QuerySet[Post]:
+    """Return posts in no order. Raises `Malformed`."""
+    return unordered_posts(
+        actor,
+        status=status,
+        tag=tag if tag is None else storable_tag(tag),
+        author=None if author is None else parse_id(author),
+        created_from=created_from,
+        created_before=created_before,
+    )
+
+
+@by_shape(Post)
+def unordered_posts(
+    actor: Actor,
+    *,
+    status: str | None,
+    tag: str | None,
+    author: int | None,
+    created_from: datetime | None,
+    created_before: datetime | None,
+) -> QuerySet[Post]:
+    posts = Post.objects.filter(policy.visible_posts(actor)).in_status(status).tagged(tag).of_author(author)
+    return posts.created_between(created_from, created_before)
 
 
 def author_by_id(actor: Actor, author_id: str) -> QuerySet[Author]:
@@ -93,15 +150,15 @@ def comments_after(actor: Actor, position: Position | None, *, post_id: str) -> 
     return visible_comments(
         actor,
         post=parse_id(post_id),
-        created_at=position and position.created_at,
+        created_at=position and position.value,
         pk=position and position.id,
     )
 
 
 @by_shape(Comment)
-def visible_comments(actor: Actor, *, post: int, created_at: datetime | None, pk: int | None) -> QuerySet[Comment]:
+def visible_comments(actor: Actor, *, post: int, created_at: str | None, pk: int | None) -> QuerySet[Comment]:
     posts = Post.objects.filter(policy.visible_posts(actor), pk=post)
-    return Comment.objects.filter(post__in=posts).later_than(created_at, pk).oldest_first()
+    return Comment.objects.filter(post__in=posts).filter(after(OLDEST_FIRST, created_at, pk)).oldest_first()
 
 
 class AuthorRow(msgspec.Struct):

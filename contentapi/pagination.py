@@ -7,28 +7,31 @@ that it is for. What is inserted or deleted meanwhile shifts nothing.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 import msgspec
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.db.models import QuerySet
+from django.utils.encoding import force_bytes
 
 from contentapi.errors import Malformed, NotFound
 from contentapi.text import require_storable
 
 DEFAULT_PAGE = 10
 LARGEST_OFFSET = 2**31 - 1
+Filters = Mapping[str, Any]  # of JSON values
 NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
-def require_page_size(limit: int | None, *, default: int) -> int:
+def require_page_size(limit: int | None, *, default: int, name: str = "limit") -> int:
     """Return how many items a page holds; None stands for the default. Raises `Malformed` outside the limits."""
     size = default if limit is None else limit
     most = settings.ENVIRONMENT.contentapi_max_page
     if not 1 <= size <= most:
-        raise Malformed(f"limit must be from 1 to {most} (CONTENTAPI_MAX_PAGE), and is {size}.")
+        raise Malformed(f"{name} must be from 1 to {most} (CONTENTAPI_MAX_PAGE), and is {size}.")
     return size
 
 
@@ -40,18 +43,22 @@ def parse_id(text: str) -> int:
     return number if str(number) == text and number < 2**63 else 0
 
 
-class Position(msgspec.Struct, frozen=True, array_like=True, rename="camel"):
-    """Where an item stands in its collection: by its id, where the collection is in time's order after its time."""
+class Position(msgspec.Struct, frozen=True, array_like=True):
+    """Where an item stands in its collection: by its id, after what the collection is ordered by, as JSON has it.
+
+    `parent` is the id of what the collection belongs to, where its name does not say that.
+    """
 
     id: int
-    created_at: datetime | None = None
+    value: str | None = None
+    parent: int | None = None
 
 
 class Item(msgspec.Struct, rename="camel"):
     """As much of an item as tells its position. Some ids are written as text."""
 
     id: int | str
-    created_at: datetime | None = None
+    created_at: str | None = None
 
 
 ITEM = msgspec.json.Decoder(Item)
@@ -63,7 +70,7 @@ class Page:
     """Which part of a collection is asked for: from `offset`, or, where that is None, after a position."""
 
     collection: str
-    filters: Mapping[str, str] = field(default_factory=dict)
+    filters: Filters = field(default_factory=dict)
     limit: int = DEFAULT_PAGE
     offset: int | None = None
     after: Position | None = None
@@ -113,17 +120,74 @@ def whole_number(name: str, given: Mapping[str, str]) -> int | None:
     return int(given[name])
 
 
-def position_of(cursor: str, collection: str, filters: Mapping[str, str]) -> Position:
+def position_of(cursor: str, collection: str, filters: Filters) -> Position:
     """Return the position that a cursor stands for. Raises `Malformed` for one that is not of this collection."""
+    position = signed_position(cursor, collection, filters)
+    if position is None:
+        raise Malformed("cursor must be a next_cursor of this collection with the same filters.")
+    return position
+
+
+def signed_position(cursor: str, collection: str, filters: Filters) -> Position | None:
+    """Return the position that a cursor stands for; None for one that is altered or not of this collection."""
     try:
         return POSITION.decode(bytes.fromhex(signer(collection, filters).unsign(cursor)))
     except (BadSignature, ValueError, msgspec.DecodeError):
-        raise Malformed("cursor must be a next_cursor of this collection with the same filters.") from None
+        return None
 
 
-def signer(collection: str, filters: Mapping[str, str]) -> Signer:
+def signer(collection: str, filters: Filters) -> Signer:
     bound_to = msgspec.json.encode([collection, filters]).decode()
     return Signer(salt=f"contentapi.pagination:{bound_to}", sep=".")
+
+
+@dataclass(frozen=True)
+class Window:
+    """Which part of a collection a connection shows: at most `size` items between two positions, from the beginning or,
+    `backwards`, from the end.
+    """
+
+    collection: str
+    filters: Filters
+    size: int
+    backwards: bool
+    after: Position | None
+    before: Position | None
+
+    @cached_property
+    def signing_keys(self) -> tuple[str, str]:
+        """Return the inner and the outer key of HMAC (RFC 2104) in hex: PostgreSQL signs with them as `signer` does."""
+        made_by = signer(self.collection, self.filters)
+        key = sha256(force_bytes(made_by.salt) + b"signer" + force_bytes(made_by.key)).digest().ljust(64, b"\0")
+        return bytes(byte ^ 0x36 for byte in key).hex(), bytes(byte ^ 0x5C for byte in key).hex()
+
+
+def asked_window(
+    collection: str,
+    filters: Filters,
+    *,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> Window:
+    """Read the arguments of a connection. Raises `Malformed`."""
+    if first is not None and last is not None:
+        raise Malformed("Send first or last, not both.")
+    backwards = last is not None
+    size = require_page_size(last if backwards else first, default=DEFAULT_PAGE, name="last" if backwards else "first")
+
+    def position(name: str, cursor: str | None) -> Position | None:
+        found = None if cursor is None else signed_position(cursor, collection, filters)
+        if found is None and cursor is not None:
+            raise not_a_cursor(name)
+        return found
+
+    return Window(collection, filters, size, backwards, position("after", after), position("before", before))
+
+
+def not_a_cursor(name: str) -> Malformed:
+    return Malformed(f"{name} must be a cursor of this connection, with the same filter and order.")
 
 
 def paged(

@@ -1,5 +1,8 @@
 """What a request may cost: an object counts 1, a scalar 0, and what stands in a page counts for each of its items.
 
+Of a connection, what stands in its `edges` counts for each item, and the rest once. An edge and its node are one item,
+and count 1 together, as the item of a list does: a page costs the same either way, but for the connection itself.
+
 A document is measured once, as the sums of its operations, in which only page sizes that come from variables stay open;
 each request fills them in. Every fragment is one sum, however often it is spread: the work grows with the document, and
 not with what it expands to. `@skip` and `@include` change nothing: a cost holds whatever they say.
@@ -7,7 +10,6 @@ not with what it expands to. `@skip` and `@include` change nothing: a cost holds
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple, cast
 
@@ -35,6 +37,7 @@ from graphql import (
 
 from contentapi.errors import LimitExceeded
 from contentapi.graphql.projections import default_of
+from contentapi.pagination import DEFAULT_PAGE
 
 PAGE_SIZES = ("limit", "first", "last")  # the arguments that say how many items come back
 ENDLESS = 10**12  # more than anybody may spend; sums end here instead of growing into numbers of thousands of digits
@@ -44,9 +47,13 @@ Variables = Mapping[str, Any]
 
 
 class PageSize(NamedTuple):
-    """The arguments of a field that say how many items it returns: each a number or a variable, and its default."""
+    """The arguments of a field that say how many items it returns: each a number or a variable, and its default.
+
+    `otherwise` is how many there are where none of them says it; None for as many as a page may hold.
+    """
 
     arguments: tuple[tuple[int | str | None, int | None], ...]
+    otherwise: int | None
 
     def value(self, variables: Variables) -> int:
         """Return the largest that is given, or what a page holds at most: more is refused, and costs nothing more."""
@@ -56,7 +63,7 @@ class PageSize(NamedTuple):
             for said, default in self.arguments
         ]
         known = [value for value in values if value is not None]
-        return min(most, max(0, *known)) if known else most
+        return min(most, max(0, *known)) if known else most if self.otherwise is None else self.otherwise
 
 
 def whole(value: Any) -> int | None:
@@ -93,6 +100,13 @@ class Sum:
             ]
             known[id(self)] = min(self.constant + sum(values), ENDLESS)
         return known[id(self)]
+
+
+class Measured(NamedTuple):
+    """What a selection costs: once, and for each item of the connection that it is a selection of."""
+
+    once: Sum = Sum()
+    each: Sum = Sum()
 
 
 class OperationCost(NamedTuple):
@@ -139,7 +153,7 @@ class Measuring:
 
     schema: GraphQLSchema
     document: DocumentNode
-    spread: dict[str, Sum] = field(default_factory=dict)
+    spread: dict[str, Measured] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         definitions = self.document.definitions
@@ -153,40 +167,52 @@ class Measuring:
             if isinstance(definition.default_value, IntValueNode)
         }
         is_write = node.operation is OperationType.MUTATION
-        return OperationCost(
-            is_write, self.selections(cast("GraphQLCompositeType", root), node.selection_set), defaults
-        )
+        total = self.selections(cast("GraphQLCompositeType", root), node.selection_set).once
+        return OperationCost(is_write, total, defaults)
 
-    def selections(self, parent: GraphQLNamedType, node: SelectionSetNode) -> Sum:
-        return Sum.of(map(partial(self.selection, parent), node.selections))
+    def selections(self, parent: GraphQLNamedType, node: SelectionSetNode) -> Measured:
+        terms = [self.selection(parent, selection) for selection in node.selections]
+        return Measured(Sum.of((1, term.once) for term in terms), Sum.of((1, term.each) for term in terms))
 
-    def selection(self, parent: GraphQLNamedType, node: SelectionNode) -> tuple[int | PageSize, Sum]:
+    def selection(self, parent: GraphQLNamedType, node: SelectionNode) -> Measured:
         if isinstance(node, FragmentSpreadNode):
-            return 1, self.fragment(node.name.value)
+            return self.fragment(node.name.value)
         if isinstance(node, InlineFragmentNode):
-            return 1, self.selections(self.narrowed(parent, node), node.selection_set)
+            return self.selections(self.narrowed(parent, node), node.selection_set)
         return self.field(parent, cast("FieldNode", node))
 
     def narrowed(self, parent: GraphQLNamedType, node: InlineFragmentNode | FragmentDefinitionNode) -> GraphQLNamedType:
         condition = node.type_condition
         return cast("GraphQLNamedType", self.schema.get_type(condition.name.value)) if condition else parent
 
-    def fragment(self, name: str) -> Sum:
+    def fragment(self, name: str) -> Measured:
         if name not in self.spread:
             node = self.fragments[name]
             self.spread[name] = self.selections(self.narrowed(cast("Any", None), node), node.selection_set)
         return self.spread[name]
 
-    def field(self, parent: GraphQLNamedType, node: FieldNode) -> tuple[int | PageSize, Sum]:
+    def field(self, parent: GraphQLNamedType, node: FieldNode) -> Measured:
         name = node.name.value
         described = None if name.startswith("__") else cast("Any", parent).fields[name]  # introspection is free
         if described is None or node.selection_set is None:
-            return 1, Sum()
+            return Measured()
         kind = get_named_type(described.type)
         if not is_composite_type(kind):
-            return 1, Sum()
+            return Measured()
         inner = self.selections(kind, node.selection_set)
-        return page_size(described, node), Sum(min(inner.constant + 1, ENDLESS), inner.parts)
+        is_new = not (name == "node" and parent.name.endswith("Edge"))
+        one = Sum(min(inner.once.constant + is_new, ENDLESS), inner.once.parts)
+        size = page_size(described, node)
+        if is_connection(kind):
+            return Measured(Sum.of([(1, one), (size, inner.each)]))
+        if name == "edges" and is_connection(parent):
+            return Measured(each=one)
+        return Measured(Sum.of([(size, one)]))
+
+
+def is_connection(kind: GraphQLNamedType) -> bool:
+    """Say whether a type is a connection: in Relay's specification the name tells, as that of an edge does."""
+    return kind.name.endswith("Connection")
 
 
 def page_size(described: GraphQLField, node: FieldNode) -> int | PageSize:
@@ -195,7 +221,8 @@ def page_size(described: GraphQLField, node: FieldNode) -> int | PageSize:
     said = [(given.get(name), default_of(described.args[name])) for name in PAGE_SIZES if name in described.args]
     if not said:
         return 1
-    size = PageSize(tuple((literal(value), default) for value, default in said))
+    otherwise = DEFAULT_PAGE if is_connection(get_named_type(described.type)) else None
+    size = PageSize(tuple((literal(value), default) for value, default in said), otherwise)
     return size if any(isinstance(name, str) for name, _ in size.arguments) else size.value({})
 
 

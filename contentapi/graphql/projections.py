@@ -1,7 +1,7 @@
 """Projections in GraphQL's terms: bound to the SDL's types, and put to work where a resolver returns rows."""
 
 from collections.abc import Hashable, Sequence
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import msgspec
 from ariadne import convert_camel_case_to_snake
@@ -37,7 +37,11 @@ from graphql.utilities import coerce_input_literal
 
 from contentapi.errors import LimitExceeded
 from contentapi.projection import (
+    Connected,
+    ConnectionType,
     FieldFailed,
+    Order,
+    PrescribedType,
     Projection,
     ProjectionError,
     ReadArguments,
@@ -53,7 +57,7 @@ KEPT_AS = "projection"  # among the extensions of a GraphQL type
 class ProjectedTypes:
     """The projections of a schema, as an Ariadne bindable. Raises `ProjectionError` where they do not fit."""
 
-    def __init__(self, projections: Sequence[Projection]) -> None:
+    def __init__(self, projections: Sequence[Projection | PrescribedType]) -> None:
         self.projections = projections
 
     def bind_to_schema(self, schema: GraphQLSchema) -> None:
@@ -79,6 +83,7 @@ def described(field: GraphQLField) -> SdlField:
     named = get_named_type(field.type)
     return SdlField(
         type_name=named.name,
+        written=str(field.type),
         projection=projection_of(named),
         is_list=is_list_type(get_nullable_type(field.type)),
         is_nullable=not is_non_null_type(field.type),
@@ -93,8 +98,18 @@ def default_of(argument: GraphQLArgument) -> Any:
     return coerce_input_literal(literal, argument.type) if literal else None
 
 
-def projection_of(kind: GraphQLNamedType) -> Projection | None:
-    return cast("Projection | None", kind.extensions.get(KEPT_AS))
+def projection_of(kind: GraphQLNamedType) -> Projection | PrescribedType | None:
+    return cast("Projection | PrescribedType | None", kind.extensions.get(KEPT_AS))
+
+
+def is_projected(projection: Projection | PrescribedType | None, result: Any) -> TypeGuard[Projection | ConnectionType]:
+    if isinstance(projection, ConnectionType):
+        return isinstance(result, Connected)
+    return isinstance(projection, Projection) and isinstance(result, Model | QuerySet)
+
+
+def model_of(projection: Projection | ConnectionType) -> type[Model]:
+    return projection.node.model if isinstance(projection, ConnectionType) else projection.model
 
 
 def place_of(node: Node) -> tuple[Source, int]:
@@ -107,9 +122,9 @@ def place_of(node: Node) -> tuple[Source, int]:
 class ProjectingExecutor(ExecutorThrowingOnIncremental):
     """graphql-core's executor, which reads rows by projection.
 
-    Where a resolver of a projected type returns a QuerySet, or a saved instance, of the type's model, all that is
-    selected of it comes out of one statement, and the bytes that PostgreSQL sent become the value. Everything else that
-    a resolver returns is completed by graphql-core as ever.
+    Where a resolver of a projected type returns a QuerySet, or a saved instance, of the type's model, or for a
+    connection `Connected` rows of it, all that is selected comes out of one statement, and the bytes that PostgreSQL
+    sent become the value. Everything else that a resolver returns is completed by graphql-core as ever.
     """
 
     fields_selected = 0  # of one operation, its fragments spread out, while statements are made for it
@@ -125,11 +140,12 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
     ) -> Any:
         kind = get_named_type(return_type)
         projection = projection_of(kind)
-        if projection is None or not isinstance(result, Model | QuerySet):
+        if not is_projected(projection, result):
             return super().complete_value(return_type, field_details_list, info, path, result, position_context)
         rows = row_of(result, info.context["actor"]) if isinstance(result, Model) else result
-        if projection.model is not rows.model:
-            raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {rows.model.__name__}.")
+        model = (rows.rows if isinstance(rows, Connected) else rows).model
+        if model_of(projection) is not model:
+            raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")
         is_list = is_list_type(get_nullable_type(return_type))
         try:
             texts = project(
@@ -210,8 +226,10 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
 
 
 def structure_of(value: Any) -> Hashable:
-    """Return what of a variable's value can decide the structure of a statement: that it is there, what it switches."""
-    if value is None or isinstance(value, bool):
+    """Return what of a variable's value can decide the structure of a statement: that it is there, what it switches,
+    which order it names.
+    """
+    if value is None or isinstance(value, bool | Order):
         return value
     if isinstance(value, dict):
         return tuple((name, structure_of(member)) for name, member in value.items())

@@ -12,6 +12,7 @@ import users.resolvers
 from contentapi.graphql.fragments import Fragments
 from contentapi.graphql.projections import ProjectedTypes
 from contentapi.graphql.scalars import DATE_TIME
+from contentapi.projection import PAGE_INFO
 
 
 def build_schema() -> GraphQLSchema:
@@ -21,7 +22,7 @@ def build_schema() -> GraphQLSchema:
         DATE_TIME,
         *blog.resolvers.BINDABLES,
         *users.resolvers.BINDABLES,
-        ProjectedTypes([*blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]),
+        ProjectedTypes([PAGE_INFO, *blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]),
         Fragments(settings.SCHEMA_DIR / "resources", blog.representations.REPRESENTATIONS),
         convert_names_case=True,
     )

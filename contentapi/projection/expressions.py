@@ -5,10 +5,11 @@ To-one relations are scalar sub-selects, which PostgreSQL answers by an index lo
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
-from django.db.models import Expression, JSONField, Model, QuerySet, Subquery, TextField
+from django.db.models import BooleanField, Expression, Func, JSONField, Model, QuerySet, Subquery, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
 from contentapi.projection.selections import Parameter
@@ -74,3 +75,105 @@ class CountOfRows(Subquery):
     """How many rows a query has."""
 
     template = "(SELECT count(*) FROM (%(subquery)s) AS r)"
+
+
+class Verbatim(Expression):
+    """A column of one of the tables below, by the name that it has in there."""
+
+    def __init__(self, sql: str) -> None:
+        super().__init__()
+        self.sql = sql
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002 - Django's
+        return self.sql, ()
+
+
+class JsonRow(Expression):
+    """Values as one JSON object. They are of the row of the query around them, or of tables of their own."""
+
+    def __init__(self, members: Sequence[tuple[str, Any]], tables: Sequence[Expression] = ()) -> None:
+        super().__init__(output_field=JSONField())
+        self.keys = [key for key, _ in members]
+        self.values: list[Any] = [value for _, value in members] or [Constant("")]
+        self.tables = list(tables)
+
+    def get_source_expressions(self) -> list[Any]:
+        return [*self.values, *self.tables]
+
+    def set_source_expressions(self, expressions: Sequence[Any]) -> None:
+        number = len(self.values)
+        self.values, self.tables = list(expressions[:number]), list(expressions[number:])
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002 - Django's
+        compiled = [compiler.compile(expression) for expression in self.get_source_expressions()]
+        texts = [sql for sql, _ in compiled]
+        values, tables = ", ".join(texts[: len(self.values)]), ", ".join(texts[len(self.values) :])
+        made, names = json_object(self.keys)
+        source = f" FROM {tables}" if tables else ""
+        sql = f"(SELECT {made} FROM (SELECT {values}{source}) AS r({names}))"  # noqa: S608 - values are parameters
+        return sql, tuple(chain.from_iterable(parameters for _, parameters in compiled))
+
+
+class PageTable(Subquery):
+    """The first rows of a query in one, as the table `page`: its arrays `e0`, `e1`…, and where wanted its two `ends`.
+
+    The query's columns are the items of each array, and then the `value` and the `id` that it is ordered by. Where the
+    order that is to come out is another, `sorting` says whether that is a descending one.
+    """
+
+    template = "(SELECT %(made)s FROM (%(subquery)s LIMIT %%s) AS p(%(columns)s)) AS page"
+
+    def __init__(
+        self, queryset: QuerySet[Model, Any], *, edges: int, ends: bool, sorting: bool | None, limit: Parameter
+    ) -> None:
+        way = " DESC" if sorting else ""
+        order = "" if sorting is None else f' ORDER BY p."value"{way}, p."id"{way}'
+        arrays = [f'"e{place}"' for place in range(edges)]
+        made = [f"coalesce(array_to_json(array_agg(p.{name}{order})), '[]') AS {name}" for name in arrays]
+        for column in ("value", "id") if ends else ():
+            all_of_them = f'(array_agg(p."{column}"{order}))'
+            made += [f'{all_of_them}[1] AS "start_{column}"', f'{all_of_them}[count(*)::int] AS "end_{column}"']
+        columns = ", ".join([*arrays, '"value"', '"id"'])
+        super().__init__(queryset, output_field=JSONField(), made=", ".join(made), columns=columns)
+        self.limit = limit
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any, *_: Any, **__: Any) -> tuple[str, tuple[Any, ...]]:
+        sql, parameters = super().as_sql(compiler, connection)
+        return sql, (*parameters, self.limit)
+
+
+class CountTable(Subquery):
+    """How many rows a query has, as the table `total` with the column `n`."""
+
+    template = "(SELECT count(*) FROM (%(subquery)s) AS r) AS total(n)"
+
+
+class AnyRow(Subquery):
+    """Whether a query has a row: it is the query's first, so that the index of its order finds it.
+
+    Of an EXISTS, PostgreSQL drops the order, and may then read the whole table to find that there is no row.
+    """
+
+    template = "((%(subquery)s LIMIT 1) IS NOT NULL)"
+
+    def __init__(self, queryset: QuerySet[Model]) -> None:
+        super().__init__(queryset.values("pk"), output_field=BooleanField())
+
+
+class Cursor(Func):
+    """The cursor of a place: its position, as `contentapi.pagination` reads it, signed; null for no place.
+
+    Takes the outer and the inner key that it is signed with, in hex, and the position's members.
+    """
+
+    template = (
+        "(SELECT s.text || '.' || rtrim(translate(encode(sha256(decode({}, 'hex')"
+        " || sha256(decode({}, 'hex') || s.text::bytea)), 'base64'), '+/', '-_'), '=')"
+        " FROM (SELECT encode(convert_to(json_build_array(p.id, p.value, p.parent)::text, 'UTF8'), 'hex')"
+        " FROM (SELECT {}, {}, {}) AS p(id, value, parent) WHERE p.id IS NOT NULL) AS s(text))"
+    )
+    output_field = TextField()
+
+    def as_sql(self, compiler: SQLCompiler, *_: Any, **__: Any) -> tuple[str, tuple[Any, ...]]:
+        texts, parameters = zip(*map(compiler.compile, self.get_source_expressions()), strict=True)
+        return self.template.format(*texts), tuple(chain.from_iterable(parameters))

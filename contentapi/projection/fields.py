@@ -53,7 +53,6 @@ from contentapi.projection.selections import (
     FieldFailed,
     Inputs,
     Parameter,
-    ReadArguments,
     Selected,
     stand_in,
 )
@@ -75,10 +74,13 @@ class ProjectionError(TypeError):
 
 @dataclass(frozen=True, slots=True)
 class SdlField:
-    """What the SDL says of a field. `values` are those of an enum; `arguments` are names with their defaults."""
+    """What the SDL says of a field: its type as `written`, and what that is. `projection` is whatever the type is bound
+    to, `values` are those of an enum, `arguments` names with their defaults.
+    """
 
     type_name: str
-    projection: Projection | None = None
+    written: str
+    projection: object = None
     is_list: bool = False
     is_nullable: bool = True
     values: frozenset[str] | None = None
@@ -91,15 +93,16 @@ class Compilation:
     def __init__(self, actor: Actor, variables: Any) -> None:
         self.actor = stand_in(actor)
         self.variables = variables
-        self.arguments: list[ReadArguments] = []
+        self.arguments: list[Callable[[Any], Any]] = []
 
-    def arguments_of(self, selected: Selected) -> tuple[Arguments, Callable[[Inputs], Arguments]]:
-        """Return the arguments that this request gives to a field, and how each execution reads its own."""
-        if selected.read_arguments is None:
-            return {}, lambda _: {}
+    def arguments_of(
+        self, selected: Selected, understand: Callable[[Arguments], Any] = lambda given: given
+    ) -> tuple[Any, Callable[[Inputs], Any]]:
+        """Return what this request's arguments of a field are understood as, and how each execution reads its own."""
+        read = selected.read_arguments or (lambda _: {})
         place = len(self.arguments)
-        self.arguments.append(selected.read_arguments)
-        return selected.read_arguments(self.variables), lambda inputs: inputs.arguments[place]
+        self.arguments.append(lambda variables: understand(read(variables)))
+        return self.arguments[place](self.variables), lambda inputs: inputs.arguments[place]
 
 
 class ProjectedField(ABC):
@@ -279,12 +282,13 @@ class Projection:
         self, rows: QuerySet[Any], selection: Iterable[Selected], compilation: Compilation
     ) -> tuple[QuerySet[Any, Any], list[str]]:
         """Return a query for the selected fields of some rows, a column each, and the columns' keys."""
-        columns: dict[str, Combinable] = {}
-        keys: list[str] = []
-        for selected in selection:
-            columns[f"_{len(keys)}"] = self.expression(selected, compilation)
-            keys.append(selected.key)
-        return rows.values(**columns or {"_0": Constant("")}), keys
+        fields = self.expressions(selection, compilation)
+        columns = {f"_{place}": expression for place, (_, expression) in enumerate(fields)}
+        return rows.values(**columns or {"_0": Constant("")}), [key for key, _ in fields]
+
+    def expressions(self, selection: Iterable[Selected], compilation: Compilation) -> list[tuple[str, Combinable]]:
+        """Return the selected fields: their keys, and their values over the rows of the model."""
+        return [(selected.key, self.expression(selected, compilation)) for selected in selection]
 
     def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
         if selected.name == "__typename":
@@ -328,7 +332,7 @@ def related_rows(model: type[Model], relation: str) -> QuerySet[Any]:
 
 
 def target_of(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:
-    if sdl.projection is None or sdl.projection.model is not model or sdl.is_list != is_list:
+    if not isinstance(sdl.projection, Projection) or sdl.projection.model is not model or sdl.is_list != is_list:
         kind = "list" if sdl.is_list else "object"
         raise ProjectionError(
             f"the SDL has a {kind} of {sdl.type_name}, which is not how {model.__name__} is projected"

@@ -10,6 +10,7 @@ from django.db.models.sql.compiler import SQLCompiler
 
 from contentapi.errors import ApiError
 from contentapi.identity import Actor
+from contentapi.pagination import Window
 
 Arguments = Mapping[str, Any]
 ReadArguments = Callable[[Any], Arguments]
@@ -41,15 +42,16 @@ class FieldFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the parameters of one execution are read from: the asker, the rows with their limit and offset, and the
-    arguments of each selected field that has some.
+    """What the parameters of one execution are read from: the asker, the rows with their limit and offset or, of a
+    connection, their window, and what each selected field that has arguments makes of them.
     """
 
     actor: Actor
     rows: Any  # the QuerySet
     limit: int | None
     offset: int
-    arguments: list[Arguments]
+    window: Window | None
+    arguments: list[Any]
 
 
 class Parameter(Expression):

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.exceptions import EmptyResultSet
@@ -13,10 +13,11 @@ from django.db.models import QuerySet
 
 from contentapi.caching import BoundedCache
 from contentapi.identity import Actor
+from contentapi.projection.connections import Connected, ConnectionType, Making, require_own_cursors
 from contentapi.projection.cursors import execute
 from contentapi.projection.expressions import json_object
 from contentapi.projection.fields import Compilation, Projection, in_full_order, one_row_each
-from contentapi.projection.selections import Inputs, Parameter, ReadArguments, Selected, standing
+from contentapi.projection.selections import Inputs, Parameter, Selected, standing
 from contentapi.projection.shapes import ShapedQuerySet
 
 LONGEST_PREPARED = 16 * 1024  # bytes; what is prepared holds memory on the server, by its size
@@ -30,7 +31,7 @@ class Statement:
     sql: str  # with %s, as Django writes and logs it
     numbered: bytes  # with $1, $2…, as PostgreSQL reads it
     parameters: tuple[Any, ...]
-    arguments: tuple[ReadArguments, ...]
+    arguments: tuple[Callable[[Any], Any], ...]  # each returns what the variables of a request make of some
     weight: int = 0  # in a cache: bytes of texts, as a measure of the memory that they and what is made of them take
     has_run: bool = False
 
@@ -56,8 +57,8 @@ STATEMENTS: BoundedCache[Statement] = BoundedCache(
 
 
 def project(
-    rows: QuerySet[Any],
-    projection: Projection,
+    rows: QuerySet[Any] | Connected,
+    projection: Projection | ConnectionType,
     *,
     key: Hashable,
     size: int,
@@ -65,25 +66,41 @@ def project(
     actor: Actor,
     variables: Any,
 ) -> list[bytes]:
-    """Return what is selected of each row, as the bytes of a JSON object each. Executes one statement.
+    """Return what is selected of each row, or of one connection, as the bytes of a JSON object each, by one statement.
 
     `key` stands for the selection and for all of the variables that decides its structure; `select` makes the selection
     when no statement is known for it, and `size` is how many bytes it is written with. Raises what reading the
     arguments raises, and Django's database errors. Values are bound by the server, which infers their types from their
     places: where nothing else says it, as in a comparison of two values, a QuerySet has to `Cast` them.
     """
-    full_key = (key, rows.shape, standing(actor)) if isinstance(rows, ShapedQuerySet) else None
+    shape = shape_of(rows)
+    full_key = None if shape is None else (key, shape, standing(actor))
     statement = STATEMENTS.get(full_key) if full_key is not None else None
     if statement is None:
         try:
-            statement = compile_statement(rows, projection, select(), Compilation(actor, variables))
+            compilation = Compilation(actor, variables)
+            if isinstance(rows, Connected):
+                statement = compile_connection(rows, cast("ConnectionType", projection), select(), compilation)
+            else:
+                statement = compile_statement(rows, cast("Projection", projection), select(), compilation)
         except EmptyResultSet:
             return []
         if full_key is not None:
             statement.weight = 1000 + len(statement.sql) + size  # a statement keeps parts of the document it is for
             STATEMENTS.put(full_key, statement)
     arguments = [read(variables) for read in statement.arguments]
-    return statement.run(rows.db, Inputs(actor, rows, *window_of(rows), arguments))
+    whole, window = (rows.rows, rows.window) if isinstance(rows, Connected) else (rows, None)
+    texts = statement.run(whole.db, Inputs(actor, whole, *window_of(whole), window, arguments))
+    require_own_cursors(arguments, texts)
+    return texts
+
+
+def shape_of(rows: QuerySet[Any] | Connected) -> Hashable:
+    """Return the shape of rows; None where they have none."""
+    if isinstance(rows, Connected):
+        shape = shape_of(rows.rows)
+        return None if shape is None else (shape, rows.structure)
+    return rows.shape if isinstance(rows, ShapedQuerySet) else None
 
 
 def window_of(rows: QuerySet[Any]) -> tuple[int | None, int]:
@@ -110,12 +127,30 @@ def compile_statement(
     return statement_of(sql, tuple(parameters), keys, tuple(compilation.arguments))
 
 
+def compile_connection(
+    connected: Connected, kind: ConnectionType, selection: tuple[Selected, ...], compilation: Compilation
+) -> Statement:
+    rows = connected.rows
+    whole = replace(connected, rows=rows.template() if isinstance(rows, ShapedQuerySet) else rows)
+    made = Making(whole, kind, compilation, attrgetter("window")).connection(selection)
+    nothing = rows.model._base_manager.none().query  # what an expression stands in; this one reads no row of it
+    sql, parameters = nothing.get_compiler(rows.db).compile(made.resolve_expression(nothing))
+    return numbered(f"SELECT {sql}", tuple(parameters), tuple(compilation.arguments))
+
+
 def statement_of(
-    query: str, parameters: tuple[Any, ...], keys: Sequence[str], arguments: tuple[ReadArguments, ...] = ()
+    query: str,
+    parameters: tuple[Any, ...],
+    keys: Sequence[str],
+    arguments: tuple[Callable[[Any], Any], ...] = (),
 ) -> Statement:
     """Return the statement that makes an object of each row of a query, its columns under these keys."""
     made, columns = json_object(keys)
     sql = f"SELECT {made} FROM ({query}) AS r({columns})"  # noqa: S608 - every value is a parameter
+    return numbered(sql, parameters, arguments)
+
+
+def numbered(sql: str, parameters: tuple[Any, ...], arguments: tuple[Callable[[Any], Any], ...]) -> Statement:
     number = count(1)
-    numbered = PLACE_OR_PERCENT.sub(lambda found: f"${next(number)}" if found[0] == "%s" else "%", sql)
-    return Statement(sql, numbered.encode(), parameters, arguments)
+    text = PLACE_OR_PERCENT.sub(lambda found: f"${next(number)}" if found[0] == "%s" else "%", sql)
+    return Statement(sql, text.encode(), parameters, arguments)

@@ -16,13 +16,19 @@ import users.projections
 from contentapi.graphql.projections import projection_of
 from contentapi.graphql.schema import SCHEMA
 from contentapi.identity import Role
+from contentapi.projection import PAGE_INFO
 
-PROJECTIONS = [*blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]
+PROJECTIONS = [PAGE_INFO, *blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]
 
 # The specification's "Resources and their fields", "Query fields" and "Mutation fields", with the decisions' section 1.
 SIGNATURES = [
     ("Query", "post(id: ID!): Post"),
     ("Query", "posts(limit: Int = 10, status: PostStatus): [Post!]!"),
+    (
+        "Query",
+        "postsConnection(first: Int, after: String, last: Int, before: String, filter: PostFilter, "
+        "orderBy: PostOrder = createdAtDesc): PostConnection!",
+    ),
     ("Query", "author(id: ID!): Author"),
     ("Query", "viewer: Viewer"),
     ("Mutation", "createPost(input: CreatePostInput!): Post"),
@@ -40,6 +46,11 @@ SIGNATURES = [
     ("Post", "status: PostStatus!"),
     ("Post", "author: Author!"),
     ("Post", "comments(limit: Int = 100): [Comment!]!"),
+    (
+        "Post",
+        "commentsConnection(first: Int, after: String, last: Int, before: String, "
+        "orderBy: CommentOrder = createdAtAsc): CommentConnection!",
+    ),
     ("Post", "commentCount: Int!"),
     ("Post", "createdAt: DateTime!"),
     ("Post", "updatedAt: DateTime!"),
@@ -56,6 +67,25 @@ SIGNATURES = [
     ("Comment", "body: String!"),
     ("Comment", "author: Author!"),
     ("Comment", "createdAt: DateTime!"),
+    ("PostFilter", "status: PostStatus"),
+    ("PostFilter", "tag: String"),
+    ("PostFilter", "author: ID"),
+    ("PostFilter", "createdFrom: DateTime"),
+    ("PostFilter", "createdBefore: DateTime"),
+    ("PostConnection", "edges: [PostEdge!]!"),
+    ("PostConnection", "pageInfo: PageInfo!"),
+    ("PostConnection", "totalCount: Int!"),
+    ("PostEdge", "cursor: String!"),
+    ("PostEdge", "node: Post!"),
+    ("CommentConnection", "edges: [CommentEdge!]!"),
+    ("CommentConnection", "pageInfo: PageInfo!"),
+    ("CommentConnection", "totalCount: Int!"),
+    ("CommentEdge", "cursor: String!"),
+    ("CommentEdge", "node: Comment!"),
+    ("PageInfo", "hasNextPage: Boolean!"),
+    ("PageInfo", "hasPreviousPage: Boolean!"),
+    ("PageInfo", "startCursor: String"),
+    ("PageInfo", "endCursor: String"),
     ("CreatePostInput", "title: String!"),
     ("CreatePostInput", "body: String!"),
     ("CreatePostInput", "authorId: ID"),
@@ -112,6 +142,11 @@ def test_the_fields_are_the_specified_ones_and_no_others(type_name: str) -> None
 
 def test_the_states_of_a_post_are_the_decided_ones() -> None:
     assert signatures("PostStatus") == ["draft", "scheduled", "published", "archived"]
+
+
+def test_every_order_of_the_sdl_is_one_of_rows() -> None:
+    assert signatures("PostOrder") == list(blog.projections.POST_ORDERS)
+    assert signatures("CommentOrder") == list(blog.projections.COMMENT_ORDERS)
 
 
 def test_the_roles_of_a_user_are_those_of_an_actor() -> None:

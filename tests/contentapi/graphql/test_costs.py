@@ -16,9 +16,11 @@ from tests.contentapi.graphql.conftest import Post
 PAGE = "{ posts(limit: 100) { title comments { body author { name } } author { name } } }"
 PAGED = build_schema(
     sdl("""
-    type Query { things(first: Int, last: Int): Things search(first: Int = 20, last: Int): Things any: Node }
-    type Things { edges: [Edge!]! total: Int! }
-    type Edge { node: Node! }
+    type Query { things(first: Int, last: Int): ThingConnection search(first: Int = 20): ThingConnection any: Node
+                 list(first: Int, last: Int): [Node!] }
+    type ThingConnection { edges: [ThingEdge!]! info: Info! total: Int! }
+    type ThingEdge { node: Node! other: Info! }
+    type Info { total: Int! }
     interface Node { id: ID! next: Node }
     type Thing implements Node { id: ID! next: Node parts(limit: Int = 5): [Node!]! }
     """)
@@ -92,17 +94,55 @@ def test_the_operation_that_is_asked_for_counts_with_its_own_defaults() -> None:
 @pytest.mark.parametrize(
     ("document", "counted"),
     [
-        ("{ things(first: 3) { edges { node { id } } } }", 3 * 3),
-        ("{ things(last: 4) { edges { node { id } } } }", 4 * 3),
-        ("{ things { total } }", 100),
-        ("{ search { total } }", 20),
-        ("{ search(first: 2) { total } }", 2),
-        ("{ search(first: 2, last: 9) { total } }", 9),
+        ("{ things(first: 3) { edges { node { id } } } }", 1 + 3),
+        ("{ things(last: 4) { edges { node { next { id } } } } }", 1 + 4 * 2),
+        ("{ things { edges { node { id } } } }", 1 + 10),
+        ("{ things(first: null) { edges { node { id } } } }", 1 + 10),
+        ("{ things { total } }", 1),
+        ("{ things { total info { total } } }", 2),
+        ("{ things(first: 5) { edges { __typename } info { total } edges { other { total } } } }", 1 + 1 + 5 + 5 * 2),
+        ("{ things(first: 2) { edges { a: node { id } b: node { next { id } } } } }", 1 + 2 * 2),
+        ("{ search { edges { node { id } } } }", 1 + 20),
+        ("{ search(first: 2) { edges { node { id } } } }", 1 + 2),
+        ("{ things(first: 2, last: 9) { edges { node { id } } } }", 1 + 9),
+        (
+            "{ a: things(first: 2) { ...T } b: things(last: 3) { ...T } } "
+            "fragment T on ThingConnection { ...E info { total } } "
+            "fragment E on ThingConnection { edges { node { id } } }",
+            (2 + 2) + (2 + 3),
+        ),
+        (
+            "{ things(first: 2) { ... on ThingConnection { edges { node { ... on Thing { parts { id } } } } } } }",
+            1 + 2 * 6,
+        ),
+        ("{ list { id } }", 100),
+        ("{ list(first: 7) { id } }", 7),
         ("{ any { next { id } ... on Thing { parts { id } } } }", 1 + 1 + 5),
     ],
 )
-def test_first_and_last_are_page_sizes_and_interfaces_count_as_objects(document: str, counted: int) -> None:
+def test_a_connection_counts_its_items_and_itself_once(document: str, counted: int) -> None:
     assert cost(document, schema=PAGED) == counted
+
+
+CONNECTED = """
+query ($n: Int, $m: Int = 100) {
+  postsConnection(first: $n) { totalCount pageInfo { endCursor } edges { cursor node { title author { name }
+    commentsConnection(last: $m) { edges { node { body author { name } } } } } } }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "counted"),
+    [
+        ({"n": 100}, 2 + 100 * (1 + 1 + (1 + 100 * 2))),
+        ({"n": 100, "m": None}, 2 + 100 * (1 + 1 + (1 + 10 * 2))),
+        ({"n": 3, "m": 2}, 2 + 3 * (1 + 1 + (1 + 2 * 2))),
+        ({}, 2 + 10 * (1 + 1 + (1 + 100 * 2))),
+    ],
+)
+def test_connections_cost_by_their_variables_and_defaults(variables: dict[str, Any], counted: int) -> None:
+    assert cost(CONNECTED, variables) == counted
 
 
 @pytest.mark.parametrize("size", ["1", "$n"])
@@ -128,6 +168,10 @@ def most(settings: Settings, cost: int) -> None:
 
 def test_a_page_of_posts_with_comments_and_authors_is_answered(gql: GraphQL) -> None:
     assert gql(PAGE).data == {"posts": []}
+
+
+def test_the_same_page_by_connections_is_answered(gql: GraphQL) -> None:
+    assert gql(CONNECTED, n=100).data["postsConnection"]["edges"] == []
 
 
 def test_one_level_more_is_refused_with_what_was_counted_and_the_limit(gql: GraphQL) -> None:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 import pytest
@@ -12,12 +12,21 @@ from django.db import connection
 from psycopg import sql
 
 from blog.models import Author, Comment, Post
+from blog.projections import POST_ORDERS
 from tests.contentapi.projection.running import run
 from tests.contentapi.projection.shelf import ASKERS
 
 BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
 FIELDS = "id title tags commentCount author { id name avatarUrl } comments { id body author { name } }"
+AROUND = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }"
+CONNECTED = f"""
+id title tags author {{ id name avatarUrl }} commentsConnection(first: 10) {{
+  edges {{ cursor node {{ id body author {{ name }} }} }} {AROUND} totalCount
+}}
+"""
 DOCUMENTS = {
+    "a page of a connection": f"{{ postsConnection {{ edges {{ cursor node {{ {CONNECTED} }} }} {AROUND} }} }}",
+    "a post with a page of its comments": f"{{ post(id: 7) {{ {CONNECTED} }} }}",
     "a page": f"{{ posts(limit: 10) {{ {FIELDS} }} }}",
     "a page of a state": f"{{ posts(limit: 10, status: published) {{ {FIELDS} }} }}",
     "a post": f"{{ post(id: 7) {{ {FIELDS} }} }}",
@@ -46,6 +55,15 @@ def shelves(db: None) -> None:  # noqa: ARG001
     )
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE blog_author, blog_post, blog_comment")
+
+
+CONNECTION = f"""
+query ($order: PostOrder, $status: PostStatus, $first: Int, $after: String, $last: Int, $before: String) {{
+  postsConnection(
+    orderBy: $order, filter: {{status: $status}}, first: $first, after: $after, last: $last, before: $before
+  ) {{ edges {{ cursor node {{ id title }} }} {AROUND} }}
+}}
+"""
 
 
 def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -79,3 +97,23 @@ def test_a_page_is_read_from_indexes_without_a_sort(document: str, asker: str) -
 
     assert {node["Node Type"] for node in plan} & {"Seq Scan", "Sort", "Incremental Sort", "Hash"} == set()
     assert {"blog_author_pkey", "blog_comment_post_oldest"} <= {node.get("Index Name") for node in plan}
+
+
+@pytest.mark.usefixtures("shelves")
+def test_a_window_is_read_from_the_index_of_its_order() -> None:
+    for order, status in product(POST_ORDERS, ("published", None)):
+        given = {"order": order, "status": status}
+        middle = run(CONNECTION, {**given, "first": 50}, actor=ASKERS["operator"]).data["postsConnection"]
+        cursor = middle["pageInfo"]["endCursor"]
+        column = {"created_at": "newest", "updated_at": "updated", "title": "title"}[POST_ORDERS[order].column]
+
+        for window in ({"first": 10}, {"first": 10, "after": cursor}, {"last": 10, "before": cursor}, {"last": 10}):
+            [(statement, parameters)] = run(CONNECTION, {**given, **window}, actor=ASKERS["operator"]).statements
+            plan = generic_plan(statement, parameters)
+
+            assert "Seq Scan" not in {node["Node Type"] for node in plan}
+            indexes = {node["Index Name"] for node in plan if "Index Name" in node}
+            assert indexes <= {f"blog_post_{column}", f"blog_post_status_{column}"}
+            sorts = [node for node in plan if node["Node Type"] in ("Sort", "Incremental Sort")]
+            assert len(sorts) == ("last" in window), "only a page that is read backwards is turned round"
+            assert all("Limit" in {below["Node Type"] for below in nodes(node)} for node in sorts)

@@ -1,0 +1,271 @@
+"""Connections, as Relay's specification has them: pages of rows in either direction, what is around them, their number.
+
+    POST_CONNECTION = ConnectionType(POST)          # the SDL's PostConnection, of PostEdges whose nodes are Posts
+    "commentsConnection": Connection("comments")    # among a projection's fields: a to-many relation, page by page
+    Connected(rows, order, window)                  # what a resolver returns for a root field
+
+A connection is one JSON object over two tables at most: `page`, which holds the rows of the page in one, and `total`.
+Each is there only where what is selected needs it. PostgreSQL writes and signs the cursors too.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.db.models import BooleanField, Case, ExpressionWrapper, F, Func, JSONField, Model, Q, QuerySet, When
+from django.db.models.expressions import Combinable
+
+from contentapi.errors import Malformed
+from contentapi.pagination import Window, asked_window, not_a_cursor
+from contentapi.projection.expressions import AnyRow, Constant, CountTable, Cursor, JsonRow, PageTable, Verbatim
+from contentapi.projection.fields import (
+    Compilation,
+    ProjectedField,
+    Projection,
+    ProjectionError,
+    SdlField,
+    field_of,
+    listed,
+    related_rows,
+)
+from contentapi.projection.orders import Order
+from contentapi.projection.selections import Arguments, FieldFailed, Inputs, Parameter, Selected
+
+ARGUMENTS = {"first", "after", "last", "before", "order_by"}
+
+
+class PrescribedType:
+    """An SDL type whose fields Relay's specification prescribes, each with its type."""
+
+    def __init__(self, name: str, fields: Mapping[str, str]) -> None:
+        self.name = name
+        self.fields = fields
+
+    def bind(self, sdl: Mapping[str, SdlField]) -> None:
+        """Hold the SDL to what is prescribed. Raises `ProjectionError`, naming type and field."""
+        said = {name: found.written for name, found in sdl.items()}
+        for name in [*said, *self.fields]:
+            if said.get(name) != self.fields.get(name):
+                have, need = said.get(name, "missing"), self.fields.get(name, "missing")
+                raise ProjectionError(f"{self.name}.{name} is {have} in the SDL, and {need} in a connection.")
+
+
+PAGE_INFO = PrescribedType(
+    "PageInfo",
+    {"hasNextPage": "Boolean!", "hasPreviousPage": "Boolean!", "startCursor": "String", "endCursor": "String"},
+)
+
+
+class ConnectionType(PrescribedType):
+    """The connections of a projected type."""
+
+    def __init__(self, node: Projection) -> None:
+        self.node = node
+        self.edge = PrescribedType(f"{node.name}Edge", {"cursor": "String!", "node": f"{node.name}!"})
+        fields = {"edges": f"[{self.edge.name}!]!", "pageInfo": "PageInfo!", "totalCount": "Int!"}
+        super().__init__(f"{node.name}Connection", fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """What a connection shows: a window of rows, in an order. The rows themselves come without one."""
+
+    rows: QuerySet[Any]
+    order: Order
+    window: Window
+
+    @property
+    def structure(self) -> Hashable:
+        """Return what decides the structure of a statement, beside the rows and the selection."""
+        return self.order, self.window.backwards, self.window.after is None, self.window.before is None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of a connection among the fields of rows, of which each has its own.
+
+    `parent` is the row whose connection the cursors are of; None where there are none. What has another row's cursors
+    cannot be answered, which PostgreSQL says by putting `refusal` in its place.
+    """
+
+    selected: Selected
+    order: Order
+    window: Window
+    parent: int | None
+    refusal: str
+
+
+class Connection(ProjectedField):
+    """A to-many relation as a connection. The default of its order is the SDL's."""
+
+    def __init__(self, relation: str) -> None:
+        self.relation = relation
+
+    def bind(self, model: type[Model], sdl: SdlField) -> None:
+        self.related = related_rows(model, self.relation)
+        self.key = field_of(model, self.relation).field
+        if not isinstance(sdl.projection, ConnectionType) or sdl.projection.node.model is not self.related.model:
+            raise ProjectionError(
+                f"the SDL has {sdl.type_name}, which is no connection of {self.related.model.__name__}"
+            )
+        if set(sdl.arguments) != ARGUMENTS:
+            raise ProjectionError(
+                f"the SDL's arguments are {listed(sdl.arguments)}; a connection's {listed(ARGUMENTS)}"
+            )
+        self.kind = sdl.projection
+        self.default_order = sdl.arguments["order_by"]
+        if not isinstance(self.default_order, Order):
+            raise ProjectionError("orderBy needs a default in the SDL, and its enum needs orders for its values")
+        self.name = f"{model._meta.label}.{self.relation}"
+
+    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
+        asked, read = compilation.arguments_of(selected, partial(self.understood, selected))
+        making = Making(
+            Connected(self.related, asked.order, asked.window),
+            self.kind,
+            compilation,
+            lambda inputs: read(inputs).window,
+            parent=F(self.key.target_field.name),
+            parent_of_row=F(self.key.attname),
+        )
+        made = making.connection(selected.selection)
+        if asked.parent is None:
+            return made
+        is_own = Q(**{self.key.target_field.name: Parameter(lambda inputs: read(inputs).parent)})
+        refusal = Func(Parameter(lambda inputs: read(inputs).refusal), template="to_json(%(expressions)s::text)")
+        return Case(When(is_own, then=made), default=refusal, output_field=JSONField())
+
+    def understood(self, selected: Selected, given: Arguments) -> Asked:
+        order = given.get("order_by") or self.default_order
+        cursors = {name: given.get(name) for name in ("first", "after", "last", "before")}
+        try:
+            window = asked_window(self.name, {"orderBy": order.terms()}, **cursors)
+            parents = {place.parent for place in (window.after, window.before) if place is not None}
+            if len(parents) > 1:
+                raise not_a_cursor("before")
+        except Malformed as trouble:
+            raise FieldFailed(selected, trouble) from None
+        return Asked(selected, order, window, next(iter(parents), None), secrets.token_hex(16))
+
+
+def require_own_cursors(understood: Sequence[Any], texts: Sequence[bytes]) -> None:
+    """Raise `FieldFailed` where an answer holds a connection that was given another row's cursors."""
+    for asked in understood:
+        if isinstance(asked, Asked) and asked.parent is not None:
+            refusal = asked.refusal.encode()
+            if any(refusal in text for text in texts):
+                raise FieldFailed(asked.selected, not_a_cursor("after" if asked.window.after else "before"))
+
+
+class Making:
+    """The making of one connection: of the rows, and of the window as it is in all requests that share the statement.
+
+    `parent` is what the rows belong to, seen from around the connection, and `parent_of_row` the same seen from a row.
+    """
+
+    def __init__(
+        self,
+        connected: Connected,
+        kind: ConnectionType,
+        compilation: Compilation,
+        window: Callable[[Inputs], Any],
+        *,
+        parent: Combinable | None = None,
+        parent_of_row: Combinable | None = None,
+    ) -> None:
+        self.rows, self.order, self.window = connected.rows, connected.order, connected.window
+        self.kind = kind
+        self.compilation = compilation
+        self.read = window
+        self.parent = parent or Verbatim("NULL")
+        self.parent_of_row = parent_of_row or Verbatim("NULL")
+        self.edges: list[JsonRow] = []
+        self.needs_ends = False
+
+    def connection(self, selection: Sequence[Selected]) -> JsonRow:
+        members = [(selected.key, self.member(selected)) for selected in selection]
+        tables: list[Any] = [self.page()] if self.edges or self.needs_ends else []
+        if any(selected.name == "totalCount" for selected in selection):
+            tables.append(CountTable(self.rows.values("pk")))
+        return JsonRow(members, tables)
+
+    def member(self, selected: Selected) -> Combinable:
+        match selected.name:
+            case "edges":
+                self.edges.append(JsonRow([(each.key, self.of_edge(each)) for each in selected.selection]))
+                return Verbatim(f'page."e{len(self.edges) - 1}"')
+            case "pageInfo":
+                return JsonRow([(each.key, self.of_page(each)) for each in selected.selection])
+            case "totalCount":
+                return Verbatim("total.n")
+        return Constant(self.kind.name)
+
+    def of_edge(self, selected: Selected) -> Combinable:
+        match selected.name:
+            case "cursor":
+                return self.cursor(F(self.order.column), F("pk"), self.parent_of_row)
+            case "node":
+                return JsonRow(self.kind.node.expressions(selected.selection, self.compilation))
+        return Constant(self.kind.edge.name)
+
+    def of_page(self, selected: Selected) -> Combinable:
+        match selected.name:
+            case "hasNextPage":
+                return self.has_rows_beyond("end", "before", backwards=False)
+            case "hasPreviousPage":
+                return self.has_rows_beyond("start", "after", backwards=True)
+            case "startCursor":
+                return self.cursor(*self.end("start"), self.parent)
+            case "endCursor":
+                return self.cursor(*self.end("end"), self.parent)
+        return Constant(PAGE_INFO.name)
+
+    def has_rows_beyond(self, end: str, bound: str, *, backwards: bool) -> Combinable:
+        """Return whether rows stand beyond an end of the page: beyond its last row, or at the bound that it ends by.
+
+        An empty page has no row at its ends, and what stands at a bound is beyond the page in any case.
+        """
+        rows = self.rows.order_by(*self.order.terms(backwards=backwards))
+        beyond = Q(AnyRow(rows.filter(self.order.beyond(*self.end(end), backwards=backwards))))
+        if getattr(self.window, bound) is not None:
+            at_bound = self.order.beyond(*self.place(bound), backwards=backwards, inclusive=True)
+            beyond = Q(AnyRow(rows.filter(at_bound))) | beyond
+        return ExpressionWrapper(beyond, output_field=BooleanField())
+
+    def cursor(self, value: Combinable, key: Combinable, parent: Combinable) -> Cursor:
+        inner = Parameter(lambda inputs: self.read(inputs).signing_keys[0])
+        outer = Parameter(lambda inputs: self.read(inputs).signing_keys[1])
+        return Cursor(outer, inner, key, value, parent)
+
+    def page(self) -> PageTable:
+        rows, backwards = self.rows, self.window.backwards
+        if self.window.after is not None:
+            rows = rows.filter(self.order.beyond(*self.place("after")))
+        if self.window.before is not None:
+            rows = rows.filter(self.order.beyond(*self.place("before"), backwards=True))
+        edges = {f"_e{place}": edge for place, edge in enumerate(self.edges)}
+        return PageTable(
+            rows.order_by(*self.order.terms(backwards=backwards)).values(
+                **edges, _value=F(self.order.column), _id=F("pk")
+            ),
+            edges=len(edges),
+            ends=self.needs_ends,
+            sorting=self.order.descending if backwards else None,
+            limit=Parameter(lambda inputs: self.read(inputs).size),
+        )
+
+    def end(self, name: str) -> tuple[Verbatim, Verbatim]:
+        """Return what the first or the last row of the page is ordered by: the column and the key."""
+        self.needs_ends = True
+        return Verbatim(f'page."{name}_value"'), Verbatim(f'page."{name}_id"')
+
+    def place(self, name: str) -> tuple[Parameter, Parameter]:
+        """Return the place that a cursor stands for: the column and the key."""
+        return (
+            Parameter(lambda inputs: getattr(self.read(inputs), name).value),
+            Parameter(lambda inputs: getattr(self.read(inputs), name).id),
+        )
