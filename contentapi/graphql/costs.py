@@ -33,11 +33,10 @@ from graphql import (
     is_composite_type,
 )
 
-from contentapi.errors import LimitExceeded
+from contentapi.graphql.limits import ENDLESS, exceeded
 from contentapi.graphql.projections import default_of
 
 PAGE_SIZES = ("limit", "first", "last")  # the arguments that say how many items come back
-ENDLESS = 10**12  # more than anybody may spend; sums end here instead of growing into numbers of thousands of digits
 COST_OF_ONE_MORE = 1000  # a request is charged 1, and 1 more for each of these
 
 Variables = Mapping[str, Any]
@@ -129,8 +128,7 @@ def measure(schema: GraphQLSchema, document: DocumentNode) -> Costs:
 def require_affordable(cost: int) -> None:
     most = settings.ENVIRONMENT.contentapi_max_cost
     if cost > most:
-        counted = f"{ENDLESS} or more" if cost >= ENDLESS else cost
-        raise LimitExceeded(f"The query costs {counted}; at most {most} are allowed (CONTENTAPI_MAX_COST).")
+        raise exceeded("cost", cost, most, "contentapi_max_cost")
 
 
 @dataclass
