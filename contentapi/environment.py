@@ -50,7 +50,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_log_level: Level = "INFO"
     contentapi_max_aliases: Count = 30
     contentapi_max_body: Count = 1024 * 1024
-    contentapi_max_comparisons: Count = 20_000
+    contentapi_max_comparisons: Count = 10_000
     contentapi_max_cost: Count = 25_000
     contentapi_max_depth: Count = 12
     contentapi_max_directives: Count = 50
@@ -61,6 +61,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_max_query_length: Count = 32 * 1024
     contentapi_max_root_fields: Count = 20
     contentapi_max_tokens: Count = 2000
+    contentapi_max_values: Count = 10_000
     contentapi_public_url: Origin = ""
     contentapi_rate_anonymous: Rate = "300/minute"
     contentapi_rate_authenticated: Rate = "3000/minute"

@@ -37,6 +37,7 @@ from contentapi.graphql.limits import ENDLESS, exceeded
 from contentapi.graphql.projections import default_of
 
 PAGE_SIZES = ("limit", "first", "last")  # the arguments that say how many items come back
+LONGEST_INT = len("-2147483648")  # what is longer is the default of another type's variable
 COST_OF_ONE_MORE = 1000  # a request is charged 1, and 1 more for each of these
 
 Variables = Mapping[str, Any]
@@ -60,7 +61,9 @@ class PageSize(NamedTuple):
 
 def whole(value: Any) -> int | None:
     """Return a JSON number as GraphQL's Int reads it; None for what it refuses."""
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
+    if isinstance(value, float):
+        return int(value) if isfinite(value) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,7 @@ class Measuring:
         defaults = {
             definition.variable.name.value: int(definition.default_value.value)
             for definition in node.variable_definitions or ()
-            if isinstance(definition.default_value, IntValueNode)
+            if isinstance(definition.default_value, IntValueNode) and len(definition.default_value.value) <= LONGEST_INT
         }
         is_write = node.operation is OperationType.MUTATION
         return OperationCost(

@@ -83,7 +83,7 @@ def parse_within_limits(text: str) -> DocumentNode:
         raise exceeded("length in bytes", length, longest, "contentapi_max_query_length")
     most = settings.ENVIRONMENT.contentapi_max_tokens
     try:
-        return parse(text, max_lexical_tokens=most, max_comments=most)
+        return parse(text, max_lexical_tokens=most, max_comments=most, allow_empty_selection_sets=False)
     except GraphQLSyntaxError as error:
         for what, count in counted_tokens(text, most).items():
             if count > most:
@@ -120,6 +120,7 @@ def validate_document(
         rules=[*(rules or specified_rules), StorableStringsRule],
         max_errors=MAX_ERRORS,
         hide_suggestions=settings.ENVIRONMENT.contentapi_introspection == "off",
+        allow_empty_selection_sets=False,
     )
     for error in errors:
         error.original_error = refusal_of(error)
@@ -137,6 +138,8 @@ def refusal_of(error: GraphQLError) -> LimitExceeded | ValidationFailed:
         return exceeded("number of comparisons", f"{most + 1} or more", most, "contentapi_max_comparisons")
     if error.message == "Maximum introspection depth exceeded":
         return exceeded("depth of lists in introspection", f"{MAX_LIST_DEPTH} or more", MAX_LIST_DEPTH - 1)
+    if error.original_error:  # Python's own, whose words graphql-core repeats: a number of too many digits to be read
+        return ValidationFailed("This value cannot be read as its type.")
     return ValidationFailed(error.message)
 
 

@@ -21,6 +21,7 @@ from contentapi.errors import Malformed, MethodNotAllowed, NotAcceptable, Unsupp
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
 from contentapi.graphql.documents import costs_of, parse_document, validate_document
 from contentapi.graphql.errors import PARTIAL_SUCCESS, ErrorReport, entry, logged_kind
+from contentapi.graphql.limits import exceeded
 from contentapi.graphql.projections import ProjectingExecutor
 from contentapi.graphql.schema import SCHEMA
 from contentapi.identity import RequestContext
@@ -89,7 +90,7 @@ def preferred_media_type(environ: Mapping[str, Any]) -> str | None:
 
 
 def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
-    """Decode the body. Raises `UnsupportedMediaType`, `TooLarge` or `Malformed`."""
+    """Decode the body. Raises `UnsupportedMediaType`, `TooLarge`, `Malformed` or `LimitExceeded`."""
     if not is_json(environ.get("CONTENT_TYPE", "")):
         raise UnsupportedMediaType(f"Send the request as {JSON} in UTF-8.")
     try:
@@ -97,7 +98,9 @@ def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as trouble:
         reason = "it is nested too deeply" if isinstance(trouble, RecursionError) else trouble
         raise Malformed(f"The body is not a GraphQL request in JSON: {reason}.") from None
-    require_storable(body.variables)
+    values, most = require_storable(body.variables), settings.ENVIRONMENT.contentapi_max_values
+    if values > most:
+        raise exceeded("number of values in variables", values, most, "contentapi_max_values")
     return body
 
 
@@ -121,6 +124,7 @@ def execute(
     """Execute a request. Returns the members of the answer, its status and its headers."""
     toll = Toll(account)
     report = ErrorReport()
+    is_shown = settings.ENVIRONMENT.contentapi_introspection == "on"
     # A blank stands for the empty document, which Ariadne takes for none at all.
     _, result = graphql_sync(
         SCHEMA,
@@ -129,7 +133,8 @@ def execute(
         root_value=toll,
         query_parser=parse_document,
         query_validator=validate_document,
-        introspection=settings.ENVIRONMENT.contentapi_introspection == "on",
+        introspection=is_shown,
+        hide_suggestions=not is_shown,
         error_formatter=report.add,
         execution_context_class=ProjectingExecutor,
     )
