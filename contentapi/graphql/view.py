@@ -16,8 +16,8 @@ from django.views.decorators.csrf import csrf_exempt
 from graphql import DocumentNode
 
 from contentapi.admission import admitted
-from contentapi.bodies import JSON, is_json, read_bytes
-from contentapi.errors import Malformed, MethodNotAllowed, NotAcceptable, UnsupportedMediaType
+from contentapi.bodies import JSON, decode, is_json, read_bytes
+from contentapi.errors import MethodNotAllowed, NotAcceptable, UnsupportedMediaType
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
 from contentapi.graphql.documents import costs_of, parse_document, validate_document
 from contentapi.graphql.errors import PARTIAL_SUCCESS, ErrorReport, entry, logged_kind
@@ -93,11 +93,7 @@ def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
     """Decode the body. Raises `UnsupportedMediaType`, `TooLarge`, `Malformed` or `LimitExceeded`."""
     if not is_json(environ.get("CONTENT_TYPE", "")):
         raise UnsupportedMediaType(f"Send the request as {JSON} in UTF-8.")
-    try:
-        body = BODY.decode(read_bytes(environ).decode())  # members that are ignored must be UTF-8 too
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as trouble:
-        reason = "it is nested too deeply" if isinstance(trouble, RecursionError) else trouble
-        raise Malformed(f"The body is not a GraphQL request in JSON: {reason}.") from None
+    body, _ = decode(read_bytes(environ), BODY, "a GraphQL request in JSON")
     values, most = require_storable(body.variables), settings.ENVIRONMENT.contentapi_max_values
     if values > most:
         raise exceeded("number of values in variables", values, most, "contentapi_max_values")
