@@ -34,7 +34,10 @@ def read_bytes(environ: Mapping[str, Any]) -> bytes:
         raise UnsupportedMediaType("Send the body as it is, without a Content-Encoding.")
     most = settings.ENVIRONMENT.contentapi_max_body
     chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
-    length = most + 1 if chunked else int(environ.get("CONTENT_LENGTH") or 0)
+    announced = environ.get("CONTENT_LENGTH") or "0"
+    if not announced.isdecimal():
+        raise Malformed("Content-Length must be a whole number.")
+    length = most + 1 if chunked else int(announced)
     try:
         content: bytes = environ["wsgi.input"].read(length) if chunked or length <= most else b""
     except Exception:  # noqa: BLE001 - each server has its own, for chunks that are none and for clients that hang up
