@@ -1,14 +1,17 @@
 """The body of a request, read from its WSGI environ."""
 
-from collections.abc import Mapping
-from typing import Any
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
+import msgspec
 from django.conf import settings
 from django.utils.http import parse_header_parameters
 
-from contentapi.errors import Malformed, TooLarge
+from contentapi.errors import Malformed, TooLarge, UnsupportedMediaType
 
 JSON = "application/json"
+B = TypeVar("B")
 
 
 def is_json(content_type: str, media_types: tuple[str, ...] = (JSON,)) -> bool:
@@ -23,14 +26,61 @@ def is_json(content_type: str, media_types: tuple[str, ...] = (JSON,)) -> bool:
 
 
 def read_bytes(environ: Mapping[str, Any]) -> bytes:
-    """Return the body, also one sent in chunks, whose length nobody has announced."""
+    """Return the body, also one sent in chunks, whose length nobody has announced.
+
+    Raises `UnsupportedMediaType` for a compressed one, `TooLarge` and `Malformed`.
+    """
+    if environ.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() != "identity":
+        raise UnsupportedMediaType("Send the body as it is, without a Content-Encoding.")
     most = settings.ENVIRONMENT.contentapi_max_body
     chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
-    length = most + 1 if chunked else int(environ.get("CONTENT_LENGTH") or 0)
+    announced = environ.get("CONTENT_LENGTH") or "0"
+    if not announced.isdecimal():
+        raise Malformed("Content-Length must be a whole number.")
+    length = most + 1 if chunked else int(announced)
     try:
         content: bytes = environ["wsgi.input"].read(length) if chunked or length <= most else b""
     except Exception:  # noqa: BLE001 - each server has its own, for chunks that are none and for clients that hang up
         raise Malformed("The body cannot be read to its end.") from None
     if max(len(content), 0 if chunked else length) > most:
         raise TooLarge(f"The body is larger than the {most} bytes that are allowed (CONTENTAPI_MAX_BODY).")
+    if not chunked and len(content) < length:
+        raise Malformed(f"The body ends after {len(content)} of the {length} bytes that Content-Length announces.")
     return content
+
+
+def decode(content: bytes, decoder: msgspec.json.Decoder[B]) -> tuple[B, Any]:
+    """Decode a body. Returns it as the decoder makes it, and all of its members.
+
+    Raises `Malformed`, naming the place. No member may stand twice: two readers might each heed another one.
+    """
+    try:
+        text = content.decode()  # what is ignored must be UTF-8 too
+        body = decoder.decode(text)
+        return body, json.loads(text, object_pairs_hook=object_without_repetition, parse_int=str)
+    except (msgspec.DecodeError, Repeated, UnicodeDecodeError, RecursionError) as trouble:
+        raise Malformed(f"The body is not what is expected: {reason_of(trouble)}.") from None
+
+
+class Repeated(Exception):
+    """A member stands twice."""
+
+
+def object_without_repetition(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in members:
+        if name in found:
+            raise Repeated(f"Object contains field `{name[:50]}` twice")
+        found[name] = value
+    return found
+
+
+def reason_of(trouble: Exception) -> str:
+    """Say why a body cannot be decoded: msgspec's words are for clients, Python's are not."""
+    match trouble:
+        case RecursionError():
+            return "it is nested too deeply"
+        case UnicodeDecodeError():
+            return f"it is not UTF-8 (byte {trouble.start})"
+        case _:
+            return str(trouble).rstrip(".")

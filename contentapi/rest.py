@@ -10,10 +10,9 @@ A method is a sentence: what is asked for goes to a selector or a service, and w
 is said here once: who asks and what it costs them, methods, media types, bodies, failures. Cookies are no credential.
 """
 
-import json
 import logging
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from http import HTTPStatus
@@ -25,6 +24,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
 from msgspec import UNSET
 
+from contentapi import bodies
 from contentapi.admission import HEADERS, admitted
 from contentapi.bodies import JSON, is_json, read_bytes
 from contentapi.errors import (
@@ -205,13 +205,7 @@ def without_body(response: HttpResponse) -> HttpResponse:
 
 def decode(content: bytes, kind: type[B]) -> B:
     """Decode a JSON object. Raises `Malformed`, naming the place."""
-    try:
-        text = content.decode()
-        body: B = decoder(kind).decode(text)
-        whole = json.loads(text, object_pairs_hook=object_without_repetition)
-    except (ValueError, RecursionError) as trouble:
-        reason = "it is nested too deeply" if isinstance(trouble, RecursionError) else str(trouble).rstrip(".")
-        raise Malformed(f"The body is not what is expected: {reason}.") from None
+    body, whole = bodies.decode(content, decoder(kind))
     require_storable(whole)
     return body
 
@@ -219,15 +213,6 @@ def decode(content: bytes, kind: type[B]) -> B:
 @cache
 def decoder(kind: type[B]) -> msgspec.json.Decoder[B]:
     return msgspec.json.Decoder(kind)
-
-
-def object_without_repetition(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in members:
-        if name in found:
-            raise ValueError(f"Object contains field `{name[:50]}` twice")
-        found[name] = value
-    return found
 
 
 # --- Failures -------------------------------------------------------------------------------------------

@@ -11,10 +11,15 @@ def is_storable(text: str) -> bool:
     return "\0" not in text
 
 
-def require_storable(value: object) -> None:
-    """Refuse a decoded JSON value that holds, at any depth, a string that cannot be stored."""
+def require_storable(value: object) -> int:
+    """Refuse a decoded JSON value that holds, at any depth, a string that cannot be stored.
+
+    Returns how many values it is of: itself, and all keys and values in it.
+    """
     pending = [value]
+    number = 0
     while pending:
+        number += 1
         match pending.pop():
             case str() as text if not is_storable(text):
                 raise Malformed("Text must not contain the NUL character or lone surrogates.")
@@ -23,3 +28,4 @@ def require_storable(value: object) -> None:
                 pending.extend(members.values())
             case list() as items:
                 pending.extend(items)
+    return number

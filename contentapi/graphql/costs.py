@@ -35,12 +35,12 @@ from graphql import (
     is_composite_type,
 )
 
-from contentapi.errors import LimitExceeded
+from contentapi.graphql.limits import ENDLESS, exceeded
 from contentapi.graphql.projections import default_of
 from contentapi.pagination import DEFAULT_PAGE
 
 PAGE_SIZES = ("limit", "first", "last")  # the arguments that say how many items come back
-ENDLESS = 10**12  # more than anybody may spend; sums end here instead of growing into numbers of thousands of digits
+LONGEST_INT = len("-2147483648")  # what is longer is the default of another type's variable
 COST_OF_ONE_MORE = 1000  # a request is charged 1, and 1 more for each of these
 
 Variables = Mapping[str, Any]
@@ -68,7 +68,9 @@ class PageSize(NamedTuple):
 
 def whole(value: Any) -> int | None:
     """Return a JSON number as GraphQL's Int reads it; None for what it refuses."""
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
+    if isinstance(value, float):
+        return int(value) if isfinite(value) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +145,7 @@ def measure(schema: GraphQLSchema, document: DocumentNode) -> Costs:
 def require_affordable(cost: int) -> None:
     most = settings.ENVIRONMENT.contentapi_max_cost
     if cost > most:
-        counted = f"{ENDLESS} or more" if cost >= ENDLESS else cost
-        raise LimitExceeded(f"The query costs {counted}; at most {most} are allowed (CONTENTAPI_MAX_COST).")
+        raise exceeded("cost", cost, most, "contentapi_max_cost")
 
 
 @dataclass
@@ -164,7 +165,7 @@ class Measuring:
         defaults = {
             definition.variable.name.value: int(definition.default_value.value)
             for definition in node.variable_definitions or ()
-            if isinstance(definition.default_value, IntValueNode)
+            if isinstance(definition.default_value, IntValueNode) and len(definition.default_value.value) <= LONGEST_INT
         }
         is_write = node.operation is OperationType.MUTATION
         total = self.selections(cast("GraphQLCompositeType", root), node.selection_set).once

@@ -1,24 +1,17 @@
 """The document of a request: parsed and validated within limits, once for each text, before anything is executed."""
 
 from collections.abc import Collection
-from functools import cache
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from graphql import (
     ASTValidationRule,
     DocumentNode,
-    FieldNode,
-    FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLError,
     GraphQLSchema,
     GraphQLSyntaxError,
     Lexer,
     Node,
-    OperationDefinitionNode,
-    SelectionNode,
-    SelectionSetNode,
     Source,
     StringValueNode,
     TokenKind,
@@ -28,21 +21,30 @@ from graphql import (
     specified_rules,
     validate,
 )
+from graphql.language.parser import MAX_NESTING_DEPTH
+from graphql.validation import validation_context
+from graphql.validation.rules import overlapping_fields_can_be_merged
+from graphql.validation.rules.max_introspection_depth_rule import MAX_LIST_DEPTH
 
 from contentapi.caching import BoundedCache
 from contentapi.errors import LimitExceeded
 from contentapi.graphql.costs import Costs, measure
 from contentapi.graphql.errors import ValidationFailed
+from contentapi.graphql.limits import MAX_NESTING, Sizes, exceeded, require_within_limits, sizes_of
 from contentapi.text import is_storable
 
-INTROSPECTION_FIELDS = ("__schema", "__type")
-INTROSPECTION_DEPTH = 15
+MAX_ERRORS = 20  # of validation; whoever has more of them begins with these
+
+# graphql-core holds fields of one name against each other, two by two, and lets its users say how often.
+overlapping_fields_can_be_merged.MAX_COMPLEXITY_BUDGET = settings.ENVIRONMENT.contentapi_max_comparisons
+validation_context.MAX_FRAGMENT_WORK = settings.ENVIRONMENT.contentapi_max_comparisons
 
 
 class Known(NamedTuple):
-    """A valid document, and what its operations cost."""
+    """A valid document, and the sizes and costs of its operations."""
 
     document: DocumentNode
+    sizes: Sizes
     costs: Costs
 
 
@@ -61,69 +63,90 @@ class StorableStringsRule(ValidationRule):
 
 
 def parse_document(_: Any, request: dict[str, Any]) -> DocumentNode:
-    """Parse the text of a request, unless it is known. Raises a syntax error, or a `GraphQLError` for a limit."""
+    """Parse the text of a request, unless it is known, and hold the operation that is asked for to its limits.
+
+    Raises a syntax error, or a `GraphQLError` for a limit.
+    """
     known = DOCUMENTS.get(request["query"])
-    if known is not None:
-        return known.document
-    text, longest = request["query"], settings.ENVIRONMENT.contentapi_max_query_length
-    length = len(text.encode())
+    try:
+        document = known.document if known else parse_within_limits(request["query"])
+        require_within_limits(known.sizes if known else sizes_of(document), request.get("operationName"))
+    except LimitExceeded as refusal:
+        raise GraphQLError(refusal.message, original_error=refusal) from None
+    return document
+
+
+def parse_within_limits(text: str) -> DocumentNode:
+    """Parse a text. Raises a syntax error, or `LimitExceeded`."""
+    length, longest = len(text.encode()), settings.ENVIRONMENT.contentapi_max_query_length
     if length > longest:
-        raise over_limit(f"The query has {length} bytes; at most {longest} are allowed (CONTENTAPI_MAX_QUERY_LENGTH).")
+        raise exceeded("length in bytes", length, longest, "contentapi_max_query_length")
     most = settings.ENVIRONMENT.contentapi_max_tokens
     try:
-        return parse(text, max_lexical_tokens=most, max_comments=most)
-    except GraphQLSyntaxError:
-        if has_more_tokens(text, most):
-            raise over_limit(
-                f"The query has more tokens or comments than the {most} that are allowed (CONTENTAPI_MAX_TOKENS)."
-            ) from None
+        return parse(text, max_lexical_tokens=most, max_comments=most, allow_empty_selection_sets=False)
+    except GraphQLSyntaxError as error:
+        for what, count in counted_tokens(text, most).items():
+            if count > most:
+                raise exceeded(what, f"{count} or more", most, "contentapi_max_tokens") from None
+        if "nested too deeply" in error.message:
+            raise exceeded("nesting", f"{MAX_NESTING_DEPTH + 1} or more", MAX_NESTING) from None
         raise
 
 
-def has_more_tokens(text: str, most: int) -> bool:
-    """Say whether a text that cannot be parsed has more tokens than this, or more comments."""
+def counted_tokens(text: str, most: int) -> dict[str, int]:
+    """Count the tokens of a text that cannot be parsed, and its comments, as far as one more than there may be."""
+    counts = {"number of tokens": 0, "number of comments": 0}
     lexer = Lexer(Source(text))
-    counts = {True: 0, False: 0}
-    token = lexer.token
+    token = lexer.read_next_token(0)
     while token.kind is not TokenKind.EOF and max(counts.values()) <= most:
-        token = token.next or lexer.read_next_token(token.end)
-        counts[token.kind is TokenKind.COMMENT] += 1
-    return max(counts.values()) > most
+        counts["number of comments" if token.kind is TokenKind.COMMENT else "number of tokens"] += 1
+        token = lexer.read_next_token(token.end)
+    return counts
 
 
 def validate_document(
     schema: GraphQLSchema,
     document_ast: DocumentNode,
     rules: Collection[type[ASTValidationRule]] | None = None,
-    max_errors: int | None = None,
+    max_errors: int | None = None,  # noqa: ARG001 - Ariadne's protocol
     type_info: TypeInfo | None = None,  # noqa: ARG001 - Ariadne's protocol
 ) -> list[GraphQLError]:
-    """Validate a document and hold it to its depths, unless it is known. Returns what is wrong with it."""
+    """Validate a document, unless it is known. Returns what is wrong with it."""
     if known_costs(document_ast) is not None:
         return []
     errors = validate(
-        schema, document_ast, rules=[*(rules or specified_rules), StorableStringsRule], max_errors=max_errors
+        schema,
+        document_ast,
+        rules=[*(rules or specified_rules), StorableStringsRule],
+        max_errors=MAX_ERRORS,
+        hide_suggestions=settings.ENVIRONMENT.contentapi_introspection == "off",
+        allow_empty_selection_sets=False,
     )
     for error in errors:
-        error.original_error = ValidationFailed(error.message)
-    errors = errors or depth_errors(document_ast)
+        error.original_error = refusal_of(error)
     if not errors:
         forget_tokens(document_ast)
-        DOCUMENTS.put(text_of(document_ast), Known(document_ast, measured(schema, document_ast)))
+        known = Known(document_ast, sizes_of(document_ast), measure(schema, document_ast))
+        DOCUMENTS.put(text_of(document_ast), known)
     return errors
+
+
+def refusal_of(error: GraphQLError) -> LimitExceeded | ValidationFailed:
+    """Say what kind of failure an error of validation is. Limits of graphql-core's own are known by their words."""
+    if error.message == "Validation aborted.":
+        most = settings.ENVIRONMENT.contentapi_max_comparisons
+        return exceeded("number of comparisons", f"{most + 1} or more", most, "contentapi_max_comparisons")
+    if error.message == "Maximum introspection depth exceeded":
+        return exceeded("depth of lists in introspection", f"{MAX_LIST_DEPTH} or more", MAX_LIST_DEPTH - 1)
+    if error.original_error:  # Python's own, whose words graphql-core repeats: a number of too many digits to be read
+        return ValidationFailed("This value cannot be read as its type.")
+    return ValidationFailed(error.message)
 
 
 def costs_of(schema: GraphQLSchema, document: DocumentNode) -> Costs:
     """Return what the operations of a valid document cost; one too large to be kept is measured anew."""
     costs = known_costs(document)
-    return measured(schema, document) if costs is None else costs
-
-
-def measured(schema: GraphQLSchema, document: DocumentNode) -> Costs:
-    try:
-        return measure(schema, document)
-    except RecursionError:
-        raise far_too_deep() from None
+    return measure(schema, document) if costs is None else costs
 
 
 def known_costs(document: DocumentNode) -> Costs | None:
@@ -144,55 +167,3 @@ def forget_tokens(node: Node) -> None:
 
 def text_of(document: DocumentNode) -> str:
     return document.loc.source.body if document.loc else ""
-
-
-def depth_errors(document: DocumentNode) -> list[GraphQLError]:
-    most = settings.ENVIRONMENT.contentapi_max_depth
-    try:
-        fields, introspection = depths(document)
-    except RecursionError:  # fragments that spread each other hundreds of times over
-        return [far_too_deep()]
-    if fields > most:
-        return [over_limit(f"The query is {fields} fields deep; at most {most} are allowed (CONTENTAPI_MAX_DEPTH).")]
-    if introspection > INTROSPECTION_DEPTH:
-        return [over_limit(f"Introspection is {introspection} fields deep; at most {INTROSPECTION_DEPTH} are allowed.")]
-    return []
-
-
-def depths(document: DocumentNode) -> tuple[int, int]:
-    """Return how many fields of a valid document stand within each other: its own, and those of introspection.
-
-    Every fragment is measured once, so the work grows with the document and not with what it expands to.
-    """
-    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-
-    def deepest(selections: SelectionSetNode | None) -> tuple[int, int]:
-        found = [of_selection(selection) for selection in selections.selections] if selections else []
-        return max((own for own, _ in found), default=0), max((other for _, other in found), default=0)
-
-    @cache
-    def of_fragment(name: str) -> tuple[int, int]:
-        return deepest(fragments[name].selection_set)
-
-    def of_selection(selection: SelectionNode) -> tuple[int, int]:
-        if isinstance(selection, FragmentSpreadNode):
-            return of_fragment(selection.name.value)
-        fields, introspection = deepest(getattr(selection, "selection_set", None))
-        if not isinstance(selection, FieldNode):
-            return fields, introspection
-        if selection.name.value in INTROSPECTION_FIELDS:
-            return 0, fields + 1  # what is selected on the schema's own types counts as introspection
-        return fields + 1, introspection
-
-    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    found = [deepest(operation.selection_set) for operation in operations]
-    return max(own for own, _ in found), max(other for _, other in found)
-
-
-def far_too_deep() -> GraphQLError:
-    most = settings.ENVIRONMENT.contentapi_max_depth
-    return over_limit(f"The query is far deeper than the {most} that are allowed (CONTENTAPI_MAX_DEPTH).")
-
-
-def over_limit(message: str) -> GraphQLError:
-    return GraphQLError(message, original_error=LimitExceeded(message))

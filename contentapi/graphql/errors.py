@@ -11,6 +11,7 @@ from contentapi.requests import current_request_id
 
 LOG = logging.getLogger("contentapi.graphql")
 
+LONGEST_MESSAGE = 500  # graphql-core repeats what it was sent, which may be a megabyte
 PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and some errors
 WORST_FIRST = (500, 503, 429, 401, 403, 404, 409, 413, 422, 400)
 
@@ -50,7 +51,11 @@ def entry(kind: ApiError) -> dict[str, Any]:
     }
     if kind.fields:
         extensions["fields"] = kind.fields
-    return {"message": kind.message, "extensions": extensions}
+    return {"message": shortened(kind.message), "extensions": extensions}
+
+
+def shortened(message: str) -> str:
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
 
 
 def kind_of(error: GraphQLError) -> ApiError:

@@ -35,7 +35,7 @@ from graphql.execution.executor_throwing_on_incremental import ExecutorThrowingO
 from graphql.pyutils import Path
 from graphql.utilities import coerce_input_literal
 
-from contentapi.errors import LimitExceeded
+from contentapi.graphql.limits import exceeded
 from contentapi.projection import (
     Connected,
     ConnectionType,
@@ -207,9 +207,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         self.fields_selected += 1
         most = settings.ENVIRONMENT.contentapi_max_fields
         if self.fields_selected > most:
-            raise LimitExceeded(
-                f"The query selects more than the {most} fields that are allowed (CONTENTAPI_MAX_FIELDS)."
-            )
+            raise exceeded("number of fields", f"{most + 1} or more", most, "contentapi_max_fields")
         node = details[0].node
         field = self.schema.get_field(kind, node.name.value)
         if field is None:

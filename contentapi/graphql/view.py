@@ -16,11 +16,12 @@ from django.views.decorators.csrf import csrf_exempt
 from graphql import DocumentNode
 
 from contentapi.admission import admitted
-from contentapi.bodies import JSON, is_json, read_bytes
-from contentapi.errors import Malformed, MethodNotAllowed, NotAcceptable, UnsupportedMediaType
+from contentapi.bodies import JSON, decode, is_json, read_bytes
+from contentapi.errors import MethodNotAllowed, NotAcceptable, UnsupportedMediaType
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
 from contentapi.graphql.documents import costs_of, parse_document, validate_document
 from contentapi.graphql.errors import PARTIAL_SUCCESS, ErrorReport, entry, logged_kind
+from contentapi.graphql.limits import exceeded
 from contentapi.graphql.projections import ProjectingExecutor
 from contentapi.graphql.schema import SCHEMA
 from contentapi.identity import RequestContext
@@ -89,15 +90,13 @@ def preferred_media_type(environ: Mapping[str, Any]) -> str | None:
 
 
 def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
-    """Decode the body. Raises `UnsupportedMediaType`, `TooLarge` or `Malformed`."""
+    """Decode the body. Raises `UnsupportedMediaType`, `TooLarge`, `Malformed` or `LimitExceeded`."""
     if not is_json(environ.get("CONTENT_TYPE", "")):
         raise UnsupportedMediaType(f"Send the body as {JSON} in UTF-8.")
-    try:
-        body = BODY.decode(read_bytes(environ).decode())  # members that are ignored must be UTF-8 too
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as trouble:
-        reason = "it is nested too deeply" if isinstance(trouble, RecursionError) else trouble
-        raise Malformed(f"The body is not what is expected: {reason}.") from None
-    require_storable(body.variables)
+    body, _ = decode(read_bytes(environ), BODY)
+    values, most = require_storable(body.variables), settings.ENVIRONMENT.contentapi_max_values
+    if values > most:
+        raise exceeded("number of values in variables", values, most, "contentapi_max_values")
     return body
 
 
@@ -121,6 +120,7 @@ def execute(
     """Execute a request. Returns the members of the answer, its status and its headers."""
     toll = Toll(account)
     report = ErrorReport()
+    is_shown = settings.ENVIRONMENT.contentapi_introspection == "on"
     # A blank stands for the empty document, which Ariadne takes for none at all.
     _, result = graphql_sync(
         SCHEMA,
@@ -129,7 +129,8 @@ def execute(
         root_value=toll,
         query_parser=parse_document,
         query_validator=validate_document,
-        introspection=settings.ENVIRONMENT.contentapi_introspection == "on",
+        introspection=is_shown,
+        hide_suggestions=not is_shown,
         error_formatter=report.add,
         execution_context_class=ProjectingExecutor,
     )

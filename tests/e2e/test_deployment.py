@@ -129,6 +129,32 @@ def test_a_statement_that_waits_too_long_is_503(served: Run, database: Database)
     assert ask(served) == NO_POSTS
 
 
+def test_a_failure_inside_is_told_by_an_id_under_which_the_log_has_its_traceback(
+    served: Run, database: Database
+) -> None:
+    with psycopg.connect(database.url) as connection:
+        connection.execute("ALTER TABLE blog_post RENAME COLUMN title TO lost_title")
+
+    connection = HTTPConnection("localhost", int(served.port), timeout=30)
+    connection.request("POST", "/graphql", '{"query": "{ posts { title } }"}', {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    text = response.read().decode()
+    connection.close()
+
+    told = response.headers["X-Request-ID"]
+    error = {
+        "message": "Internal server error",
+        "locations": [{"line": 1, "column": 3}],
+        "path": ["posts"],
+        "extensions": {"code": "INTERNAL", "status": 500, "requestId": told},
+    }
+    assert (response.status, json.loads(text)) == (500, {"errors": [error], "data": None})
+    [line] = [line for line in served.printed.splitlines() if told in line]
+    assert "ERROR contentapi.graphql" in line
+    assert "Traceback (most recent call last):" in served.printed.split(line)[1]
+    assert "blog_post.title does not exist" in served.printed
+
+
 def test_nothing_of_the_embedded_server_or_the_demo_is_made(served: Run, checkout: Checkout) -> None:
     assert ask(served) == NO_POSTS
     assert not (checkout.folder / "var").exists()

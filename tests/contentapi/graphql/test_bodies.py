@@ -1,7 +1,9 @@
 """Bodies that no client should send: each is 400 with a reason, and none has an entry `data`."""
 
+import gzip
 import json
 import logging
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from django.test import Client
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import Answer
 from tests.contentapi.graphql.conftest import Post, error_entry, post_to_graphql
 
 BODY = "The body is not what is expected: "
@@ -50,7 +53,20 @@ def with_variables(text: str, query: str = "query ($a: ID!) { post(id: $a) { tit
         (b'{"query": "{a}", "operationName": 1}', "Expected `str | null`, got `int` - at `$.operationName`."),
         (b'{"query": "{a}", "extensions": true}', "Expected `object | null`, got `bool` - at `$.extensions`."),
         (b'{"query": "{a}", "variables": ' + b'{"a":' * 100_000, "it is nested too deeply."),
+        (b'\xef\xbb\xbf{"query": "{ __typename }"}', "JSON is malformed: invalid character (byte 0)."),
+        (b'{"query": "{a}", "extensions": ' + b'{"a":' * 100_000, "it is nested too deeply."),
+        (b'{"query": "{ nope }", "query": "{ __typename }"}', "Object contains field `query` twice."),
+        (with_variables('{"b": [{"c": 1, "c": 1}]}'), "Object contains field `c` twice."),
+        (
+            b'{"query": "{ __typename }", "ignored": {"' + b"a" * 90 + b'": 1, "' + b"a" * 90 + b'": 2}}',
+            f"Object contains field `{'a' * 50}` twice.",
+        ),
+        (b'{"query": "{a}", "ignored": ' + b"[" * 100_000, "it is nested too deeply."),
         (with_variables("NaN"), "JSON is malformed: invalid character (byte 75)."),
+        (with_variables("Infinity"), "JSON is malformed: invalid character (byte 75)."),
+        (with_variables("-Infinity"), "JSON is malformed: invalid character (byte 76)."),
+        (with_variables("01"), "JSON is malformed: invalid number (byte 76)."),
+        (with_variables("-1e999"), "Number out of range - at `$.variables[...]`."),
         (with_variables("1e400"), "Number out of range - at `$.variables[...]`."),
         (with_variables("1" * 5000), "Integer value out of range - at `$.variables[...]`."),
         (with_variables(r'"\udc00\ud800"'), "JSON is malformed: invalid utf-16 surrogate pair (byte 82)."),
@@ -191,6 +207,18 @@ def test_a_limit_that_is_hit_is_named(post: Post, query: str, name: str) -> None
     assert name in answer.body["errors"][0]["message"]
 
 
+def test_bytes_that_are_not_utf_8_are_told_by_their_place(post: Post) -> None:
+    answer = post(b'{"query": "{ \xff }"}')
+
+    assert answer.body["errors"][0]["message"] == f"{BODY}it is not UTF-8 (byte 13)."
+
+
+def test_numbers_that_are_ignored_may_be_of_any_length(post: Post) -> None:
+    answer = post(b'{"query": "{ __typename }", "ignored": [' + b"1" * 9000 + b", 1e999]}")
+
+    assert answer.data == {"__typename": "Query"}
+
+
 def test_members_that_are_null_or_unknown_do_not_matter(post: Post) -> None:
     body = {"query": "{ __typename }", "variables": None, "operationName": None, "extensions": None, "id": [1]}
 
@@ -199,10 +227,16 @@ def test_members_that_are_null_or_unknown_do_not_matter(post: Post) -> None:
     assert answer.data == {"__typename": "Query"}
 
 
-def test_of_a_member_that_stands_twice_the_last_counts(post: Post) -> None:
-    answer = post(b'{"query": "{ nope }", "query": "{ __typename }"}')
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "identity, gzip", "x"])
+def test_a_compressed_body_is_415(post: Post, encoding: str) -> None:
+    answer = post(gzip.compress(b'{"query": "{ __typename }"}'), Content_Encoding=encoding)
 
-    assert answer.data == {"__typename": "Query"}
+    error = error_entry(answer, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the body as it is, without a Content-Encoding.")
+    assert (answer.status, answer.body) == (415, {"errors": [error]})
+
+
+def test_an_encoding_that_changes_nothing_is_taken(post: Post) -> None:
+    assert post({"query": "{ __typename }"}, Content_Encoding="Identity").status == 200
 
 
 @pytest.mark.parametrize(
@@ -215,16 +249,39 @@ def test_a_clients_mistake_is_no_error_in_the_log(post: Post, caplog: pytest.Log
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
+def spoilt(body: bytes, place: float, inserted: bytes, removed: int) -> bytes:
+    at = int(len(body) * place)
+    return body[:at] + inserted + body[at + removed :]
+
+
 @pytest.mark.django_db
 @settings(deadline=None)
-@given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
+@given(
+    st.binary()
+    | JSON.map(lambda value: json.dumps(value).encode())
+    | st.builds(
+        spoilt,
+        st.sampled_from([with_variables('"é"'), with_variables('{"b": [1.5e3, null]}'), b'{"query": "{ a(b: 1) }"}']),
+        st.floats(0, 1),
+        st.binary(max_size=3) | st.sampled_from([b'"', b"\\ud800", b"\0", b"\xff", b"NaN", b"1e999", b"[" * 2000]),
+        st.integers(0, 4),
+    )
+)
 def test_any_body_is_answered_without_a_fault_of_ours(body: bytes) -> None:
     assume(b"__typename" not in body)  # hypothesis also tries literals of our code, and one is a valid request
     client = Client(raise_request_exception=False)
 
-    response = client.generic("POST", "/graphql", body or b" ", content_type="application/json")
+    answer = Answer(client.generic("POST", "/graphql", body or b" ", content_type="application/json"))
 
-    assert response.status_code == 400
+    if answer.status != 200:
+        assert (answer.status, set(answer.body)) == (400, {"errors"})
+        assert set(answer.codes) <= {
+            "BAD_REQUEST",
+            "LIMIT_EXCEEDED",
+            "GRAPHQL_PARSE_FAILED",
+            "GRAPHQL_VALIDATION_FAILED",
+        }
+        assert not re.search(r"Traceback|Error\b(?<!Syntax Error)|codec|\.py", answer.body["errors"][0]["message"])
 
 
 @pytest.mark.django_db

@@ -179,7 +179,7 @@ def test_one_level_more_is_refused_with_what_was_counted_and_the_limit(gql: Grap
 
     assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
     assert answer.body["errors"][0]["message"] == (
-        f"The query costs {100 * (2 + 100 * (2 + 10))}; at most 25000 are allowed (CONTENTAPI_MAX_COST)."
+        f"The query's cost is {100 * (2 + 100 * (2 + 10))}; at most 25000 is allowed (CONTENTAPI_MAX_COST)."
     )
     assert "data" not in answer.body
 

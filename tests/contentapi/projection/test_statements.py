@@ -3,9 +3,11 @@
 from itertools import permutations
 from typing import Any
 
+import msgspec
 import pytest
 from django.db import connection
 from graphql import DocumentNode, Node, Visitor, visit
+from pytest_django import Settings
 
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.identity import ALL_SCOPES, Actor, Role
@@ -170,7 +172,12 @@ def test_ever_new_documents_leave_both_caches_within_their_limits() -> None:
 
 
 @pytest.mark.parametrize(("fields", "is_prepared"), [(10, True), (300, False)])
-def test_only_a_statement_of_reasonable_length_is_prepared(fields: int, is_prepared: bool) -> None:  # noqa: FBT001
+def test_only_a_statement_of_reasonable_length_is_prepared(
+    settings: Settings,
+    fields: int,
+    is_prepared: bool,  # noqa: FBT001
+) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_aliases=fields)
     text = "{ posts { " + " ".join(f"a{number}: author {{ id }}" for number in range(fields)) + " } }"
 
     for _ in range(3):

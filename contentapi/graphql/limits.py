@@ -1,0 +1,187 @@
+"""The form that an operation may have: how deep it is, and how many of a kind stand in it, its fragments spread out.
+
+Only names are read, so that a document is measured before it is validated. Every definition is walked once, without
+recursion; a fragment counts as often as it is spread, but is measured once: the work grows with the document, and not
+with what it expands to. `@skip` and `@include` change nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.conf import settings
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    OperationDefinitionNode,
+    OperationType,
+    SelectionNode,
+    SelectionSetNode,
+)
+
+from contentapi.errors import LimitExceeded
+
+ENDLESS = 10**12  # more than anybody may have: how far above this a number is, is told to nobody
+MAX_NESTING = 100  # what validation, costs and execution walk into by recursion; no matter of taste, hence no setting
+INTROSPECTION = ("__schema", "__type")
+
+
+class Around(NamedTuple):
+    """What stands around a selection: so many fields, so many of introspection, so many braces."""
+
+    fields: int = 0
+    introspecting: int = 0
+    braces: int = 1
+
+
+class Spread(NamedTuple):
+    name: str
+    around: Around
+
+
+@dataclass(slots=True)
+class Size:
+    """What stands in an operation or in a fragment. A depth counts fields within each other, `__typename` not."""
+
+    is_write: bool = False
+    nesting: int = 0
+    depth: int = 0
+    introspection_depth: int = 0
+    root_fields: int = 0
+    aliases: int = 0
+    directives: int = 0
+
+    def add(self, inner: "Size", around: Around) -> None:
+        """Add a fragment where it is spread."""
+        if around.introspecting:
+            found = around.introspecting + max(inner.depth, inner.introspection_depth)
+            self.introspection_depth = max(self.introspection_depth, found)
+        else:
+            self.depth = max(self.depth, around.fields + inner.depth)
+            self.introspection_depth = max(self.introspection_depth, inner.introspection_depth)
+            self.root_fields += 0 if around.fields else inner.root_fields
+        self.nesting = max(self.nesting, around.braces + inner.nesting)
+        self.aliases += inner.aliases
+        self.directives += inner.directives
+
+
+class Measured(NamedTuple):
+    """A definition by itself, and the fragments that are to be added to it."""
+
+    size: Size
+    spreads: list[Spread]
+
+
+Sizes = Mapping[str, Size]
+
+
+def sizes_of(document: DocumentNode) -> Sizes:
+    """Measure the operations of a document, by their names; the one without a name has an empty one."""
+    fragments = {
+        node.name.value: measured(node) for node in document.definitions if isinstance(node, FragmentDefinitionNode)
+    }
+    spread_out(fragments)
+    sizes = {}
+    for node in document.definitions:
+        if isinstance(node, OperationDefinitionNode):
+            size, spreads = measured(node)
+            add_all(size, spreads, fragments)
+            sizes[node.name.value if node.name else ""] = size
+    return sizes
+
+
+def measured(definition: OperationDefinitionNode | FragmentDefinitionNode) -> Measured:
+    """Measure a definition without the fragments that it spreads."""
+    size = Size(is_write=getattr(definition, "operation", None) is OperationType.MUTATION)
+    size.directives = len(definition.directives or ()) + sum(
+        len(variable.directives or ()) for variable in definition.variable_definitions or ()
+    )
+    spreads = []
+    pending: list[tuple[SelectionSetNode, Around]] = [(definition.selection_set, Around())]
+    while pending:
+        selections, around = pending.pop()
+        size.nesting = max(size.nesting, around.braces)
+        for node in selections.selections:
+            size.directives += len(node.directives or ())
+            if isinstance(node, FragmentSpreadNode):
+                spreads.append(Spread(node.name.value, around))
+                continue
+            inside = entered(size, node, around)
+            if inner := getattr(node, "selection_set", None):
+                pending.append((inner, inside))
+    return Measured(size, spreads)
+
+
+def entered(size: Size, node: SelectionNode, around: Around) -> Around:
+    """Count a field; an inline fragment is none. Returns what stands around what is inside."""
+    fields, introspecting, braces = around
+    if isinstance(node, FieldNode):
+        size.aliases += node.alias is not None
+        size.root_fields += not (fields or introspecting)
+        if introspecting or node.name.value in INTROSPECTION:
+            introspecting += 1
+        elif node.name.value != "__typename":
+            fields += 1
+        size.depth = max(size.depth, fields)
+        size.introspection_depth = max(size.introspection_depth, introspecting)
+    return Around(fields, introspecting, braces + 1)
+
+
+def spread_out(fragments: Mapping[str, Measured]) -> None:
+    """Add to each fragment what it spreads, the innermost first. One within itself is left for validation to refuse."""
+    begun: set[str] = set()
+    done: set[str] = set()
+    pending = list(fragments)
+    while pending:
+        name = pending[-1]
+        size, spreads = fragments[name]
+        inner = [] if name in begun else [spread.name for spread in spreads]
+        begun.add(name)
+        if missing := [other for other in inner if other in fragments and other not in begun]:
+            pending += missing
+            continue
+        if name not in done:
+            add_all(size, [spread for spread in spreads if spread.name in done], fragments)
+            done.add(name)
+        pending.pop()
+
+
+def add_all(size: Size, spreads: list[Spread], fragments: Mapping[str, Measured]) -> None:
+    for spread in spreads:
+        if spread.name in fragments:
+            size.add(fragments[spread.name].size, spread.around)
+
+
+def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
+    """Hold the operation that a request asks for to its limits. Raises `LimitExceeded` for the first that is hit.
+
+    All others must not be nested too deeply to be validated. Where a request asks for none that is there, none is
+    executed.
+    """
+    nesting = max((size.nesting for size in sizes.values()), default=0)
+    if nesting > MAX_NESTING:
+        raise exceeded("nesting", nesting, MAX_NESTING)
+    chosen = next(iter(sizes.values())) if len(sizes) == 1 and not operation_name else sizes.get(operation_name or "")
+    for what, counted, variable in counts_of(chosen) if chosen else ():
+        most = getattr(settings.ENVIRONMENT, variable)
+        if counted > most:
+            raise exceeded(what, counted, most, variable)
+
+
+def counts_of(size: Size) -> Iterator[tuple[str, int, str]]:
+    yield "depth", size.depth, "contentapi_max_depth"
+    yield "depth of introspection", size.introspection_depth, "contentapi_max_introspection_depth"
+    yield "number of aliases", size.aliases, "contentapi_max_aliases"
+    if size.is_write:
+        yield "number of mutations", size.root_fields, "contentapi_max_mutations"
+    yield "number of root fields", size.root_fields, "contentapi_max_root_fields"
+    yield "number of directives", size.directives, "contentapi_max_directives"
+
+
+def exceeded(what: str, counted: int | str, most: int, variable: str = "") -> LimitExceeded:
+    """Return the refusal of a document, in the words that all of its limits share."""
+    told = f"{ENDLESS} or more" if isinstance(counted, int) and counted >= ENDLESS else counted
+    setting = f" ({variable.upper()})" if variable else ""
+    return LimitExceeded(f"The query's {what} is {told}; at most {most} is allowed{setting}.")

@@ -1,0 +1,353 @@
+"""The known ways around the limits, each tried: what is refused names the limit, and nothing is executed of it."""
+
+import json
+from typing import Any, NamedTuple
+
+import pytest
+
+from contentapi.graphql.errors import LONGEST_MESSAGE
+from tests.contentapi.graphql.conftest import Post
+
+LONG = 32 * 1024
+DEEP = "posts { author { " * 5 + "posts { author { id } }" + " } }" * 5  # 13 fields
+ALL = "{ posts(limit: 100) { comments { author { posts { id } } } } }"  # costs 120,100
+
+
+class Request(NamedTuple):
+    """A document, its variables, and the operation of it that is asked for."""
+
+    query: str
+    variables: dict[str, Any] | None = None
+    name: str | None = None
+
+
+def times(count: int, text: str, between: str = " ") -> str:
+    """Repeat a text, with its number for each # and the next one for each @."""
+    return between.join(text.replace("#", str(number)).replace("@@", str(number + 1)) for number in range(count))
+
+
+def doubling(kind: str, inside: str, spread: str = "...F@@ ...F@@") -> str:
+    """Return a chain of fragments of which each spreads the next one twice: 4,096 times what is inside."""
+    return times(12, f"fragment F# on {kind} {{ {spread} }}") + f" fragment F12 on {kind} {{ {inside} }}"
+
+
+def sized(declared: str, value: Any = None, size: str = "$n") -> Request:
+    document = (
+        f"query ({declared}) {{ posts(limit: {size}) {{ comments(limit: {size}) {{ author {{ posts {{ id }} }} }} }} }}"
+    )
+    return Request(document, None if value is None else {"n": value})
+
+
+REFUSED: dict[str, tuple[str, Request]] = {
+    # fragments that double
+    "aliases that double": ("ALIASES", Request("{ ...F0 } " + doubling("Query", "a: __typename"))),
+    "root fields that double": ("ROOT_FIELDS", Request("{ ...F0 } " + doubling("Query", "__typename"))),
+    "mutations that double": ("MUTATIONS", Request("mutation { ...F0 } " + doubling("Mutation", "__typename"))),
+    "directives that double": (
+        "DIRECTIVES",
+        Request("{ post(id: 0) { ...F0 } } " + doubling("Post", "id", "...F@@ @skip(if: false) ...F@@")),
+    ),
+    "directives inside of what doubles": (
+        "DIRECTIVES",
+        Request("{ post(id: 0) { ...F0 } } " + doubling("Post", "id @skip(if: false)")),
+    ),
+    "costs that double": (
+        "COST",
+        Request(
+            "{ posts(limit: 100) { ...F0 } } "
+            + times(3, "fragment F# on Post { author { ...A# } comments { author { ...A# } } }")
+            + times(3, "fragment A# on Author { posts { ...F@@ } }")
+            + " fragment F3 on Post { id }"
+        ),
+    ),
+    # fragments named like introspection
+    "a fragment named __schema": (
+        "DEPTH",
+        Request(f"{{ posts {{ ...__schema }} }} fragment __schema on Post {{ author {{ {DEEP} }} }}"),
+    ),
+    "a fragment named __type on the root": (
+        "COST",
+        Request(f"{{ ...__type }} fragment __type on Query {ALL}"),
+    ),
+    "an alias named __schema": ("DEPTH", Request(f"{{ __schema: {DEEP} }}")),
+    "an alias named __typename": ("COST", Request(f"{{ __typename: {ALL[2:]}")),
+    # depth through fragments
+    "depth, fragments after": (
+        "DEPTH",
+        Request(
+            "{ posts { ...P } } fragment P on Post { author { ...A } } "
+            "fragment A on Author { posts { author { posts { author { posts { author { posts { author { posts { "
+            "author { name } } } } } } } } } } }"
+        ),
+    ),
+    "depth, fragments before": (
+        "DEPTH",
+        Request(
+            "fragment A on Author { posts { author { posts { author { posts { author { posts { author { posts { "
+            "author { name } } } } } } } } } } } fragment P on Post { author { ...A } } { posts { ...P } }"
+        ),
+    ),
+    "depth, inline fragments": ("DEPTH", Request(f"{{ ... {{ ... on Query {{ {DEEP} }} }} }}")),
+    "depth, not included": ("DEPTH", Request(f"{{ {DEEP.replace('posts', 'posts @include(if: false)', 1)} }}")),
+    "depth, not included by a variable": (
+        "DEPTH",
+        Request(f"query ($no: Boolean!) {{ ... @include(if: $no) {{ {DEEP} }} }}", {"no": False}),
+    ),
+    "depth, skipped": ("DEPTH", Request(f"{{ ...D @skip(if: true) }} fragment D on Query {{ {DEEP} }}")),
+    # aliases and root fields
+    "aliases of __typename": ("ALIASES", Request(f"{{ post(id: 0) {{ {times(31, 'a#: __typename')} }} }}")),
+    "aliases in two fragments": (
+        "ALIASES",
+        Request(
+            f"{{ post(id: 0) {{ ...A ...B }} }} fragment A on Post {{ {times(16, 'a#: id')} }} "
+            f"fragment B on Post {{ {times(15, 'b#: id')} }}"
+        ),
+    ),
+    "aliases of introspection": ("ALIASES", Request(f"{{ __schema {{ {times(31, 'a#: description')} }} }}")),
+    "aliases not included": (
+        "ALIASES",
+        Request(f"{{ post(id: 0) {{ ... @include(if: false) {{ {times(31, 'a#: id')} }} }} }}"),
+    ),
+    "root fields in inline fragments": ("ROOT_FIELDS", Request(f"{{ {times(21, '... { __typename }')} }}")),
+    "root fields of introspection": (
+        "ROOT_FIELDS",
+        Request(f"{{ {times(21, '__schema { description }')} }}"),
+    ),
+    "root fields skipped": ("ROOT_FIELDS", Request(f"{{ {times(21, '__typename @skip(if: true)')} }}")),
+    "mutations in fragments": (
+        "MUTATIONS",
+        Request("mutation { ...M ...M } fragment M on Mutation { " + times(6, "__typename") + " }"),
+    ),
+    "mutations skipped": ("MUTATIONS", Request(f"mutation {{ {times(11, '__typename @skip(if: true)')} }}")),
+    # introspection
+    "introspection wrapped in fragments": (
+        "INTROSPECTION_DEPTH",
+        Request(
+            "{ ...S } fragment S on Query { __schema { ...T } } fragment T on __Schema { types { ...U } } "
+            f"fragment U on __Type {{ {'ofType { ' * 13} name {'} ' * 13} }}"
+        ),
+    ),
+    "introspection under an alias": (
+        "INTROSPECTION_DEPTH",
+        Request(f'{{ name: __type(name: "Post") {{ {"ofType { " * 14} name {"} " * 14} }} }}'),
+    ),
+    # directives
+    "directives on everything": (
+        "DIRECTIVES",
+        Request(
+            "query ($a: Int D) D { a D ...F D ... D { a } } fragment F on Query D { a }".replace(
+                " D", times(9, " @d", "")
+            )
+        ),
+    ),
+    # sizes
+    "a size by variable": ("COST", sized("$n: Int", 100)),
+    "a size by a variable's default": ("COST", sized("$n: Int = 100")),
+    "a size by a required variable": ("COST", sized("$n: Int!", 100)),
+    "a size by an argument's default": ("COST", Request(ALL)),
+    "a size by null, which is the default": ("COST", Request(ALL.replace("comments", "comments(limit: null)"))),
+    "a size by a variable that is null": (
+        "COST",
+        Request(
+            "query ($n: Int = 1) { posts(limit: 100) { comments(limit: $n) { author { posts { id } } } } }", {"n": None}
+        ),
+    ),
+    "a size by a variable that is missing": (
+        "COST",
+        Request("query ($n: Int) { posts(limit: 100) { comments(limit: $n) { author { posts { id } } } } }"),
+    ),
+    "a size by a whole float": ("COST", sized("$n: Int", 100.0)),
+    "a size by a float in words of science": ("COST", sized("$n: Int", 1e2)),
+    "a size beyond any page": ("COST", sized("$n: Int", 2**31 - 1)),
+    "a size in a fragment": (
+        "COST",
+        Request(
+            "query ($n: Int) { ...Q } fragment Q on Query "
+            "{ posts(limit: $n) { comments(limit: $n) { author { posts { id } } } } }",
+            {"n": 100},
+        ),
+    ),
+    "cost, not included": ("COST", Request(ALL.replace("posts(limit: 100)", "posts(limit: 100) @include(if: false)"))),
+    "cost in inline fragments": ("COST", Request(f"{{ ... on Query {{ ... {ALL} }} }}")),
+    "cost of a field that is written twice": (
+        "COST",
+        Request("{ posts(limit: 100) { comments { author { id } } comments { author { name } } } }"),
+    ),
+    # operations
+    "the second operation": ("DEPTH", Request(f"query A {{ __typename }} query B {{ {DEEP} }}", None, "B")),
+    "the first operation": ("COST", Request(f"query A {ALL} query B {{ __typename }}", None, "A")),
+    "an operation named like a fragment": (
+        "ALIASES",
+        Request(
+            f"query F {{ post(id: 0) {{ ...F ...F }} }} fragment F on Post {{ {times(16, 'a#: id')} }}", None, "F"
+        ),
+    ),
+    "tokens in an operation that is not chosen": (
+        "TOKENS",
+        Request(f"query A {{ __typename }} query B {{ {times(2000, 'a')} }}", None, "A"),
+    ),
+    "comparisons in an operation that is not chosen": (
+        "COMPARISONS",
+        Request(f"query A {{ __typename }} query B {{ {times(1900, '__typename')} }}", None, "A"),
+    ),
+    "comparisons without an alias": ("COMPARISONS", Request(f"{{ post(id: 0) {{ {times(300, 'author { id }')} }} }}")),
+    "comparisons in inline fragments": ("COMPARISONS", Request(f"{{ post(id: 0) {{ {times(300, '... { id }')} }} }}")),
+    # texts
+    "a long string": ("QUERY_LENGTH", Request(f'{{ post(id: "{"x" * LONG}") {{ id }} }}')),
+    "a long block string": ("QUERY_LENGTH", Request('{ post(id: """' + "x\n" * (LONG // 2) + '""") { id } }')),
+    "a long comment": ("QUERY_LENGTH", Request("{ __typename } #" + "x" * LONG)),
+    "a long name": ("QUERY_LENGTH", Request("{ a" + "a" * LONG + " }")),
+    "a long number": ("QUERY_LENGTH", Request("{ posts(limit: " + "1" * LONG + ") { id } }")),
+    "commas": ("QUERY_LENGTH", Request("{ __typename " + "," * LONG + "}")),
+    "spaces and line ends": ("QUERY_LENGTH", Request("{ __typename " + " \r\n\t" * (LONG // 4) + "}")),
+    "byte order marks": ("QUERY_LENGTH", Request("\ufeff" * LONG + "{ __typename }")),
+    "letters of several bytes": ("QUERY_LENGTH", Request("{ __typename } #" + "\U0001f600" * (LONG // 4))),
+    "comments": ("TOKENS", Request("#\n" * 2001 + "{ __typename }")),
+    "short strings": ("TOKENS", Request('{ a(b: [' + '"" ' * 2000 + "]) }")),
+    "braces alone": ("TOKENS", Request("{" * 2001)),
+    "tokens without a space": ("TOKENS", Request("{a(b:[" + "{}" * 1000 + "])}")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", REFUSED)
+def test_no_way_leads_around_a_limit(post: Post, way: str, django_assert_num_queries: Any) -> None:
+    limit, request = REFUSED[way]
+
+    with django_assert_num_queries(0):
+        answer = post({"query": request.query, "variables": request.variables, "operationName": request.name})
+
+    assert (answer.status, answer.codes, set(answer.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
+    assert answer.body["errors"][0]["message"].endswith(f" is allowed (CONTENTAPI_MAX_{limit}).")
+
+
+NESTED = {
+    "fields": "{a" * 300 + "}" * 300,
+    "inline fragments": "{ " + "... { " * 101 + "__typename" + " }" * 102,
+    "fragments": "{ ...F0 } "
+    + times(101, "fragment F# on Query { ...F@@ }")
+    + " fragment F101 on Query { __typename }",
+    "fragments of an operation that is not chosen": (
+        "query A { __typename } query B { ...F0 } "
+        + times(101, "fragment F# on Query { ...F@@ }")
+        + " fragment F101 on Query { __typename }"
+    ),
+    "lists": "{ posts(limit: " + "[" * 300 + "]" * 300 + ") { id } }",
+    "objects": "mutation { createPost(input: " + "{a:" * 300 + "1" + "}" * 300 + ") { id } }",
+    "types": "query ($a: " + "[" * 300 + "Int" + "]" * 300 + ") { __typename }",
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_what_is_nested_too_deeply_for_a_stack_is_refused_as_such(post: Post, kind: str) -> None:
+    answer = post({"query": NESTED[kind], "operationName": "A" if "query A" in NESTED[kind] else None})
+
+    assert (answer.status, answer.codes, set(answer.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
+    assert answer.body["errors"][0]["message"].startswith("The query's nesting is ")
+    assert answer.body["errors"][0]["message"].endswith("; at most 100 is allowed.")
+
+
+@pytest.mark.parametrize(
+    "lists", ["fields { type { fields { type { fields { name } } } } }", "interfaces { " * 3 + "name }}}"]
+)
+def test_lists_of_introspection_in_lists_are_refused(post: Post, lists: str) -> None:
+    answer = post({"query": f'{{ __type(name: "Query") {{ {lists} }} }}'})
+
+    message = "The query's depth of lists in introspection is 3 or more; at most 2 is allowed."
+    assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
+    assert answer.body["errors"][0]["message"] == message
+
+
+def test_more_values_in_variables_than_anybody_needs_are_refused(post: Post) -> None:
+    answers = [post({"query": "{ __typename }", "variables": {"a": [1] * items}}) for items in (9997, 9998)]
+
+    assert [answer.status for answer in answers] == [200, 400]
+    assert answers[1].body["errors"][0]["message"] == (
+        "The query's number of values in variables is 10001; at most 10000 is allowed (CONTENTAPI_MAX_VALUES)."
+    )
+
+
+ANSWERED: dict[str, Request] = {
+    "a byte order mark": Request("\ufeff{ __typename }"),
+    "commas": Request("{,,__typename,,}"),
+    "nested as deep as may be": Request("{ " + "... { " * 99 + "__typename" + " }" * 100),
+    "a chain of fragments as long as may be": Request(
+        "{ ...F0 } " + times(98, "fragment F# on Query { ...F@@ }") + " fragment F98 on Query { __typename }"
+    ),
+    "__typename below the deepest field": Request(
+        "{ " + "posts(limit: 1) { author { " * 6 + "__typename" + " } }" * 6 + " }"
+    ),
+    "introspection beside a deep query": Request(
+        "{ __schema { types { fields { type { ofType { ofType { name } } } } } } "
+        + "posts(limit: 1) { author { " * 5 + "name" + " } }" * 5 + " }"
+    ),
+    "an operation over every limit that is not chosen": Request(
+        f"query A {{ __typename }} query B {{ {DEEP} {times(31, 'a#: __typename')} }} query C {ALL}", None, "A"
+    ),
+    "a string of thousands of digits": Request(f'{{ post(id: "{"1" * 30000}") {{ id }} }}'),
+    "an id of thousands of digits": Request(f"{{ post(id: {'1' * 30000}) {{ id }} }}"),
+    "a default of thousands of digits": Request(
+        f"query ($i: ID! = {'1' * 30000}) {{ __typename author(id: $i) {{ id }} }}"
+    ),
+    "fragments that double within the limits": Request(
+        "{ posts(limit: 1) { ...F0 } } " + doubling("Post", "id title"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ANSWERED)
+def test_what_only_looks_alike_is_answered(post: Post, case: str) -> None:
+    request = ANSWERED[case]
+
+    answer = post({"query": request.query, "variables": request.variables, "operationName": request.name})
+
+    assert answer.data
+
+
+@pytest.mark.parametrize("value", ["100", [100], {"n": 100}, True, 100.5, 10**30, 10**400, 1e300, -1, "", [], {}])
+def test_a_size_of_an_odd_type_is_refused_before_anything_is_executed(
+    post: Post, value: Any, django_assert_num_queries: Any
+) -> None:
+    request = sized("$n: Int", value)
+
+    with django_assert_num_queries(0):
+        answer = post({"query": request.query, "variables": request.variables})
+
+    assert answer.status == 400
+    assert answer.codes in (["BAD_REQUEST"], ["LIMIT_EXCEEDED"])
+
+
+# --- Messages ---------------------------------------------------------------------------------------------
+
+WORDY = {
+    "a number": Request("{ posts(limit: " + "1" * 30000 + ") { id } }"),
+    "a number in science": Request("{ posts(limit: 1e" + "1" * 3000 + ") { id } }"),
+    "a default": Request("query ($n: Int = -" + "1" * 30000 + ") { posts(limit: $n) { id } }"),
+    "a name": Request("{ " + "p" * 30000 + " }"),
+    "an argument": Request("{ posts(" + "l" * 30000 + ": 1) { id } }"),
+    "a type": Request("query ($a: " + "I" * 30000 + ") { __typename }"),
+    "a directive": Request("{ __typename @" + "s" * 30000 + " }"),
+    "an enum": Request("{ posts(status: " + "d" * 30000 + ") { id } }"),
+    "an enum in a variable": Request("query ($a: PostStatus) { posts(status: $a) { id } }", {"a": "d" * 100_000}),
+    "a whole number in a variable": Request("query ($a: Int) { posts(limit: $a) { id } }", {"a": 10**4000}),
+    "a list in a variable": Request("query ($a: Int) { posts(limit: $a) { id } }", {"a": ["x" * 1000] * 90}),
+    "an operation's name": Request("{ __typename }", None, "x" * 100_000),
+    "a value": Request("mutation { createPost(input: " + "{a: " * 90 + "1" + "}" * 90 + ") { id } }"),
+}
+
+
+@pytest.mark.parametrize("case", WORDY)
+def test_a_message_does_not_repeat_what_is_long(post: Post, case: str) -> None:
+    request = WORDY[case]
+
+    answer = post({"query": request.query, "variables": request.variables, "operationName": request.name})
+
+    assert answer.status == 400
+    assert max(len(error["message"]) for error in answer.body["errors"]) <= LONGEST_MESSAGE
+    assert len(json.dumps(answer.body)) < 20_000
+    assert "set_int_max_str_digits" not in json.dumps(answer.body)
+
+
+def test_no_more_mistakes_are_told_than_somebody_reads(post: Post) -> None:
+    answer = post({"query": "{ post(id: 0) { " + " ".join(f"wrong{number}" for number in range(500)) + " } }"})
+
+    assert (answer.status, set(answer.codes), len(answer.codes)) == (400, {"GRAPHQL_VALIDATION_FAILED"}, 21)

@@ -1,0 +1,241 @@
+"""What an operation may hold: counted by hand, and each limit met from both sides at the endpoint."""
+
+import dataclasses
+
+import msgspec
+import pytest
+from graphql import get_introspection_query, parse
+from pytest_django import Settings
+
+from contentapi.graphql.limits import ENDLESS, sizes_of
+from tests.contentapi.graphql.conftest import Post, error_entry
+
+COUNTED = ("depth", "introspection_depth", "root_fields", "aliases", "directives")
+
+
+def counted(document: str, name: str = "") -> dict[str, int]:
+    """Return what is counted and is not 0."""
+    size = dataclasses.asdict(sizes_of(parse(document))[name])
+    return {name: size[name] for name in COUNTED if size[name]}
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ("{ a }", {"depth": 1, "root_fields": 1}),
+        ("{ a { b c { d } } }", {"depth": 3, "root_fields": 1}),
+        ("{ a b: a c: a }", {"depth": 1, "root_fields": 3, "aliases": 2}),
+        ("{ a a a }", {"depth": 1, "root_fields": 3}),
+        ("{ ... { ... on Q { a } } }", {"depth": 1, "root_fields": 1}),
+        ("{ a @x @y { ... @x { b @x } } }", {"depth": 2, "root_fields": 1, "directives": 4}),
+        ("query ($a: A @x) @y { ...F @z } fragment F on Q @q { a }", {"depth": 1, "root_fields": 1, "directives": 4}),
+        ("{ __typename }", {"root_fields": 1}),
+        ("{ a { __typename } }", {"depth": 1, "root_fields": 1}),
+        ("{ __schema { types { name __typename } } }", {"introspection_depth": 3, "root_fields": 1}),
+        ("{ a { b } __type { c } }", {"depth": 2, "introspection_depth": 2, "root_fields": 2}),
+        ("{ __schema: a { b } }", {"depth": 2, "root_fields": 1, "aliases": 1}),
+        ("{ a: __schema { b } }", {"introspection_depth": 2, "root_fields": 1, "aliases": 1}),
+        ("{ ...__schema } fragment __schema on Q { a }", {"depth": 1, "root_fields": 1}),
+        ("{ a { ...F } } fragment F on Q { b { c } }", {"depth": 3, "root_fields": 1}),
+        ("fragment G on Q { c } fragment F on Q { ...G } { ...F }", {"depth": 1, "root_fields": 1}),
+        ("{ ...F ...F } fragment F on Q { x: a }", {"depth": 1, "root_fields": 2, "aliases": 2}),
+        (
+            "{ a { ...F } b { ...F @x } } fragment F on Q { x: c y: d @y }",
+            {"depth": 2, "root_fields": 2, "aliases": 4, "directives": 3},
+        ),
+        (
+            "{ __schema { ...F } ...G } fragment F on S { a { b } } fragment G on Q { __type { c { ...F } } }",
+            {"introspection_depth": 4, "root_fields": 2},
+        ),
+    ],
+)
+def test_what_stands_in_an_operation_is_counted(document: str, expected: dict[str, int]) -> None:
+    assert counted(document) == expected
+
+
+@pytest.mark.parametrize(
+    ("document", "braces"),
+    [
+        ("{ a }", 1),
+        ("{ a { b } c { d { e } } }", 3),
+        ("{ ... { ... on Q { a } } }", 3),
+        ("{ a { ...F } } fragment F on Q { b { c } }", 4),
+        ("fragment G on Q { __schema { a } } fragment F on Q { ...G } { ...F }", 4),
+    ],
+)
+def test_braces_within_each_other_are_counted_whatever_they_hold(document: str, braces: int) -> None:
+    assert sizes_of(parse(document))[""].nesting == braces
+
+
+def test_each_operation_is_counted_by_itself() -> None:
+    document = "query A { a ...F } mutation B { x: b } fragment F on Q { c { d } }"
+
+    assert counted(document, "A") == {"depth": 2, "root_fields": 2}
+    assert counted(document, "B") == {"depth": 1, "root_fields": 1, "aliases": 1}
+    assert [size.is_write for size in sizes_of(parse(document)).values()] == [False, True]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_fragments_that_double_are_measured_once_each(order: int) -> None:
+    doubling = [f"fragment F{number} on Q {{ ...F{number + 1} ...F{number + 1} }}" for number in range(200)]
+    document = parse(" ".join(["{ ...F0 } fragment F200 on Q { a: b @c }", *doubling][::order]))
+
+    size = sizes_of(document)[""]
+
+    assert (size.aliases, size.directives, size.root_fields) == (2**200, 2**200, 2**200)
+    assert (size.depth, size.nesting) == (1, 202)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "{ ...F } fragment F on Q { a { ...F } }",
+        "{ ...F } fragment F on Q { ...G } fragment G on Q { ...F b }",
+        "{ ...F } fragment F on Q { ...G ...H } fragment G on Q { ...H ...F } fragment H on Q { ...G ...F a }",
+        "{ ...Nothing a }",
+    ],
+)
+def test_fragments_within_themselves_and_missing_ones_come_to_an_end(document: str) -> None:
+    assert sizes_of(parse(document))[""].nesting >= 1
+
+
+# --- At the endpoint ------------------------------------------------------------------------------------
+
+
+def nested(around: str, inside: str, times: int) -> str:
+    return around * times + inside + " }" * times
+
+
+def path(depth: int) -> str:
+    """Return fields of which the innermost stands `depth` deep."""
+    names = ["posts(limit: 1)" if level % 2 == 0 else "author" for level in range(depth - 1)]
+    return " { ".join([*names, "id"]) + " }" * (depth - 1)
+
+
+def times(count: int, text: str) -> str:
+    """Repeat a text, with its number for each #."""
+    return " ".join(text.replace("#", str(number)) for number in range(count))
+
+
+def tagged(tags: int) -> str:
+    """Return a document of 23 tokens, and one for each tag."""
+    written = times(tags, '""')
+    return f'mutation {{ createPost(input: {{title: "", body: "", tags: [{written}]}}) {{ id }} }}'
+
+
+BOUNDS: list[tuple[str, str, str, int, str]] = [
+    ("depth", f"{{ {path(12)} }}", f"{{ {path(13)} }}", 12, "CONTENTAPI_MAX_DEPTH"),
+    (
+        "depth of introspection",
+        f"{{ __schema {{ types {{ {nested('ofType { ', 'name', 12)} }} }} }}",
+        f"{{ __schema {{ types {{ {nested('ofType { ', 'name', 13)} }} }} }}",
+        15,
+        "CONTENTAPI_MAX_INTROSPECTION_DEPTH",
+    ),
+    (
+        "number of aliases",
+        f"{{ post(id: 0) {{ {times(30, 'a#: id')} }} }}",
+        f"{{ post(id: 0) {{ {times(31, 'a#: id')} }} }}",
+        30,
+        "CONTENTAPI_MAX_ALIASES",
+    ),
+    (
+        "number of root fields",
+        f"{{ {times(20, '__typename')} }}",
+        f"{{ {times(21, '__typename')} }}",
+        20,
+        "CONTENTAPI_MAX_ROOT_FIELDS",
+    ),
+    (
+        "number of mutations",
+        f"mutation {{ {times(10, '__typename')} }}",
+        f"mutation {{ {times(11, '__typename')} }}",
+        10,
+        "CONTENTAPI_MAX_MUTATIONS",
+    ),
+    (
+        "number of directives",
+        f"{{ post(id: 0) {{ {times(50, 'id @skip(if: false)')} }} }}",
+        f"{{ post(id: 0) {{ {times(51, 'id @skip(if: false)')} }} }}",
+        50,
+        "CONTENTAPI_MAX_DIRECTIVES",
+    ),
+    (
+        "length in bytes",
+        "{ __typename } #" + "é" * ((32 * 1024 - 16) // 2),
+        "{ __typename } #." + "é" * ((32 * 1024 - 16) // 2),
+        32 * 1024,
+        "CONTENTAPI_MAX_QUERY_LENGTH",
+    ),
+    (
+        "number of tokens",
+        tagged(1977),
+        tagged(1978),
+        2000,
+        "CONTENTAPI_MAX_TOKENS",
+    ),
+    (
+        "number of comments",
+        "#\n" * 2000 + "{ __typename }",
+        "#\n" * 2001 + "{ __typename }",
+        2000,
+        "CONTENTAPI_MAX_TOKENS",
+    ),
+]
+
+
+@pytest.mark.parametrize(("what", "allowed", "refused", "most", "variable"), BOUNDS, ids=[bound[0] for bound in BOUNDS])
+def test_the_limit_itself_is_allowed_and_one_more_is_not(
+    post: Post, what: str, allowed: str, refused: str, most: int, variable: str
+) -> None:
+    within, over = post({"query": allowed}), post({"query": refused})
+
+    assert "LIMIT_EXCEEDED" not in [error["extensions"]["code"] for error in within.body.get("errors", [])]
+    assert "data" in within.body
+    counted = f"{most + 1} or more" if what in ("number of tokens", "number of comments") else most + 1
+    message = f"The query's {what} is {counted}; at most {most} is allowed ({variable})."
+    assert (over.status, over.body) == (400, {"errors": [error_entry(over, "LIMIT_EXCEEDED", 400, message)]})
+
+
+@pytest.mark.parametrize(
+    ("variable", "document"),
+    [
+        ("contentapi_max_aliases", "{ a: __typename b: __typename }"),
+        ("contentapi_max_depth", "{ posts { id } }"),
+        ("contentapi_max_directives", "{ __typename @skip(if: true) @include(if: true) }"),
+        ("contentapi_max_introspection_depth", "{ __schema { description } }"),
+        ("contentapi_max_mutations", "mutation { __typename __typename }"),
+        ("contentapi_max_root_fields", "{ __typename __typename }"),
+        ("contentapi_max_tokens", "{ __typename }"),
+        ("contentapi_max_query_length", "{ __typename }"),
+    ],
+)
+def test_each_limit_is_a_setting_also_for_a_document_that_is_known(
+    post: Post, settings: Settings, variable: str, document: str
+) -> None:
+    known = post({"query": document})
+
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **{variable: 1})
+    # Those of the text are met before it is known.
+    answer = post({"query": document + " " * (variable in ("contentapi_max_tokens", "contentapi_max_query_length"))})
+
+    assert (known.status, answer.status, answer.codes) == (200, 400, ["LIMIT_EXCEEDED"])
+    assert f"at most 1 is allowed ({variable.upper()})." in answer.body["errors"][0]["message"]
+
+
+def test_a_number_beyond_all_measure_is_not_written_out(post: Post) -> None:
+    doubling = " ".join(f"fragment F{number} on Query {{ ...F{number + 1} ...F{number + 1} }}" for number in range(60))
+
+    answer = post({"query": f"{{ ...F0 }} {doubling} fragment F60 on Query {{ a: __typename }}"})
+
+    assert answer.body["errors"][0]["message"] == (
+        f"The query's number of aliases is {ENDLESS} or more; at most 30 is allowed (CONTENTAPI_MAX_ALIASES)."
+    )
+
+
+def test_the_whole_schema_can_be_asked_for_with_everything_in_it(post: Post) -> None:
+    query = get_introspection_query(
+        specified_by_url=True, directive_is_repeatable=True, schema_description=True, input_value_deprecation=True
+    )
+
+    assert post({"query": query}).data["__schema"]["queryType"]["name"] == "Query"

@@ -1,0 +1,77 @@
+"""Documents made up from the schema, right and wrong ones, sent to gunicorn by nobody and by an admin."""
+
+import re
+from collections import Counter
+from datetime import UTC
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis_graphql import nodes
+from schemathesis import GenerationMode
+
+from tests.e2e.checkout import Checkout, Run, free_port
+
+pytestmark = [pytest.mark.processes, pytest.mark.thorough]
+
+EXAMPLES = 3000
+LEAKS = re.compile(
+    r"Traceback|\bFile \"|\.py\b|site-packages|psycopg|django|\bSELECT\b|\bINSERT INTO\b|\bUPDATE \"|\bblog_|\busers_|"
+    r"pg_|DETAIL:|/var/|/usr/|/home/|/root/|<module|Error\(|object at 0x"
+)
+STATUSES = {200, 294, 400, 401, 403, 404, 409, 422}
+
+
+def documents(run: Run) -> st.SearchStrategy[str]:
+    """Return documents for every root field: those that fit the schema, those that do not, and broken ones."""
+    schemathesis.graphql.scalar(
+        "DateTime", st.datetimes(timezones=st.just(UTC)).map(lambda it: nodes.String(it.isoformat()))
+    )
+    schema = schemathesis.graphql.from_url(f"http://127.0.0.1:{run.port}/graphql")
+    operations = [result.ok() for result in schema.get_all_operations()]
+    made = st.one_of(
+        operation.as_strategy(generation_mode=mode)
+        for operation in operations
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+    ).map(lambda case: str(case.body))
+    return made | st.builds(broken, made, st.floats(0, 1), st.text(max_size=3), st.integers(0, 5))
+
+
+def broken(document: str, place: float, inserted: str, removed: int) -> str:
+    at = int(len(document) * place)
+    return document[:at] + inserted + document[at + removed :]
+
+
+@pytest.fixture
+def served(checkout: Checkout) -> Run:
+    rates = dict.fromkeys(("ANONYMOUS", "AUTHENTICATED", "WRITES"), "1000000/second")
+    variables = {f"CONTENTAPI_RATE_{name}": rate for name, rate in rates.items()}
+    return checkout.run(port=free_port(), **variables).wait_until_ready()
+
+
+def test_no_document_brings_out_a_fault_or_anything_of_the_inside(checkout: Checkout, served: Run) -> None:
+    checkout.manage("create_user", "fuzz@example.invalid", "--name", "Fuzz", "--role", "admin")
+    key = checkout.manage("create_api_key", "fuzz@example.invalid", "--name", "fuzz").stdout.strip()
+    met: Counter[tuple[int, bool]] = Counter()
+    session = requests.Session()
+
+    @seed(1)
+    @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(documents(served), st.booleans())
+    def ask(document: str, is_admin: bool) -> None:  # noqa: FBT001
+        headers = {"X-API-Key": key} if is_admin else {}
+        answer = session.post(f"http://127.0.0.1:{served.port}/graphql", json={"query": document}, headers=headers)
+
+        met[answer.status_code, is_admin] += 1
+        assert answer.status_code in STATUSES, answer.text
+        assert not LEAKS.search(answer.text), answer.text
+        for error in answer.json().get("errors", []):
+            assert {"code", "status", "requestId"} <= error["extensions"].keys()
+
+    ask()
+
+    assert sum(met.values()) >= EXAMPLES
+    assert met[200, True] > EXAMPLES // 40
+    assert "Traceback" not in served.printed
