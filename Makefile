@@ -7,19 +7,24 @@ VENV_PYTHON := .venv/bin/python
 PATIENTLY := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
-.PHONY: help run test thorough bench check format lock installed installed-dev python-present
+.PHONY: help run explorer test thorough bench check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything, on PORT (8000), with SERVER (gunicorn, or granian)"
+	@echo "make explorer build the page for browsers at /graphql, which takes Node; make run does so by itself"
 	@echo "make test     run the tests"
 	@echo "make thorough run what takes long: all examples of the property tests, fuzzing, browsers"
 	@echo "make bench    compare with other GraphQL servers on this machine: see benchmarks/README.md"
-	@echo "make check    format, lint, types, layers, settings, migrations: what CI runs besides the tests"
+	@echo "make check    format, lint, types, layers, settings, migrations, SDL: what CI runs besides the tests"
 	@echo "make format   put the code into its form"
 	@echo "make lock     write the newest allowed versions into requirements*.txt"
 
 run: installed
+	@$(PATIENTLY) $(VENV_PYTHON) -m contentapi.explorer.build --if-possible
 	@exec $(PATIENTLY) $(VENV_PYTHON) manage.py serve --server $(SERVER)
+
+explorer: installed
+	@$(PATIENTLY) $(VENV_PYTHON) -m contentapi.explorer.build
 
 test: installed-dev
 	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "not thorough"
@@ -38,6 +43,7 @@ check: installed-dev
 	$(VENV_PYTHON) -c "from importlinter.cli import lint_imports_command as lint; lint()"
 	$(SAMPLE_PRODUCTION) $(VENV_PYTHON) manage.py check --deploy --fail-level WARNING
 	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
+	$(VENV_PYTHON) manage.py check_schema
 
 # Production's settings as an operator would have them; nothing connects to this database.
 SAMPLE_PRODUCTION := DATABASE_URL=postgresql://app:secret@db.invalid/app \

@@ -195,6 +195,7 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True  # the admin's files straight from the packages: no collectstatic step
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/explorer/"  # their address changes with what they are made from
 
 # --- Logs: one line each to stderr, the request's id in it ----------------------------------------------
 

@@ -1,11 +1,13 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from contentapi.graphql.sdl import sdl
 from contentapi.graphql.view import graphql
 from contentapi.keys_view import jwks
 
 urlpatterns = [
     path("graphql", graphql),
+    path("schema.graphql", sdl, name="sdl"),
     path(".well-known/jwks.json", jwks),
     path("admin/", admin.site.urls),
     path("", include("users.oauth.urls")),

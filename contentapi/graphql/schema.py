@@ -1,4 +1,4 @@
-"""The executable schema: every SDL file under schema/, bound to the apps' resolvers."""
+"""The executable schema: the SDL files of schema/, bound to the apps' resolvers."""
 
 from ariadne import load_schema_from_path, make_executable_schema
 from django.conf import settings
@@ -15,10 +15,15 @@ from contentapi.graphql.scalars import DATE_TIME
 from contentapi.projection import PAGE_INFO
 
 
+def load_sdl() -> str:
+    """Return the SDL: the files in schema/ itself. Its folders hold fragments, and the SDL that was released last."""
+    return "\n".join(load_schema_from_path(path) for path in sorted(settings.SCHEMA_DIR.glob("*.graphql")))
+
+
 def build_schema() -> GraphQLSchema:
     """Bind the SDL. Raises, naming type and field, when the two do not fit."""
     return make_executable_schema(
-        load_schema_from_path(str(settings.SCHEMA_DIR)),
+        load_sdl(),
         DATE_TIME,
         *blog.resolvers.BINDABLES,
         *users.resolvers.BINDABLES,

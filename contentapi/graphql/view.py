@@ -18,6 +18,7 @@ from graphql import DocumentNode
 from contentapi.admission import admitted
 from contentapi.bodies import JSON, decode, is_json, read_bytes
 from contentapi.errors import MethodNotAllowed, NotAcceptable, UnsupportedMediaType
+from contentapi.graphql import explorer
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
 from contentapi.graphql.documents import costs_of, parse_document, validate_document
 from contentapi.graphql.errors import PARTIAL_SUCCESS, ErrorReport, entry, logged_kind
@@ -65,6 +66,9 @@ def respond(environ: Mapping[str, Any]) -> Reply:
     media_type = preferred_media_type(environ)
     try:
         actor = admitted(environ, account)
+        if explorer.is_asked_for(environ, (JSON, GRAPHQL_RESPONSE)):
+            own, page = explorer.page()
+            return Reply(200, {**account.headers, **own}, page)
         require_post(environ)
         require_acceptable(media_type)
         members, status, headers = execute(read_body(environ), {"actor": actor}, account)

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import psutil
 
+from contentapi.explorer import BUILT
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60
 
 
 class Checkout:
-    """A copy of the tracked files. It borrows this environment's packages, so that nothing is installed again."""
+    """A copy of the tracked files. It borrows what was installed and built here, so that nothing is again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -33,6 +35,9 @@ class Checkout:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, folder / name)
         (folder / ".venv").symlink_to(sys.prefix)
+        BUILT.mkdir(parents=True, exist_ok=True)
+        (folder / "contentapi/static").mkdir(exist_ok=True)
+        (folder / "contentapi/static/explorer").symlink_to(BUILT)
 
     def run(self, *arguments: str, port: int | None = None, **variables: str) -> "Run":
         """Start `make run` in a terminal of its own."""

@@ -1,0 +1,51 @@
+"""What a change of the SDL does to the clients of the one before, and whether they are told in time."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+
+from graphql import (
+    GraphQLSchema,
+    find_breaking_changes,
+    find_dangerous_changes,
+    is_introspection_type,
+)
+
+# `@deprecated(reason: "2026-11-21: use `posts`.")`: since when, and what instead.
+DEPRECATION = re.compile(r"(?P<since>\d{4}-\d{2}-\d{2}): use `[^`]+`")
+
+
+def breaking_changes(before: GraphQLSchema, after: GraphQLSchema) -> list[str]:
+    """Name what requests that were valid before may stumble over."""
+    return sorted(f"{change.type.name}: {change.description}" for change in find_breaking_changes(before, after))
+
+
+def dangerous_changes(before: GraphQLSchema, after: GraphQLSchema) -> list[str]:
+    """Name what leaves every request valid, but may surprise a client: an enum that has grown, another default."""
+    return sorted(f"{change.type.name}: {change.description}" for change in find_dangerous_changes(before, after))
+
+
+def unclear_deprecations(schema: GraphQLSchema) -> list[str]:
+    """Name what is deprecated without a date and a replacement."""
+    return [f"{place}: {reason}" for place, reason in deprecations(schema) if not is_clear(reason)]
+
+
+def is_clear(reason: str) -> bool:
+    match = DEPRECATION.match(reason)
+    try:
+        return match is not None and bool(date.fromisoformat(match["since"]))
+    except ValueError:
+        return False
+
+
+def deprecations(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
+    """Yield each field, argument and value that is deprecated, as `Type.field(argument)`, and the reason given."""
+    for kind in schema.type_map.values():
+        if is_introspection_type(kind):
+            continue
+        members = getattr(kind, "fields", None) or getattr(kind, "values", None) or {}
+        for name, member in members.items():
+            within = {f"({argument})": given for argument, given in getattr(member, "args", {}).items()}
+            for suffix, part in {"": member, **within}.items():
+                if part.deprecation_reason is not None:
+                    yield f"{kind}.{name}{suffix}", part.deprecation_reason

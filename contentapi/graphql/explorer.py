@@ -1,0 +1,51 @@
+"""The explorer: the page for browsers at the endpoint's own address, GraphiQL from this server's own files.
+
+The page runs the one script that is named in it, and nothing else; it talks to this server alone, and keeps no
+credential. Where GraphiQL is not built (`contentapi.explorer`), a page without any script says how to get it. Ariadne's
+own page is of no use for that: it loads GraphiQL from another host.
+"""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.template.loader import render_to_string
+
+from contentapi.explorer import BUILT, digest
+from contentapi.negotiation import preferred_type
+
+HTML = "text/html"
+POLICY = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'nonce-{nonce}'",
+    "img-src 'self' data:",  # signs and fonts are in the style sheet
+    "font-src data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+]
+# Looked up once, as the static files themselves are, when the server starts. Empty where GraphiQL is not built.
+FOLDER = f"explorer/{digest()}/" if (BUILT / digest()).is_dir() else ""
+
+
+def is_asked_for(environ: Mapping[str, Any], otherwise: Sequence[str]) -> bool:
+    """Say whether a request to read the endpoint prefers a page to the media types that it else answers with."""
+    accept = environ.get("HTTP_ACCEPT", "")
+    return environ["REQUEST_METHOD"] in ("GET", "HEAD") and preferred_type(accept, [*otherwise, HTML]) == HTML
+
+
+def page(folder: str = FOLDER) -> tuple[dict[str, str], bytes]:
+    """Return the page's headers and the page, with GraphiQL's files out of this folder of the static files."""
+    nonce = secrets.token_urlsafe(16)
+    context = {"folder": folder, "nonce": nonce, "introspection": settings.ENVIRONMENT.contentapi_introspection}
+    body = render_to_string(f"contentapi/{'explorer' if folder else 'no_explorer'}.html", context)
+    headers = {
+        "Content-Type": f"{HTML}; charset=utf-8",
+        "Content-Security-Policy": "; ".join(POLICY).format(nonce=nonce),
+        "Cache-Control": "no-cache",
+        "Vary": "Accept",
+    }
+    return headers, body.encode()

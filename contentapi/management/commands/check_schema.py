@@ -1,0 +1,57 @@
+"""Compare the SDL with the one that was released."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from graphql import GraphQLError, GraphQLSchema, build_schema
+
+from contentapi.graphql.changes import breaking_changes, dangerous_changes, unclear_deprecations
+from contentapi.graphql.schema import load_sdl
+
+RELEASED = settings.SCHEMA_DIR / "released" / "schema.graphql"
+
+
+class Command(BaseCommand):
+    help = (
+        "Print what has changed between the SDL that was released and the one in schema/: BREAKING what requests of "
+        "today may stumble over, DANGEROUS what may surprise their clients, and UNCLEAR each @deprecated whose reason "
+        'is not like "2026-11-21: use `posts`.", a date and a replacement. The exit status is 1 for anything '
+        "breaking or unclear."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        shown = RELEASED.relative_to(settings.BASE_DIR)
+        parser.add_argument(
+            "--against",
+            type=Path,
+            default=RELEASED,
+            metavar="FILE",
+            help=f"the SDL to compare with, as GET /schema.graphql has it; default: {shown}",
+        )
+
+    def handle(self, *_: Any, against: Path, **__: Any) -> None:
+        before, after = released(against), build_schema(load_sdl())
+        found = {
+            "BREAKING": breaking_changes(before, after),
+            "UNCLEAR": unclear_deprecations(after),
+            "DANGEROUS": dangerous_changes(before, after),
+        }
+        for word, changes in found.items():
+            for change in changes:
+                self.stdout.write(f"{word} {change}")
+        summary = ", ".join(f"{len(changes)} {word.lower()}" for word, changes in found.items())
+        if found["BREAKING"] or found["UNCLEAR"]:
+            raise CommandError(f"Against {against}: {summary}.")
+        self.stderr.write(f"Against {against}: {summary}.", str)
+
+
+def released(file: Path) -> GraphQLSchema:
+    try:
+        return build_schema(file.read_text(encoding="utf-8"))
+    except OSError as trouble:
+        raise CommandError(f"Cannot read {file}: {trouble.strerror}.") from None
+    except (GraphQLError, TypeError, UnicodeDecodeError) as trouble:
+        raise CommandError(f"{file} is not SDL: {str(trouble).splitlines()[0]}") from None

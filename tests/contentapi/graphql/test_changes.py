@@ -1,0 +1,146 @@
+"""`check_schema`: what it finds in a change of the SDL, and how it ends."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from django.core.management import CommandError, call_command
+from graphql import build_schema, print_schema
+
+from contentapi.graphql.changes import unclear_deprecations
+from contentapi.graphql.schema import SCHEMA
+
+
+class Said(NamedTuple):
+    """What the command left on stdout and stderr, and why it failed; the file that it was given is `FILE`."""
+
+    out: list[str]
+    err: str
+    failure: str | None
+
+
+@pytest.fixture
+def released(tmp_path: Path) -> Path:
+    return tmp_path / "released.graphql"
+
+
+def check(file: Path, capsys: pytest.CaptureFixture[str]) -> Said:
+    failure = None
+    try:
+        call_command("check_schema", against=file)
+    except CommandError as error:
+        failure = str(error).replace(str(file), "FILE")
+    out, err = capsys.readouterr()
+    return Said(out.splitlines(), err.replace(str(file), "FILE"), failure)
+
+
+def changed(now: str, then: str) -> str:
+    """Return today's SDL as though at its release it had said `then` in the place of `now`, a regular expression."""
+    sdl, count = re.subn(now, then, print_schema(SCHEMA), count=1)
+    assert count == 1
+    return sdl
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "change"),
+    [
+        ("commentCount: Int!", "commentCount: Int! likes: Int", "FIELD_REMOVED: Field Post.likes was removed."),
+        (
+            "commentCount: Int!",
+            "commentCount: String!",
+            "FIELD_CHANGED_KIND: Field Post.commentCount changed type from String! to Int!.",
+        ),
+        ("type Viewer", "type Guest { id: ID } type Viewer", "TYPE_REMOVED: Guest was removed."),
+        (
+            "  scheduled\n",
+            "  scheduled\n  rejected\n",
+            "VALUE_REMOVED_FROM_ENUM: Enum value PostStatus.rejected was removed.",
+        ),
+        (
+            r"postId: ID!",
+            "postId: ID",
+            "FIELD_CHANGED_KIND: Field AddCommentInput.postId changed type from ID to ID!.",
+        ),
+    ],
+)
+def test_a_breaking_change_is_printed_and_fails(
+    released: Path, capsys: pytest.CaptureFixture[str], now: str, then: str, change: str
+) -> None:
+    released.write_text(changed(now, then))
+
+    assert check(released, capsys) == Said(
+        [f"BREAKING {change}"], "", "Against FILE: 1 breaking, 0 unclear, 0 dangerous."
+    )
+
+
+def test_a_dangerous_change_is_printed_and_does_not_fail(released: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    released.write_text(changed(r'  """[^"]*"""\n  archived\n', ""))
+
+    assert check(released, capsys) == Said(
+        ["DANGEROUS VALUE_ADDED_TO_ENUM: Enum value PostStatus.archived was added."],
+        "Against FILE: 0 breaking, 0 unclear, 1 dangerous.\n",
+        None,
+    )
+
+
+def test_what_is_only_more_than_was_released_is_not_worth_a_word(
+    released: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    released.write_text(changed(r'  """[^"]*"""\n  viewer: Viewer\n', ""))
+
+    assert check(released, capsys) == Said([], "Against FILE: 0 breaking, 0 unclear, 0 dangerous.\n", None)
+
+
+def test_nothing_breaks_who_was_promised_the_released_sdl() -> None:
+    call_command("check_schema")
+
+
+def test_a_file_that_is_not_there_or_no_sdl_is_refused(released: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = check(released, capsys)
+    released.write_text("type Query {")
+    broken = check(released, capsys)
+    released.write_text("type Query { post: Zebra }")
+    unknown = check(released, capsys)
+
+    assert missing.failure == "Cannot read FILE: No such file or directory."
+    assert broken.failure == "FILE is not SDL: Syntax Error: Expected Name, found <EOF>."
+    assert unknown.failure == "FILE is not SDL: Unknown type 'Zebra'."
+
+
+UNCLEAR = [
+    "Old.",
+    "use `posts`.",
+    "2026-11-21",
+    "2026-13-21: use `posts`.",
+    "2026-11-21: use posts.",
+    "21 Nov: use `a`.",
+]
+
+
+@pytest.mark.parametrize("reason", UNCLEAR)
+def test_a_deprecation_without_a_date_and_a_replacement_is_unclear(reason: str) -> None:
+    old = f'@deprecated(reason: "{reason}")'
+    schema = build_schema(
+        f"""
+        type Query {{ field: Int {old} other(argument: Int {old}, input: Input): Enum }}
+        input Input {{ field: Int {old} }}
+        enum Enum {{ value {old} }}
+        """
+    )
+
+    places = ["Query.field", "Query.other(argument)", "Input.field", "Enum.value"]
+    assert sorted(unclear_deprecations(schema)) == sorted(f"{place}: {reason}" for place in places)
+
+
+def test_a_deprecation_without_a_reason_is_unclear() -> None:
+    schema = build_schema("type Query { field: Int @deprecated }")
+
+    assert unclear_deprecations(schema) == ["Query.field: No longer supported"]
+
+
+@pytest.mark.parametrize("reason", ["2026-11-21: use `posts`.", "2026-11-21: use `Query.posts`, which has pages."])
+def test_a_deprecation_with_a_date_and_a_replacement_is_clear(reason: str) -> None:
+    schema = build_schema(f'type Query {{ field: Int @deprecated(reason: "{reason}") }}')
+
+    assert unclear_deprecations(schema) == []

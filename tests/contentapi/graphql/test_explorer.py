@@ -1,0 +1,123 @@
+"""The page for browsers at the endpoint's address. What it does in a browser is in tests/e2e/test_explorer.py."""
+
+import re
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from contentapi.graphql import explorer
+from tests.conftest import Answer
+
+CHROMIUM = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+BUILT = "explorer/0123456789ab/"
+
+pytestmark = pytest.mark.django_db
+
+
+class Loaded(HTMLParser):
+    """What a page loads, and the scripts and styles that stand in it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.inline: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = dict(attributes)
+        self.inline += [name for name in given if name == "style" or name.startswith("on")]
+        if tag == "style" or (tag == "script" and "src" not in given):
+            self.inline.append(tag)
+        self.addresses += [str(given[name]) for name in ("src", "href") if name in given and tag != "a"]
+
+
+@pytest.mark.parametrize("accept", ["text/html", CHROMIUM, "text/*", "*/*;q=0.1, text/html;q=0.2", "TEXT/HTML"])
+def test_a_browser_gets_a_page(client: Client, accept: str) -> None:
+    answer = client.get("/graphql", headers={"Accept": accept})
+
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert answer.content.startswith(b"<!doctype html>")
+    assert "accept" in answer.headers["Vary"].lower()
+    assert "RateLimit" in answer.headers
+
+
+@pytest.mark.parametrize(
+    "accept", ["", "*/*", "application/json", "application/json, text/html", "text/html;q=0, */*", "image/png"]
+)
+def test_whoever_prefers_anything_else_is_told_to_post(client: Client, accept: str) -> None:
+    answer = Answer(client.get("/graphql", headers={"Accept": accept}))
+
+    assert (answer.status, answer.headers["Allow"]) == (405, "POST")
+
+
+def test_a_post_from_a_browser_is_answered_in_json(client: Client) -> None:
+    answer = client.post(
+        "/graphql",
+        {"query": "{ __typename }"},
+        content_type="application/json",
+        headers={"Accept": CHROMIUM, "Origin": "http://testserver"},
+    )
+
+    assert (answer.status_code, answer.json()) == (200, {"data": {"__typename": "Query"}})
+
+
+def test_a_bad_credential_is_refused_before_the_page(client: Client) -> None:
+    answer = Answer(client.get("/graphql", headers={"Accept": CHROMIUM, "X-API-Key": "capi_of_nobody"}))
+
+    assert (answer.status, answer.codes) == (401, ["UNAUTHENTICATED"])
+
+
+def test_the_policy_of_the_page_allows_this_servers_files_alone(client: Client) -> None:
+    first, second = (client.get("/graphql", headers={"Accept": CHROMIUM}) for _ in range(2))
+
+    policies = [answer.headers["Content-Security-Policy"] for answer in (first, second)]
+    nonces = [re.findall(r"'nonce-([\w-]{22,})'", policy) for policy in policies]
+    assert dict(directive.split(" ", 1) for directive in policies[0].split("; ")) == {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": f"'self' 'nonce-{nonces[0][0]}'",
+        "img-src": "'self' data:",
+        "font-src": "data:",
+        "connect-src": "'self'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    assert nonces[0] != nonces[1]
+
+
+@pytest.mark.parametrize("folder", [BUILT, ""])
+def test_the_page_loads_from_this_server_alone_and_holds_no_script(folder: str) -> None:
+    loaded = Loaded(explorer.page(folder)[1].decode())
+
+    elsewhere = [address for address in loaded.addresses if not re.match(r"/(?!/)|data:,$", address)]
+    assert (elsewhere, loaded.inline) == ([], [])
+    assert len(loaded.addresses) == (3 if folder else 1)
+
+
+def test_the_page_names_the_files_of_what_was_built() -> None:
+    headers, page = explorer.page(BUILT)
+
+    assert b'src="/static/explorer/0123456789ab/explorer.js"' in page
+    assert b'href="/static/explorer/0123456789ab/explorer.css"' in page
+    nonce = re.search(rb'data-nonce="(.+?)"', page)
+    assert nonce
+    assert f"'nonce-{nonce[1].decode()}'" in headers["Content-Security-Policy"]
+
+
+def test_where_nothing_is_built_the_page_says_how_to_build_it() -> None:
+    page = explorer.page("")[1]
+
+    assert b"make explorer" in page
+    assert b'<a href="/schema.graphql">' in page
+    assert b"<script" not in page
+
+
+def test_without_introspection_the_page_does_not_ask_for_the_schema(settings: Settings) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_introspection="off")
+
+    assert b'data-introspection="off"' in explorer.page(BUILT)[1]
+    assert b"schema.graphql" not in explorer.page("")[1]

@@ -1,0 +1,59 @@
+"""GET /schema.graphql."""
+
+import msgspec
+import pytest
+from django.test import Client
+from graphql import build_schema, introspection_from_schema
+from pytest_django import Settings
+
+from contentapi.graphql.schema import SCHEMA
+from tests.resources import ask
+
+PATH = "/schema.graphql"
+
+
+@pytest.fixture
+def without_introspection(settings: Settings) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_introspection="off")
+
+
+def test_the_document_is_the_schema_that_introspection_shows(client: Client) -> None:
+    answer = client.get(PATH)
+
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
+    assert introspection_from_schema(build_schema(answer.content.decode())) == introspection_from_schema(SCHEMA)
+    assert {"RateLimit", "X-Request-ID"} <= set(answer.headers)
+
+
+def test_who_has_it_already_is_not_sent_it_again(client: Client) -> None:
+    tag = client.get(PATH).headers["ETag"]
+
+    again = client.get(PATH, headers={"If-None-Match": tag})
+
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get(PATH, headers={"If-None-Match": '"another"'}).status_code == 200
+
+
+def test_head_and_options_are_answered(client: Client) -> None:
+    head, options = client.head(PATH), client.options(PATH)
+
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["ETag"] == client.get(PATH).headers["ETag"]
+    assert (options.status_code, options.headers["Allow"]) == (204, "GET, HEAD, OPTIONS")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_other_methods_are_405_with_allow(method: str) -> None:
+    reply = ask(method, PATH)
+
+    message = f"{method} is not allowed here; allowed: GET, HEAD, OPTIONS."
+    assert reply.failure == (405, "METHOD_NOT_ALLOWED", message)
+    assert reply.headers["Allow"] == "GET, HEAD, OPTIONS"
+
+
+@pytest.mark.usefixtures("without_introspection")
+def test_without_introspection_there_is_nothing_here() -> None:
+    reply, problem = ask("GET", PATH), ask("GET", PATH, Accept="application/problem+json")
+
+    assert reply.failure == (404, "NOT_FOUND", "There is nothing at this address.")
+    assert (problem.status, problem.body["title"]) == (404, "Not Found")

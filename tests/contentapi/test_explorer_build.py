@@ -1,0 +1,93 @@
+"""The explorer is really built, by real programs; without them, or without a registry, it costs one line."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from contentapi.explorer import build, digest
+
+pytestmark = pytest.mark.processes
+
+needs_node = pytest.mark.skipif(not build.has_node(), reason="Node and npm are not installed")
+
+
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(build, "BUILT", tmp_path / "built")
+    return tmp_path / "built"
+
+
+@pytest.fixture
+def without_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+@pytest.fixture
+def without_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let npm find nobody at the address of its registry, and nothing in its cache."""
+    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
+
+
+@pytest.mark.usefixtures("without_node")
+def test_without_node_a_start_says_nothing_and_a_build_says_what_it_takes(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build.main(["--if-possible"])
+    with pytest.raises(SystemExit, match=r"^The explorer was not built: it takes Node 18 or newer with npm\.$"):
+        build.main([])
+
+    assert capsys.readouterr().err == ""
+    assert not built.exists()
+
+
+@needs_node
+@pytest.mark.usefixtures("without_registry")
+def test_without_a_registry_a_start_goes_on(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build.main(["--if-possible"])
+
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2
+    assert said[0] == "Building the explorer (once; about 20 seconds)"
+    assert said[1].startswith(
+        "The explorer was not built: npm could not install its packages (is a registry reachable?)"
+    )
+    assert list(built.iterdir()) == []
+
+
+@pytest.mark.usefixtures("without_node")
+def test_what_is_built_is_not_built_again(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (built / digest()).mkdir(parents=True)
+
+    build.main([])
+    build.main(["--if-possible"])
+
+    assert capsys.readouterr().err == ""
+
+
+@needs_node
+@pytest.mark.thorough
+def test_two_at_once_build_once_and_put_away_what_is_outdated(built: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (built / "0123456789ab").mkdir(parents=True)
+    (built / "arriving").mkdir()
+    both = [threading.Thread(target=build.build) for _ in range(2)]
+
+    for each in both:
+        each.start()
+    for each in both:
+        each.join()
+
+    assert [folder.name for folder in built.iterdir()] == [digest()]
+    names = {"explorer.js", "explorer.js.gz", "explorer.css", "explorer.css.gz"}
+    assert {file.name for file in (built / digest()).iterdir()} == names
+    assert capfd.readouterr().err.count("Building") == 1
+
+
+def test_the_lock_pins_every_package_by_its_content_and_names_no_registry() -> None:
+    lock = json.loads((build.HERE / "package-lock.json").read_text())
+    packages = {name: package for name, package in lock["packages"].items() if name}
+
+    assert len(packages) > 50
+    assert [name for name, package in packages.items() if "integrity" not in package or "resolved" in package] == []
