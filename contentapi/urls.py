@@ -3,9 +3,12 @@ from django.urls import include, path
 
 from contentapi.graphql.view import graphql
 from contentapi.keys_view import jwks
+from contentapi.openapi import docs, openapi
 
 urlpatterns = [
     path("graphql", graphql),
+    path("openapi.json", openapi),
+    path("docs", docs),
     path(".well-known/jwks.json", jwks),
     path("admin/", admin.site.urls),
     path("", include("users.oauth.urls")),

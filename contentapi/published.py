@@ -1,0 +1,34 @@
+"""Documents that describe this service: whoever asks gets the same text, so credentials play no part."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.cache import get_conditional_response
+from django.views.decorators.csrf import csrf_exempt
+
+from contentapi.errors import MethodNotAllowed
+from contentapi.rest import accept_of, error_response, without_body
+
+METHODS = ("GET", "HEAD", "OPTIONS")
+
+
+def published(
+    media_type: str, text: Callable[[], bytes], headers: Mapping[str, str] | None = None
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Return the view of a document. Caches ask whether it is still the same, unless `headers` let them keep it."""
+    all_headers = {"Cache-Control": "no-cache", **(headers or {})}
+
+    @csrf_exempt  # so that a POST is told what is allowed
+    def view(request: HttpRequest) -> HttpResponse:
+        if request.method == "OPTIONS":
+            return HttpResponse(status=204, headers={"Allow": ", ".join(METHODS)})
+        if request.method not in METHODS:
+            return error_response(MethodNotAllowed(str(request.method), METHODS), accept_of(request))
+        content = text()
+        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        whole = HttpResponse(content, content_type=media_type, headers={**all_headers, "ETag": etag})
+        response = get_conditional_response(request, etag=etag, response=whole)
+        return without_body(response) if request.method == "HEAD" and response is whole else response
+
+    return view
