@@ -13,7 +13,7 @@ help:
 	@echo "make run      start everything, on PORT (8000), with SERVER (gunicorn, or granian)"
 	@echo "make test     run the tests"
 	@echo "make bench    compare with other GraphQL servers on this machine: see benchmarks/README.md"
-	@echo "make check    format, lint, types, layers, settings, migrations: what CI runs besides the tests"
+	@echo "make check    format, lint, types, layers, openapi.yaml, settings, migrations: what CI runs besides the tests"
 	@echo "make format   put the code into its form"
 	@echo "make lock     write the newest allowed versions into requirements*.txt"
 
@@ -32,6 +32,7 @@ check: installed-dev
 	$(VENV_PYTHON) -m ruff check .
 	$(VENV_PYTHON) -m mypy
 	$(VENV_PYTHON) -c "from importlinter.cli import lint_imports_command as lint; lint()"
+	$(VENV_PYTHON) -m openapi_spec_validator schema/openapi.yaml
 	$(SAMPLE_PRODUCTION) $(VENV_PYTHON) manage.py check --deploy --fail-level WARNING
 	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
 

@@ -32,7 +32,7 @@ class Operation(NamedTuple):
 
     @property
     def is_document(self) -> bool:
-        return self.described["tags"] == ["documents"]
+        return "documents" in self.described["tags"]
 
     def response(self, status: int) -> dict[str, Any]:
         found: dict[str, Any] = resolved(self.described["responses"][str(status)])

@@ -390,7 +390,7 @@ def test_the_keys_are_read_and_nothing_else() -> None:
         "GET, HEAD, OPTIONS",
         "METHOD_NOT_ALLOWED",
     )
-    assert posted.json() == {"error": "POST is not allowed here; allowed: GET, HEAD."}
+    assert posted.json() == {"error": "POST is not allowed here; allowed: GET, HEAD, OPTIONS."}
 
 
 # --- Under which address --------------------------------------------------------------------------------

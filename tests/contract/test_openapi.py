@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from enum import Enum
 from typing import Any
 
 import msgspec
@@ -182,9 +183,15 @@ def bodies(kind: type[Body] = Body) -> Iterator[type[Body]]:
 
 def written_schema(struct: type[msgspec.Struct]) -> dict[str, Any]:
     """Return the schema that msgspec writes for a Struct."""
-    (whole,), components = msgspec.json.schema_components([struct], schema_hook=lambda kind: {"enum": kind.values})
+    (whole,), components = msgspec.json.schema_components([struct], schema_hook=values_of)
     found: dict[str, Any] = components[whole["$ref"].rsplit("/", 1)[-1]]
     return found
+
+
+def values_of(kind: type) -> dict[str, Any]:
+    """Describe an enumeration that msgspec does not know."""
+    assert issubclass(kind, Enum)
+    return {"enum": [member.value for member in kind]}
 
 
 def accepted_types(schema: dict[str, Any]) -> set[str]:

@@ -17,7 +17,6 @@ from contentapi.identity import Role
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
 from tests.openapi import OPERATIONS, Operation, problems, resolved
-from users.models import User
 
 pytestmark = pytest.mark.django_db
 
@@ -52,7 +51,7 @@ class World:
         self.draft = make_post(author=author, status=PostStatus.DRAFT)
         self.archived = make_post(author=author, status=PostStatus.ARCHIVED)
         self.comment = make_comment(self.post)
-        self.order = make_order(user=User.objects.get(pk=self.actors["author"].user_id))
+        self.order = make_order(user=self.post.author.user)
         shipped = {"carrier": "Coastal", "tracking_number": "C1", "shipped_at": timezone.now()}
         self.shipped = make_order(user=self.order.user, status="shipped", **shipped)
         self.user = make_user()
@@ -91,7 +90,7 @@ def plain(**values: Any) -> Given:
 
 NEW_POST = {"title": "Hello", "body": "A first post."}
 NEW_USER = {"name": "New", "email": "new@example.invalid"}
-NOBODY = {name: 10**9 for name in ("post_id", "comment_id", "author_id", "order_id", "user_id")}
+NOBODY = dict.fromkeys(("post_id", "comment_id", "author_id", "order_id", "user_id"), 10**9)
 
 SUCCESSES: dict[str, list[tuple[int, Given]]] = {
     "listPosts": [(200, plain()), (200, plain(query="?offset=1&limit=1")), (200, plain(query="?limit=1", who=""))],
