@@ -9,7 +9,7 @@ from django.utils.http import parse_etags
 from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.errors import MethodNotAllowed
-from contentapi.rest import accept_of, error_response, without_body
+from contentapi.rest import accept_of, error_response
 
 METHODS = ("GET", "HEAD", "OPTIONS")
 
@@ -31,8 +31,7 @@ def published(
         response = HttpResponse(content, content_type=media_type, headers={**all_headers, "ETag": etag})
         if is_known(request, etag):
             response.status_code, response.content = HTTPStatus.NOT_MODIFIED, b""
-            return response
-        return without_body(response) if request.method == "HEAD" else response
+        return response
 
     return view
 
