@@ -15,7 +15,7 @@ help:
 	@echo "make test     run the tests"
 	@echo "make thorough run what takes long: all examples of the property tests, fuzzing, browsers"
 	@echo "make bench    compare with other GraphQL servers on this machine: see benchmarks/README.md"
-	@echo "make check    format, lint, types, layers, settings, migrations, SDL: what CI runs besides the tests"
+	@echo "make check    format, lint, types, layers, openapi.yaml, SDL, settings, migrations: what CI runs besides the tests"
 	@echo "make format   put the code into its form"
 	@echo "make lock     write the newest allowed versions into requirements*.txt"
 
@@ -41,6 +41,7 @@ check: installed-dev
 	$(VENV_PYTHON) -m ruff check .
 	$(VENV_PYTHON) -m mypy
 	$(VENV_PYTHON) -c "from importlinter.cli import lint_imports_command as lint; lint()"
+	$(VENV_PYTHON) -m openapi_spec_validator schema/openapi.yaml
 	$(SAMPLE_PRODUCTION) $(VENV_PYTHON) manage.py check --deploy --fail-level WARNING
 	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
 	$(VENV_PYTHON) manage.py check_schema

@@ -132,6 +132,16 @@ def author(_: Actor, *, pk: int) -> QuerySet[Author]:
     return Author.objects.filter(pk=pk)
 
 
+def authors_after(actor: Actor, position: Position | None) -> QuerySet[Author]:
+    """Return authors in the order in which they were made, from after a position on."""
+    return authors(actor, pk=position.id if position else 0)
+
+
+@by_shape(Author)
+def authors(_: Actor, *, pk: int) -> QuerySet[Author]:
+    return Author.objects.filter(pk__gt=pk).order_by("pk")
+
+
 def comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None = None) -> QuerySet[Comment]:
     """Return the comment with this id, of this post where one is given, or no comment."""
     return visible_comment(actor, pk=parse_id(comment_id), post=None if post_id is None else parse_id(post_id))

@@ -8,6 +8,7 @@ urlpatterns = [
     path("posts/<str:post_id>/publish", views.Publication.as_view()),
     path("posts/<str:post_id>/comments", views.CommentCollection.as_view()),
     path("posts/<str:post_id>/comments/<str:comment_id>", views.CommentResource.as_view()),
+    path("authors", views.AuthorCollection.as_view()),
     path("authors/<str:author_id>", views.AuthorResource.as_view()),
     path("authors/<str:author_id>/posts", views.PostsOfAuthor.as_view()),
 ]

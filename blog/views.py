@@ -93,6 +93,12 @@ class CommentResource(Resource):
         return no_content()
 
 
+class AuthorCollection(Resource):
+    def get(self, asked: Asked) -> Answer:
+        page = asked.page()
+        return ok(AUTHOR.page(selectors.authors_after(asked.actor, page.after), page, asked.actor))
+
+
 class AuthorResource(Resource):
     def get(self, asked: Asked, author_id: str) -> Answer:
         return ok(AUTHOR.one(selectors.author_by_id(asked.actor, author_id), asked.actor))

@@ -93,6 +93,7 @@ def greeting() -> str:
 The Content API is ready.
 
   GraphQL   {base}/graphql
+  Resources {base}/docs
   Admin     {base}/admin/   log in as {ADMIN} with {PASSWORD_FILE.read_text()}
   API key   {API_KEY_FILE.read_text()}   (header X-API-Key)
 

@@ -1,20 +1,17 @@
 """The public halves of the keys that sign bearer tokens (RFC 7517), for whoever verifies them elsewhere."""
 
-from django.http import HttpRequest, JsonResponse
-from django.views.decorators.csrf import csrf_exempt
+import json
 
-from contentapi.errors import MethodNotAllowed
 from contentapi.keys import keys
-from contentapi.rest import error_response
+from contentapi.published import published
 
 # Seconds. A new key signs at once, so verifiers must hear of it within a minute: servers look for it every few seconds,
 # and this is for the caches in between.
 MAX_AGE = 30
 
 
-@csrf_exempt  # so that a POST is told what is allowed
-def jwks(request: HttpRequest) -> JsonResponse:
-    if request.method not in ("GET", "HEAD"):
-        return error_response(MethodNotAllowed(str(request.method), ["GET", "HEAD"]))
-    published = [key.public_jwk for key in keys().published()]
-    return JsonResponse({"keys": published}, headers={"Cache-Control": f"public, max-age={MAX_AGE}"})
+def key_set() -> bytes:
+    return json.dumps({"keys": [key.public_jwk for key in keys().published()]}).encode()
+
+
+jwks = published("application/json", key_set, {"Cache-Control": f"public, max-age={MAX_AGE}"})

@@ -4,10 +4,13 @@ from django.urls import include, path
 from contentapi.graphql.sdl import sdl
 from contentapi.graphql.view import graphql
 from contentapi.keys_view import jwks
+from contentapi.openapi import docs, openapi
 
 urlpatterns = [
     path("graphql", graphql),
     path("schema.graphql", sdl, name="sdl"),
+    path("openapi.json", openapi),
+    path("docs", docs),
     path(".well-known/jwks.json", jwks),
     path("admin/", admin.site.urls),
     path("", include("users.oauth.urls")),

@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from blog.models import Comment, Post
-from contentapi.identity import Role, Scope
+from contentapi.identity import Actor, Role, Scope
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.resources import ask
@@ -69,6 +69,17 @@ def test_an_email_is_there_for_those_who_may_see_it_and_else_left_out() -> None:
     assert list(ask("GET", path, actor=without_scope).body) == public
     for actor in (author_himself, make_actor(Role.EDITOR)):
         assert ask("GET", path, actor=actor).body["email"] == "ines@example.invalid"
+
+
+def test_a_page_of_authors_shows_each_email_to_those_who_may_see_it() -> None:
+    mine, theirs = make_author(email="mine@example.invalid"), make_author(email="theirs@example.invalid")
+
+    def emails(actor: Actor | None = None) -> list[str | None]:
+        return [item.get("email") for item in ask("GET", "/authors", actor=actor).body["data"]]
+
+    assert emails() == [None, None]
+    assert emails(make_actor(Role.AUTHOR, author=mine)) == [mine.email, None]
+    assert emails(make_actor(Role.EDITOR)) == [mine.email, theirs.email]
 
 
 @pytest.mark.parametrize("bio", ['","email":null}', '"email":null}', '\\","email":null}'])
@@ -326,7 +337,7 @@ def test_a_read_is_one_statement(django_assert_num_queries: DjangoAssertNumQueri
     comment = make_comment(post)
     paths = [
         f"/posts/{post.pk}", "/posts", "/posts?tag=x", f"/posts/{post.pk}/comments", f"/authors/{post.author.pk}",
-        f"/posts/{post.pk}/comments/{comment.pk}", f"/authors/{post.author.pk}/posts",
+        f"/posts/{post.pk}/comments/{comment.pk}", f"/authors/{post.author.pk}/posts", "/authors",
     ]  # fmt: skip
 
     for path in paths:

@@ -142,6 +142,7 @@ def test_the_greeting_holds_what_one_needs_to_begin() -> None:
 
     assert demo.API_KEY_FILE.read_text() in greeting
     assert f"log in as {demo.ADMIN} with {demo.PASSWORD_FILE.read_text()}\n" in greeting
+    assert "/docs\n" in greeting
     assert demo.FIRST_QUERY in greeting
     assert len(post_to_graphql({"query": demo.FIRST_QUERY}).data["posts"]) == 2
 

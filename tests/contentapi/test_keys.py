@@ -385,8 +385,12 @@ def test_the_keys_are_read_and_nothing_else() -> None:
     )
 
     assert (head.status_code, head.content) == (200, b"")
-    assert (posted.status_code, posted["Allow"], posted["X-Error-Code"]) == (405, "GET, HEAD", "METHOD_NOT_ALLOWED")
-    assert posted.json() == {"error": "POST is not allowed here; allowed: GET, HEAD."}
+    assert (posted.status_code, posted["Allow"], posted["X-Error-Code"]) == (
+        405,
+        "GET, HEAD, OPTIONS",
+        "METHOD_NOT_ALLOWED",
+    )
+    assert posted.json() == {"error": "POST is not allowed here; allowed: GET, HEAD, OPTIONS."}
 
 
 # --- Under which address --------------------------------------------------------------------------------

@@ -78,7 +78,15 @@ def test_cursors_go_through_items_of_the_same_moment() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/posts?tag=x", "/posts?status=published", "/posts?tag=y", "/orders", "/users", "/authors/{author}/posts"],
+    [
+        "/posts?tag=x",
+        "/posts?status=published",
+        "/posts?tag=y",
+        "/authors",
+        "/orders",
+        "/users",
+        "/authors/{author}/posts",
+    ],
 )
 def test_a_cursor_is_of_its_collection_and_its_filters_alone(path: str) -> None:
     post = make_post()
@@ -114,6 +122,19 @@ def test_no_character_of_a_cursor_may_be_altered(data: st.DataObject) -> None:
 
     with pytest.raises(Malformed):
         asked_page([("cursor", [cursor[:place] + other + cursor[place + 1 :]])], "/posts", ())
+
+
+def test_authors_come_in_the_order_in_which_they_were_made_whoever_goes_meanwhile() -> None:
+    first, second, third, fourth, fifth = authors = [make_author() for _ in range(5)]
+    listed = pages("/authors", limit=2)
+
+    assert next(listed) == [str(first.pk), str(second.pk)]
+    for author in (first, second, fourth):
+        author.delete()
+    latest = make_author()
+
+    assert list(listed) == [[str(third.pk), str(fifth.pk)], [str(latest.pk)]]
+    assert page("/authors", offset=1, limit=1).body["total"] == len(authors) - 3 + 1
 
 
 def test_what_others_have_signed_is_no_cursor() -> None:

@@ -32,6 +32,7 @@ def left(reply: Any) -> dict[str, int]:
         ("/posts/1/publish", "POST, OPTIONS"),
         ("/posts/1/comments", "GET, HEAD, POST, OPTIONS"),
         ("/posts/1/comments/1", "GET, HEAD, DELETE, OPTIONS"),
+        ("/authors", "GET, HEAD, OPTIONS"),
         ("/authors/1", "GET, HEAD, OPTIONS"),
         ("/authors/1/posts", "GET, HEAD, OPTIONS"),
         ("/orders", "GET, HEAD, POST, OPTIONS"),

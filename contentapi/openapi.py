@@ -1,0 +1,38 @@
+"""The document of resource-oriented HTTP, schema/openapi.yaml: as JSON at /openapi.json, and to read at /docs."""
+
+import json
+from functools import cache
+from typing import Any
+
+import yaml
+from django.conf import settings
+from django.template.loader import render_to_string
+
+from contentapi.published import published
+
+# What Swagger UI needs: its files, the document and the resources to try, all of this host; its icons are `data:`.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+def document() -> dict[str, Any]:
+    """Read the document anew. Raises `yaml.YAMLError`."""
+    text = (settings.SCHEMA_DIR / "openapi.yaml").read_text(encoding="utf-8")
+    read: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
+    return read
+
+
+@cache
+def document_in_json() -> bytes:
+    return json.dumps(document(), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@cache
+def page() -> bytes:
+    return render_to_string("contentapi/docs.html").encode()
+
+
+openapi = published("application/json", document_in_json)
+docs = published("text/html; charset=utf-8", page, {"Content-Security-Policy": POLICY})

@@ -1,0 +1,42 @@
+"""Documents that describe this service: whoever asks gets the same text, so credentials play no part."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.http import parse_etags
+from django.views.decorators.csrf import csrf_exempt
+
+from contentapi.errors import MethodNotAllowed
+from contentapi.rest import accept_of, error_response
+
+METHODS = ("GET", "HEAD", "OPTIONS")
+
+
+def published(
+    media_type: str, text: Callable[[], bytes], headers: Mapping[str, str] | None = None
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Return the view of a document. Caches ask whether it is still the same, unless `headers` let them keep it."""
+    all_headers = {"Cache-Control": "no-cache", **(headers or {})}
+
+    @csrf_exempt  # so that a POST is told what is allowed
+    def view(request: HttpRequest) -> HttpResponse:
+        if request.method == "OPTIONS":
+            return HttpResponse(status=HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(METHODS)})
+        if request.method not in METHODS:
+            return error_response(MethodNotAllowed(str(request.method), METHODS), accept_of(request))
+        content = text()
+        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        response = HttpResponse(content, content_type=media_type, headers={**all_headers, "ETag": etag})
+        if is_known(request, etag):
+            response.status_code, response.content = HTTPStatus.NOT_MODIFIED, b""
+        return response
+
+    return view
+
+
+def is_known(request: HttpRequest, etag: str) -> bool:
+    """Say whether the client has this version already (RFC 9110, section 13.1.2)."""
+    known = parse_etags(request.headers.get("If-None-Match", ""))
+    return "*" in known or etag in [tag.removeprefix("W/") for tag in known]

@@ -1,0 +1,54 @@
+"""What describes the service: /openapi.json, /docs and the keys, as a client asks for them."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from tests.openapi import DOCUMENT
+
+DOCUMENTS = ["/openapi.json", "/docs", "/.well-known/jwks.json"]
+
+
+def test_the_document_is_served_as_json() -> None:
+    response = Client().get("/openapi.json")
+
+    assert response["Content-Type"] == "application/json"
+    assert response.json() == DOCUMENT
+
+
+def test_the_page_takes_everything_from_this_host() -> None:
+    response = Client().get("/docs")
+
+    assert response["Content-Type"] == "text/html; charset=utf-8"
+    assert response["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self'; ")
+    assert "unsafe" not in response["Content-Security-Policy"]
+    assert b"http" not in response.content
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_a_document_that_is_known_is_not_sent_again(path: str) -> None:
+    etag = Client().get(path)["ETag"]
+
+    again, other = (Client().get(path, headers={"If-None-Match": tag}) for tag in (etag, '"other"'))
+
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", etag)
+    assert other.status_code == 200
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_head_and_options_of_a_document_are_answered(path: str) -> None:
+    got, head, options = Client().get(path), Client().head(path), Client().options(path)
+
+    assert (head.status_code, head.content, head["Content-Length"]) == (200, b"", str(len(got.content)))
+    assert (options.status_code, options.content, options["Allow"]) == (204, b"", "GET, HEAD, OPTIONS")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_another_method_on_a_document_is_refused_in_both_shapes(path: str) -> None:
+    plain = Client().post(path)
+    problem = Client().delete(path, headers={"Accept": "application/problem+json"})
+
+    assert (plain.status_code, plain["Allow"]) == (405, "GET, HEAD, OPTIONS")
+    assert plain.json() == {"error": "POST is not allowed here; allowed: GET, HEAD, OPTIONS."}
+    assert (problem["Content-Type"], json.loads(problem.content)["status"]) == ("application/problem+json", 405)

@@ -1,0 +1,46 @@
+"""Requests made up from the served document, thousands of them, against gunicorn: schemathesis, with all its checks."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.checkout import ROOT, Checkout, free_port
+
+pytestmark = [pytest.mark.thorough, pytest.mark.processes]
+
+SEED, EXAMPLES = 20261121, 200  # of each operation, beside the document's examples and the edges of its schemas
+AS_MANY_AS_THEY_LIKE = dict.fromkeys(
+    ("CONTENTAPI_RATE_ANONYMOUS", "CONTENTAPI_RATE_AUTHENTICATED", "CONTENTAPI_RATE_WRITES"), "1000000/second"
+)
+
+
+@pytest.mark.parametrize("asker", ["anonymous", "author", "admin"])
+def test_no_request_gets_an_answer_that_is_not_described(asker: str, checkout: Checkout, tmp_path: Path) -> None:
+    run = checkout.run(port=free_port(), **AS_MANY_AS_THEY_LIKE).wait_until_ready()
+    user_id, key = ("", "") if asker == "anonymous" else credential(checkout, asker)
+
+    fuzzing = subprocess.run(
+        [sys.executable, "-m", "schemathesis.cli"]
+        + ["--config-file", str(ROOT / "tests/e2e/schemathesis.toml")]
+        + ["run", f"http://localhost:{run.port}/openapi.json", "--checks", "all", "--continue-on-failure", "--no-color"]
+        + ["--seed", str(SEED), "--max-examples", str(EXAMPLES)]
+        + (["--header", f"X-API-Key: {key}"] if key else []),
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "FUZZ_ASKER": user_id},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert fuzzing.returncode == 0, fuzzing.stdout + fuzzing.stderr
+    assert "Traceback" not in run.printed
+
+
+def credential(checkout: Checkout, role: str) -> tuple[str, str]:
+    """Return the id of a new user and an API key of theirs."""
+    email = f"{role}@example.invalid"
+    user_id = checkout.manage("create_user", email, "--name", role.title(), "--role", role).stdout.strip()
+    return user_id, checkout.manage("create_api_key", email, "--name", "fuzzing").stdout.strip()

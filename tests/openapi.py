@@ -1,0 +1,93 @@
+"""schema/openapi.yaml, as tests hold things against it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from openapi_schema_validator import OAS31Validator, oas31_format_checker
+
+from contentapi.openapi import document
+
+DOCUMENT = document()
+SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+class Operation(NamedTuple):
+    path: str
+    method: str
+    described: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        name: str = self.described["operationId"]
+        return name
+
+    @property
+    def statuses(self) -> set[int]:
+        return {int(status) for status in self.described["responses"]}
+
+    @property
+    def needs_a_credential(self) -> bool:
+        return {} not in self.described["security"]
+
+    @property
+    def is_document(self) -> bool:
+        return "documents" in self.described["tags"]
+
+    def response(self, status: int) -> dict[str, Any]:
+        found: dict[str, Any] = resolved(self.described["responses"][str(status)])
+        return found
+
+
+OPERATIONS = {
+    item[method]["operationId"]: Operation(path, method.upper(), item[method])
+    for path, item in DOCUMENT["paths"].items()
+    for method in METHODS
+    if method in item
+}
+
+
+def resolved(node: Any) -> Any:
+    """Follow a `$ref` to what it names; what stands beside it is added."""
+    while "$ref" in node:
+        target: Any = DOCUMENT
+        for step in node["$ref"].removeprefix("#/").split("/"):
+            target = target[step]
+        node = {**target, **{name: value for name, value in node.items() if name != "$ref"}}
+    return node
+
+
+def properties(schema: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+    """Return the properties of an object, those of its `allOf` included, and which of them are required."""
+    whole = resolved(schema)
+    parts = [properties(part) for part in whole.get("allOf", [])]
+    own = whole.get("properties", {})
+    return (
+        {name: value for part, _ in parts for name, value in part.items()} | own,
+        set(whole.get("required", [])).union(*[required for _, required in parts]),
+    )
+
+
+def types(schema: Mapping[str, Any]) -> set[str]:
+    found = resolved(schema)["type"]
+    return {found} if isinstance(found, str) else set(found)
+
+
+def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
+    """Return what is wrong with a value, by its schema."""
+    validator = OAS31Validator({**schema, "components": DOCUMENT["components"]}, format_checker=oas31_format_checker)
+    return [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(value)]
+
+
+def examples(node: Any, place: str = "") -> Iterator[tuple[str, Mapping[str, Any], Any]]:
+    """Yield where each example stands, its schema and its value."""
+    if isinstance(node, list):
+        for number, item in enumerate(node):
+            yield from examples(item, f"{place}/{number}")
+    elif isinstance(node, dict):
+        if "schema" in node and "example" in node:
+            yield place, node["schema"], node["example"]
+        for name, example in node.get("examples", {}).items() if "schema" in node else ():
+            yield f"{place}/{name}", node["schema"], example["value"]
+        for name, item in node.items():
+            yield from examples(item, f"{place}/{name}")
