@@ -1,7 +1,6 @@
 """What holds for every request: its id, which is in X-Request-ID, in error bodies and in each line logged for it; and
 its rate limit, where its view does not see to that itself."""
 
-import logging
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -63,9 +62,3 @@ class Rates:
         for name, value in request.META[ACCOUNT].headers.items():
             response[name] = value
         return response
-
-
-class RequestIdFilter(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = current_request_id.get()
-        return True

@@ -201,7 +201,7 @@ WHITENOISE_USE_FINDERS = True  # the admin's files straight from the packages: n
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "contentapi.middleware.RequestIdFilter"}},
+    "filters": {"request_id": {"()": "contentapi.requests.RequestIdFilter"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.contentapi_log_level},

@@ -6,7 +6,7 @@ answer one without Django's request and response around it.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from ariadne import graphql_sync
@@ -26,7 +26,7 @@ from contentapi.graphql.schema import SCHEMA
 from contentapi.identity import RequestContext
 from contentapi.negotiation import preferred_type
 from contentapi.rates import Account
-from contentapi.requests import charges_itself
+from contentapi.requests import Reply, charges_itself
 from contentapi.text import require_storable
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
@@ -42,12 +42,6 @@ class GraphQLBody(msgspec.Struct, rename="camel"):
 
 
 BODY = msgspec.json.Decoder(GraphQLBody)
-
-
-class Reply(NamedTuple):
-    status: int
-    headers: dict[str, str]
-    body: bytes
 
 
 @charges_itself
