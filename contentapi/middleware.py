@@ -3,6 +3,7 @@ its rate limit, where its view does not see to that itself."""
 
 import uuid
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -23,11 +24,20 @@ def request_id(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
         try:
             response = get_response(request)
             response["X-Request-ID"] = current_request_id.get()
-            return response
+            return framed(request, response)
         finally:
             current_request_id.reset(token)
 
     return middleware
+
+
+def framed(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Take away what no answer to HEAD and no 204 may have: servers send it all the same."""
+    if request.method == "HEAD" and not response.streaming:
+        response.content = b""
+    if response.status_code == HTTPStatus.NO_CONTENT:
+        del response["Content-Length"]
+    return response
 
 
 class Rates:

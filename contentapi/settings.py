@@ -183,8 +183,15 @@ X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = ENVIRONMENT.contentapi_max_body
 
 CORS_ALLOWED_ORIGINS = list(ENVIRONMENT.cors_allowed_origins)
-CORS_ALLOW_HEADERS = ["accept", "authorization", "content-type", "x-api-key"]
-CORS_EXPOSE_HEADERS = ["x-request-id", "retry-after", "ratelimit", "ratelimit-policy"]
+CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"]
+CORS_ALLOW_HEADERS = [
+    "accept", "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "x-api-key",
+    "x-api-version",
+]  # fmt: skip
+CORS_EXPOSE_HEADERS = [
+    "Allow", "ETag", "Idempotent-Replayed", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After",
+    "WWW-Authenticate", "X-API-Version", "X-Error-Code", "X-Request-ID",
+]  # fmt: skip
 CORS_URLS_REGEX = r"^/(?!admin/|oauth/log|oauth/authorize)"  # pages are for people, not for scripts
 
 # --- Language, time, files -----------------------------------------------------------------------------

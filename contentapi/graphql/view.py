@@ -142,4 +142,5 @@ def answer(members: dict[str, Any], status: int, headers: Mapping[str, str], med
     names = ("errors", "data", "extensions")  # errors first, as GraphQL advises
     ordered = {name: members[name] for name in names if name in members}
     body = msgspec.json.encode(ordered)
-    return Reply(status, {**headers, "Content-Type": f"{media_type}; charset=utf-8"}, body)
+    own = {"Content-Type": f"{media_type}; charset=utf-8", "Content-Length": str(len(body))}
+    return Reply(status, {**headers, **own}, body)

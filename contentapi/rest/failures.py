@@ -10,13 +10,12 @@ from django.http import HttpRequest, HttpResponse
 
 from contentapi.bodies import JSON
 from contentapi.errors import ApiError, Forbidden, Internal, Malformed, NotFound, from_exception
-from contentapi.negotiation import preferred_type
+from contentapi.negotiation import PROBLEM, wants_problem
 from contentapi.requests import current_request_id
 from contentapi.rest.answers import Answer
+from contentapi.rest.markers import VERSION
 
 LOG = logging.getLogger("contentapi.rest")
-
-PROBLEM = "application/problem+json"
 
 
 def failure(error: ApiError, accept: str) -> Answer:
@@ -28,10 +27,6 @@ def failure(error: ApiError, accept: str) -> Answer:
     content: dict[str, Any] = problem(error) if is_problem else {"error": error.message}
     headers = {"Content-Type": PROBLEM if is_problem else JSON, "X-Error-Code": error.code, **error.headers}
     return Answer(error.status, msgspec.json.encode(content), headers)
-
-
-def wants_problem(accept: str) -> bool:
-    return PROBLEM in accept.lower() and preferred_type(accept, [PROBLEM]) is not None
 
 
 def problem(error: ApiError) -> dict[str, Any]:
@@ -72,21 +67,25 @@ def accept_of(request: HttpRequest) -> str:
     return request.headers.get("Accept", "")
 
 
+def refusal(error: ApiError, request: HttpRequest) -> HttpResponse:
+    response = error_response(error, accept_of(request))
+    response["Cache-Control"], response["X-API-Version"] = "no-store", VERSION
+    return response
+
+
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
-    error = Malformed("The request is malformed, or its Host is not one of ALLOWED_HOSTS.")
-    return error_response(error, accept_of(request))
+    return refusal(Malformed("The request is malformed, or its Host is not one of ALLOWED_HOSTS."), request)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
-    return error_response(Forbidden("You may not do this."), accept_of(request))
+    return refusal(Forbidden("You may not do this."), request)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
-    return error_response(NotFound("There is nothing at this address."), accept_of(request))
+    return refusal(NotFound("There is nothing at this address."), request)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer what a view has not: Django calls this while it handles the exception, and logs it."""
     exception = sys.exc_info()[1]
-    error = Internal() if exception is None else from_exception(exception)
-    return error_response(error, accept_of(request))
+    return refusal(Internal() if exception is None else from_exception(exception), request)

@@ -6,8 +6,7 @@ from typing import Any
 
 from contentapi.bodies import JSON
 from contentapi.errors import Malformed, NotAcceptable
-from contentapi.negotiation import preferred_type
-from contentapi.rest.failures import wants_problem
+from contentapi.negotiation import preferred_type, wants_problem
 
 VERSION = "1"
 PREFIX = f"/v{VERSION}"

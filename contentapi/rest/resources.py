@@ -5,7 +5,6 @@ from functools import cached_property, partial
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
 
-from django.core.handlers.wsgi import get_bytes_from_wsgi
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.csrf import csrf_exempt
 
@@ -45,7 +44,7 @@ class Asked:
 
     def page(self, *filters: str) -> Page:
         """Return which page of the collection is asked for, by which of these filters. Raises `Malformed`."""
-        query = get_bytes_from_wsgi(self.environ, "QUERY_STRING", "")
+        query = self.environ.get("QUERY_STRING", "").encode("latin-1")
         return asked_page(QueryDict(query).lists() if query else (), self.path, filters, self.prefix)
 
     @cached_property
