@@ -189,8 +189,8 @@ CORS_ALLOW_HEADERS = [
     "x-api-version",
 ]  # fmt: skip
 CORS_EXPOSE_HEADERS = [
-    "Allow", "ETag", "Idempotent-Replayed", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After",
-    "WWW-Authenticate", "X-API-Version", "X-Error-Code", "X-Request-ID",
+    "allow", "etag", "idempotent-replayed", "link", "location", "ratelimit", "ratelimit-policy", "retry-after",
+    "www-authenticate", "x-api-version", "x-error-code", "x-request-id",
 ]  # fmt: skip
 CORS_URLS_REGEX = r"^/(?!admin/|oauth/log|oauth/authorize)"  # pages are for people, not for scripts
 

@@ -30,14 +30,14 @@ def failure(error: ApiError, accept: str) -> Answer:
 
 
 def problem(error: ApiError) -> dict[str, Any]:
-    details: dict[str, Any] = {
+    return {
         "type": "about:blank",
         "title": HTTPStatus(error.status).phrase,
         "status": error.status,
         "detail": error.message,
+        "errors": error.fields,
         "requestId": current_request_id.get(),
     }
-    return details | ({"errors": error.fields} if error.fields else {})
 
 
 def logged_failure(exception: Exception, accept: str) -> Answer:
