@@ -5,7 +5,7 @@ from blog.projections import COMMENT as COMMENT_PROJECTION
 from blog.projections import POST as POST_PROJECTION
 from contentapi.representations import Representation
 
-POST = Representation(POST_PROJECTION)
+POST = Representation(POST_PROJECTION, versioned=True)
 AUTHOR = Representation(AUTHOR_PROJECTION, optional="email")
 COMMENT = Representation(COMMENT_PROJECTION)
 

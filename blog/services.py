@@ -1,10 +1,9 @@
 """Writes to the blog. Each function: find what the actor may see -> permit -> validate -> do -> return.
 
-`expected_version` is what a client believes a post's version to be, alone or as the whole ETag: `7`, `7-c0ffee`,
-`"7-c0ffee"`. Where it is given and is not the post's version, the change is a `Conflict`.
+`expected_version` is what a client believes the version to be, alone or as the whole ETag: `7`, `7-c0ffee`,
+`"7-c0ffee"`. Where it is given and is not the version, the change is a `Conflict`.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -19,9 +18,9 @@ from contentapi import policy
 from contentapi.errors import Conflict, Invalid, NotFound, Unauthenticated
 from contentapi.identity import Actor
 from contentapi.projection import PreparedInsert
+from contentapi.versions import UNCHANGING, Expected, require_version
 
 POSTS = PreparedInsert(Post)
-VERSION = re.compile(r'(?P<quote>"?)(?P<version>[0-9]+)(-[^"\s]+)?(?P=quote)', re.ASCII)
 MOVES = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
@@ -55,11 +54,11 @@ def create_post(
 
 
 @transaction.atomic
-def update_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: str | None = None) -> Post:
+def update_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: Expected = None) -> Post:
     """Change a post's title, body or tags: only what `changes` holds. Where all is as it was, nothing happens."""
     post = find_post_to_change(actor, post_id, "change posts")
     permit_update(actor, post)
-    require_version(post, expected_version)
+    require_version("post", post.version, expected_version)
     return save_changes(post, new_text(post, changes))
 
 
@@ -70,17 +69,17 @@ def move_post(
     post_id: str,
     status: str,
     publish_at: datetime | None = None,
-    expected_version: str | None = None,
+    expected_version: Expected = None,
 ) -> Post:
     """Move a post into another state; into the one it is in, nothing happens. Raises `Conflict` for an illegal move."""
     post = find_post_to_change(actor, post_id, "change posts")
     permit_move(actor, post, status)
-    require_version(post, expected_version)
+    require_version("post", post.version, expected_version)
     return save_changes(post, new_state(post, status, publish_at))
 
 
 @transaction.atomic
-def edit_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: str | None = None) -> Post:
+def edit_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: Expected = None) -> Post:
     """Change a post and move it, both or neither: what `changes` holds of title, body, tags, status and publish_at."""
     moves = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
     texts = {name: value for name, value in changes.items() if name not in moves}
@@ -90,7 +89,7 @@ def edit_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any], expecte
         permit_update(actor, post)
     if moves:
         permit_move(actor, post, status)
-    require_version(post, expected_version)
+    require_version("post", post.version, expected_version)
     require_no_null({name: value for name, value in changes.items() if name != "publish_at"})
     values = new_text(post, texts) if texts else {}
     if moves:
@@ -138,11 +137,11 @@ def new_state(post: Post, status: str, publish_at: datetime | None) -> dict[str,
 
 
 @transaction.atomic
-def delete_post(*, actor: Actor, post_id: str, expected_version: str | None = None) -> str:
+def delete_post(*, actor: Actor, post_id: str, expected_version: Expected = None) -> str:
     """Delete a post with its comments. Returns the id that it had."""
     post = find_post_to_change(actor, post_id, "delete posts")
     policy.permit(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
-    require_version(post, expected_version)
+    require_version("post", post.version, expected_version)
     deleted = str(post.pk)
     post.delete()
     return deleted
@@ -159,14 +158,6 @@ def found_post(post: Post | None) -> Post:
     if post is None:
         raise NotFound("There is no post with this id.")
     return post
-
-
-def require_version(post: Post, expected: str | None) -> None:
-    if expected is None:
-        return
-    match = VERSION.fullmatch(expected)
-    if match is None or match["version"] != str(post.version):
-        raise Conflict(f"This post is at version {post.version}, which is not the version that you expect.")
 
 
 def require_no_null(changes: Mapping[str, Any]) -> None:
@@ -277,7 +268,9 @@ def add_comment(*, actor: Actor, post_id: str, body: str) -> Comment:
 
 
 @transaction.atomic
-def delete_comment(*, actor: Actor, comment_id: str, post_id: str | None = None) -> str:
+def delete_comment(
+    *, actor: Actor, comment_id: str, post_id: str | None = None, expected_version: Expected = None
+) -> str:
     """Delete a comment, of this post where one is given. Returns the id that it had."""
     policy.require_credential(actor, "delete comments")
     comments = selectors.comment_by_id(actor, comment_id, post_id=post_id).select_related("author", "post__author")
@@ -286,6 +279,7 @@ def delete_comment(*, actor: Actor, comment_id: str, post_id: str | None = None)
         raise NotFound("There is no comment with this id.")
     owner, post_owner = comment.author.user_id, comment.post.author.user_id
     policy.permit(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
+    require_version("comment", UNCHANGING, expected_version)
     deleted = str(comment.pk)
     comment.delete()
     return deleted

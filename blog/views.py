@@ -55,18 +55,18 @@ class PostResource(Resource):
 
     def patch(self, asked: Asked, post_id: str) -> Answer:
         changes = asked.body(PostChanges).given()
-        version = changes.pop("expected_version")
+        version = asked.expected_version(changes.pop("expected_version"))
         post = services.edit_post(actor=asked.actor, post_id=post_id, changes=changes, expected_version=version)
         return ok(POST.of(post, asked.actor))
 
     def delete(self, asked: Asked, post_id: str) -> Answer:
-        services.delete_post(actor=asked.actor, post_id=post_id)
+        services.delete_post(actor=asked.actor, post_id=post_id, expected_version=asked.expected_version())
         return no_content()
 
 
 class Publication(Resource):
     def post(self, asked: Asked, post_id: str) -> Answer:
-        version = asked.body_if_any(Expectation).expected_version
+        version = asked.expected_version(asked.body_if_any(Expectation).expected_version)
         published = PostStatus.PUBLISHED
         post = services.move_post(actor=asked.actor, post_id=post_id, status=published, expected_version=version)
         return ok(POST.of(post, asked.actor))
@@ -89,7 +89,8 @@ class CommentResource(Resource):
         return ok(COMMENT.one(comment, asked.actor))
 
     def delete(self, asked: Asked, post_id: str, comment_id: str) -> Answer:
-        services.delete_comment(actor=asked.actor, comment_id=comment_id, post_id=post_id)
+        version = asked.expected_version()
+        services.delete_comment(actor=asked.actor, comment_id=comment_id, post_id=post_id, expected_version=version)
         return no_content()
 
 

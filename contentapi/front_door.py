@@ -1,13 +1,14 @@
-"""The first to see a request: GraphQL's are answered at once, all others go to Django.
+"""The first to see a request: GraphQL's and those for resources are answered at once, all others go to Django.
 
-Django's handler, middleware and URLs cost more than a small GraphQL request itself. What they would do for one is done
-here: the host is checked, and the answer carries the headers that they add, learnt from Django itself at the start. A
-request that they might treat otherwise goes their way: from a browser's script (`Origin`), or without the TLS it should
-have. The view is the same for both.
+Django's handler, middleware and URLs cost more than a small request itself. What they would do for one is done here:
+the host is checked, and the answer carries the headers that they add, learnt from Django itself at the start. A request
+that they might treat otherwise goes their way: from a browser's script (`Origin`), or without the TLS it should have.
+What answers is the same for both.
 """
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -16,17 +17,20 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.db import close_old_connections
 from django.http.request import split_domain_port, validate_host
+from django.urls import get_resolver
 from django.utils.http import parse_header_parameters
 
 from contentapi.graphql.view import respond
 from contentapi.rates import UNMETERED
-from contentapi.requests import current_request_id
+from contentapi.requests import Reply, current_request_id
+from contentapi.routes import Routes
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse
 
 PATH = "/graphql"
 OF_EACH_ANSWER = {"Content-Type", "Content-Length", "X-Request-ID"}
+Responder = Callable[[dict[str, Any]], Reply]
 REASONS = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
@@ -50,10 +54,13 @@ class FrontDoor:
     def __init__(self, django: WSGIHandler) -> None:
         django.request_class = Utf8Request
         self.django = django
+        self.routes = Routes(get_resolver().url_patterns)
         self.headers = headers_of_django(django)
+        self.vary = self.headers.pop("Vary", "")
 
     def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
-        if not is_plain(environ):
+        respond = self.responder(environ) if is_plain(environ) else None
+        if respond is None:
             return self.django(environ, start_response)
         request_id = uuid.uuid4().hex
         token = current_request_id.set(request_id)
@@ -62,26 +69,33 @@ class FrontDoor:
             status, headers, body = respond(environ)
         finally:
             current_request_id.reset(token)
-        own = [*headers.items(), ("Content-Length", str(len(body))), ("X-Request-ID", request_id)]
-        start_response(REASONS.get(status, f"{status} Unknown"), self.headers + own)
+        vary = ", ".join(filter(None, [headers.get("Vary"), self.vary]))
+        own = {**self.headers, **headers, "Vary": vary, "X-Request-ID": request_id}
+        start_response(REASONS.get(status, f"{status} Unknown"), list(own.items()))
         return [body]
+
+    def responder(self, environ: Mapping[str, Any]) -> Responder | None:
+        """Return what answers a request without Django; None for what Django has to see to."""
+        path = environ["PATH_INFO"]
+        if path == PATH:
+            return respond if environ["REQUEST_METHOD"] == "POST" else None
+        found = self.routes.find(path) if path.isascii() else None
+        return partial(found[0].respond, ids=found[1]) if found else None
 
 
 def is_plain(environ: Mapping[str, Any]) -> bool:
-    """Say whether a request is a GraphQL request for which Django's middleware has nothing to do but to add headers."""
+    """Say whether a request is one for which Django's middleware has nothing to do but to add headers."""
     host, _ = split_domain_port(environ.get("HTTP_HOST", ""))
     return (
-        environ["PATH_INFO"] == PATH
-        and environ["REQUEST_METHOD"] == "POST"
-        and "HTTP_ORIGIN" not in environ
+        "HTTP_ORIGIN" not in environ
         and (not settings.HTTPS or environ.get("HTTP_X_FORWARDED_PROTO") == "https")
         and bool(host)
         and validate_host(host, settings.ALLOWED_HOSTS)
     )
 
 
-def headers_of_django(django: WSGIHandler) -> list[tuple[str, str]]:
-    """Return the headers that Django's middleware adds to every answer of the endpoint."""
+def headers_of_django(django: WSGIHandler) -> dict[str, str]:
+    """Return the headers that Django's middleware adds to every answer of the API."""
     host = next(iter(settings.ALLOWED_HOSTS), "localhost").lstrip(".").replace("*", "localhost")
     body = b'{"query": "{ __typename }"}'
     environ = {
@@ -100,4 +114,4 @@ def headers_of_django(django: WSGIHandler) -> list[tuple[str, str]]:
     answer = django.get_response(WSGIRequest(environ))
     if answer.status_code != HTTPStatus.OK:
         raise RuntimeError(f"The endpoint answers a first request with {answer.status_code}.")
-    return [(name, value) for name, value in answer.items() if name not in OF_EACH_ANSWER]
+    return {name: value for name, value in answer.items() if name not in OF_EACH_ANSWER}

@@ -1,9 +1,9 @@
 """What holds for every request: its id, which is in X-Request-ID, in error bodies and in each line logged for it; and
 its rate limit, where its view does not see to that itself."""
 
-import logging
 import uuid
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -24,11 +24,20 @@ def request_id(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
         try:
             response = get_response(request)
             response["X-Request-ID"] = current_request_id.get()
-            return response
+            return framed(request, response)
         finally:
             current_request_id.reset(token)
 
     return middleware
+
+
+def framed(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Take away what no answer to HEAD and no 204 may have: servers send it all the same."""
+    if request.method == "HEAD" and not response.streaming:
+        response.content = b""
+    if response.status_code == HTTPStatus.NO_CONTENT:
+        del response["Content-Length"]
+    return response
 
 
 class Rates:
@@ -63,9 +72,3 @@ class Rates:
         for name, value in request.META[ACCOUNT].headers.items():
             response[name] = value
         return response
-
-
-class RequestIdFilter(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = current_request_id.get()
-        return True

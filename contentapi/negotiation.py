@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from django.http.request import MediaType
 
+PROBLEM = "application/problem+json"  # RFC 9457
+
 
 def preferred_type(accept: str, offered: Sequence[str]) -> str | None:
     """Return the offered type that an Accept header prefers, the first among equals; None when it allows none.
@@ -25,3 +27,8 @@ def weight(ranges: Sequence[MediaType], media_type: str) -> tuple[float, int]:
     ]
     _, place, quality = max(covering, default=(0, 0, 0.0))
     return quality, place
+
+
+def wants_problem(accept: str) -> bool:
+    """Say whether an Accept header names problem details: a range that covers them is not enough."""
+    return PROBLEM in accept.lower() and preferred_type(accept, [PROBLEM]) is not None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 from django.conf import settings
@@ -19,6 +20,7 @@ from django.utils.encoding import force_bytes
 
 from contentapi.errors import Malformed, NotFound
 from contentapi.text import require_storable
+from contentapi.versions import Rendered
 
 DEFAULT_PAGE = 10
 LARGEST_OFFSET = 2**31 - 1
@@ -74,6 +76,12 @@ class Page:
     limit: int = DEFAULT_PAGE
     offset: int | None = None
     after: Position | None = None
+    prefix: str = ""  # of the path, before the collection's own
+
+    def link_to(self, **place: Any) -> dict[str, str]:
+        """Return the header that leads to the page at another place."""
+        query = urlencode({**self.filters, "limit": self.limit, **place})
+        return {"Link": f'<{self.prefix}{self.collection}?{query}>; rel="next"'}
 
     def cursor_after(self, item: bytes) -> str:
         """Return the cursor of the page that begins after an item."""
@@ -82,7 +90,9 @@ class Page:
         return signer(self.collection, self.filters).sign(msgspec.json.encode(position).hex())
 
 
-def asked_page(parameters: Iterable[tuple[str, Sequence[str]]], collection: str, filters: Sequence[str]) -> Page:
+def asked_page(
+    parameters: Iterable[tuple[str, Sequence[str]]], collection: str, filters: Sequence[str], prefix: str = ""
+) -> Page:
     """Read the query parameters of a collection. Raises `Malformed` for unknown, repeated and wrong ones."""
     given = only_once(parameters, {"limit", "offset", "cursor", *filters})
     if "offset" in given and "cursor" in given:
@@ -97,6 +107,7 @@ def asked_page(parameters: Iterable[tuple[str, Sequence[str]]], collection: str,
         limit=require_page_size(whole_number("limit", given), default=DEFAULT_PAGE),
         offset=offset,
         after=position_of(given["cursor"], collection, chosen) if "cursor" in given else None,
+        prefix=prefix,
     )
 
 
@@ -196,7 +207,7 @@ def paged(
     render: Callable[[QuerySet[Any]], list[bytes]],
     *,
     within: QuerySet[Any] | None = None,
-) -> bytes:
+) -> Rendered:
     """Return a page of rows, which begin after the page's position, as JSON. Executes one statement, two for an offset.
 
     Where there is nothing on it, `within` is looked for, whose rows these are. Raises `NotFound` if that is not there.
@@ -207,8 +218,10 @@ def paged(
         raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
     members: dict[str, Any] = {"data": msgspec.Raw(b"[" + b",".join(items[: page.limit]) + b"]")}
     if page.offset is None:
-        is_last = len(items) <= page.limit
-        members["next_cursor"] = None if is_last else page.cursor_after(items[page.limit - 1])
+        cursor = page.cursor_after(items[page.limit - 1]) if len(items) > page.limit else None
+        members["next_cursor"] = cursor
+        headers = {} if cursor is None else page.link_to(cursor=cursor)
     else:
         members |= {"total": rows.count(), "offset": page.offset, "limit": page.limit}
-    return msgspec.json.encode(members)
+        headers = page.link_to(offset=first + page.limit) if first + page.limit < members["total"] else {}
+    return Rendered(msgspec.json.encode(members), headers)

@@ -12,15 +12,22 @@ from contentapi.errors import NotFound
 from contentapi.identity import Actor
 from contentapi.pagination import Page, paged
 from contentapi.projection import Projection, Selected, project, row_of
+from contentapi.versions import UNCHANGING, Rendered, tagged
+
+VERSION = Selected("version", "version")
 
 
 class Representation:
-    """How a resource is written. `optional` is a field that is left out where it is null; it must stand last."""
+    """How a resource is written. `optional` is a field that is left out where it is null; it must stand last.
 
-    def __init__(self, projection: Projection, *, optional: str | None = None) -> None:
+    What is `versioned` has a field `version`, which is read with a single resource and goes into its ETag alone.
+    """
+
+    def __init__(self, projection: Projection, *, optional: str | None = None, versioned: bool = False) -> None:
         self.projection = projection
         self.name = f"{projection.name}Resource"
         self.optional = optional
+        self.versioned = versioned
         self.selection: tuple[Selected, ...] = ()
         self.size = 0
 
@@ -32,32 +39,41 @@ class Representation:
 
     def each(self, rows: QuerySet[Any], actor: Actor) -> list[bytes]:
         """Return the JSON object of each row. Executes one statement."""
-        texts = project(
+        texts = self.texts(rows, actor)
+        return [self.without_null(text) for text in texts] if self.optional else texts
+
+    def texts(self, rows: QuerySet[Any], actor: Actor, *more: Selected) -> list[bytes]:
+        return project(
             rows,
             self.projection,
-            key=self.name,
+            key=(self.name, len(more)),
             size=self.size,
-            select=lambda: self.selection,
+            select=lambda: self.selection + more,
             actor=actor,
             variables={},
         )
-        return [self.without_null(text) for text in texts] if self.optional else texts
 
     def without_null(self, text: bytes) -> bytes:
         end = f',"{self.optional}":null}}'.encode()  # a text could only end so inside of quotes
         return text.removesuffix(end) + b"}" if text.endswith(end) else text
 
-    def one(self, rows: QuerySet[Any], actor: Actor) -> bytes:
-        """Return the JSON object of the one row. Raises `NotFound` where there is none."""
-        texts = self.each(rows, actor)
+    def one(self, rows: QuerySet[Any], actor: Actor) -> Rendered:
+        """Return the JSON object of the one row, with its tag. Raises `NotFound` where there is none."""
+        texts = self.texts(rows, actor, VERSION) if self.versioned else self.each(rows, actor)
         if not texts:
             raise NotFound(f"There is no {self.projection.name.lower()} with this id.")
-        return texts[0]
+        return without_version(texts[0]) if self.versioned else tagged(texts[0], UNCHANGING)
 
-    def of(self, instance: Model, actor: Actor) -> bytes:
-        """Return the JSON object of what has just been written."""
+    def of(self, instance: Model, actor: Actor) -> Rendered:
+        """Return the JSON object of what has just been written, with its tag."""
         return self.one(row_of(instance, actor), actor)
 
-    def page(self, rows: QuerySet[Any], page: Page, actor: Actor, *, within: QuerySet[Any] | None = None) -> bytes:
+    def page(self, rows: QuerySet[Any], page: Page, actor: Actor, *, within: QuerySet[Any] | None = None) -> Rendered:
         """Return a page of rows, as `contentapi.pagination.paged` does."""
         return paged(rows, page, lambda window: self.each(window, actor), within=within)
+
+
+def without_version(text: bytes) -> Rendered:
+    """Take the version, which stands last, out of a JSON object and into its tag."""
+    rest, _, version = text.rpartition(b',"version":"')
+    return tagged(rest + b"}", int(version.removesuffix(b'"}')))

@@ -1,15 +1,31 @@
-"""What belongs to one request, whichever face it came to: its id, and how its view marks that it charges for it."""
+"""What belongs to one request, whichever face it came to: its id, what is replied to it, and how its view marks that it
+charges for it."""
 
+import logging
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 View = TypeVar("View", bound=Callable[..., Any])
 
 current_request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 
+class Reply(NamedTuple):
+    """What goes back to the client, to be sent by whichever way the request has come."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
 def charges_itself(view: View) -> View:
     """Mark a view that charges for its requests, and puts the headers of `contentapi.rates` into its answers."""
     vars(view)["charges_itself"] = True
     return view
+
+
+class RequestIdFilter(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = current_request_id.get()
+        return True

@@ -184,8 +184,15 @@ X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = ENVIRONMENT.contentapi_max_body
 
 CORS_ALLOWED_ORIGINS = list(ENVIRONMENT.cors_allowed_origins)
-CORS_ALLOW_HEADERS = ["accept", "authorization", "content-type", "x-api-key"]
-CORS_EXPOSE_HEADERS = ["x-request-id", "retry-after", "ratelimit", "ratelimit-policy"]
+CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"]
+CORS_ALLOW_HEADERS = [
+    "accept", "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "x-api-key",
+    "x-api-version",
+]  # fmt: skip
+CORS_EXPOSE_HEADERS = [
+    "allow", "etag", "idempotent-replayed", "link", "location", "ratelimit", "ratelimit-policy", "retry-after",
+    "www-authenticate", "x-api-version", "x-error-code", "x-request-id",
+]  # fmt: skip
 CORS_URLS_REGEX = r"^/(?!admin/|oauth/log|oauth/authorize)"  # pages are for people, not for scripts
 
 # --- Language, time, files -----------------------------------------------------------------------------
@@ -203,7 +210,7 @@ WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/explorer/"  # their address changes 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "contentapi.middleware.RequestIdFilter"}},
+    "filters": {"request_id": {"()": "contentapi.requests.RequestIdFilter"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.contentapi_log_level},

@@ -5,6 +5,9 @@ from contentapi.graphql.sdl import sdl
 from contentapi.graphql.view import graphql
 from contentapi.keys_view import jwks
 from contentapi.openapi import docs, openapi
+from contentapi.rest.markers import PREFIX
+
+resources = [include(f"{app}.urls") for app in ("blog", "orders", "users")]
 
 urlpatterns = [
     path("graphql", graphql),
@@ -14,9 +17,7 @@ urlpatterns = [
     path(".well-known/jwks.json", jwks),
     path("admin/", admin.site.urls),
     path("", include("users.oauth.urls")),
-    path("", include("blog.urls")),
-    path("", include("orders.urls")),
-    path("", include("users.urls")),
+    *(path(prefix, app) for prefix in ("", f"{PREFIX[1:]}/") for app in resources),
 ]
 
 handler400 = "contentapi.rest.bad_request"

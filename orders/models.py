@@ -21,6 +21,13 @@ class OrderStatus(models.TextChoices):
 
 
 ON_THE_WAY = (OrderStatus.SHIPPED, OrderStatus.DELIVERED)
+VERSIONS = {
+    OrderStatus.PENDING: 1,
+    OrderStatus.PAID: 2,
+    OrderStatus.CANCELLED: 2,
+    OrderStatus.SHIPPED: 3,
+    OrderStatus.DELIVERED: 4,
+}
 
 
 class Order(models.Model):
@@ -62,3 +69,8 @@ class Order(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pk}: {self.total} ({self.status})"
+
+    @property
+    def version(self) -> int:
+        """How many states the order has been in. Nothing else of it changes, and no two states on a way are equal."""
+        return VERSIONS[OrderStatus(self.status)]

@@ -1,4 +1,7 @@
-"""Writes to orders. Each function: find what the actor may see -> permit -> validate -> do -> return."""
+"""Writes to orders. Each function: find what the actor may see -> permit -> validate -> do -> return.
+
+`expected_version` is what a client believes an order's version to be; where it is another, the act is a `Conflict`.
+"""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -12,6 +15,7 @@ from contentapi import policy
 from contentapi.errors import Conflict, Invalid, NotFound, Unauthenticated
 from contentapi.identity import Actor
 from contentapi.text import require_storable
+from contentapi.versions import Expected, require_version
 from orders import selectors
 from orders.models import LARGEST_TOTAL, MAX_TRACKING, SMALLEST_TOTAL, Order, OrderStatus
 
@@ -39,18 +43,20 @@ def require_user(actor: Actor, user_id: int) -> None:
 
 
 @transaction.atomic
-def pay_order(*, actor: Actor, order_id: str) -> Order:
+def pay_order(*, actor: Actor, order_id: str, expected_version: Expected = None) -> Order:
     """Pay an order that is pending. Raises `Conflict` for any other."""
     order = find_order_to_change(actor, order_id, "pay")
+    require_version("order", order.version, expected_version)
     if order.status != OrderStatus.PENDING:
         raise Conflict(f"An order that is {order.status} cannot be paid.")
     return save(order, {"status": OrderStatus.PAID})
 
 
 @transaction.atomic
-def cancel_order(*, actor: Actor, order_id: str) -> Order:
+def cancel_order(*, actor: Actor, order_id: str, expected_version: Expected = None) -> Order:
     """Cancel an order that is pending; a cancelled one stays as it is. Raises `Conflict` for any other."""
     order = find_order_to_change(actor, order_id, "cancel")
+    require_version("order", order.version, expected_version)
     if order.status == OrderStatus.CANCELLED:
         return order
     if order.status != OrderStatus.PENDING:

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 from contentapi.identity import Actor
 from contentapi.pagination import paged
 from contentapi.rest import Answer, Asked, Body, Nothing, Resource, created, no_content, ok
+from contentapi.versions import Rendered, tagged
 from orders import selectors, services
 from orders.models import Order
 
@@ -40,9 +41,9 @@ class Tracking(msgspec.Struct, rename="camel"):
     delivered_at: datetime | None
 
 
-def links_of(order: Order, actor: Actor) -> dict[str, Link]:
-    """Return where an order is, and what this actor may do next with it."""
-    here = f"/orders/{order.pk}"
+def links_of(order: Order, actor: Actor, prefix: str) -> dict[str, Link]:
+    """Return where an order is, and what this actor may do next with it, by paths that begin with this prefix."""
+    here = f"{prefix}/orders/{order.pk}"
     ways = {
         "cancel": ("cancel", Link(here, "DELETE")),
         "pay": ("payment", Link(f"{here}/payment", "POST")),
@@ -52,43 +53,50 @@ def links_of(order: Order, actor: Actor) -> dict[str, Link]:
     return {"self": Link(here), **dict(way for act, way in ways.items() if act in acts)}
 
 
-def represented(order: Order, actor: Actor) -> bytes:
-    links = links_of(order, actor)
+def represented(order: Order, actor: Actor, prefix: str = "") -> bytes:
+    links = links_of(order, actor, prefix)
     return ENCODER.encode(OrderRepresentation(order.pk, order.status, round(order.total, 2), links))
 
 
-def each(actor: Actor, orders: QuerySet[Order]) -> list[bytes]:
-    return [represented(order, actor) for order in orders]
+def each(asked: Asked, orders: QuerySet[Order]) -> list[bytes]:
+    return [represented(order, asked.actor, asked.prefix) for order in orders]
+
+
+def one(order: Order, asked: Asked) -> Rendered:
+    """Return an order with its tag, which is the same under each prefix."""
+    body = represented(order, asked.actor, asked.prefix)
+    return tagged(body, order.version, canonical=represented(order, asked.actor) if asked.prefix else body)
 
 
 class OrderCollection(Resource):
     def get(self, asked: Asked) -> Answer:
         page = asked.page()
-        return ok(paged(selectors.orders_after(asked.actor, page.after), page, partial(each, asked.actor)))
+        return ok(paged(selectors.orders_after(asked.actor, page.after), page, partial(each, asked)))
 
     def post(self, asked: Asked) -> Answer:
         total = Decimal(str(asked.body(NewOrder).total))
         order = services.create_order(actor=asked.actor, total=total)
-        return created(f"/orders/{order.pk}", represented(order, asked.actor))
+        return created(f"/orders/{order.pk}", one(order, asked))
 
 
 class OrderResource(Resource):
     def get(self, asked: Asked, order_id: str) -> Answer:
-        return ok(represented(selectors.get_order(asked.actor, order_id), asked.actor))
+        return ok(one(selectors.get_order(asked.actor, order_id), asked))
 
     def delete(self, asked: Asked, order_id: str) -> Answer:
-        services.cancel_order(actor=asked.actor, order_id=order_id)
+        services.cancel_order(actor=asked.actor, order_id=order_id, expected_version=asked.expected_version())
         return no_content()
 
 
 class Payment(Resource):
     def post(self, asked: Asked, order_id: str) -> Answer:
         asked.body_if_any(Nothing)
-        return ok(represented(services.pay_order(actor=asked.actor, order_id=order_id), asked.actor))
+        version = asked.expected_version()
+        return ok(one(services.pay_order(actor=asked.actor, order_id=order_id, expected_version=version), asked))
 
 
 class OrderTracking(Resource):
     def get(self, asked: Asked, order_id: str) -> Answer:
         order = selectors.get_order_on_its_way(asked.actor, order_id)
         tracking = Tracking(order.carrier, order.tracking_number, order.shipped_at, order.delivered_at)
-        return ok(ENCODER.encode(tracking))
+        return ok(tagged(ENCODER.encode(tracking), order.version))

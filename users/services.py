@@ -14,6 +14,7 @@ from django.utils import timezone
 from contentapi import policy
 from contentapi.errors import Conflict, Invalid, NotFound, constraint_name
 from contentapi.identity import ROLE_SCOPES, Actor, Role, Scope
+from contentapi.versions import UNCHANGING, Expected, require_version
 from users import selectors
 from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
 
@@ -38,13 +39,17 @@ def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER
 
 
 @transaction.atomic
-def delete_user(*, actor: Actor, user_id: str) -> None:
-    """Delete a user with all their credentials. Their posts, comments and orders stay. Raises `NotFound`."""
+def delete_user(*, actor: Actor, user_id: str, expected_version: Expected = None) -> None:
+    """Delete a user with all their credentials. Their posts, comments and orders stay.
+
+    Raises `NotFound`, and `Conflict` where another version is expected than that of any user.
+    """
     policy.require_credential(actor, "delete users")
     user = selectors.user_by_id(actor, user_id).select_for_update(of=("self",)).first()
     if user is None:
         raise NotFound("There is no user with this id.")
     policy.permit(actor, policy.may_delete_user(actor, user.pk), "delete this user")
+    require_version("user", UNCHANGING, expected_version)
     user.delete()
 
 

@@ -5,6 +5,7 @@ from django.db.models import QuerySet
 
 from contentapi.pagination import paged
 from contentapi.rest import Answer, Asked, Body, Resource, created, no_content, ok
+from contentapi.versions import UNCHANGING, Rendered, tagged
 from users import selectors, services
 from users.models import User
 
@@ -30,6 +31,10 @@ def each(users: QuerySet[User]) -> list[bytes]:
     return [represented(user) for user in users]
 
 
+def one(user: User) -> Rendered:
+    return tagged(represented(user), UNCHANGING)
+
+
 class UserCollection(Resource):
     def get(self, asked: Asked) -> Answer:
         page = asked.page()
@@ -37,13 +42,13 @@ class UserCollection(Resource):
 
     def post(self, asked: Asked) -> Answer:
         user = services.create_user(actor=asked.actor, **asked.body(NewUser).given())
-        return created(f"/users/{user.pk}", represented(user))
+        return created(f"/users/{user.pk}", one(user))
 
 
 class UserResource(Resource):
     def get(self, asked: Asked, user_id: str) -> Answer:
-        return ok(represented(selectors.get_user(asked.actor, user_id)))
+        return ok(one(selectors.get_user(asked.actor, user_id)))
 
     def delete(self, asked: Asked, user_id: str) -> Answer:
-        services.delete_user(actor=asked.actor, user_id=user_id)
+        services.delete_user(actor=asked.actor, user_id=user_id, expected_version=asked.expected_version())
         return no_content()

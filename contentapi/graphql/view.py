@@ -6,7 +6,7 @@ answer one without Django's request and response around it.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from ariadne import graphql_sync
@@ -28,7 +28,7 @@ from contentapi.graphql.schema import SCHEMA
 from contentapi.identity import RequestContext
 from contentapi.negotiation import preferred_type
 from contentapi.rates import Account
-from contentapi.requests import charges_itself
+from contentapi.requests import Reply, charges_itself
 from contentapi.text import require_storable
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
@@ -44,12 +44,6 @@ class GraphQLBody(msgspec.Struct, rename="camel"):
 
 
 BODY = msgspec.json.Decoder(GraphQLBody)
-
-
-class Reply(NamedTuple):
-    status: int
-    headers: dict[str, str]
-    body: bytes
 
 
 @charges_itself
@@ -153,4 +147,5 @@ def answer(members: dict[str, Any], status: int, headers: Mapping[str, str], med
     names = ("errors", "data", "extensions")  # errors first, as GraphQL advises
     ordered = {name: members[name] for name in names if name in members}
     body = msgspec.json.encode(ordered)
-    return Reply(status, {**headers, "Content-Type": f"{media_type}; charset=utf-8"}, body)
+    own = {"Content-Type": f"{media_type}; charset=utf-8", "Content-Length": str(len(body))}
+    return Reply(status, {**headers, **own}, body)

@@ -71,7 +71,8 @@ def comparable(answer: Answer) -> tuple[int, dict[str, str], Any]:
     named = dict(headers)
     request_id = named.pop("X-Request-ID")
     named.pop("Content-Length", None)
-    return int(status.split()[0]), named, json.loads(body.decode().replace(request_id, "the request's id"))
+    content = body.decode().replace(request_id, "the request's id")
+    return int(status.split()[0]), named, json.loads(content) if content else None
 
 
 @pytest.mark.parametrize(
@@ -112,6 +113,36 @@ def test_an_answer_is_what_django_would_have_answered(
     assert dict(direct[1])["Content-Length"] == str(len(direct[2]))
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "PATCH", "DELETE", "PUT"])
+@pytest.mark.parametrize(
+    ("path", "changes"),
+    [
+        ("/posts", {}),
+        ("/posts", {"QUERY_STRING": "limit=1&tag=%C3%A9"}),
+        ("/v1/posts", {"QUERY_STRING": "limit=0", "HTTP_ACCEPT": "application/problem+json"}),
+        ("/posts/{post}", {}),
+        ("/posts/{post}", {"HTTP_ACCEPT": "application/vnd.contentapi.v1+json"}),
+        ("/posts/{post}", {"HTTP_IF_NONE_MATCH": "*"}),
+        ("/v1/posts/{post}", {"HTTP_X_API_KEY": "no key"}),
+        ("/posts/{post}/comments", {"HTTP_X_API_VERSION": "2"}),
+        ("/posts/0", {}),
+    ],
+    ids=str,
+)
+def test_an_answer_for_a_resource_is_what_django_would_have_answered(
+    through_the_door: FrontDoor, through_django: WSGIHandler, method: str, path: str, changes: dict[str, Any]
+) -> None:
+    path = path.format(post=make_post(title="Soup").pk)
+    request: dict[str, Any] = {"REQUEST_METHOD": method, "PATH_INFO": path, **changes}
+
+    direct = answer_of(through_the_door, environ(**request))
+    rates.reset()
+    by_django = answer_of(through_django, environ(**request))
+
+    assert comparable(direct) == comparable(by_django)
+    assert dict(direct[1]).get("Content-Length") == dict(by_django[1]).get("Content-Length")
+
+
 def test_learning_the_headers_counts_no_request_and_learns_no_rates() -> None:
     door = FrontDoor(NoDjango())
 
@@ -139,6 +170,13 @@ def test_two_requests_have_two_ids(through_the_door: FrontDoor) -> None:
         {"REQUEST_METHOD": "OPTIONS"},
         {"PATH_INFO": "/graphql/"},
         {"PATH_INFO": "/admin/"},
+        {"PATH_INFO": "/"},
+        {"PATH_INFO": "/nowhere"},
+        {"PATH_INFO": "/v2/posts"},
+        {"PATH_INFO": "/posts/"},
+        {"PATH_INFO": "/posts/\xc3\xa9"},
+        {"PATH_INFO": "/posts", "HTTP_ORIGIN": "https://www.example.com"},
+        {"PATH_INFO": "/posts", "HTTP_HOST": "elsewhere.invalid"},
         {"HTTP_ORIGIN": "https://www.example.com"},
         {"HTTP_HOST": "elsewhere.invalid"},
         {"HTTP_HOST": ""},
@@ -146,8 +184,11 @@ def test_two_requests_have_two_ids(through_the_door: FrontDoor) -> None:
     ids=str,
 )
 def test_all_else_is_djangos(changes: dict[str, Any]) -> None:
-    assert is_plain(environ())
-    assert not is_plain(environ(**changes))
+    door = FrontDoor(NoDjango())
+    answer_of(door, environ())
+
+    with pytest.raises(AssertionError, match="was handed to Django"):
+        answer_of(door, environ(**changes))
 
 
 def test_a_host_that_is_none_is_djangos_also_where_all_hosts_are_welcome(settings: Any) -> None:

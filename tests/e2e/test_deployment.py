@@ -135,11 +135,11 @@ def test_a_failure_inside_is_told_by_an_id_under_which_the_log_has_its_traceback
     with psycopg.connect(database.url) as connection:
         connection.execute("ALTER TABLE blog_post RENAME COLUMN title TO lost_title")
 
-    connection = HTTPConnection("localhost", int(served.port), timeout=30)
-    connection.request("POST", "/graphql", '{"query": "{ posts { title } }"}', {"Content-Type": "application/json"})
-    response = connection.getresponse()
+    client = HTTPConnection("localhost", int(served.port), timeout=30)
+    client.request("POST", "/graphql", '{"query": "{ posts { title } }"}', {"Content-Type": "application/json"})
+    response = client.getresponse()
     text = response.read().decode()
-    connection.close()
+    client.close()
 
     told = response.headers["X-Request-ID"]
     error = {

@@ -29,7 +29,7 @@ from contentapi.errors import Malformed, MethodNotAllowed, Unauthenticated, Unsu
 from contentapi.identity import ROLE_SCOPES, Role
 from contentapi.pagination import parse_id
 from contentapi.requests import charges_itself
-from contentapi.rest import error_response, failure_response
+from contentapi.rest import accept_of, error_response, failure_response
 from contentapi.text import is_storable
 from users import tokens
 from users.models import IssuedToken, User
@@ -196,7 +196,7 @@ SERVER_METADATA = OAuthServerMetadataView.as_view()
 def metadata(request: HttpRequest) -> HttpResponse:
     """Tell a client what it needs to know of this server (RFC 8414)."""
     if request.method not in ("GET", "HEAD"):
-        return error_response(MethodNotAllowed(request.method or "", ["GET", "HEAD"]))
+        return error_response(MethodNotAllowed(request.method or "", ["GET", "HEAD"]), accept_of(request))
     found = json.loads(SERVER_METADATA(request).content)
     found["introspection_endpoint_auth_methods_supported"] = ["client_secret_basic", "client_secret_post"]
     return JsonResponse({**found, "jwks_uri": f"{found['issuer']}/.well-known/jwks.json"})

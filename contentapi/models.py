@@ -1,0 +1,15 @@
+from django.db import models
+
+
+class KeptAnswer(models.Model):
+    """The first answer to a POST with an Idempotency-Key, kept for repeating it."""
+
+    key = models.CharField(primary_key=True, max_length=64, help_text="SHA-256 of the credential and the key.")
+    request = models.CharField(max_length=64, help_text="SHA-256 of the request.")
+    status = models.PositiveSmallIntegerField()
+    headers = models.JSONField()
+    body = models.BinaryField()
+    created_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,53 @@
+"""The bodies of requests, decoded strictly: their shape here, their rules in the services."""
+
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from contentapi import bodies
+from contentapi.text import require_storable
+
+
+class Body(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
+    """The body of a request. A field without a default is required; one of `UNSET` may be left out."""
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, datetime):
+                setattr(self, name, in_utc(value))
+
+    def given(self) -> dict[str, Any]:
+        """Return the fields that were sent, by their names in Python."""
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: value for name, value in values.items() if value is not UNSET}
+
+
+def in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("a time is in the years 1 to 9999 in UTC") from None
+
+
+class Nothing(Body):
+    """A body with nothing in it: `{}`, or none at all."""
+
+
+B = TypeVar("B", bound=Body)
+
+
+def decode(content: bytes, kind: type[B]) -> B:
+    """Decode a JSON object. Raises `Malformed`, naming the place."""
+    body: B
+    body, whole = bodies.decode(content, decoder(kind))
+    require_storable(whole)
+    return body
+
+
+@cache
+def decoder(kind: type[B]) -> msgspec.json.Decoder[B]:
+    return msgspec.json.Decoder(kind)

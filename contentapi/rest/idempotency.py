@@ -1,0 +1,105 @@
+"""Idempotency-Key: a POST that is sent again is done once, and its first answer is given again for 24 hours.
+
+The answer is kept in the transaction of the effect: there is never the one without the other. While that transaction
+runs, a lock that ends with it tells a second request that the first is not over; a server that dies releases it too.
+What may turn out otherwise next time is not kept: faults of our own, an exhausted rate limit, and a lost race.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from django.db import connection, transaction
+from django.utils import timezone
+
+from contentapi.errors import ApiError, Conflict, Internal, Invalid, Malformed, RateLimited
+from contentapi.identity import Actor
+from contentapi.models import KeptAnswer
+from contentapi.rest.answers import Answer
+from contentapi.rest.failures import failure
+
+KEY = re.compile(r"[\x21-\x7e]{1,255}")
+LIFE = timedelta(hours=24)
+CLEARED = 10  # outlived answers that each new one takes away
+
+
+def once(actor: Actor, environ: Mapping[str, Any], content: bytes, act: Callable[[], Answer]) -> Answer:
+    """Act, and keep the answer; or answer as the first time. Raises what `act` raises, and of its own:
+
+    `Malformed` for a key that is none, `Invalid` where it was sent with another request, `Conflict` while that runs.
+    Whoever is not known is refused by every POST, so nothing is kept of them.
+    """
+    key = environ["HTTP_IDEMPOTENCY_KEY"]
+    if not KEY.fullmatch(key):
+        raise Malformed("Idempotency-Key must be 1 to 255 visible ASCII characters.")
+    if actor.is_anonymous:
+        return act()
+    key, request = digest_of_key(actor, key), digest_of_request(environ, content)
+    with transaction.atomic():
+        if not take_lock(key):
+            message = "The first request with this Idempotency-Key is still running. Try again shortly."
+            raise Conflict(message, headers={"Retry-After": "1"})
+        now = timezone.now()
+        kept = KeptAnswer.objects.filter(key=key, created_at__gt=now - LIFE).first()
+        if kept is not None:
+            return again(kept, request)
+        answer = final_answer(act, environ.get("HTTP_ACCEPT", ""))
+        keep(answer, key, request, now)
+        return answer
+
+
+def digest_of_key(actor: Actor, key: str) -> str:
+    """Return what a key is known by: it counts for one credential, a token's being its user and its scopes."""
+    owner = actor.credential_id or f"user:{actor.user_id}"
+    return sha256(msgspec.json.encode([owner, sorted(actor.scopes), key])).hexdigest()
+
+
+def digest_of_request(environ: Mapping[str, Any], content: bytes) -> str:
+    target = [environ["REQUEST_METHOD"], environ["PATH_INFO"], environ.get("QUERY_STRING", "")]
+    return sha256(msgspec.json.encode(target) + content).hexdigest()
+
+
+def take_lock(key: str) -> bool:
+    """Take the lock of a key until the transaction ends. Returns False where another transaction has it."""
+    with connection.cursor() as cursor:
+        number = int.from_bytes(bytes.fromhex(key)[:8], signed=True)
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])
+        return bool(cursor.fetchone()[0])
+
+
+def again(kept: KeptAnswer, request: str) -> Answer:
+    if kept.request != request:
+        message = "This key was sent with another request. Send a new key with each new request."
+        raise Invalid({"Idempotency-Key": [message]})
+    return Answer(kept.status, bytes(kept.body), kept.headers).saying(Idempotent_Replayed="true")
+
+
+def final_answer(act: Callable[[], Answer], accept: str) -> Answer:
+    """Return the answer of an act, also a refusal, which leaves no effect behind. Raises what is not to be kept."""
+    try:
+        with transaction.atomic():
+            return act()
+    except ApiError as error:
+        if isinstance(error, RateLimited) or error.status >= Internal.status:
+            raise
+        return failure(error, accept)
+
+
+def keep(answer: Answer, key: str, request: str, now: datetime) -> None:
+    kept = KeptAnswer(
+        key=key,
+        request=request,
+        status=answer.status,
+        headers=dict(answer.headers),
+        body=answer.body,
+        created_at=now,
+    )
+    fields = ["request", "status", "headers", "body", "created_at"]
+    # In place of an outlived one, where there is one.
+    KeptAnswer.objects.bulk_create([kept], update_conflicts=True, unique_fields=["key"], update_fields=fields)
+    outlived = KeptAnswer.objects.filter(created_at__lte=now - LIFE).order_by("created_at")
+    locked = outlived.select_for_update(skip_locked=True).values("key")[:CLEARED]
+    KeptAnswer.objects.filter(key__in=locked).delete()

@@ -1,0 +1,292 @@
+"""Conditional requests: which tags there are, what a client has already, and what it wants to have seen."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blog.models import Comment, Post
+from contentapi.errors import Malformed
+from contentapi.identity import Actor, Role
+from contentapi.rest.conditions import expected_version, is_known, versions_in
+from orders.models import Order
+from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
+from tests.resources import Reply, ask
+from users.models import User
+
+pytestmark = pytest.mark.django_db
+
+MINE = '"1-c0ffee"'
+
+
+def tag(path: str, actor: Actor | None = None) -> str:
+    return str(ask("GET", path, actor=actor).headers["ETag"])
+
+
+def own_post(**values: Any) -> tuple[Actor, str]:
+    author = make_author()
+    post = make_post(author=author, **values)
+    return make_actor(Role.AUTHOR, author=author), f"/posts/{post.pk}"
+
+
+def single_resources() -> dict[str, str]:
+    """Return the path of each kind of resource, with the version that it is at."""
+    post = make_post(version=4)
+    comment = make_comment(post)
+    shipped = make_order(status="shipped", carrier="c", tracking_number="1", shipped_at=post.created_at)
+    return {
+        f"/posts/{post.pk}": "4",
+        f"/posts/{post.pk}/comments/{comment.pk}": "1",
+        f"/authors/{post.author.pk}": "1",
+        f"/users/{make_user().pk}": "1",
+        f"/orders/{make_order().pk}": "1",
+        f"/orders/{shipped.pk}": "3",
+        f"/orders/{shipped.pk}/tracking": "3",
+    }
+
+
+def test_every_single_resource_has_a_tag_and_is_not_sent_to_who_has_it() -> None:
+    admin = make_actor(Role.ADMIN)
+
+    for path, version in single_resources().items():
+        first = ask("GET", path, actor=admin)
+        head = ask("HEAD", path, actor=admin)
+        again = ask("GET", path, actor=admin, If_None_Match=first.headers["ETag"])
+        prefixed = ask("HEAD", f"/v1{path}", actor=admin, If_None_Match=first.headers["ETag"])
+
+        assert first.headers["ETag"].startswith(f'"{version}-')
+        assert head.headers["ETag"] == first.headers["ETag"]
+        assert (again.status, again.content) == (prefixed.status, prefixed.content) == (304, b"")
+
+
+def test_collections_have_no_tag() -> None:
+    assert "ETag" not in ask("GET", "/posts").headers
+    assert ask("GET", "/posts", If_None_Match="*").status == 200
+
+
+def test_what_is_not_sent_again_still_has_the_headers_of_a_cache() -> None:
+    path = f"/posts/{make_post().pk}"
+    first = ask("GET", path)
+
+    again = ask("GET", path, If_None_Match=first.headers["ETag"])
+
+    same = ("ETag", "Cache-Control", "Vary", "X-API-Version", "Content-Length")
+    assert [again.headers[name] for name in same] == [first.headers[name] for name in same]
+    assert "Content-Type" not in again.headers
+
+
+@pytest.mark.parametrize(
+    ("template", "status"),
+    [
+        ("{tag}", 304),
+        ("W/{tag}", 304),
+        ('"other", {tag}', 304),
+        ('"a,b" ,, W/{tag},"c"', 304),
+        ("*", 304),
+        ('"other"', 200),
+        ('W/"1-0"', 200),
+        ('"{tag}"', 200),
+        ("1", 200),
+        ("not a tag", 200),
+        ("", 200),
+    ],
+)
+def test_if_none_match_is_a_list_of_which_weak_tags_do(template: str, status: int) -> None:
+    path = f"/posts/{make_post().pk}"
+
+    assert ask("GET", path, If_None_Match=template.replace("{tag}", tag(path))).status == status
+
+
+def test_who_may_not_see_it_is_not_told_that_it_is_unchanged() -> None:
+    actor, path = own_post(status="draft")
+
+    assert ask("GET", path, If_None_Match="*").failure[0] == 404
+    assert ask("GET", path, actor=actor, If_None_Match="*").status == 304
+
+
+def test_a_tag_tells_askers_apart_who_see_different_things() -> None:
+    path = f"/authors/{make_author(email='ines@example.invalid').pk}"
+
+    public, editors = tag(path), tag(path, make_actor(Role.EDITOR))
+
+    assert public != editors
+    assert public == tag(path, make_actor(Role.READER)) == tag(f"/v1{path}")
+
+
+def test_an_order_has_one_tag_under_each_prefix() -> None:
+    actor = make_actor(Role.READER)
+    path = f"/orders/{make_order(user_id=actor.user_id).pk}"
+
+    assert tag(path, actor) == tag(f"/v1{path}", actor)
+
+
+def test_writes_answer_with_the_tag_that_a_read_has_then() -> None:
+    actor = make_actor(Role.AUTHOR)
+
+    def written(method: str, path: str, body: Any = None) -> tuple[str, str]:
+        reply = ask(method, path, body, actor=actor)
+        assert reply.status in (200, 201), reply.body
+        place = reply.headers.get("Location") or path.removesuffix("/publish").removesuffix("/payment")
+        assert reply.headers["ETag"] == tag(place, actor)
+        return place, str(reply.headers["ETag"])
+
+    post, first = written("POST", "/posts", {"title": "t", "body": "b"})
+    _, second = written("PATCH", post, {"title": "u"})
+    _, third = written("POST", f"{post}/publish")
+    written("POST", f"{post}/comments", {"body": "x"})
+    order, _ = written("POST", "/orders", {"total": 1})
+    _, paid = written("POST", f"{order}/payment")
+    assert [text[:3] for text in (first, second, third, paid)] == ['"1-', '"2-', '"3-', '"2-']
+
+
+def test_a_text_that_looks_like_a_version_is_left_whole() -> None:
+    text = 'x","version":"9"}'
+    path = f"/posts/{make_post(body=text, title=text, tags=[text]).pk}"
+
+    reply = ask("GET", path)
+
+    assert [reply.body["body"], reply.body["tags"]] == [text, [text]]
+    assert "version" not in reply.body
+    assert reply.headers["ETag"].startswith('"1-')
+
+
+@pytest.mark.parametrize("template", ["{tag}", "{bare}", "1", '"1"', '"1-other"', '"0-x", {tag}', "*", " 1 , ,2"])
+@pytest.mark.parametrize(("method", "way"), [("PATCH", ""), ("POST", "/publish"), ("DELETE", "")])
+def test_a_change_goes_through_where_the_version_is_as_expected(method: str, way: str, template: str) -> None:
+    actor, path = own_post(status="draft")
+    whole = tag(path, actor)
+    sent = template.replace("{tag}", whole).replace("{bare}", whole.strip('"'))
+
+    reply = ask(method, path + way, {} if method == "PATCH" else None, actor=actor, If_Match=sent)
+
+    assert reply.status == (204 if method == "DELETE" else 200)
+
+
+@pytest.mark.parametrize("if_match", ["2", '"2-c0ffee"', '"2", "3"', 'W/"1-c0ffee"', '"other"', '""'])
+@pytest.mark.parametrize(("method", "way"), [("PATCH", ""), ("POST", "/publish"), ("DELETE", "")])
+def test_a_change_of_another_version_is_a_conflict_and_changes_nothing(method: str, way: str, if_match: str) -> None:
+    actor, path = own_post(status="draft", title="Old")
+
+    reply = ask(method, path + way, {"title": "New"} if method == "PATCH" else None, actor=actor, If_Match=if_match)
+
+    message = "This post is at version 1, which is not the version that you expect."
+    assert reply.failure == (409, "CONFLICT", message)
+    assert (Post.objects.get().title, Post.objects.get().status) == ("Old", "draft")
+
+
+def test_a_new_comment_does_not_stand_in_the_way_of_an_edit() -> None:
+    actor, path = own_post()
+    before = tag(path, actor)
+    make_comment(Post.objects.get())
+
+    reply = ask("PATCH", path, {"title": "New"}, actor=actor, If_Match=before)
+
+    assert tag(path, actor) != before
+    assert reply.status == 200
+    assert ask("PATCH", path, {"title": "Newer"}, actor=actor, If_Match=before).failure[:2] == (409, "CONFLICT")
+
+
+@pytest.mark.parametrize("if_match", ["", ",", '"1', "1 2", '*, "1"', '"1""2"', "c0ffee", "1-c0ffee x", "é", "W/1"])
+def test_an_if_match_that_is_none_is_malformed(if_match: str) -> None:
+    actor, path = own_post()
+
+    reply = ask("PATCH", path, {"title": "New"}, actor=actor, If_Match=if_match)
+
+    assert reply.failure[:2] == (400, "BAD_REQUEST")
+    assert "If-Match must be" in reply.body["error"]
+
+
+@pytest.mark.parametrize(
+    ("if_match", "sent", "status"),
+    [
+        (MINE, "1", 200),
+        (MINE, MINE, 200),
+        ('"1", "2"', "1", 200),
+        ("*", "1", 200),
+        ("*", "2", 409),
+        ('"2"', "2", 409),
+        (MINE, "2", 400),
+        ('"2"', "1", 400),
+        (MINE, "x", 400),
+    ],
+)
+def test_two_ways_to_expect_a_version_must_agree(if_match: str, sent: str, status: int) -> None:
+    actor, path = own_post()
+
+    assert ask("PATCH", path, {"expectedVersion": sent}, actor=actor, If_Match=if_match).status == status
+    assert ask("POST", f"{path}/publish", {"expectedVersion": sent}, actor=actor, If_Match=if_match).status == status
+
+
+def test_what_is_without_a_version_of_its_own_is_at_version_1() -> None:
+    admin, post = make_actor(Role.ADMIN), make_post()
+    paths = [f"/posts/{post.pk}/comments/{make_comment(post).pk}", f"/users/{make_user().pk}"]
+
+    for path in paths:
+        seen = tag(path, admin)
+        assert ask("DELETE", path, actor=admin, If_Match='"2-c0ffee"').failure[:2] == (409, "CONFLICT")
+        assert ask("DELETE", path, actor=admin, If_Match=seen).status == 204
+    assert not Comment.objects.exists()
+    assert User.objects.count() == 1
+
+
+def test_an_order_has_as_many_versions_as_states() -> None:
+    actor = make_actor(Role.READER)
+    path = f"/orders/{make_order(user_id=actor.user_id).pk}"
+    pending = tag(path, actor)
+
+    paid = ask("POST", f"{path}/payment", actor=actor, If_Match=pending)
+    late = [
+        ask("DELETE", path, actor=actor, If_Match=pending),
+        ask("POST", f"{path}/payment", actor=actor, If_Match="1"),
+    ]
+
+    assert (paid.status, paid.body["status"]) == (200, "paid")
+    expected = (409, "CONFLICT", "This order is at version 2, which is not the version that you expect.")
+    assert [reply.failure for reply in late] == [expected, expected]
+    assert Order.objects.get().status == "paid"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"), [("/posts", {"title": "t", "body": "b"}), ("/orders", {"total": 1}), ("/users", {"name": "n"})]
+)
+def test_a_condition_on_a_collection_is_malformed(path: str, body: Any) -> None:
+    reply = ask("POST", path, body, actor=make_actor(Role.ADMIN), If_Match="*")
+
+    assert reply.failure[:2] == (400, "BAD_REQUEST")
+
+
+def test_a_change_takes_no_if_none_match() -> None:
+    actor, path = own_post()
+
+    assert ask("PATCH", path, {"title": "New"}, actor=actor, If_None_Match=MINE).failure[:2] == (400, "BAD_REQUEST")
+
+
+@pytest.mark.parametrize(("if_match", "status"), [("{tag}", 200), ("*", 200), ('"2-0"', 409), ("x", 400)])
+def test_a_read_may_expect_a_version_too(if_match: str, status: int) -> None:
+    path = f"/posts/{make_post().pk}"
+
+    reply: Reply = ask("GET", path, If_Match=if_match.replace("{tag}", tag(path)))
+
+    assert reply.status == status
+
+
+TAGS = st.text(st.characters(codec="latin-1", exclude_characters='"\x7f', min_codepoint=0x21), max_size=9)
+
+
+@given(st.lists(TAGS, min_size=1, max_size=4), st.sampled_from([",", ", ", " ,,\t"]))
+def test_every_list_of_tags_is_read(tags: list[str], between: str) -> None:
+    if_match = between.join(f'"{text}"' for text in tags)
+
+    assert isinstance(versions_in(if_match), frozenset)
+    assert all(is_known(f'"{text}"', if_match) for text in tags)
+
+
+@given(st.text(st.sampled_from('"7-, \tW/*x'), max_size=40))
+def test_no_if_match_is_worse_than_malformed(if_match: str) -> None:
+    try:
+        expected = expected_version(if_match, None)
+    except Malformed:
+        return
+    assert isinstance(expected, frozenset) or expected is None
+    assert all(version.isdecimal() for version in expected or ())

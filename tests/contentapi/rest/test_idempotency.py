@@ -1,0 +1,324 @@
+"""Idempotency-Key: one effect, and the first answer again."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from blog.models import Comment, Post
+from contentapi.identity import Role, Scope
+from contentapi.models import KeptAnswer
+from contentapi.rest.idempotency import CLEARED
+from orders.models import Order
+from tests.blog.racing import race
+from tests.conftest import api_key_of
+from tests.factories import make_actor, make_order, make_post, make_user
+from tests.resources import Reply, ask
+from users.models import User
+from users.selectors import get_user_by_email
+from users.tokens import issue_token
+
+NEW = {"title": "Hello", "body": "A first post."}
+REPLAYED = "Idempotent-Replayed"
+
+
+@pytest.fixture
+def key(db: None) -> str:  # noqa: ARG001
+    """Return the API key of an admin."""
+    return api_key_of(make_actor(Role.ADMIN))
+
+
+def post(path: str, body: Any, credential: str, idempotency_key: str = "one", **headers: Any) -> Reply:
+    return ask("POST", path, body, X_API_Key=credential, Idempotency_Key=idempotency_key, **headers)
+
+
+def test_what_is_sent_again_is_done_once_and_answered_the_same(key: str) -> None:
+    first, again = post("/posts", NEW, key), post("/posts", NEW, key)
+
+    assert (first.status, first.headers.get(REPLAYED)) == (201, None)
+    assert (again.status, again.headers[REPLAYED]) == (201, "true")
+    assert again.content == first.content
+    same = ("Location", "ETag", "Content-Type", "Content-Length", "Vary", "Cache-Control")
+    assert [again.headers[name] for name in same] == [first.headers[name] for name in same]
+    assert again.headers["X-Request-ID"] != first.headers["X-Request-ID"]
+    assert again.headers["RateLimit"] != first.headers["RateLimit"]
+    assert Post.objects.count() == 1
+
+
+def test_every_post_of_resources_takes_a_key(key: str) -> None:
+    draft, order = make_post(status="draft"), make_order()
+    acts: list[tuple[str, Any, int]] = [
+        ("/posts", NEW, 201),
+        (f"/posts/{draft.pk}/publish", None, 200),
+        (f"/posts/{draft.pk}/comments", {"body": "Hear!"}, 201),
+        ("/orders", {"total": 1}, 201),
+        (f"/orders/{order.pk}/payment", None, 200),
+        ("/users", {"name": "Ines", "email": "ines@example.invalid"}, 201),
+    ]
+
+    for number, (path, body, status) in enumerate(acts):
+        first, again = post(path, body, key, str(number)), post(path, body, key, str(number))
+
+        assert (first.status, again.status, again.headers.get(REPLAYED)) == (status, status, "true")
+        assert again.content == first.content
+    assert (Post.objects.count(), Comment.objects.count(), Order.objects.count()) == (2, 1, 2)
+    assert User.objects.filter(name="Ines").count() == 1
+
+
+def test_the_first_answer_is_given_also_when_another_would_be_right_by_now(key: str) -> None:
+    order = make_order()
+    first = post(f"/orders/{order.pk}/payment", None, key)
+    Order.objects.update(status="cancelled")
+
+    again = post(f"/orders/{order.pk}/payment", None, key)
+
+    assert again.body == first.body
+    assert again.body["status"] == "paid"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "query"),
+    [
+        ("/posts", {**NEW, "title": "Other"}, ""),
+        ("/v1/posts", NEW, ""),
+        ("/orders", {"total": 1}, ""),
+        ("/posts", NEW, "?x"),
+    ],
+)
+def test_a_key_that_was_sent_with_another_request_is_invalid(key: str, path: str, body: Any, query: str) -> None:
+    post("/posts", NEW, key)
+
+    reply = post(path + query, body, key)
+
+    message = "Idempotency-Key: This key was sent with another request. Send a new key with each new request."
+    assert reply.failure == (422, "INVALID", message)
+    assert REPLAYED not in reply.headers
+    assert (Post.objects.count(), Order.objects.count()) == (1, 0)
+
+
+def test_a_key_counts_for_one_credential(key: str) -> None:
+    other = api_key_of(make_actor(Role.AUTHOR))
+
+    replies = [post("/posts", NEW, key), post("/posts", NEW, other)]
+
+    assert [reply.status for reply in replies] == [201, 201]
+    assert Post.objects.count() == 2
+
+
+def test_a_key_counts_for_all_tokens_of_a_user_with_the_same_scopes(db: None) -> None:  # noqa: ARG001
+    user = make_user(Role.AUTHOR, email="ines@example.invalid")
+    read, write = Scope.POSTS_READ, Scope.POSTS_WRITE
+
+    def by_token(*scopes: Scope) -> Reply:
+        token = issue_token(user=get_user_by_email(user.email), scopes=scopes, ttl=600)
+        return ask("POST", "/posts", NEW, Authorization=f"Bearer {token}", Idempotency_Key="one")
+
+    replies = [by_token(write, read), by_token(read, write), by_token(write)]
+
+    assert [reply.headers.get(REPLAYED) for reply in replies] == [None, "true", None]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"title": " ", "body": "b"}, 422),
+        ({"title": "t"}, 400),
+        (b"{", 400),
+    ],
+)
+def test_a_refusal_is_an_answer_too(key: str, body: Any, status: int) -> None:
+    first, again = post("/posts", body, key), post("/posts", body, key)
+
+    assert (first.failure[0], first.headers.get(REPLAYED)) == (status, None)
+    assert again.failure == first.failure
+    assert again.headers[REPLAYED] == "true"
+    assert post("/posts", NEW, key).failure[0] == 422
+
+
+def test_a_conflict_and_what_was_not_found_are_answers_too(key: str) -> None:
+    order = make_order(status="cancelled")
+
+    replies = [post(f"/orders/{pk}/payment", None, key, str(pk)) for pk in (order.pk, order.pk, 0, 0)]
+
+    assert [reply.failure[0] for reply in replies] == [409, 409, 404, 404]
+    assert [reply.headers.get(REPLAYED) for reply in replies] == [None, "true", None, "true"]
+
+
+def test_a_refusal_is_repeated_in_the_shape_that_it_had(key: str) -> None:
+    accept = {"Accept": "application/problem+json"}
+
+    first, again = post("/posts", {"title": "t"}, key, **accept), post("/posts", {"title": "t"}, key)
+
+    assert again.headers["Content-Type"] == "application/problem+json"
+    assert again.content == first.content
+
+
+def test_no_effect_is_left_of_what_is_refused(key: str) -> None:
+    reader = api_key_of(make_actor(Role.READER))
+
+    assert post("/posts", NEW, reader).failure[0] == 403
+    assert post("/posts", NEW, key).status == 201
+    assert Post.objects.count() == 1
+
+
+@pytest.mark.parametrize("bad", ["", " ", "a b", "é", "x" * 256, "a\tb"])
+def test_a_key_that_is_none_is_malformed(key: str, bad: str) -> None:
+    reply = post("/posts", NEW, key, bad)
+
+    message = "Idempotency-Key must be 1 to 255 visible ASCII characters."
+    assert reply.failure == (400, "BAD_REQUEST", message)
+    assert not Post.objects.exists()
+
+
+@pytest.mark.parametrize("good", ["x", "x" * 255, '"8e03978e-40d5-43e8-bc93-6894a57f9324"', "!~,;"])
+def test_every_other_key_is_one(key: str, good: str) -> None:
+    assert [post("/posts", NEW, key, good).headers.get(REPLAYED) for _ in range(2)] == [None, "true"]
+
+
+@pytest.mark.django_db
+def test_whoever_is_not_known_is_refused_and_nothing_is_kept() -> None:
+    replies = [ask("POST", "/posts", NEW, Idempotency_Key="one") for _ in range(2)]
+
+    assert [reply.failure[0] for reply in replies] == [401, 401]
+    assert not KeptAnswer.objects.exists()
+
+
+def test_an_exhausted_limit_is_not_kept(key: str, settings: Settings) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="1/minute")
+    post("/posts", NEW, key, "another")
+
+    assert post("/posts", NEW, key).failure[0] == 429
+
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="600/minute")
+    assert post("/posts", NEW, key).status == 201
+
+
+def test_a_fault_of_our_own_is_not_kept(key: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE blog_post RENAME TO lost")
+    assert post("/posts", NEW, key).failure[0] == 500
+
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE lost RENAME TO blog_post")
+    assert post("/posts", NEW, key).status == 201
+
+
+def test_a_key_is_not_to_be_read_in_the_database(key: str) -> None:
+    post("/posts", NEW, key, "a-key-of-the-client")
+
+    [row] = KeptAnswer.objects.values_list("key", "request", "headers")
+
+    assert "a-key-of-the-client" not in str(row)
+    assert key not in str(row)
+
+
+def test_after_a_day_a_key_is_new(key: str) -> None:
+    post("/posts", NEW, key)
+    KeptAnswer.objects.update(created_at=timezone.now() - timedelta(hours=24))
+
+    reply = post("/posts", {**NEW, "title": "Other"}, key)
+
+    assert (reply.status, reply.headers.get(REPLAYED)) == (201, None)
+    assert post("/posts", {**NEW, "title": "Other"}, key).headers[REPLAYED] == "true"
+    assert KeptAnswer.objects.count() == 1
+
+
+def test_short_of_a_day_it_is_not(key: str) -> None:
+    post("/posts", NEW, key)
+    KeptAnswer.objects.update(created_at=timezone.now() - timedelta(hours=23, minutes=59))
+
+    assert post("/posts", NEW, key).headers[REPLAYED] == "true"
+
+
+def test_each_new_answer_clears_away_a_few_that_are_outlived(key: str) -> None:
+    old = timezone.now() - timedelta(days=2)
+    rows = [
+        KeptAnswer(key=f"{n}", request="", status=200, headers={}, body=b"", created_at=old) for n in range(CLEARED + 1)
+    ]
+    KeptAnswer.objects.bulk_create(rows)
+
+    post("/posts", NEW, key, "one")
+    assert KeptAnswer.objects.count() == 2
+
+    post("/posts", NEW, key, "two")
+    assert KeptAnswer.objects.count() == 2
+
+
+def test_without_the_header_nothing_of_this_is_done(
+    key: str, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    ask("POST", "/posts", NEW, X_API_Key=key)
+    path = f"/posts/{Post.objects.get().pk}"
+
+    with django_assert_num_queries(4):  # the key's user, the author twice, and the insert
+        ask("POST", "/posts", NEW, X_API_Key=key)
+    ask("PATCH", path, {"title": "New"}, X_API_Key=key, Idempotency_Key="one")
+
+    assert not KeptAnswer.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_at_once_one_is_done_and_the_other_is_told_to_wait() -> None:
+    path, credential = f"/orders/{make_order().pk}/payment", api_key_of(make_actor(Role.ADMIN))
+
+    replies = race(
+        lambda: Order.objects.select_for_update().get(),
+        lambda: post(path, None, credential),
+        lambda: post(path, None, credential),
+    )
+
+    paid, waits = sorted(replies, key=lambda reply: reply.status)
+    assert (paid.status, paid.body["status"]) == (200, "paid")
+    message = "The first request with this Idempotency-Key is still running. Try again shortly."
+    assert waits.failure == (409, "CONFLICT", message)
+    assert (waits.headers["Retry-After"], waits.headers.get(REPLAYED)) == ("1", None)
+    assert post(path, None, credential).headers[REPLAYED] == "true"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_keys_do_not_wait_for_each_other() -> None:
+    credential = api_key_of(make_actor(Role.ADMIN))
+
+    replies = race(
+        lambda: None,
+        lambda: post("/orders", {"total": 1}, credential, "one"),
+        lambda: post("/orders", {"total": 1}, credential, "two"),
+    )
+
+    assert [reply.status for reply in replies] == [201, 201]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_where_the_database_goes_away_nothing_is_done_and_nothing_is_kept() -> None:
+    path, credential = f"/orders/{make_order().pk}/payment", api_key_of(make_actor(Role.ADMIN))
+
+    def pay() -> Reply:
+        try:
+            return post(path, None, credential)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool, transaction.atomic():
+        Order.objects.select_for_update().get()
+        run = pool.submit(pay)
+        while not end_those_who_wait():
+            pass
+        assert run.result().failure[:2] == (503, "UNAVAILABLE")
+
+    assert (Order.objects.get().status, KeptAnswer.objects.count()) == ("pending", 0)
+    assert post(path, None, credential).body["status"] == "paid"
+
+
+def end_those_who_wait() -> int:
+    """End the connections that wait for this one. Returns how many there were."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks"
+            " WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+        )
+        return len(cursor.fetchall())

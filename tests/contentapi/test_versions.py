@@ -1,0 +1,36 @@
+"""Versions and the tags that tell them."""
+
+import pytest
+
+from contentapi.errors import Conflict
+from contentapi.versions import Expected, require_version, tagged, version_in
+
+
+@pytest.mark.parametrize("text", ["7", '"7"', "7-c0ffee", '"7-c0ffee"'])
+def test_a_version_stands_alone_or_in_a_tag(text: str) -> None:
+    assert version_in(text) == "7"
+
+
+@pytest.mark.parametrize("text", ["", '"', '"7', '7"', "v7", "-7", "7-", 'W/"7-c0ffee"', '"c0ffee"', "\u0667", "*"])
+def test_what_is_no_version_tells_none(text: str) -> None:
+    assert version_in(text) is None
+
+
+@pytest.mark.parametrize("expected", [None, "7", '"7-c0ffee"', frozenset({"6", "7"})])
+def test_a_version_that_is_expected_goes_through(expected: Expected) -> None:
+    require_version("post", 7, expected)
+
+
+@pytest.mark.parametrize("expected", ["6", "", "07", "x", "77", frozenset({"6"}), frozenset[str]()])
+def test_another_version_is_a_conflict_that_says_which_it_is(expected: Expected) -> None:
+    with pytest.raises(Conflict, match="This post is at version 7, which is not"):
+        require_version("post", 7, expected)
+
+
+def test_a_tag_has_the_version_and_tells_bodies_apart() -> None:
+    one, same, other = tagged(b"{}", 3), tagged(b"{}", 3), tagged(b"[]", 3)
+
+    assert one == same
+    assert one.headers["ETag"].startswith('"3-')
+    assert one.headers != other.headers
+    assert tagged(b"x", 3, canonical=b"{}") == (b"x", one.headers)
