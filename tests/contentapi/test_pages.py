@@ -152,7 +152,7 @@ def collections() -> dict[str, tuple[str, type[Model], Make]]:
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=12, deadline=None)
 def test_paging_neither_repeats_nor_skips_what_is_there_all_along(name: str, data: st.DataObject) -> None:
-    everything: tuple[type[Model], ...] = (Comment, Post, Author, Order)
+    everything: tuple[type[Model], ...] = (Comment, Post, Author, Order, User)
     for kind in everything:
         kind._default_manager.all().delete()
     admin = make_actor(Role.ADMIN)
