@@ -1,26 +1,42 @@
 """Documents over the blog's SDL, made up by hypothesis: valid, shallow, and odd in every way that the SDL allows."""
 
+import json
 import re
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
+from ariadne import convert_camel_case_to_snake
 from hypothesis import strategies as st
 
-from tests.contentapi.projection.shelf import AUTHORS, IDA, LATER, POSTS, TEXTS
+from tests.contentapi.projection.plain import ORDERS, Bound, cursor_of
+from tests.contentapi.projection.shelf import AUTHORS, BO, IDA, LATER, MOMENT, MOMENTS, POSTS, TEXTS, comments, posts
 
 LEAVES = {
     "Post": ["id", "title", "body", "status", "commentCount", "createdAt", "updatedAt", "publishAt", "tags", "version"],
     "Author": ["id", "name", "bio", "avatarUrl", "email"],
     "Comment": ["id", "body", "createdAt"],
+    "PostConnection": ["totalCount"],
+    "CommentConnection": ["totalCount"],
+    "PostEdge": ["cursor"],
+    "CommentEdge": ["cursor"],
+    "PageInfo": ["hasNextPage", "hasPreviousPage", "startCursor", "endCursor"],
 }
 OBJECTS = {
-    "Query": {"post": "Post", "posts": "Post", "author": "Author"},
+    "Query": {"post": "Post", "posts": "Post", "postsConnection": "PostConnection", "author": "Author"},
     "Mutation": {"createPost": "Post"},
-    "Post": {"author": "Author", "comments": "Comment"},
+    "Post": {"author": "Author", "comments": "Comment", "commentsConnection": "CommentConnection"},
     "Author": {"posts": "Post"},
     "Comment": {"author": "Author"},
+    "PostConnection": {"edges": "PostEdge", "pageInfo": "PageInfo"},
+    "CommentConnection": {"edges": "CommentEdge", "pageInfo": "PageInfo"},
+    "PostEdge": {"node": "Post"},
+    "CommentEdge": {"node": "Comment"},
 }
-DEEPEST = 5
+WHOLE = """ zEdges: edges { zCursor: cursor zNode: node { zId: id } } zTotal: totalCount
+zInfo: pageInfo { zNext: hasNextPage zPrevious: hasPreviousPage zStart: startCursor zEnd: endCursor } """
+RELAYS = ("PostConnection", "CommentConnection", "PostEdge", "CommentEdge")
+DEEPEST = 7
 ALIASES = [
     *("r", "_0", "_1", "_2", "a", "A", "b"),
     *("select", "from", "order", "user", "null", "json", "class", "None", "def", "self", "lambda"),
@@ -34,12 +50,24 @@ TYPES = {  # of the variables; the ids, limits and switches are declared where t
     "few": "Int = 2",
     "status": "PostStatus",
     "published": "PostStatus = published",
+    "first": "Int",
+    "last": "Int",
+    "cursor": "String",
+    "filter": "PostFilter",
+    "order": "PostOrder",
+    "wayOfComments": "CommentOrder = createdAtAsc",
     "yes": "Boolean!",
     "perhaps": "Boolean = true",
     "input": "CreatePostInput!",
 }
 IDS = st.sampled_from([*map(str, POSTS), *map(str, AUTHORS), "0", "no id", "", str(2**63)])
 STATES = st.sampled_from(["draft", "scheduled", "published", "archived"])
+MONTH = {"createdFrom": MOMENT.replace(day=1), "createdBefore": MOMENTS[3]}
+FILTERS: list[dict[str, Any]] = [
+    *({}, {"status": "published"}, {"status": "draft"}, {"tag": "plain"}, {"author": str(IDA)}, MONTH),
+    {"tag": TEXTS[1], "author": str(BO), "status": "published", **MONTH},
+    *({"author": "none"}, {"tag": None, "status": None}, {"createdBefore": MOMENT}),
+]
 INPUTS = st.fixed_dictionaries(
     {"title": st.sampled_from(TEXTS[:-1]), "body": st.sampled_from(TEXTS), "authorId": st.just(str(IDA))},
     optional={"tags": st.none() | st.just([text.strip() for text in TEXTS[:3]])},
@@ -52,6 +80,27 @@ INPUTS = st.fixed_dictionaries(
         "publishAt": st.just(LATER.isoformat()),
     }
 )
+
+
+def cursor_of_post(place: int, order: str, filter_: dict[str, Any]) -> str:
+    """Return the cursor of a post of the shelf, in the connection that is asked for so."""
+    said = {convert_camel_case_to_snake(name): str(value) for name, value in filter_.items() if value is not None}
+    bound = Bound("postsConnection", {**dict(sorted(said.items())), "orderBy": ORDERS[order]}, None)
+    return cursor_of(posts()[place], order, bound)
+
+
+def cursor_of_comment(place: int, order: str) -> str:
+    comment = comments()[place]
+    return cursor_of(comment, order, Bound("blog.Post.comments", {"orderBy": ORDERS[order]}, comment.post_id))
+
+
+def in_json(filter_: dict[str, Any]) -> dict[str, Any]:
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in filter_.items()}
+
+
+def in_graphql(filter_: dict[str, Any]) -> str:
+    values = {name: value if name == "status" else json.dumps(value) for name, value in in_json(filter_).items()}
+    return "{" + ", ".join(f"{name}: {value or 'null'}" for name, value in values.items()) + "}"
 
 
 @dataclass(frozen=True)
@@ -80,16 +129,17 @@ class Writing:
 
     def selection_set(self, kind: str, depth: int) -> str:
         count = self.draw(st.integers(1, 4))
-        return "{ " + " ".join(self.selection(kind, depth) for _ in range(count)) + " }"
+        whole = WHOLE if kind.endswith("Connection") and self.chance(2) else ""
+        return "{ " + whole + " ".join(self.selection(kind, depth) for _ in range(count)) + " }"
 
     def selection(self, kind: str, depth: int) -> str:
         self.room -= 1
         what = self.draw(st.integers(0, 9))
         if what < 2 and self.room > 0:
             return self.fragment(kind, depth)
-        if what < (6 if depth else 9) and self.room > 0 and depth < DEEPEST:
+        if what < (6 if depth and kind not in RELAYS else 9) and kind in OBJECTS and self.room > 0 and depth < DEEPEST:
             return self.object(kind, depth)
-        if kind in LEAVES and what < 9:
+        if kind in LEAVES and (what < 9 or kind == "PageInfo"):
             return self.called(kind, self.one_of(*LEAVES[kind]), "")
         return self.called(kind, "__typename", "")
 
@@ -135,12 +185,46 @@ class Writing:
             return f"(id: {id_})"
         if name == "createPost":
             return "(input: $input)"
+        if name in ("postsConnection", "commentsConnection"):
+            return self.window(name)
         given = []
         if name in ("posts", "comments") and self.chance(2):
             given.append(f"limit: {self.limit()}")
         if name == "posts" and self.chance(2):
             given.append(f"status: {self.one_of('draft', 'published', 'archived', 'null', '$status', '$published')}")
         return f"({', '.join(reversed(given) if self.chance(2) else given)})" if given else ""
+
+    def window(self, name: str) -> str:
+        """Return the arguments of a connection; of what is given, most fits together."""
+        of_posts = name == "postsConnection"
+        filter_, order = (self.draw(st.sampled_from(FILTERS)) if of_posts and self.chance(2) else {}), None
+        given = {}
+        if self.chance(2):
+            order = self.one_of(*(ORDERS if of_posts else ("createdAtAsc", "createdAtDesc")))
+            given["orderBy"] = order
+        elif self.chance(6):
+            given["orderBy"] = "$order" if of_posts else "$wayOfComments"
+        if filter_:
+            given["filter"] = in_graphql(filter_)
+        elif of_posts and self.chance(6):
+            given["filter"] = "$filter"
+        sizes = {"first": "$first", "last": "$last"}
+        if self.chance(2):
+            size = self.one_of(*sizes)
+            given[size] = sizes[size] if self.chance(4) else self.limit()
+            if self.chance(20):
+                given |= sizes
+        for end in ("after", "before"):
+            if self.chance(3 if of_posts else 9):
+                given[end] = self.cursor(of_posts, filter_, order)
+        return f"({', '.join(f'{name}: {value}' for name, value in given.items())})" if given else ""
+
+    def cursor(self, of_posts: bool, filter_: dict[str, Any], order: str | None) -> str:  # noqa: FBT001
+        if self.chance(12):
+            return self.one_of("$cursor", "null", '"none"')
+        if of_posts:
+            return f'"{cursor_of_post(self.draw(st.integers(0, 9)), order or "createdAtDesc", filter_)}"'
+        return f'"{cursor_of_comment(self.draw(st.integers(0, 13)), order or "createdAtAsc")}"'
 
     def limit(self) -> str:
         return str(self.wrong_limit) if self.chance(30) else self.one_of("1", "2", "100", "null", "$limit", "$few")
@@ -174,6 +258,12 @@ def values_of_variables(draw: st.DrawFn, text: str) -> dict[str, Any]:
         "few": st.none() | st.sampled_from([1, 3, 100]),
         "status": st.none() | STATES,
         "published": st.none() | STATES,
+        "first": st.none() | st.sampled_from([1, 2, 3, 100]),
+        "last": st.none() | st.sampled_from([1, 2, 100]),
+        "cursor": st.none() | st.builds(cursor_of_post, st.integers(0, 9), st.just("createdAtDesc"), st.just({})),
+        "filter": st.none() | st.sampled_from(FILTERS).map(in_json),
+        "order": st.none() | st.sampled_from(list(ORDERS)),
+        "wayOfComments": st.none() | st.sampled_from(["createdAtAsc", "createdAtDesc"]),
         "yes": st.booleans(),
         "perhaps": st.booleans(),
         "input": INPUTS,

@@ -3,23 +3,42 @@
 The rules are said again, in words of their own: what the projections answer is held against this.
 """
 
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
 
 from ariadne import MutationType, ObjectType, QueryType, load_schema_from_path, make_executable_schema
 from django.conf import settings
+from django.core.signing import BadSignature
 from graphql import DocumentNode, ExecutionResult, GraphQLResolveInfo, execute_sync
 
 from blog.models import Author, Comment, Post
 from contentapi.errors import Forbidden, Malformed
-from contentapi.graphql.scalars import DATE_TIME
+from contentapi.graphql.scalars import DATE_TIME, serialize_date_time
 from contentapi.identity import Actor, Role
+from contentapi.pagination import signer
 
 QUERY, MUTATION = QueryType(), MutationType()
 POST, AUTHOR, COMMENT = ObjectType("Post"), ObjectType("Author"), ObjectType("Comment")
 
 
 Row = TypeVar("Row", Author, Post)
+
+ORDERS = {
+    f"{name}{way}": [f"{sign}{column}", f"{sign}pk"]
+    for name, column in {"createdAt": "created_at", "updatedAt": "updated_at", "title": "title"}.items()
+    for way, sign in {"Asc": "", "Desc": "-"}.items()
+}
+
+
+class Bound(NamedTuple):
+    """What a cursor is bound to."""
+
+    collection: str
+    filters: dict[str, Any]
+    parent: int | None
 
 
 @dataclass
@@ -31,6 +50,7 @@ class Plain:
     posts: list[Post]
     comments: list[Comment]
     written: list[Post]
+    in_order: dict[tuple[type[Post | Comment], str], list[Any]] = field(default_factory=dict)
 
 
 Info = GraphQLResolveInfo[Plain]
@@ -39,13 +59,26 @@ Info = GraphQLResolveInfo[Plain]
 def all_rows(actor: Actor, known_posts: list[int]) -> Plain:
     """Read everything. Posts beyond the known ones are those that the asker has just written."""
     posts = list(Post.objects.select_related("author").order_by("-created_at", "-pk"))
+    comments = list(Comment.objects.order_by("created_at", "pk"))
     return Plain(
         actor,
         list(Author.objects.all()),
         [post for post in posts if post.pk in known_posts],
-        list(Comment.objects.order_by("created_at", "pk")),
+        comments,
         sorted((post for post in posts if post.pk not in known_posts), key=lambda post: post.pk),
+        {
+            **{
+                (Post, order): list(Post.objects.select_related("author").order_by(*terms))
+                for order, terms in ORDERS.items()
+            },
+            (Comment, "createdAtAsc"): comments,
+            (Comment, "createdAtDesc"): comments[::-1],
+        },
     )
+
+
+def in_order(terms: list[str]) -> list[Post]:
+    return list(Post.objects.select_related("author").order_by(*terms))
 
 
 def may(actor: Actor, scope: str) -> bool:
@@ -115,6 +148,87 @@ def writer(written: Post | Comment, info: Info) -> Author:
 @POST.field("comments")
 def comments(post: Post, info: Info, limit: int | None = None) -> list[Comment]:
     return first([comment for comment in info.context.comments if comment.post_id == post.pk], limit, default=100)
+
+
+@QUERY.field("postsConnection")
+def posts_connection(_: None, info: Info, **given: Any) -> dict[str, Any]:
+    chosen = {name: value for name, value in sorted((given.pop("filter", None) or {}).items()) if value is not None}
+    order = given.pop("order_by", None) or "createdAtDesc"
+    rows = [
+        post for post in info.context.in_order[Post, order] if sees(info.context.actor, post) and fits(post, chosen)
+    ]
+    bound_to = {**{name: str(value) for name, value in chosen.items()}, "orderBy": ORDERS[order]}
+    return connection(info, rows, order, Bound("postsConnection", bound_to, None), given)
+
+
+def fits(post: Post, chosen: dict[str, Any]) -> bool:
+    return (
+        chosen.get("status", post.status) == post.status
+        and ("tag" not in chosen or chosen["tag"] in post.tags)
+        and chosen.get("author", str(post.author_id)) == str(post.author_id)
+        and ("created_from" not in chosen or post.created_at >= chosen["created_from"])
+        and ("created_before" not in chosen or post.created_at < chosen["created_before"])
+    )
+
+
+@POST.field("commentsConnection")
+def comments_connection(post: Post, info: Info, **given: Any) -> dict[str, Any]:
+    order = given.pop("order_by", None) or "createdAtAsc"
+    rows = [comment for comment in info.context.in_order[Comment, order] if comment.post_id == post.pk]
+    bound_to = Bound("blog.Post.comments", {"orderBy": ORDERS[order]}, post.pk)
+    return connection(info, rows, order, bound_to, given)
+
+
+def connection(info: Info, rows: list[Any], order: str, bound: Bound, given: dict[str, Any]) -> dict[str, Any]:
+    """Return a connection as Relay's specification says; what is around a page is looked up in the list."""
+    first_ones, last_ones = given.get("first"), given.get("last")
+    if first_ones is not None and last_ones is not None:
+        raise Malformed("Send first or last, not both.")
+    name, size = ("first", first_ones) if last_ones is None else ("last", last_ones)
+    size = 10 if size is None else size
+    if size < 1 or size > 100:
+        raise Malformed(f"{name} must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is {size}.")
+    ranks = {
+        row.pk: place
+        for place, row in enumerate(info.context.in_order[Post if bound.parent is None else Comment, order])
+    }
+    after, before = (rank_of(given.get(name), name, bound, ranks) for name in ("after", "before"))
+    within = [
+        row for row in rows if (after is None or ranks[row.pk] > after) and (before is None or ranks[row.pk] < before)
+    ]
+    page = within[:size] if name == "first" else within[-size:]
+    start = ranks[page[0].pk] if page else -1 if after is None else after + 1
+    end = ranks[page[-1].pk] if page else len(ranks) if before is None else before - 1
+    cursors = [cursor_of(row, order, bound) for row in page]
+    return {
+        "edges": [{"cursor": cursor, "node": row} for cursor, row in zip(cursors, page, strict=True)],
+        "total_count": len(rows),
+        "page_info": {
+            "has_next_page": any(ranks[row.pk] > end for row in rows),
+            "has_previous_page": any(ranks[row.pk] < start for row in rows),
+            "start_cursor": cursors[0] if page else None,
+            "end_cursor": cursors[-1] if page else None,
+        },
+    }
+
+
+def cursor_of(row: Post | Comment, order: str, bound: Bound) -> str:
+    value = getattr(row, ORDERS[order][0].lstrip("-"))
+    said = [row.pk, value if isinstance(value, str) else serialize_date_time(value), bound.parent]
+    return signer(bound.collection, bound.filters).sign(json.dumps(said, ensure_ascii=False).encode().hex())
+
+
+def rank_of(cursor: str | None, name: str, bound: Bound, ranks: dict[int, int]) -> int | None:
+    """Return the place that a cursor stands for among all there are."""
+    if cursor is None:
+        return None
+    try:
+        pk, _, parent = json.loads(bytes.fromhex(signer(bound.collection, bound.filters).unsign(cursor)))
+    except BadSignature:
+        parent = "foreign"
+    if parent != bound.parent:
+        raise Malformed(f"{name} must be a cursor of this connection, with the same filter and order.")
+    return ranks[pk]
 
 
 @POST.field("commentCount")

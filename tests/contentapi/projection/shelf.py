@@ -65,8 +65,13 @@ def fill() -> None:
             ]
         )
     )
+    Post.objects.bulk_create(posts())
+    Comment.objects.bulk_create(comments())
+
+
+def posts() -> list[Post]:
     states = ["published", "draft", "scheduled", "archived", "published"]
-    Post.objects.bulk_create(
+    return [
         Post(
             pk=pk,
             title=TEXTS[place % len(TEXTS)],
@@ -80,8 +85,11 @@ def fill() -> None:
             version=LAST if pk == LAST else place + 1,
         )
         for place, pk in enumerate(POSTS)
-    )
-    Comment.objects.bulk_create(
+    ]
+
+
+def comments() -> list[Comment]:
+    return [
         Comment(
             pk=FIRST + 1000 - place,
             post_id=POSTS[place % 4],
@@ -90,4 +98,4 @@ def fill() -> None:
             created_at=MOMENTS[place % 3],
         )
         for place in range(14)
-    )
+    ]
