@@ -125,6 +125,7 @@ class Post(models.Model):
             models.Index(F("created_at").desc(), F("id").desc(), name="blog_post_newest"),
             models.Index("status", F("created_at").desc(), F("id").desc(), name="blog_post_status_newest"),
             models.Index("author", F("created_at").desc(), F("id").desc(), name="blog_post_author_newest"),
+            models.Index("author", "status", F("created_at").desc(), F("id").desc(), name="blog_post_author_status"),
             GinIndex(fields=["tags"], name="blog_post_tags"),
             models.Index(fields=["publish_at"], condition=Q(status=PostStatus.SCHEDULED), name="blog_post_due"),
         ]

@@ -79,3 +79,14 @@ def test_a_page_is_read_from_indexes_without_a_sort(document: str, asker: str) -
 
     assert {node["Node Type"] for node in plan} & {"Seq Scan", "Sort", "Incremental Sort", "Hash"} == set()
     assert {"blog_author_pkey", "blog_comment_post_oldest"} <= {node.get("Index Name") for node in plan}
+
+
+@pytest.mark.parametrize("asker", ["anonymous", "operator"])
+@pytest.mark.usefixtures("shelves")
+def test_an_authors_posts_of_a_rare_state_are_found_without_reading_the_others(asker: str) -> None:
+    document = "{ posts { author { posts(status: scheduled) { id } } } }"
+    [(statement, parameters)] = run(document, actor=ASKERS[asker]).statements
+
+    plan = generic_plan(statement, parameters)
+
+    assert "blog_post_author_status" in {node.get("Index Name") for node in plan}
