@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from http import HTTPStatus
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import msgspec
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -205,7 +205,7 @@ def without_body(response: HttpResponse) -> HttpResponse:
 
 def decode(content: bytes, kind: type[B]) -> B:
     """Decode a JSON object. Raises `Malformed`, naming the place."""
-    body, whole = bodies.decode(content, decoder(kind), "what is expected")
+    body, whole = bodies.decode(content, cast("msgspec.json.Decoder[B]", decoder(kind)), "what is expected")
     require_storable(whole)
     return body
 

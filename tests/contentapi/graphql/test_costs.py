@@ -8,7 +8,8 @@ from ariadne import gql as sdl
 from graphql import build_schema, parse
 from pytest_django import Settings
 
-from contentapi.graphql.costs import ENDLESS, measure
+from contentapi.graphql.costs import measure
+from contentapi.graphql.limits import ENDLESS
 from contentapi.graphql.schema import SCHEMA
 from tests.conftest import GraphQL
 from tests.contentapi.graphql.conftest import Post
