@@ -132,8 +132,8 @@ def test_a_statement_that_waits_too_long_is_503(served: Run, database: Database)
 def test_a_failure_inside_is_told_by_an_id_under_which_the_log_has_its_traceback(
     served: Run, database: Database
 ) -> None:
-    with psycopg.connect(database.url) as connection:
-        connection.execute("ALTER TABLE blog_post RENAME COLUMN title TO lost_title")
+    with psycopg.connect(database.url) as inside:
+        inside.execute("ALTER TABLE blog_post RENAME COLUMN title TO lost_title")
 
     client = HTTPConnection("localhost", int(served.port), timeout=30)
     client.request("POST", "/graphql", '{"query": "{ posts { title } }"}', {"Content-Type": "application/json"})

@@ -33,12 +33,9 @@ def documents(run: Run) -> st.SearchStrategy[str]:
     )
     schema = schemathesis.graphql.from_url(f"http://127.0.0.1:{run.port}/graphql")
     operations = [result.ok() for result in schema.get_all_operations() if isinstance(result, Ok)]
-    strategies: list[st.SearchStrategy[Any]] = [
-        operation.as_strategy(generation_mode=mode)
-        for operation in operations
-        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
-    ]
-    made: st.SearchStrategy[str] = st.one_of(strategies).map(lambda case: str(case.body))
+    modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+    cases: list[st.SearchStrategy[Any]] = [it.as_strategy(generation_mode=mode) for it in operations for mode in modes]
+    made: st.SearchStrategy[str] = st.one_of(cases).map(lambda case: str(case.body))
     return made | st.builds(broken, made, st.floats(0, 1), st.text(max_size=3), st.integers(0, 5))
 
 

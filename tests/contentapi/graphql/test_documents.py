@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from contentapi.graphql.documents import DOCUMENTS
 from tests.conftest import GraphQL
 
 pytestmark = pytest.mark.django_db
@@ -50,3 +51,47 @@ def test_a_short_document_that_cannot_be_parsed_is_no_matter_of_limits(gql: Grap
     answer = gql("{ posts( # }")
 
     assert (answer.status, answer.codes) == (400, ["GRAPHQL_PARSE_FAILED"])
+
+
+@pytest.fixture
+def without_introspection(settings: Any) -> None:
+    DOCUMENTS.clear()
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_introspection="off")
+
+
+@pytest.mark.parametrize("document", ["{ __schema { description } }", '{ __type(name: "Post") { name } }'])
+@pytest.mark.usefixtures("without_introspection")
+def test_without_introspection_the_schema_cannot_be_asked_for(gql: GraphQL, document: str) -> None:
+    answer = gql(document)
+
+    assert (answer.status, answer.codes) == (400, ["GRAPHQL_VALIDATION_FAILED"])
+
+
+@pytest.mark.usefixtures("without_introspection")
+def test_without_introspection_a_type_still_has_its_name(gql: GraphQL) -> None:
+    assert gql("{ __typename }").data == {"__typename": "Query"}
+
+
+MISTAKES: list[tuple[str, dict[str, Any]]] = [
+    ("{ pots { id } }", {}),
+    ("{ posts(limt: 1) { id } }", {}),
+    ("{ posts(status: publishd) { id } }", {}),
+    ("{ ... on Qury { __typename } }", {}),
+    ("mutation { createPost(input: {titl: 1}) { id } }", {}),
+    ("query ($s: PostStatus) { posts(status: $s) { id } }", {"s": "publishd"}),
+    ("mutation ($i: CreatePostInput!) { createPost(input: $i) { id } }", {"i": {"title": "", "body": "", "tag": []}}),
+]
+
+
+@pytest.mark.parametrize(("document", "variables"), MISTAKES)
+def test_a_mistake_is_met_with_a_suggestion(gql: GraphQL, document: str, variables: dict[str, Any]) -> None:
+    assert "Did you mean" in str(gql(document, **variables).body["errors"])
+
+
+@pytest.mark.parametrize(("document", "variables"), MISTAKES)
+@pytest.mark.usefixtures("without_introspection")
+def test_without_introspection_nothing_is_suggested(gql: GraphQL, document: str, variables: dict[str, Any]) -> None:
+    answer = gql(document, **variables)
+
+    assert answer.status == 400
+    assert "Did you mean" not in str(answer.body["errors"])

@@ -117,3 +117,14 @@ def test_a_window_is_read_from_the_index_of_its_order() -> None:
             sorts = [node for node in plan if node["Node Type"] in ("Sort", "Incremental Sort")]
             assert len(sorts) == ("last" in window), "only a page that is read backwards is turned round"
             assert all("Limit" in {below["Node Type"] for below in nodes(node)} for node in sorts)
+
+
+@pytest.mark.parametrize("asker", ["anonymous", "operator"])
+@pytest.mark.usefixtures("shelves")
+def test_an_authors_posts_of_a_rare_state_are_found_without_reading_the_others(asker: str) -> None:
+    document = "{ posts { author { posts(status: scheduled) { id } } } }"
+    [(statement, parameters)] = run(document, actor=ASKERS[asker]).statements
+
+    plan = generic_plan(statement, parameters)
+
+    assert "blog_post_author_status" in {node.get("Index Name") for node in plan}

@@ -1,0 +1,181 @@
+"""Documents made by chance from the schema, at the limits and within them."""
+
+import random
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphql import (
+    GraphQLArgument,
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLObjectType,
+    GraphQLSyntaxError,
+    get_named_type,
+    is_non_null_type,
+    is_object_type,
+    parse,
+)
+
+SIZES = ("limit", "first", "last")
+TRIES = 60
+
+
+@dataclass
+class Selection:
+    """A field, its arguments as they are written, and what is selected of it."""
+
+    name: str
+    kind: GraphQLObjectType | None
+    arguments: dict[str, str]
+    children: list["Selection"] = field(default_factory=list)
+
+
+def written(roots: list[Selection]) -> str:
+    return "{ " + " ".join(lines(roots)) + " }"
+
+
+def lines(selections: list[Selection]) -> Iterator[str]:
+    """Yield fields as they are written; those of a name that there is already, under an alias."""
+    names: set[str] = set()
+    for place, selection in enumerate(selections):
+        alias = f"a{place}: " if selection.name in names else ""
+        names.add(selection.name)
+        given = ", ".join(f"{name}: {value}" for name, value in selection.arguments.items())
+        inside = f" {{ {' '.join(lines(selection.children))} }}" if selection.children else ""
+        yield f"{alias}{selection.name}{f'({given})' if given else ''}{inside}"
+
+
+def all_of(selections: list[Selection]) -> Iterator[list[Selection]]:
+    """Yield every list of fields."""
+    yield selections
+    for selection in selections:
+        if selection.kind:
+            yield from all_of(selection.children)
+
+
+class Grower:
+    def __init__(self, rng: random.Random, posts: int) -> None:
+        from contentapi.graphql.schema import SCHEMA
+
+        self.rng, self.posts, self.schema = rng, posts, SCHEMA
+        self.query: Any = SCHEMA.query_type
+
+    def first(self) -> list[list[Selection]]:
+        """Return what a person would try: the largest page, many pages, and the whole schema many times."""
+        page = Selection("posts", self.schema.type_map["Post"], {"limit": "100"}, [])  # type: ignore[arg-type]
+        page.children = [
+            Selection("body", None, {}),
+            self.leafy("comments", page.kind),
+            self.leafy("author", page.kind),
+        ]
+        many = [Selection("posts", page.kind, {"limit": "100"}, [self.leafy("author", page.kind)]) for _ in range(20)]
+        return [roots for roots in ([page], many) if self.fits(roots)]
+
+    def leafy(self, name: str, kind: Any) -> Selection:
+        """Return a field with every scalar below it."""
+        below: Any = get_named_type(kind.fields[name].type)
+        scalars = [
+            Selection(leaf, None, {})
+            for leaf, it in below.fields.items()
+            if not is_object_type(get_named_type(it.type))
+        ]
+        return Selection(name, below, {}, scalars)
+
+    def fits(self, roots: list[Selection]) -> bool:
+        from contentapi.errors import LimitExceeded
+        from contentapi.graphql.costs import measure, require_affordable
+        from contentapi.graphql.limits import require_within_limits, sizes_of
+
+        text = written(roots)
+        try:
+            document = parse(text, max_lexical_tokens=2000)
+            require_within_limits(sizes_of(document), None)
+            require_affordable(measure(self.schema, document).chosen(None).value(None))
+        except (LimitExceeded, GraphQLSyntaxError):  # the second for more tokens than there may be
+            return False
+        return len(text) < 32_000
+
+    def fresh(self) -> list[Selection] | None:
+        for _ in range(TRIES):
+            roots = [self.grown(self.query, self.rng.randint(1, 10)) for _ in range(self.rng.randint(1, 20))]
+            if self.fits(roots):
+                return roots
+        return None
+
+    def changed(self, roots: list[Selection]) -> list[Selection] | None:
+        """Return a document with one to three changes, which fits; None where none was found."""
+        for _ in range(TRIES):
+            other = deepcopy(roots, {id(kind): kind for kind in self.schema.type_map.values()})
+            for _ in range(self.rng.randint(1, 3)):
+                self.change(other)
+            if other and self.fits(other):
+                return other
+        return None
+
+    def change(self, roots: list[Selection]) -> None:
+        place = self.rng.choice(list(all_of(roots)))
+        if not place:
+            return
+        chosen = self.rng.choice(place)
+        match self.rng.randrange(5):
+            case 0 if len(place) > 1:
+                place.remove(chosen)
+            case 1:
+                place.append(deepcopy(chosen, {id(kind): kind for kind in self.schema.type_map.values()}))
+            case 2 if chosen.kind:
+                chosen.children.append(self.grown(chosen.kind, self.rng.randint(0, 3)))
+            case 3:
+                parent = self.query if place is roots else self.parent_of(roots, place)
+                place.append(self.grown(parent, self.rng.randint(0, 3)))
+            case _:
+                parent = self.query if place is roots else self.parent_of(roots, place)
+                chosen.arguments = self.arguments(parent.fields[chosen.name].args)
+
+    def parent_of(self, roots: list[Selection], place: list[Selection]) -> Any:
+        for selections in all_of(roots):
+            for selection in selections:
+                if selection.children is place:
+                    return selection.kind
+        return self.query
+
+    def grown(self, kind: Any, depth: int) -> Selection:
+        name = self.rng.choice(
+            [name for name, it in kind.fields.items() if depth > 0 or not is_object_type(get_named_type(it.type))]
+            or list(kind.fields)
+        )
+        described = kind.fields[name]
+        below: Any = get_named_type(described.type)
+        if not is_object_type(below):
+            return Selection(name, None, self.arguments(described.args))
+        children = [self.grown(below, depth - 1) for _ in range(self.rng.randint(1, 4))]
+        return Selection(name, below, self.arguments(described.args), children)
+
+    def arguments(self, described: dict[str, GraphQLArgument]) -> dict[str, str]:
+        given = {}
+        for name, argument in described.items():
+            if name == "last" and "first" in given:
+                continue
+            if is_non_null_type(argument.type) or self.rng.random() < 0.5:
+                value = self.literal(name, argument.type)
+                if value is not None:
+                    given[name] = value
+        return given
+
+    def literal(self, name: str, kind: Any) -> str | None:
+        named = get_named_type(kind)
+        if name in SIZES:
+            return str(self.rng.choice((1, 2, 5, 10, 20, 50, 100)))
+        if isinstance(named, GraphQLEnumType):
+            return str(self.rng.choice(list(named.values)))
+        if isinstance(named, GraphQLInputObjectType):
+            members = {key: self.literal(key, it.type) for key, it in named.fields.items() if self.rng.random() < 0.5}
+            return "{" + ", ".join(f"{key}: {value}" for key, value in members.items() if value is not None) + "}"
+        if named.name == "ID":
+            return str(self.rng.choice((1, 1, 2, self.rng.randint(1, self.posts))))
+        if named.name == "DateTime":
+            return '"2026-01-01T00:00:00Z"'
+        if named.name == "Boolean":
+            return self.rng.choice(("true", "false"))
+        return '"tag1"' if named.name == "String" and name not in ("after", "before") else None

@@ -1,0 +1,59 @@
+"""One rule for the status: 200 without an error, 294 with some data, else that of the worst error."""
+
+from itertools import combinations
+
+import pytest
+
+from contentapi.graphql.errors import PARTIAL_SUCCESS, WORST_FIRST
+from contentapi.identity import Role
+from tests.conftest import GraphQL
+from tests.factories import make_actor, make_author, make_post
+
+pytestmark = pytest.mark.django_db
+
+FAILING = {
+    403: "updatePost(input: {id: $others, title: \"t\"}) { id }",
+    404: "publishPost(id: 0) { id }",
+    409: 'deletePost(id: $own, expectedVersion: "99")',
+    422: 'createPost(input: {title: "", body: ""}) { id }',
+}  # fmt: skip
+FINE = "publishPost(id: $own) { id }"
+SETS = [statuses for number in (1, 2, 4) for statuses in combinations(FAILING, number)]
+
+
+def ask(gql: GraphQL, fields: list[str]) -> tuple[int, list[int]]:
+    """Return the status of the answer, and that of each error, as the author of one of two posts."""
+    author = make_author()
+    own, others = make_post(author=author), make_post()
+    document = " ".join(f"m{number}: {field}" for number, field in enumerate([*fields, "__typename @skip(if: true)"]))
+    answer = gql(
+        f"mutation ($own: ID! = 0, $others: ID! = 0) {{ {document} own: publishPost(id: $own) @skip(if: true) {{ id }} "
+        "others: publishPost(id: $others) @skip(if: true) { id } }",
+        actor=make_actor(Role.AUTHOR, author=author),
+        own=own.pk,
+        others=others.pk,
+    )
+    return answer.status, [error["extensions"]["status"] for error in answer.body.get("errors", [])]
+
+
+@pytest.mark.parametrize("statuses", SETS, ids=str)
+def test_without_any_data_the_worst_error_is_the_status(gql: GraphQL, statuses: tuple[int, ...]) -> None:
+    status, told = ask(gql, [FAILING[number] for number in reversed(statuses)])
+
+    assert told == list(reversed(statuses))
+    assert status == min(statuses, key=WORST_FIRST.index)
+
+
+@pytest.mark.parametrize("statuses", SETS, ids=str)
+def test_with_some_data_it_is_partial_success_whatever_else_has_failed(gql: GraphQL, statuses: tuple[int, ...]) -> None:
+    status, told = ask(gql, [*(FAILING[number] for number in statuses), FINE])
+
+    assert (status, told) == (PARTIAL_SUCCESS, list(statuses))
+
+
+def test_without_an_error_it_is_200(gql: GraphQL) -> None:
+    assert ask(gql, [FINE]) == (200, [])
+
+
+def test_the_order_is_that_of_the_decisions() -> None:
+    assert WORST_FIRST == (500, 503, 429, 401, 403, 404, 409, 413, 422, 400)
