@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contentapi.explorer import build, digest
+from contentapi.explorer import HERE, build, digest
 
 pytestmark = pytest.mark.processes
 
@@ -86,7 +86,7 @@ def test_two_at_once_build_once_and_put_away_what_is_outdated(built: Path, capfd
 
 
 def test_the_lock_pins_every_package_by_its_content_and_names_no_registry() -> None:
-    lock = json.loads((build.HERE / "package-lock.json").read_text())
+    lock = json.loads((HERE / "package-lock.json").read_text())
     packages = {name: package for name, package in lock["packages"].items() if name}
 
     assert len(packages) > 50
