@@ -1,0 +1,51 @@
+"""What a typed client asks for, and what it is made with. That it compiles and works is in tests/e2e."""
+
+import json
+from typing import Any
+
+from graphql import (
+    FieldNode,
+    GraphQLObjectType,
+    TypeInfo,
+    TypeInfoVisitor,
+    Visitor,
+    is_object_type,
+    parse,
+    validate,
+    visit,
+)
+
+from contentapi.graphql.schema import SCHEMA
+from tests.e2e.checkout import ROOT
+
+CLIENT = ROOT / "tests" / "contract" / "client"
+OPERATIONS = parse((CLIENT / "operations.graphql").read_text())
+
+
+class Selected(Visitor):
+    """Collects the fields that a document selects, as `Type.field`."""
+
+    def __init__(self, types: TypeInfo) -> None:
+        super().__init__()
+        self.types = types
+        self.fields: set[str] = set()
+
+    def enter_field(self, node: FieldNode, *_: Any) -> None:
+        self.fields.add(f"{self.types.get_parent_type()}.{node.name.value}")
+
+
+def test_the_operations_of_the_client_are_valid_and_select_every_field_of_the_schema() -> None:
+    selected = Selected(TypeInfo(SCHEMA))
+    visit(OPERATIONS, TypeInfoVisitor(selected.types, selected))
+
+    types = [kind for name, kind in SCHEMA.type_map.items() if is_object_type(kind) and not name.startswith("__")]
+    fields = {f"{kind}.{name}" for kind in types if isinstance(kind, GraphQLObjectType) for name in kind.fields}
+    assert validate(SCHEMA, OPERATIONS) == []
+    assert fields - selected.fields == set()
+
+
+def test_the_lock_pins_every_package_by_its_content_and_names_no_registry() -> None:
+    packages = json.loads((CLIENT / "package-lock.json").read_text())["packages"]
+
+    pinned = {name: package for name, package in packages.items() if name}
+    assert [name for name, package in pinned.items() if "integrity" not in package or "resolved" in package] == []

@@ -1,0 +1,82 @@
+"""A typed client that graphql-codegen makes of the SDL: it compiles, and it works against a real server."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from contentapi.explorer.build import INSTALL, has_node
+from tests.e2e.checkout import ROOT, Checkout, free_port
+
+CLIENT = ROOT / "tests" / "contract" / "client"
+
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.thorough,
+    pytest.mark.skipif(not has_node(), reason="Node and npm are not installed"),
+]
+
+
+def npm(folder: Path, *command: str) -> str:
+    """Run npm. Returns what it said where it failed, else nothing."""
+    done = subprocess.run(["npm", *command], cwd=folder, capture_output=True, text=True, check=False)
+    return f"{done.stdout}{done.stderr}" if done.returncode else ""
+
+
+@pytest.fixture(scope="module")
+def generated() -> Iterator[Path]:
+    """The client with what graphql-codegen made for it, in a folder that goes with it: it has a hundred megabytes."""
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        shutil.copytree(CLIENT, folder, dirs_exist_ok=True)
+        (folder / "sdl").mkdir()
+        for file in (ROOT / "schema").glob("*.graphql"):
+            shutil.copy(file, folder / "sdl")
+        assert npm(folder, *INSTALL[1:]) == ""
+        assert npm(folder, "run", "generate") == ""
+        yield folder
+
+
+def test_it_compiles_and_goes_through_the_domain_on_a_real_server(generated: Path, checkout: Checkout) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    key = (checkout.folder / "var/demo_api_key").read_text()
+
+    assert npm(generated, "run", "compile") == ""
+    command = ["node", "compiled/client.js", f"http://localhost:{run.port}/graphql", key]
+    printed = subprocess.run(command, cwd=generated, capture_output=True, text=True, check=False)
+
+    assert printed.stderr == ""
+    assert json.loads(printed.stdout) == {
+        "role": "admin",
+        "states": ["draft", "scheduled", "draft", "published", "archived"],
+        "title": "Typed anew",
+        "newest": {"title": "Typed anew", "tags": ["a"], "comments": ["First."]},
+        "newestOfAuthor": "Typed anew",
+        "deletedTheComment": True,
+        "deletedThePost": True,
+        "post": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("newest.title,", "newest.titel,", "Property 'titel' does not exist"),
+        ('body: "By a client."', "body: 1", "Type 'number' is not assignable to type 'string'"),
+        ('status: "published"', 'status: "lost"', "Type '\"lost\"' is not assignable to type"),
+        ("posts[0]?.title", "posts[0].title", "Object is possibly 'undefined'"),
+    ],
+)
+def test_what_the_schema_does_not_have_does_not_compile(generated: Path, right: str, wrong: str, message: str) -> None:
+    source = (CLIENT / "client.ts").read_text()
+    assert right in source
+
+    (generated / "client.ts").write_text(source.replace(right, wrong))
+    said = npm(generated, "run", "compile")
+    (generated / "client.ts").write_text(source)
+
+    assert message in said
