@@ -45,7 +45,7 @@ def call(method: str, path: str, body: bytes = b"", **changes: Any) -> tuple[int
         **changes,
     }
     started: list[Any] = []
-    parts = FrontDoor(WSGIHandler())(environ, lambda status, headers: started.append((status, headers)))  # type: ignore[arg-type,func-returns-value,misc]
+    parts = FrontDoor(WSGIHandler())(environ, lambda status, headers: started.append((status, headers)))  # type: ignore[arg-type]
     content = b"".join(parts)
     status, headers = started[0]
     assert len({name.lower() for name, _ in headers}) == len(headers)
@@ -53,7 +53,7 @@ def call(method: str, path: str, body: bytes = b"", **changes: Any) -> tuple[int
 
 
 Request = tuple[str, str, dict[str, Any]]
-JSON_TYPE = {"CONTENT_TYPE": "application/json"}
+JSON_TYPE: dict[str, Any] = {"CONTENT_TYPE": "application/json"}
 FAILURES: list[tuple[Request, int, str, dict[str, str]]] = [
     (("GET", "/nowhere", {}), 404, "NOT_FOUND", {}),
     (("GET", "/v1", {}), 404, "NOT_FOUND", {}),
@@ -142,7 +142,7 @@ def test_too_many_requests_are_told_when_to_come_back(settings: Settings, path: 
 
 @pytest.mark.parametrize("accept", ["", PROBLEM])
 @pytest.mark.parametrize("origin", [{}, {"HTTP_ORIGIN": "https://www.example.com"}])
-def test_a_crash_says_nothing_of_itself(accept: str, origin: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
+def test_a_crash_says_nothing_of_itself(accept: str, origin: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE blog_post RENAME TO lost")
 
@@ -193,7 +193,7 @@ def test_also_the_endpoint_answers_head_without_a_body() -> None:
 
 
 @pytest.mark.parametrize("origin", [{}, {"HTTP_ORIGIN": "https://www.example.com"}])
-def test_an_answer_without_content_has_no_length(origin: dict[str, str]) -> None:
+def test_an_answer_without_content_has_no_length(origin: dict[str, Any]) -> None:
     status, given, content = call("OPTIONS", "/v1/posts", **origin)
 
     assert (status, content, given["Allow"]) == (204, b"", "GET, HEAD, POST, OPTIONS")

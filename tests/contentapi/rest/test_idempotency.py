@@ -33,7 +33,7 @@ def key(db: None) -> str:  # noqa: ARG001
     return api_key_of(make_actor(Role.ADMIN))
 
 
-def post(path: str, body: Any, credential: str, idempotency_key: str = "one", **headers: str) -> Reply:
+def post(path: str, body: Any, credential: str, idempotency_key: str = "one", **headers: Any) -> Reply:
     return ask("POST", path, body, X_API_Key=credential, Idempotency_Key=idempotency_key, **headers)
 
 

@@ -57,7 +57,7 @@ def test_other_paths_lead_nowhere(path: str) -> None:
         ("", {"Accept": f"{OTHER}, */*;q=0.1"}),
     ],
 )
-def test_every_way_to_name_the_version_gives_the_same(prefix: str, headers: dict[str, str]) -> None:
+def test_every_way_to_name_the_version_gives_the_same(prefix: str, headers: dict[str, Any]) -> None:
     path = f"/posts/{make_post().pk}"
 
     reply = ask("GET", prefix + path, **headers)
@@ -102,7 +102,7 @@ def test_the_answer_is_of_the_type_that_is_preferred(accept: str, content_type: 
         ("", {"X_API_Version": "2", "Accept": OTHER}, (400, "BAD_REQUEST")),
     ],
 )
-def test_a_version_that_is_none_is_refused(prefix: str, headers: dict[str, str], failure: tuple[int, str]) -> None:
+def test_a_version_that_is_none_is_refused(prefix: str, headers: dict[str, Any], failure: tuple[int, str]) -> None:
     reply = ask("GET", f"{prefix}/posts", **headers)
 
     assert reply.failure[:2] == failure
