@@ -8,10 +8,9 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from io import BytesIO
 from statistics import median
-from typing import Any
 
+from benchmarks.inside import send
 from benchmarks.places import WORK
 
 os.environ["CONTENTAPI_VAR"] = str(WORK / "identity")
@@ -70,23 +69,7 @@ def statements(query: str, headers: Mapping[str, str]) -> int:
 
 
 def ask(body: bytes, headers: Mapping[str, str]) -> None:
-    environ: dict[str, Any] = {
-        "REQUEST_METHOD": "POST",
-        "PATH_INFO": "/graphql",
-        "HTTP_HOST": "localhost",
-        "REMOTE_ADDR": "127.0.0.1",
-        "SERVER_NAME": "localhost",
-        "SERVER_PORT": "8000",
-        "CONTENT_TYPE": "application/json",
-        "CONTENT_LENGTH": str(len(body)),
-        "wsgi.input": BytesIO(body),
-        "wsgi.url_scheme": "http",
-        **headers,
-    }
-    told: list[str] = []
-    answer = b"".join(application(environ, lambda status, _: told.append(status)))  # type: ignore[arg-type]
-    if told != ["200 OK"]:
-        raise RuntimeError(f"{told}: {answer.decode()}")
+    send(application, body, headers)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,8 @@ def failure_response(exception: Exception, accept: str = "") -> HttpResponse:
 
 
 def response_of(answer: Answer) -> HttpResponse:
-    return HttpResponse(answer.body, status=answer.status, headers={**answer.headers, "Vary": "Accept"})
+    headers = {**answer.headers, "Content-Length": str(len(answer.body)), "Vary": "Accept"}
+    return HttpResponse(answer.body, status=answer.status, headers=headers)
 
 
 def accept_of(request: HttpRequest) -> str:

@@ -1,0 +1,200 @@
+"""Failures over WSGI, wherever in the server they come up: in both shapes, with their headers."""
+
+import io
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import connection
+from pytest_django import Settings
+
+from contentapi.errors import Unavailable
+from contentapi.front_door import FrontDoor
+from contentapi.identity import Role
+from tests.conftest import api_key_of
+from tests.factories import make_actor
+
+pytestmark = pytest.mark.django_db
+
+PROBLEM = "application/problem+json"
+MEMBERS = ["type", "title", "status", "detail", "errors", "requestId"]
+
+
+@pytest.fixture(autouse=True)
+def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the test's transaction, which Django would close with a connection that has failed in it."""
+    monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", lambda: None)
+
+
+def call(method: str, path: str, body: bytes = b"", **changes: Any) -> tuple[int, dict[str, str], bytes]:
+    """Call the application as a server does: what comes back is all that a client sees."""
+    environ = {
+        "REQUEST_METHOD": method,
+        "PATH_INFO": path,
+        "QUERY_STRING": "",
+        "SCRIPT_NAME": "",
+        "HTTP_HOST": "localhost:8000",
+        "SERVER_NAME": "localhost",
+        "SERVER_PORT": "8000",
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.url_scheme": "http",
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.errors": io.StringIO(),
+        **changes,
+    }
+    started: list[Any] = []
+    parts = FrontDoor(WSGIHandler())(environ, lambda status, headers: started.append((status, headers)))  # type: ignore[arg-type]
+    content = b"".join(parts)
+    status, headers = started[0]
+    assert len({name.lower() for name, _ in headers}) == len(headers)
+    return int(status[:3]), dict(headers), content
+
+
+Request = tuple[str, str, dict[str, Any]]
+JSON_TYPE: dict[str, Any] = {"CONTENT_TYPE": "application/json"}
+FAILURES: list[tuple[Request, int, str, dict[str, str]]] = [
+    (("GET", "/nowhere", {}), 404, "NOT_FOUND", {}),
+    (("GET", "/v1", {}), 404, "NOT_FOUND", {}),
+    (("GET", "/v1/nowhere", {}), 404, "NOT_FOUND", {}),
+    (("GET", "/v2/posts", {}), 404, "NOT_FOUND", {}),
+    (("GET", "/posts/", {}), 404, "NOT_FOUND", {}),
+    (("GET", "/posts/0", {}), 404, "NOT_FOUND", {}),
+    (("GET", "/posts/\xc3\xa9", {}), 404, "NOT_FOUND", {}),
+    (("GET", "/posts/\xff\x00", {}), 404, "NOT_FOUND", {}),
+    (("PUT", "/posts", {}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD, POST, OPTIONS"}),
+    (("TRACE", "/v1/posts/1", {}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD, PATCH, DELETE, OPTIONS"}),
+    (("POST", "/.well-known/jwks.json", {}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD"}),
+    (("POST", "/posts", {}), 415, "UNSUPPORTED_MEDIA_TYPE", {}),
+    (("POST", "/posts", {"body": b"{", **JSON_TYPE}), 400, "BAD_REQUEST", {}),
+    (("POST", "/posts", {"body": b" " * 2**21, **JSON_TYPE}), 413, "TOO_LARGE", {}),
+    (("POST", "/posts", {"body": b'{"title": "t", "body": "b"}', **JSON_TYPE}), 401, "UNAUTHENTICATED",
+     {"WWW-Authenticate": 'ApiKey realm="contentapi", Bearer realm="contentapi"'}),
+    (("GET", "/posts", {"HTTP_AUTHORIZATION": "Bearer x"}), 401, "UNAUTHENTICATED",
+     {"WWW-Authenticate": 'ApiKey realm="contentapi", Bearer realm="contentapi", error="invalid_token"'}),
+    (("GET", "/posts", {"HTTP_HOST": "elsewhere.invalid"}), 400, "BAD_REQUEST", {}),
+    (("GET", "/nowhere", {"HTTP_HOST": "a b<"}), 400, "BAD_REQUEST", {}),
+    (("GET", "/posts", {"QUERY_STRING": "&".join(f"a{n}" for n in range(2000))}), 400, "BAD_REQUEST", {}),
+    (("GET", "/nowhere", {"HTTP_ORIGIN": "https://www.example.com"}), 404, "NOT_FOUND", {}),
+    (("PUT", "/posts", {"HTTP_ORIGIN": "x"}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD, POST, OPTIONS"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("request_", "status", "code", "headers"), FAILURES, ids=str)
+@pytest.mark.parametrize("accept", ["", PROBLEM])
+def test_a_failure_is_said_in_the_shape_that_is_asked_for(
+    request_: Request, status: int, code: str, headers: dict[str, str], accept: str
+) -> None:
+    method, path, changes = request_
+
+    found, given, content = call(method, path, HTTP_ACCEPT=accept, **changes)
+
+    assert (found, given["X-Error-Code"]) == (status, code)
+    assert headers.items() <= given.items()
+    assert given["Content-Length"] == str(len(content))
+    assert "Accept" in given["Vary"].split(", ")
+    require_shape(given, json.loads(content), status, accept)
+
+
+def require_shape(given: dict[str, str], body: Any, status: int, accept: str) -> None:
+    assert given["Content-Type"] == (accept or "application/json")
+    if accept:
+        assert list(body) == MEMBERS
+        assert (body["type"], body["status"], body["requestId"]) == ("about:blank", status, given["X-Request-ID"])
+    else:
+        assert list(body) == ["error"]
+        assert body["error"]
+
+
+def test_what_is_not_acceptable_is_said_in_json() -> None:
+    status, given, content = call("GET", "/posts", HTTP_ACCEPT="text/html")
+
+    assert status == 406
+    require_shape(given, json.loads(content), 406, "")
+
+
+@pytest.mark.parametrize("accept", ["", PROBLEM])
+def test_an_invalid_body_names_its_fields(accept: str) -> None:
+    key = api_key_of(make_actor(Role.AUTHOR))
+    body = b'{"title": " ", "body": "b"}'
+
+    status, given, content = call("POST", "/posts", body, HTTP_ACCEPT=accept, HTTP_X_API_KEY=key, **JSON_TYPE)
+
+    require_shape(given, json.loads(content), 422, accept)
+    assert status == 422
+    if accept:
+        assert json.loads(content)["errors"] == {"title": ["This must not be empty."]}
+
+
+@pytest.mark.parametrize("accept", ["", PROBLEM])
+@pytest.mark.parametrize("path", ["/posts", "/nowhere", "/.well-known/jwks.json"])
+def test_too_many_requests_are_told_when_to_come_back(settings: Settings, path: str, accept: str) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/minute")
+    call("GET", "/posts")
+
+    status, given, content = call("GET", path, HTTP_ACCEPT=accept)
+
+    assert (status, given["X-Error-Code"], given["Retry-After"]) == (429, "RATE_LIMITED", "60")
+    assert {"RateLimit", "RateLimit-Policy", "X-Request-ID"} <= set(given)
+    require_shape(given, json.loads(content), 429, accept)
+
+
+@pytest.mark.parametrize("accept", ["", PROBLEM])
+@pytest.mark.parametrize("origin", [{}, {"HTTP_ORIGIN": "https://www.example.com"}])
+def test_a_crash_says_nothing_of_itself(accept: str, origin: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE blog_post RENAME TO lost")
+
+    status, given, content = call("GET", "/posts", HTTP_ACCEPT=accept, **origin)
+
+    assert (status, given["X-Error-Code"]) == (500, "INTERNAL")
+    assert b"lost" not in content
+    assert b"blog_post" not in content
+    require_shape(given, json.loads(content), 500, accept)
+    assert [record.name for record in caplog.records if record.exc_info] == ["contentapi.rest"]
+
+
+@pytest.mark.parametrize("accept", ["", PROBLEM])
+@pytest.mark.parametrize(
+    ("exception", "status", "headers"), [(RuntimeError("secret"), 500, {}), (Unavailable(), 503, {"Retry-After": "5"})]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_fails_outside_of_resources_is_said_like_that_too(
+    monkeypatch: pytest.MonkeyPatch, exception: Exception, status: int, headers: dict[str, str], accept: str
+) -> None:
+    def fail() -> None:
+        raise exception
+
+    monkeypatch.setattr("contentapi.keys_view.keys", fail)
+
+    found, given, content = call("GET", "/.well-known/jwks.json", HTTP_ACCEPT=accept)
+
+    assert found == status
+    assert headers.items() <= given.items()
+    assert b"secret" not in content
+    require_shape(given, json.loads(content), status, accept)
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/v2/posts", "/posts/0", "/posts", "/.well-known/jwks.json"])
+def test_no_answer_to_head_has_a_body(path: str) -> None:
+    _, of_get, content = call("GET", path)
+
+    _, of_head, nothing = call("HEAD", path)
+
+    assert nothing == b""
+    assert of_head["Content-Length"] == of_get["Content-Length"] == str(len(content))
+
+
+def test_also_the_endpoint_answers_head_without_a_body() -> None:
+    status, _, content = call("HEAD", "/graphql")
+
+    assert (status, content) == (405, b"")
+
+
+@pytest.mark.parametrize("origin", [{}, {"HTTP_ORIGIN": "https://www.example.com"}])
+def test_an_answer_without_content_has_no_length(origin: dict[str, Any]) -> None:
+    status, given, content = call("OPTIONS", "/v1/posts", **origin)
+
+    assert (status, content, given["Allow"]) == (204, b"", "GET, HEAD, POST, OPTIONS")
+    assert {"Content-Length", "Content-Type"}.isdisjoint(given)

@@ -1,0 +1,181 @@
+"""The version of the API, named by path, by Accept, by X-API-Version; and paths that keep their prefix."""
+
+from typing import Any
+
+import pytest
+from django.urls import get_resolver
+
+from contentapi.identity import Actor, Role
+from contentapi.rest import Resource
+from contentapi.routes import Routes, resources_in
+from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
+from tests.resources import Reply, ask
+
+pytestmark = pytest.mark.django_db
+
+VENDOR = "application/vnd.contentapi.v1+json"
+OTHER = "application/vnd.contentapi.v2+json"
+PATHS = [path for path, _ in resources_in(get_resolver().url_patterns)]
+
+
+def test_every_path_is_there_under_the_prefix_too() -> None:
+    plain = {path for path in PATHS if not path.startswith("v1/")}
+
+    assert {f"v1/{path}" for path in plain} == set(PATHS) - plain
+    assert len(plain) >= 13
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_path_leads_to_one_resource_by_both_ways(path: str) -> None:
+    asked = "/" + path.replace("<str:", "").replace(">", "")
+    found = Routes(get_resolver().url_patterns).find(asked)
+    by_django = get_resolver().resolve(asked)
+
+    assert found is not None
+    assert isinstance(found[0], Resource)
+    assert found == (getattr(by_django.func, "resource", None), by_django.kwargs)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "", "/v1", "/v1/", "/v1/v1/posts", "/posts/", "/posts//", "/posts//comments", "//posts", "/*", "/posts/1/*"],
+)
+def test_other_paths_lead_nowhere(path: str) -> None:
+    assert Routes(get_resolver().url_patterns).find(path) is None
+
+
+@pytest.mark.parametrize(
+    ("prefix", "headers"),
+    [
+        ("", {}),
+        ("/v1", {}),
+        ("", {"X_API_Version": "1"}),
+        ("", {"Accept": VENDOR}),
+        ("/v1", {"X_API_Version": "1", "Accept": VENDOR}),
+        ("/v1", {"Accept": f"{OTHER}, application/json"}),
+        ("/v1", {"Accept": f"{OTHER}, {VENDOR};q=0.5"}),
+        ("", {"Accept": f"{OTHER}, */*;q=0.1"}),
+    ],
+)
+def test_every_way_to_name_the_version_gives_the_same(prefix: str, headers: dict[str, Any]) -> None:
+    path = f"/posts/{make_post().pk}"
+
+    reply = ask("GET", prefix + path, **headers)
+
+    assert (reply.status, reply.content) == (200, ask("GET", path).content)
+    assert reply.headers["X-API-Version"] == "1"
+    assert {"Accept", "X-API-Version", "X-API-Key", "Authorization"} <= set(reply.headers["Vary"].split(", "))
+
+
+@pytest.mark.parametrize(
+    ("accept", "content_type"),
+    [
+        (VENDOR, VENDOR),
+        (VENDOR.upper(), VENDOR),
+        (f"{VENDOR}, */*", VENDOR),
+        (f"application/json, {VENDOR}", "application/json"),
+        (f"{VENDOR};q=0.5, application/json", "application/json"),
+        ("*/*", "application/json"),
+    ],
+)
+def test_the_answer_is_of_the_type_that_is_preferred(accept: str, content_type: str) -> None:
+    assert ask("GET", "/posts", Accept=accept).headers["Content-Type"] == content_type
+
+
+@pytest.mark.parametrize(
+    ("prefix", "headers", "failure"),
+    [
+        ("/v2", {}, (404, "NOT_FOUND")),
+        ("/v2", {"X_API_Version": "1"}, (404, "NOT_FOUND")),
+        ("/v01", {}, (404, "NOT_FOUND")),
+        ("", {"Accept": OTHER}, (406, "NOT_ACCEPTABLE")),
+        ("", {"Accept": f"{VENDOR};q=0"}, (406, "NOT_ACCEPTABLE")),
+        ("/v1", {"Accept": "text/html"}, (406, "NOT_ACCEPTABLE")),
+        ("", {"X_API_Version": "2"}, (400, "BAD_REQUEST")),
+        ("", {"X_API_Version": ""}, (400, "BAD_REQUEST")),
+        ("", {"X_API_Version": "1.0"}, (400, "BAD_REQUEST")),
+        ("", {"X_API_Version": "1, 2"}, (400, "BAD_REQUEST")),
+        ("", {"X_API_Version": "x"}, (400, "BAD_REQUEST")),
+        ("/v1", {"X_API_Version": "2"}, (400, "BAD_REQUEST")),
+        ("/v1", {"Accept": OTHER}, (400, "BAD_REQUEST")),
+        ("", {"X_API_Version": "1", "Accept": OTHER}, (400, "BAD_REQUEST")),
+        ("", {"X_API_Version": "2", "Accept": OTHER}, (400, "BAD_REQUEST")),
+    ],
+)
+def test_a_version_that_is_none_is_refused(prefix: str, headers: dict[str, Any], failure: tuple[int, str]) -> None:
+    reply = ask("GET", f"{prefix}/posts", **headers)
+
+    assert reply.failure[:2] == failure
+    assert reply.headers["X-API-Version"] == "1"
+
+
+def test_nothing_is_done_for_another_version() -> None:
+    reply = ask("POST", "/orders", {"total": 1}, actor=make_actor(Role.READER), X_API_Version="2")
+
+    assert reply.failure == (400, "BAD_REQUEST", "X-API-Version must be 1: there is no other version.")
+
+
+@pytest.mark.parametrize("prefix", ["", "/v1"])
+def test_paths_in_answers_keep_the_prefix(prefix: str) -> None:
+    actor = make_actor(Role.ADMIN)
+
+    order = ask("POST", f"{prefix}/orders", {"total": 1}, actor=actor)
+    listed = ask("GET", f"{prefix}/orders", actor=actor)
+    post = ask("POST", f"{prefix}/posts", {"title": "t", "body": "b"}, actor=actor)
+    user = ask("POST", f"{prefix}/users", {"name": "n", "email": "n@example.invalid"}, actor=actor)
+
+    here = f"{prefix}/orders/{order.body['id']}"
+    assert order.headers["Location"] == here
+    assert order.body["_links"] == listed.body["data"][0]["_links"]
+    assert [link["href"] for link in order.body["_links"].values()] == [here, here, f"{here}/payment"]
+    assert post.headers["Location"] == f"{prefix}/posts/{post.body['id']}"
+    assert user.headers["Location"] == f"{prefix}/users/{user.body['id']}"
+
+
+def followed(path: str, actor: Actor | None = None) -> list[Reply]:
+    """Return the pages of a collection, each found by the link in the one before."""
+    replies = [ask("GET", path, actor=actor)]
+    while link := replies[-1].headers.get("Link"):
+        assert link.startswith("<")
+        assert link.endswith('>; rel="next"')
+        replies.append(ask("GET", link[1:].partition(">")[0], actor=actor))
+    return replies
+
+
+@pytest.mark.parametrize("prefix", ["", "/v1"])
+@pytest.mark.parametrize("place", ["", "&offset=0"])
+def test_links_lead_through_all_pages_with_filters_and_prefix(prefix: str, place: str) -> None:
+    author = make_author()
+    posts = [make_post(author=author, tags=["a b&c"]) for _ in range(5)]
+    make_post(author=author)
+
+    replies = followed(f"{prefix}/authors/{author.pk}/posts?limit=2&tag=a%20b%26c{place}")
+
+    ids = [item["id"] for reply in replies for item in reply.body["data"]]
+    assert ids == [str(post.pk) for post in reversed(posts)]
+    links = [reply.headers.get("Link") for reply in replies]
+    assert [link and link.startswith(f"<{prefix}/authors/{author.pk}/posts?") for link in links] == [True, True, None]
+
+
+def test_every_collection_links_to_its_next_page() -> None:
+    admin, post = make_actor(Role.ADMIN), make_post()
+    for _ in range(2):
+        make_post(author=post.author)
+        make_comment(post)
+        make_order()
+        make_user()
+
+    for path in ("/posts", f"/posts/{post.pk}/comments", f"/authors/{post.author.pk}/posts", "/orders", "/users"):
+        for place in ("limit=1", "limit=1&offset=0"):
+            pages = followed(f"{path}?{place}", admin)
+            assert len(pages) > 1
+            assert all(len(page.body["data"]) == 1 for page in pages)
+
+
+def test_a_cursor_of_one_prefix_serves_the_other() -> None:
+    author = make_author()
+    for _ in range(2):
+        make_post(author=author)
+    cursor: Any = ask("GET", "/posts?limit=1").body["next_cursor"]
+
+    assert len(ask("GET", f"/v1/posts?limit=1&cursor={cursor}").body["data"]) == 1

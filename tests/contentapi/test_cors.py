@@ -1,0 +1,74 @@
+"""Scripts of other origins: those of CORS_ALLOWED_ORIGINS may send and read what they need, no others anything."""
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from tests.factories import make_post
+
+pytestmark = pytest.mark.django_db
+
+HOME, STRANGER = "https://www.example.com", "https://elsewhere.invalid"
+PATHS = [
+    "/graphql", "/posts", "/posts/1", "/posts/1/publish", "/posts/1/comments", "/posts/1/comments/1", "/authors/1",
+    "/authors/1/posts", "/orders", "/orders/1", "/orders/1/payment", "/orders/1/tracking", "/users", "/users/1",
+    "/v1/posts",
+]  # fmt: skip
+SENT = {
+    "authorization", "x-api-key", "content-type", "if-match", "if-none-match", "idempotency-key", "x-api-version",
+    "accept",
+}  # fmt: skip
+READ = {
+    "etag", "link", "location", "ratelimit", "ratelimit-policy", "retry-after", "x-request-id", "x-error-code",
+    "x-api-version", "idempotent-replayed", "allow", "www-authenticate",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def allow_list(settings: Settings) -> None:
+    settings.CORS_ALLOWED_ORIGINS = [HOME]
+
+
+def words(header: str) -> set[str]:
+    return {word.strip().lower() for word in header.split(",")}
+
+
+def cors_headers(response: object) -> set[str]:
+    return {name for name in getattr(response, "headers") if name.lower().startswith("access-control-")}  # noqa: B009
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_script_is_told_what_it_may_send(client: Client, path: str) -> None:
+    asked = {"Origin": HOME, "Access-Control-Request-Method": "PATCH", "Access-Control-Request-Headers": "if-match"}
+
+    response = client.options(path, headers=asked)
+
+    assert response.status_code == 200
+    assert response["Access-Control-Allow-Origin"] == HOME
+    assert words(response["Access-Control-Allow-Methods"]) >= {"get", "head", "post", "patch", "delete", "options"}
+    assert words(response["Access-Control-Allow-Headers"]) >= SENT
+    assert "Access-Control-Allow-Credentials" not in response.headers
+    assert "origin" in words(response["Vary"])
+
+
+@pytest.mark.parametrize("path", ["/posts", "/v1/posts", "/posts/0", "/nowhere"])
+def test_a_script_may_read_the_answer_and_its_headers(client: Client, path: str) -> None:
+    make_post()
+
+    response = client.get(path, headers={"Origin": HOME})
+
+    assert response["Access-Control-Allow-Origin"] == HOME
+    assert words(response["Access-Control-Expose-Headers"]) >= READ
+    assert "Access-Control-Allow-Credentials" not in response.headers
+    assert "origin" in words(response["Vary"])
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("origin", [STRANGER, "null", "http://www.example.com", f"{HOME}.elsewhere.invalid", "x"])
+def test_other_origins_get_no_leave(client: Client, path: str, origin: str) -> None:
+    asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+
+    responses = [client.options(path, headers=asked), client.get(path, headers={"Origin": origin})]
+
+    assert [cors_headers(response) for response in responses] == [set(), set()]
+    assert all("origin" in words(response["Vary"]) for response in responses)
