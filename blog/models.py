@@ -129,8 +129,6 @@ class Post(models.Model):
             models.Index("author", F("created_at").desc(), F("id").desc(), name="blog_post_author_newest"),
             models.Index(fields=["updated_at", "id"], name="blog_post_updated"),
             models.Index(fields=["status", "updated_at", "id"], name="blog_post_status_updated"),
-            models.Index(fields=["title", "id"], name="blog_post_title"),
-            models.Index(fields=["status", "title", "id"], name="blog_post_status_title"),
             models.Index("author", "status", F("created_at").desc(), F("id").desc(), name="blog_post_author_status"),
             GinIndex(fields=["tags"], name="blog_post_tags"),
             models.Index(fields=["publish_at"], condition=Q(status=PostStatus.SCHEDULED), name="blog_post_due"),

@@ -25,8 +25,6 @@ POST_ORDERS = {
     "createdAtAsc": OLDEST_FIRST,
     "updatedAtDesc": Order("updated_at", descending=True),
     "updatedAtAsc": Order("updated_at"),
-    "titleAsc": Order("title"),
-    "titleDesc": Order("title", descending=True),
 }
 COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}
 

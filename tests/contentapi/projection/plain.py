@@ -28,7 +28,7 @@ Row = TypeVar("Row", Author, Post)
 
 ORDERS = {
     f"{name}{way}": [f"{sign}{column}", f"{sign}pk"]
-    for name, column in {"createdAt": "created_at", "updatedAt": "updated_at", "title": "title"}.items()
+    for name, column in {"createdAt": "created_at", "updatedAt": "updated_at"}.items()
     for way, sign in {"Asc": "", "Desc": "-"}.items()
 }
 
