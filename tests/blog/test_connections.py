@@ -1,0 +1,327 @@
+"""Posts and comments page by page: who sees which, what fits a filter, and what a cursor is good for."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.signing import Signer
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from blog.models import Post, PostStatus
+from blog.projections import COMMENT_ORDERS, POST_ORDERS
+from contentapi.identity import Role
+from tests.blog.test_projections import asking
+from tests.blog.test_selectors import ASKERS, make_post_in
+from tests.conftest import Answer, GraphQL
+from tests.contentapi.projection.running import run
+from tests.factories import make_actor, make_author, make_comment, make_post
+from tests.resources import ask
+
+pytestmark = pytest.mark.django_db
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+ARGUMENTS = "first: $first, after: $after, last: $last, before: $before, orderBy: $order"
+AROUND = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount"
+POSTS = f"""
+query ($first: Int, $after: String, $last: Int, $before: String, $order: PostOrder, $filter: PostFilter) {{
+  postsConnection({ARGUMENTS}, filter: $filter) {{ edges {{ cursor node {{ id }} }} {AROUND} }}
+}}
+"""
+COMMENTS = f"""
+query ($id: ID!, $first: Int, $after: String, $last: Int, $before: String, $order: CommentOrder) {{
+  post(id: $id) {{ commentsConnection({ARGUMENTS}) {{ edges {{ cursor node {{ id }} }} {AROUND} }} }}
+}}
+"""
+
+
+def at(hour: int) -> datetime:
+    return START + timedelta(hours=hour)
+
+
+def ids(connection: dict[str, Any]) -> list[int]:
+    return [int(edge["node"]["id"]) for edge in connection["edges"]]
+
+
+def posts_of(gql: GraphQL, **variables: Any) -> dict[str, Any]:
+    """Return a page of posts; among the variables may be who asks, an `actor`."""
+    connection: dict[str, Any] = gql(POSTS, **variables).data["postsConnection"]
+    return connection
+
+
+def cursor_of(gql: GraphQL, **variables: Any) -> str:
+    """Return the cursor of the first post."""
+    return str(posts_of(gql, first=1, **variables)["pageInfo"]["endCursor"])
+
+
+def message(answer: Answer) -> str:
+    assert (answer.status, answer.codes) == (400, ["BAD_REQUEST"])
+    return str(answer.body["errors"][0]["message"])
+
+
+# --- What is on a page --------------------------------------------------------------------------------
+
+
+def test_a_page_has_its_posts_newest_first_with_what_is_around_them(gql: GraphQL) -> None:
+    posts = [make_post(created_at=at(hour)).pk for hour in range(5)]
+
+    page = posts_of(gql, first=2)
+
+    assert ids(page) == [posts[4], posts[3]]
+    assert page["totalCount"] == 5
+    assert page["pageInfo"] == {
+        "hasNextPage": True,
+        "hasPreviousPage": False,
+        "startCursor": page["edges"][0]["cursor"],
+        "endCursor": page["edges"][1]["cursor"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("variables", "places", "has_previous", "has_next"),
+    [
+        ({}, [0, 1, 2, 3, 4], False, False),
+        ({"first": 5}, [0, 1, 2, 3, 4], False, False),
+        ({"last": 5}, [0, 1, 2, 3, 4], False, False),
+        ({"last": 2}, [3, 4], True, False),
+        ({"first": 2, "after": 1}, [2, 3], True, True),
+        ({"first": 9, "after": 1}, [2, 3, 4], True, False),
+        ({"last": 2, "before": 3}, [1, 2], True, True),
+        ({"last": 9, "before": 3}, [0, 1, 2], False, True),
+        ({"after": 0, "before": 4}, [1, 2, 3], True, True),
+        ({"first": 1, "after": 0, "before": 4}, [1], True, True),
+        ({"last": 1, "after": 0, "before": 4}, [3], True, True),
+        ({"after": 4}, [], True, False),
+        ({"before": 0}, [], False, True),
+        ({"after": 1, "before": 2}, [], True, True),
+        ({"after": 3, "before": 1}, [], True, True),
+        ({"last": 3, "after": 4}, [], True, False),
+    ],
+)
+def test_a_window_tells_the_truth_about_what_stands_around_it(
+    gql: GraphQL, variables: dict[str, int], places: list[int], *, has_previous: bool, has_next: bool
+) -> None:
+    for hour in range(5):
+        make_post(created_at=at(hour))
+    everything = posts_of(gql)
+    cursors = [edge["cursor"] for edge in everything["edges"]]
+    given = {name: cursors[value] if name in ("after", "before") else value for name, value in variables.items()}
+
+    page = posts_of(gql, **given)
+
+    assert ids(page) == [ids(everything)[place] for place in places]
+    assert page["totalCount"] == 5
+    assert (page["pageInfo"]["hasPreviousPage"], page["pageInfo"]["hasNextPage"]) == (has_previous, has_next)
+    ends = [cursors[places[0]], cursors[places[-1]]] if places else [None, None]
+    assert [page["pageInfo"]["startCursor"], page["pageInfo"]["endCursor"]] == ends
+
+
+@pytest.mark.parametrize("asker", sorted(ASKERS.keys() - {"operator"}))
+def test_each_asker_finds_and_counts_what_they_may_see(gql: GraphQL, asker: str) -> None:
+    as_asker, own_seen, others_seen = ASKERS[asker]
+    own, other = make_author(), make_author()
+    posts = {(author.pk, status): make_post_in(status, author).pk for author in (own, other) for status in PostStatus}
+    seen = {posts[own.pk, status] for status in own_seen} | {posts[other.pk, status] for status in others_seen}
+    actor = asking(as_asker(own))
+
+    page, drafts = posts_of(gql, actor=actor), posts_of(gql, actor=actor, filter={"status": "draft"})
+
+    assert set(ids(page)) == seen
+    assert page["totalCount"] == len(seen)
+    drafts_seen = seen & {posts[own.pk, PostStatus.DRAFT], posts[other.pk, PostStatus.DRAFT]}
+    assert (set(ids(drafts)), drafts["totalCount"]) == (drafts_seen, len(drafts_seen))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "titles"),
+    [
+        ({}, "ABCD"),
+        ({"status": None, "tag": None}, "ABCD"),
+        ({"status": "published"}, "ABC"),
+        ({"tag": "x"}, "AB"),
+        ({"tag": "X"}, ""),
+        ({"author": "own"}, "AD"),
+        ({"author": "nobody"}, ""),
+        ({"createdFrom": "2026-01-01T02:00:00Z"}, "CD"),
+        ({"createdBefore": "2026-01-01T03:00:00+01:00"}, "AB"),
+        ({"createdFrom": "2026-01-01T01:00:00Z", "createdBefore": "2026-01-01T03:00:00Z"}, "BC"),
+        ({"createdFrom": "2026-01-01T03:00:00Z", "createdBefore": "2026-01-01T01:00:00Z"}, ""),
+        ({"status": "published", "tag": "x", "author": "own", "createdFrom": "2025-01-01T00:00:00Z"}, "A"),
+    ],
+)
+def test_a_filter_leaves_what_fits_all_of_it(gql: GraphQL, chosen: dict[str, Any], titles: str) -> None:
+    own, other = make_author(), make_author()
+    for place, (title, author, status) in enumerate(
+        [("A", own, "published"), ("B", other, "published"), ("C", other, "published"), ("D", own, "draft")]
+    ):
+        make_post(title=title, author=author, status=status, tags=["x"] if place < 2 else [], created_at=at(place))
+    by_title = dict(Post.objects.values_list("title", "pk"))
+    said = {**chosen, **({"author": str(own.pk)} if chosen.get("author") == "own" else {})}
+
+    page = posts_of(gql, actor=make_actor(Role.EDITOR), filter=said, order="titleAsc")
+
+    assert ids(page) == [by_title[title] for title in titles]
+    assert page["totalCount"] == len(titles)
+
+
+@pytest.mark.parametrize("order", POST_ORDERS)
+def test_an_order_is_kept_with_ties_by_id(gql: GraphQL, order: str) -> None:
+    for title, created, updated in [("b", 1, 3), ("a", 2, 3), ("b", 2, 1), ("a", 1, 2), ("b", 1, 3)]:
+        make_post(title=title, created_at=at(created), updated_at=at(updated))
+    terms = POST_ORDERS[order].terms()
+
+    whole, backwards = posts_of(gql, order=order), posts_of(gql, order=order, last=3)
+
+    assert ids(whole) == list(Post.objects.order_by(*terms).values_list("pk", flat=True))
+    assert ids(backwards) == ids(whole)[2:]
+
+
+def test_comments_come_oldest_first_unless_asked_otherwise(gql: GraphQL) -> None:
+    post = make_post()
+    first, third, second = (make_comment(post, created_at=at(hour)).pk for hour in (1, 2, 1))
+    make_comment(make_post())
+
+    pages = [
+        gql(COMMENTS, id=post.pk, order=order).data["post"]["commentsConnection"] for order in (None, *COMMENT_ORDERS)
+    ]
+
+    assert [ids(page) for page in pages] == [[first, second, third], [first, second, third], [third, second, first]]
+    assert {page["totalCount"] for page in pages} == {3}
+
+
+def test_each_post_of_a_list_has_a_page_and_a_total_of_its_own(gql: GraphQL) -> None:
+    posts = [make_post(created_at=at(-number)) for number in range(3)]
+    comments = [
+        [make_comment(post, created_at=at(hour)).pk for hour in range(number)] for number, post in enumerate(posts)
+    ]
+
+    data = gql(
+        "{ posts { a: commentsConnection(first: 1) { ...C } b: commentsConnection(last: 1) { ...C } } }"
+        f" fragment C on CommentConnection {{ edges {{ node {{ id }} }} {AROUND} }}"
+    ).data
+
+    assert [ids(post["a"]) for post in data["posts"]] == [of_post[:1] for of_post in comments]
+    assert [ids(post["b"]) for post in data["posts"]] == [of_post[-1:] for of_post in comments]
+    assert [post["a"]["totalCount"] for post in data["posts"]] == [0, 1, 2]
+    assert [post["a"]["pageInfo"]["hasNextPage"] for post in data["posts"]] == [False, False, True]
+    assert [post["b"]["pageInfo"]["hasPreviousPage"] for post in data["posts"]] == [False, False, True]
+
+
+# --- What is refused ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("document", [POSTS, COMMENTS])
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"first": 1, "last": 1}, "Send first or last, not both."),
+        ({"first": 0}, "first must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is 0."),
+        ({"first": 101}, "first must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is 101."),
+        ({"last": -1}, "last must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is -1."),
+        ({"after": ""}, "after must be a cursor of this connection, with the same filter and order."),
+        ({"before": "5b315d.x"}, "before must be a cursor of this connection, with the same filter and order."),
+    ],
+)
+def test_a_wrong_argument_is_named_with_what_would_be_right(
+    gql: GraphQL, document: str, variables: dict[str, Any], told: str
+) -> None:
+    given = variables if document == POSTS else {**variables, "id": make_post().pk}
+
+    assert message(gql(document, **given)) == told
+
+
+def test_a_page_of_a_hundred_is_answered(gql: GraphQL) -> None:
+    author = make_author()
+    Post.objects.bulk_create(Post(title="Title", author=author, status="published") for _ in range(101))
+
+    assert [len(ids(posts_of(gql, **size))) for size in ({}, {"first": 100}, {"last": 100})] == [10, 100, 100]
+
+
+def test_a_tag_that_no_post_can_have_is_refused_as_over_rest(gql: GraphQL) -> None:
+    assert message(gql(POSTS, filter={"tag": "x" * 51})) == ask("GET", f"/posts?tag={'x' * 51}").failure[2]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"order": "createdAtAsc"},
+        {"order": "titleAsc"},
+        {"filter": {"status": "published"}},
+        {"filter": {"tag": "x"}},
+        {"filter": {"createdFrom": "2020-01-01T00:00:00Z"}},
+    ],
+)
+def test_a_cursor_is_of_its_filter_and_its_order_alone(gql: GraphQL, other: dict[str, Any]) -> None:
+    make_post(tags=["x"])
+    here, there = cursor_of(gql), cursor_of(gql, **other)
+
+    told = "after must be a cursor of this connection, with the same filter and order."
+    assert message(gql(POSTS, after=here, **other)) == told
+    assert message(gql(POSTS, after=there)) == told
+    assert ids(posts_of(gql, after=there, **other)) == ids(posts_of(gql, after=here)) == []
+
+
+def test_a_filter_is_the_same_however_it_is_said(gql: GraphQL) -> None:
+    make_post()
+    moment = {"createdFrom": "2020-01-01T01:00:00+01:00", "status": "published"}
+    cursor = cursor_of(gql, filter=moment)
+
+    page = posts_of(
+        gql, after=cursor, filter={"status": "published", "tag": None, "createdFrom": "2020-01-01T00:00:00Z"}
+    )
+
+    assert page["totalCount"] == 1
+    assert posts_of(gql, after=cursor_of(gql), filter={}, order=None)["totalCount"] == 1
+
+
+def test_a_cursor_of_comments_is_of_its_post_alone(gql: GraphQL) -> None:
+    post, other = make_post(), make_post()
+    first, second = make_comment(post, created_at=at(1)), make_comment(post, created_at=at(2))
+    make_comment(other)
+    cursor = gql(COMMENTS, id=post.pk, first=1).data["post"]["commentsConnection"]["pageInfo"]["endCursor"]
+
+    assert ids(gql(COMMENTS, id=post.pk, after=cursor).data["post"]["commentsConnection"]) == [second.pk]
+    assert ids(gql(COMMENTS, id=post.pk, before=cursor).data["post"]["commentsConnection"]) == []
+    for end in ("after", "before"):
+        refused = gql(COMMENTS, id=other.pk, **{end: cursor})
+        assert message(refused).startswith(f"{end} must be a cursor of this connection")
+        assert refused.body["errors"][0]["path"] == ["post", "commentsConnection"]
+        assert refused.body["data"] == {"post": None}
+    assert gql("query ($c: String) { posts { commentsConnection(after: $c) { totalCount } } }", c=cursor).status == 400
+    assert gql(COMMENTS, id=post.pk, after=cursor_of(gql)).status == 400
+    assert gql(POSTS, after=cursor).status == 400
+    assert first.pk < second.pk
+
+
+def test_cursors_of_two_posts_fit_nowhere(gql: GraphQL) -> None:
+    both = [make_post(), make_post()]
+    cursors = []
+    for post in both:
+        make_comment(post)
+        cursors.append(gql(COMMENTS, id=post.pk).data["post"]["commentsConnection"]["pageInfo"]["endCursor"])
+
+    assert message(gql(COMMENTS, id=both[0].pk, after=cursors[0], before=cursors[1])).startswith("before must be")
+
+
+def test_a_cursor_of_rest_is_none_here(gql: GraphQL) -> None:
+    make_post()
+    make_post()
+    of_rest = ask("GET", "/posts?limit=1").body["next_cursor"]
+
+    assert gql(POSTS, after=of_rest).status == 400
+    assert ask("GET", f"/posts?cursor={cursor_of(gql)}").status == 400
+    assert gql(POSTS, after=Signer(salt="other", sep=".").sign("5b31375d")).status == 400
+
+
+@given(data=st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+def test_no_character_of_a_cursor_may_be_altered(data: st.DataObject) -> None:
+    if not Post.objects.exists():
+        make_post()
+    cursor = run(POSTS).data["postsConnection"]["pageInfo"]["endCursor"]
+    place = data.draw(st.integers(0, len(cursor) - 1))
+    other = data.draw(st.characters(exclude_categories=["Cs"]).filter(lambda character: character != cursor[place]))
+
+    refused = run(POSTS, {"after": cursor[:place] + other + cursor[place + 1 :]})
+
+    assert [error["extensions"]["code"] for error in refused.errors] == ["BAD_REQUEST"]
