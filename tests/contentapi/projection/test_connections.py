@@ -43,9 +43,10 @@ def empty_caches() -> None:
         ("edges { __typename }", 1, {"array_to_json"}),
         ("edges { node { title } }", 1, {"array_to_json", "title"}),
         ("edges { cursor }", 1, {"array_to_json", "sha256"}),
-        ("pageInfo { endCursor }", 1, {"array_agg", "sha256"}),
-        ("pageInfo { hasNextPage }", 2, {"array_agg", "IS NOT NULL"}),
-        ("pageInfo { hasPreviousPage hasNextPage }", 3, {"array_agg", "IS NOT NULL"}),
+        ("pageInfo { endCursor }", 1, {"sha256"}),
+        ("pageInfo { hasNextPage }", 1, {"more"}),
+        ("pageInfo { hasPreviousPage }", 0, set()),
+        ("pageInfo { hasPreviousPage hasNextPage endCursor }", 1, {"more", "sha256"}),
         (
             "edges { node { title } } edges { node { title } } a: edges { cursor }",
             1,
@@ -61,10 +62,9 @@ def test_a_statement_reads_what_is_selected_and_nothing_else(selection: str, tab
     [(statement, _)] = run(f"{{ postsConnection {{ {selection} }} }}").statements
 
     assert statement.count('FROM "blog_post"') == tables
-    known = {"count(*) FROM", "array_to_json", "array_agg", "title", "sha256", "IS NOT NULL"}
-    said = {part for part in known if part in statement}
-    assert said - {"array_agg", "IS NOT NULL"} == parts - {"array_agg", "IS NOT NULL"}
-    assert said >= parts
+    assert {
+        part for part in ("count(*) FROM", "array_to_json", "title", "sha256", "more") if part in statement
+    } == parts
 
 
 @pytest.mark.parametrize(
@@ -216,6 +216,6 @@ def test_a_cursor_is_what_django_signs() -> None:
 def test_a_window_takes_no_cursor_of_another(bound_to: tuple[str, dict[str, str]]) -> None:
     cursor = signer(*bound_to).sign(b"[1, null, null]".hex())
 
-    with pytest.raises(Malformed, match="^before must be a cursor of this connection"):
+    with pytest.raises(Malformed, match="before must be a cursor of this connection"):
         asked_window("a", {"b": "c"}, before=cursor)
     assert asked_window(*bound_to, before=cursor).before == Position(1)
