@@ -184,11 +184,11 @@ class Making:
         self.parent = parent or Verbatim("NULL")
         self.parent_of_row = parent_of_row or Verbatim("NULL")
         self.edges: list[JsonRow] = []
-        self.needs_ends = False
+        self.needs_ends = self.peeks = False
 
     def connection(self, selection: Sequence[Selected]) -> JsonRow:
         members = [(selected.key, self.member(selected)) for selected in selection]
-        tables: list[Any] = [self.page()] if self.edges or self.needs_ends else []
+        tables: list[Any] = [self.page()] if self.edges or self.needs_ends or self.peeks else []
         if any(selected.name == "totalCount" for selected in selection):
             tables.append(CountTable(self.rows.values("pk")))
         return JsonRow(members, tables)
@@ -215,26 +215,30 @@ class Making:
     def of_page(self, selected: Selected) -> Combinable:
         match selected.name:
             case "hasNextPage":
-                return self.has_rows_beyond("end", "before", backwards=False)
+                return self.has_more(backwards=False)
             case "hasPreviousPage":
-                return self.has_rows_beyond("start", "after", backwards=True)
+                return self.has_more(backwards=True)
             case "startCursor":
                 return self.cursor(*self.end("start"), self.parent)
             case "endCursor":
                 return self.cursor(*self.end("end"), self.parent)
         return Constant(PAGE_INFO.name)
 
-    def has_rows_beyond(self, end: str, bound: str, *, backwards: bool) -> Combinable:
-        """Return whether rows stand beyond an end of the page: beyond its last row, or at the bound that it ends by.
+    def has_more(self, *, backwards: bool) -> Combinable:
+        """Return whether rows stand after the page: before it, where `backwards`.
 
-        An empty page has no row at its ends, and what stands at a bound is beyond the page in any case.
+        In the direction that the page is read in, one row more tells. Besides, and in the other direction alone, there
+        are those at the cursor that the window ends by.
         """
-        rows = self.rows.order_by(*self.order.terms(backwards=backwards))
-        beyond = Q(AnyRow(rows.filter(self.order.beyond(*self.end(end), backwards=backwards))))
+        bound = "after" if backwards else "before"
+        more = Q()
+        if backwards is self.window.backwards:
+            self.peeks = True
+            more = Q(Verbatim("page.more", BooleanField()))
         if getattr(self.window, bound) is not None:
             at_bound = self.order.beyond(*self.place(bound), backwards=backwards, inclusive=True)
-            beyond = Q(AnyRow(rows.filter(at_bound))) | beyond
-        return ExpressionWrapper(beyond, output_field=BooleanField())
+            more |= Q(AnyRow(self.rows.filter(at_bound).order_by(*self.order.terms(backwards=backwards))))
+        return ExpressionWrapper(more, output_field=BooleanField()) if more else Verbatim("false")
 
     def cursor(self, value: Combinable, key: Combinable, parent: Combinable) -> Cursor:
         inner = Parameter(lambda inputs: self.read(inputs).signing_keys[0])
@@ -252,10 +256,11 @@ class Making:
             rows.order_by(*self.order.terms(backwards=backwards)).values(
                 **edges, _value=F(self.order.column), _id=F("pk")
             ),
+            Parameter(lambda inputs: self.read(inputs).size),
             edges=len(edges),
             ends=self.needs_ends,
-            sorting=self.order.descending if backwards else None,
-            limit=Parameter(lambda inputs: self.read(inputs).size),
+            peeks=self.peeks,
+            reversed_to=("DESC" if self.order.descending else "ASC") if backwards else None,
         )
 
     def end(self, name: str) -> tuple[Verbatim, Verbatim]:

@@ -4,12 +4,14 @@
 To-one relations are scalar sub-selects, which PostgreSQL answers by an index look-up for each row.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
-from django.db.models import BooleanField, Expression, Func, JSONField, Model, QuerySet, Subquery, TextField
+from django.db.models import BooleanField, Expression, Field, Func, JSONField, Model, QuerySet, Subquery, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
 from contentapi.projection.selections import Parameter
@@ -78,10 +80,10 @@ class CountOfRows(Subquery):
 
 
 class Verbatim(Expression):
-    """A column of one of the tables below, by the name that it has in there."""
+    """A column of one of the tables below, by the name that it has in there, or a constant."""
 
-    def __init__(self, sql: str) -> None:
-        super().__init__()
+    def __init__(self, sql: str, output_field: Field[Any, Any] | None = None) -> None:
+        super().__init__(output_field=output_field)
         self.sql = sql
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002 - Django's
@@ -117,29 +119,50 @@ class JsonRow(Expression):
 class PageTable(Subquery):
     """The first rows of a query in one, as the table `page`: its arrays `e0`, `e1`…, and where wanted its two `ends`.
 
-    The query's columns are the items of each array, and then the `value` and the `id` that it is ordered by. Where the
-    order that is to come out is another, `sorting` says whether that is a descending one.
+    The query's columns are the items of each array, and then the `value` and the `id` that it is ordered by. Where it
+    `peeks`, one row more is read, and `more` says whether there is one. Where the order that is to come out is the
+    reverse, `reversed_to` says which: `DESC` or `ASC`.
     """
 
-    template = "(SELECT %(made)s FROM (%(subquery)s LIMIT %%s) AS p(%(columns)s)) AS page"
+    template = "(SELECT %(made)s FROM (%(subquery)s LIMIT %%s%(peek)s) AS p(%(columns)s)) AS page"
 
     def __init__(
-        self, queryset: QuerySet[Model, Any], *, edges: int, ends: bool, sorting: bool | None, limit: Parameter
+        self,
+        queryset: QuerySet[Model, Any],
+        limit: Parameter,
+        *,
+        edges: int,
+        ends: bool,
+        peeks: bool,
+        reversed_to: str | None,
     ) -> None:
-        way = " DESC" if sorting else ""
-        order = "" if sorting is None else f' ORDER BY p."value"{way}, p."id"{way}'
+        order = f' ORDER BY p."value" {reversed_to}, p."id" {reversed_to}' if reversed_to else ""
+        found, wanted = "count(*)::int", "%s::int"
+        start, end = "1", found
+        if peeks and reversed_to:
+            start = f"greatest({found} - {wanted}, 0) + 1"
+        elif peeks:
+            end = f"least({found}, {wanted})"
         arrays = [f'"e{place}"' for place in range(edges)]
-        made = [f"coalesce(array_to_json(array_agg(p.{name}{order})), '[]') AS {name}" for name in arrays]
+        page = f"[{start}:{end}]" if peeks else ""
+        made = [f"coalesce(array_to_json((array_agg(p.{name}{order})){page}), '[]') AS {name}" for name in arrays]
         for column in ("value", "id") if ends else ():
-            all_of_them = f'(array_agg(p."{column}"{order}))'
-            made += [f'{all_of_them}[1] AS "start_{column}"', f'{all_of_them}[count(*)::int] AS "end_{column}"']
-        columns = ", ".join([*arrays, '"value"', '"id"'])
-        super().__init__(queryset, output_field=JSONField(), made=", ".join(made), columns=columns)
-        self.limit = limit
+            rows = f'(array_agg(p."{column}"{order}))'
+            made += [f'{rows}[{start}] AS "start_{column}"', f'{rows}[{end}] AS "end_{column}"']
+        if peeks:
+            made.append(f'{found} > {wanted} AS "more"')
+        self.before, self.limit = ", ".join(made).count("%s"), limit
+        super().__init__(
+            queryset,
+            output_field=JSONField(),
+            made=", ".join(made),
+            peek="::int + 1" * peeks,
+            columns=", ".join([*arrays, '"value"', '"id"']),
+        )
 
     def as_sql(self, compiler: SQLCompiler, connection: Any, *_: Any, **__: Any) -> tuple[str, tuple[Any, ...]]:
         sql, parameters = super().as_sql(compiler, connection)
-        return sql, (*parameters, self.limit)
+        return sql, (*[self.limit] * self.before, *parameters, self.limit)
 
 
 class CountTable(Subquery):

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from ariadne import make_executable_schema
+from ariadne import EnumType, make_executable_schema
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import CharField, ExpressionWrapper, F, QuerySet, Value
 from django.db.models.functions import Length
@@ -13,7 +13,19 @@ from blog.projections import oldest_first, visible_newest_first
 from contentapi.graphql.projections import ProjectedTypes
 from contentapi.graphql.scalars import DATE_TIME
 from contentapi.identity import Actor
-from contentapi.projection import Computed, Count, Itself, Many, One, Projection, ProjectionError
+from contentapi.projection import (
+    PAGE_INFO,
+    Computed,
+    Connection,
+    ConnectionType,
+    Count,
+    Itself,
+    Many,
+    One,
+    Order,
+    Projection,
+    ProjectionError,
+)
 from users.models import User
 
 TYPES = """
@@ -22,7 +34,12 @@ type Query { posts: [Post!]! }
 enum PostStatus { draft scheduled published archived }
 enum Two { draft published }
 enum Five { draft scheduled published archived lost }
+enum Way { up } enum Nowhere { up }
+type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
+type CommentConnection { edges: [CommentEdge!]! pageInfo: PageInfo! totalCount: Int! }
+type CommentEdge { cursor: String! node: Comment! }
 """
+WINDOW = "first: Int, after: String, last: Int, before: String"
 
 
 def unordered(rows: QuerySet[Any], _: Actor) -> QuerySet[Any]:
@@ -33,22 +50,33 @@ def in_state(rows: QuerySet[Any], _: Actor, *, state: str | None) -> QuerySet[An
     return rows.filter(status=state).order_by("pk")
 
 
-def bind(post_sdl: str, field: Any, *, author_model: Any = Author, others: str = "", name: str = "Post") -> None:
+def bind(
+    post_sdl: str,
+    field: Any,
+    *,
+    author_model: Any = Author,
+    others: str = "",
+    name: str = "Post",
+    types: str = TYPES,
+) -> None:
     """Bind a schema whose posts have this one field beside the title."""
     fields: dict[str, Any] = {"title": "title"} if field is None else {"title": "title", "odd": field}
     author_fields = {"name": "name"}
+    comment = Projection("Comment", Comment, {"body": "body"})
+    connection = ConnectionType(comment)
     make_executable_schema(
-        TYPES
+        types
         + f"type Post {{ title: String! {post_sdl} }}"
         + "type Author { name: String! } type Comment { body: String! } type Other { title: String! }"
         + "type Source { path: String! }"
         + others,
         DATE_TIME,
+        EnumType("Way", {"up": Order("created_at")}),
         ProjectedTypes(
             [
+                *(PAGE_INFO, comment, connection, connection.edge),
                 Projection(name, Post, fields),
                 Projection("Author", author_model, author_fields),
-                Projection("Comment", Comment, {"body": "body"}),
                 Projection("Source", PostSource, {"path": "path"}),
             ]
         ),
@@ -126,6 +154,25 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "Count under String": ("odd: String!", Count("comments"), "a count is an Int, and the SDL says String"),
     "Count under a list": ("odd: [Int!]!", Count("comments"), "a count is an Int"),
     "arguments on Count": ("odd(limit: Int): Int!", Count("comments"), "takes no arguments"),
+    "Connection on a column": (f"odd({WINDOW}): CommentConnection!", Connection("title"), "no to-many relation"),
+    "Connection of another type": ("odd: [Comment!]!", Connection("comments"), "Comment, which is no connection of"),
+    "Connection of what is no type": ("odd: Int!", Connection("comments"), "Int, which is no connection of Comment"),
+    "Connection without an order": (
+        f"odd({WINDOW}): CommentConnection!",
+        Connection("comments"),
+        "the SDL's arguments are after, before, first, last; a connection's after, before, first, last, order_by",
+    ),
+    "Connection with an order that has no default": (
+        f"odd({WINDOW}, orderBy: Way): CommentConnection!",
+        Connection("comments"),
+        "orderBy needs a default in the SDL",
+    ),
+    "Connection with an order that is none": (
+        f"odd({WINDOW}, orderBy: Nowhere = up): CommentConnection!",
+        Connection("comments"),
+        "its enum needs orders for its values",
+    ),
+    "Many under a connection": ("odd(limit: Int = 9): CommentConnection!", Many("comments", oldest_first), "not how"),
     "Computed of nothing": ("odd: String", Computed(lambda _: F("colour")), "Cannot resolve keyword 'colour'"),
     "Computed of another type": (
         "odd: String",
@@ -162,6 +209,7 @@ RIGHT: dict[str, tuple[str, Any]] = {
     "a one-to-one that points here": ("odd: Source", One("source")),
     "the row itself": ("odd: Post!", Itself()),
     "a to-many relation": ("odd(limit: Int = 9): [Comment!]", Many("comments", oldest_first)),
+    "a connection": (f"odd({WINDOW}, orderBy: Way = up): CommentConnection!", Connection("comments")),
     "a count": ("odd: Int", Count("comments")),
     "an expression": ("odd: Int", Computed(lambda _: Length("title"))),
 }
@@ -170,6 +218,24 @@ RIGHT: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize("case", RIGHT)
 def test_what_fits_is_bound(case: str) -> None:
     bind(*RIGHT[case])
+
+
+PRESCRIBED = {
+    "pageInfo: PageInfo! totalCount: Int!": "CommentConnection.edges is missing in the SDL, and [CommentEdge!]! in a",
+    "edges: [Comment!]! pageInfo: PageInfo! totalCount: Int!": "CommentConnection.edges is [Comment!]! in the SDL",
+    "edges: [CommentEdge!]! pageInfo: PageInfo! totalCount: Int": "CommentConnection.totalCount is Int in the SDL",
+    "edges: [CommentEdge!]! pageInfo: PageInfo! totalCount: Int! nodes: [Comment!]!": "CommentConnection.nodes is",
+}
+
+
+@pytest.mark.parametrize("fields", PRESCRIBED)
+def test_a_connection_that_is_not_as_prescribed_is_named(fields: str) -> None:
+    types = TYPES.replace("edges: [CommentEdge!]! pageInfo: PageInfo! totalCount: Int!", fields)
+
+    with pytest.raises(ProjectionError) as refusal:
+        bind("", None, types=types)
+
+    assert str(refusal.value).startswith(PRESCRIBED[fields])
 
 
 def test_a_projection_of_a_type_that_the_sdl_lacks_is_named() -> None:

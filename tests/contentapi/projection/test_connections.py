@@ -1,0 +1,221 @@
+"""Connections as statements: one each, with what is selected and nothing else, kept for other values."""
+
+from typing import Any
+
+import pytest
+from ariadne import QueryType, make_executable_schema
+from graphql import GraphQLSchema
+
+from blog.models import Author, Post
+from contentapi.errors import Malformed
+from contentapi.graphql.documents import DOCUMENTS
+from contentapi.graphql.projections import ProjectedTypes
+from contentapi.pagination import Position, asked_window, signer
+from contentapi.projection import PAGE_INFO, Connected, ConnectionType, Order, Projection
+from contentapi.projection.statements import STATEMENTS
+from tests.contentapi.projection.running import run
+from tests.contentapi.projection.shelf import ASKERS, POSTS, fill
+from tests.factories import make_author, make_post
+
+pytestmark = pytest.mark.django_db
+
+WINDOW = """
+query ($n: Int, $m: Int, $after: String, $filter: PostFilter, $order: PostOrder, $way: CommentOrder) {
+  postsConnection(first: $n, after: $after, filter: $filter, orderBy: $order) {
+    edges { cursor node { id commentsConnection(first: $m, orderBy: $way) { edges { node { id } } } } }
+  }
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def empty_caches() -> None:
+    DOCUMENTS.clear()
+    STATEMENTS.clear()
+
+
+@pytest.mark.parametrize(
+    ("selection", "tables", "parts"),
+    [
+        ("totalCount", 1, {"count(*) FROM"}),
+        ("__typename", 0, set()),
+        ("pageInfo { __typename }", 0, set()),
+        ("edges { __typename }", 1, {"array_to_json"}),
+        ("edges { node { title } }", 1, {"array_to_json", "title"}),
+        ("edges { cursor }", 1, {"array_to_json", "sha256"}),
+        ("pageInfo { endCursor }", 1, {"sha256"}),
+        ("pageInfo { hasNextPage }", 1, {"more"}),
+        ("pageInfo { hasPreviousPage }", 0, set()),
+        ("pageInfo { hasPreviousPage hasNextPage endCursor }", 1, {"more", "sha256"}),
+        (
+            "edges { node { title } } edges { node { title } } a: edges { cursor }",
+            1,
+            {"array_to_json", "title", "sha256"},
+        ),
+        ("a: totalCount b: totalCount", 1, {"count(*) FROM"}),
+        ("edges @skip(if: true) { cursor } totalCount @include(if: false)", 0, set()),
+    ],
+)
+def test_a_statement_reads_what_is_selected_and_nothing_else(selection: str, tables: int, parts: set[str]) -> None:
+    fill()
+
+    [(statement, _)] = run(f"{{ postsConnection {{ {selection} }} }}").statements
+
+    assert statement.count('FROM "blog_post"') == tables
+    assert {
+        part for part in ("count(*) FROM", "array_to_json", "title", "sha256", "more") if part in statement
+    } == parts
+
+
+@pytest.mark.parametrize(
+    ("document", "number"),
+    [
+        (
+            "{ postsConnection { edges { node { author { posts { commentsConnection { totalCount } } } } } } }",
+            1,
+        ),
+        ("{ a: postsConnection { totalCount } b: postsConnection(last: 1) { totalCount } posts { id } }", 3),
+        ("{ postsConnection { totalCount } ...F } fragment F on Query { postsConnection { edges { cursor } } }", 1),
+        (
+            "{ posts { a: commentsConnection { totalCount } b: commentsConnection(last: 2) { totalCount } } }",
+            1,
+        ),
+    ],
+)
+def test_each_root_field_takes_one_statement(document: str, number: int) -> None:
+    fill()
+
+    first, second = run(document), run(document)
+
+    assert len(first.statements) == len(second.statements) == number
+    assert first.data == second.data
+
+
+def test_windows_and_filters_of_other_values_share_a_statement() -> None:
+    fill()
+    everything = run(WINDOW, {"n": 100, "m": 1}, actor=ASKERS["operator"]).data["postsConnection"]["edges"]
+    cursors = [edge["cursor"] for edge in everything]
+    STATEMENTS.clear()
+
+    rest = [
+        run(WINDOW, {"n": 100 - place, "m": place + 1, "after": cursor}, actor=ASKERS["operator"]).data[
+            "postsConnection"
+        ]
+        for place, cursor in enumerate(cursors)
+    ]
+    assert [len(page["edges"]) for page in rest] == list(range(len(POSTS)))[::-1]
+    assert len(STATEMENTS._items) == 1
+
+    for status in ("draft", "published", "archived"):
+        run(WINDOW, {"filter": {"status": status}}, actor=ASKERS["operator"])
+    assert len(STATEMENTS._items) == 2
+
+
+def test_an_order_that_comes_from_a_variable_is_kept_each_time() -> None:
+    fill()
+    ways = [
+        (order, way) for order in ("titleAsc", "titleDesc", None) for way in ("createdAtAsc", "createdAtDesc", None)
+    ]
+
+    def answer(order: str | None, way: str | None) -> Any:
+        edges = run(WINDOW, {"order": order, "way": way}).data["postsConnection"]["edges"]
+        nodes = [edge["node"] for edge in edges]
+        return [(node["id"], [edge["node"]["id"] for edge in node["commentsConnection"]["edges"]]) for node in nodes]
+
+    answers = {asked: answer(*asked) for asked in ways + ways[::-1]}
+
+    for order, way in ways:
+        assert [post for post, _ in answers[order, way]] == [post for post, _ in answers[order, None]]
+        comments, of_default = dict(answers[order, way]), dict(answers[None, None])
+        assert comments == {post: found[:: -1 if way == "createdAtDesc" else 1] for post, found in of_default.items()}
+    assert answers["titleAsc", None] == answers["titleDesc", None][::-1] != answers[None, None]
+
+
+def test_values_are_bound_and_never_in_the_statements_text() -> None:
+    fill()
+    cursor = run('{ postsConnection(first: 1, filter: {tag: "plain"}) { pageInfo { endCursor } } }').data
+    given = {"n": 37, "m": 47, "after": cursor["postsConnection"]["pageInfo"]["endCursor"], "filter": {"tag": "plain"}}
+
+    [(statement, parameters)] = run(WINDOW, given).statements
+
+    assert [value for value in ("37", "47", "plain", "2024", "published") if value in statement] == []
+    assert {str(parameter) for parameter in parameters} >= {"37", "47"}
+
+
+# --- Rows of any kind ---------------------------------------------------------------------------------
+
+SDL = """
+type Query { authors(first: Int, after: String, last: Int, before: String): AuthorConnection }
+type Author { id: ID! name: String! }
+type AuthorConnection { edges: [AuthorEdge!]! pageInfo: PageInfo! totalCount: Int! }
+type AuthorEdge { cursor: String! node: Author! }
+type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
+"""
+DOCUMENT = "query ($first: Int, $last: Int, $after: String) {"
+DOCUMENT += " authors(first: $first, last: $last, after: $after) { edges { cursor node { name } } totalCount } }"
+BY_NAME = Order("name")
+
+
+def schema(answer: Any) -> GraphQLSchema:
+    """Return a schema whose root field answers with this, given the arguments."""
+    query = QueryType()
+    query.set_field("authors", lambda *_, **given: answer(given))
+    author = Projection("Author", Author, {"id": "id", "name": "name"})
+    connection = ConnectionType(author)
+    return make_executable_schema(SDL, query, ProjectedTypes([PAGE_INFO, author, connection, connection.edge]))
+
+
+def names(answer: Any) -> list[str]:
+    return [edge["node"]["name"] for edge in answer.data["authors"]["edges"]]
+
+
+def test_any_queryset_can_be_connected() -> None:
+    for name in ("C", "A%s", "B"):
+        make_post(author=make_author(name=name))
+    rows = Author.objects.filter(name__lt="C", pk__in=Author.objects.values("pk"))
+    of_rows = schema(lambda given: Connected(rows, BY_NAME, asked_window("authors", {}, **given)))
+
+    first = run(DOCUMENT, {"first": 1}, schema=of_rows)
+    rest = run(DOCUMENT, {"after": first.data["authors"]["edges"][0]["cursor"]}, schema=of_rows)
+
+    assert (names(first), names(rest), names(run(DOCUMENT, {"last": 1}, schema=of_rows))) == (["A%s"], ["B"], ["B"])
+    assert rest.data["authors"]["totalCount"] == 2
+    assert len(STATEMENTS._items) == 0
+
+
+def test_rows_of_another_model_are_an_error() -> None:
+    of_posts = schema(lambda given: Connected(Post.objects.all(), BY_NAME, asked_window("authors", {}, **given)))
+
+    assert [error["path"] for error in run(DOCUMENT, schema=of_posts).errors] == [["authors"]]
+
+
+def test_what_is_no_rows_is_completed_by_graphql_core() -> None:
+    plain = {"edges": [{"cursor": "c", "node": {"name": "A"}}], "totalCount": 1}
+
+    answer = run(DOCUMENT, schema=schema(lambda _: plain))
+
+    assert answer.data == {"authors": plain}
+    assert answer.statements == []
+
+
+# --- Windows ------------------------------------------------------------------------------------------
+
+
+def test_a_cursor_is_what_django_signs() -> None:
+    author = make_author(name='"Zoë" \\ \x01 😀')
+    of_rows = schema(lambda given: Connected(Author.objects.all(), BY_NAME, asked_window("a", {"b": "c"}, **given)))
+
+    [edge] = run(DOCUMENT, schema=of_rows).data["authors"]["edges"]
+
+    position = signer("a", {"b": "c"}).unsign(edge["cursor"])
+    assert edge["cursor"] == signer("a", {"b": "c"}).sign(position)
+    assert asked_window("a", {"b": "c"}, after=edge["cursor"]).after == Position(author.pk, author.name, None)
+
+
+@pytest.mark.parametrize("bound_to", [("a", {}), ("b", {"b": "c"}), ("a", {"b": "d"}), ("a", {"b": "c", "d": "e"})])
+def test_a_window_takes_no_cursor_of_another(bound_to: tuple[str, dict[str, str]]) -> None:
+    cursor = signer(*bound_to).sign(b"[1, null, null]".hex())
+
+    with pytest.raises(Malformed, match="before must be a cursor of this connection"):
+        asked_window("a", {"b": "c"}, before=cursor)
+    assert asked_window(*bound_to, before=cursor).before == Position(1)
