@@ -92,7 +92,7 @@ def greeting() -> str:
     return f"""
 The Content API is ready.
 
-  GraphQL   {base}/graphql
+  GraphQL   {base}/graphql   (in a browser: the explorer)
   Resources {base}/docs
   Admin     {base}/admin/   log in as {ADMIN} with {PASSWORD_FILE.read_text()}
   API key   {API_KEY_FILE.read_text()}   (header X-API-Key)
