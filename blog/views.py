@@ -60,7 +60,8 @@ class PostResource(Resource):
         return ok(POST.of(post, asked.actor))
 
     def delete(self, asked: Asked, post_id: str) -> Answer:
-        services.delete_post(actor=asked.actor, post_id=post_id, expected_version=asked.expected_version())
+        version = asked.expected_version(asked.body_if_any(Expectation).expected_version)
+        services.delete_post(actor=asked.actor, post_id=post_id, expected_version=version)
         return no_content()
 
 

@@ -59,14 +59,14 @@ class FrontDoor:
         self.vary = self.headers.pop("Vary", "")
 
     def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
-        respond = self.responder(environ) if is_plain(environ) else None
-        if respond is None:
+        answer = self.responder(environ) if is_plain(environ) else None
+        if answer is None:
             return self.django(environ, start_response)
         request_id = uuid.uuid4().hex
         token = current_request_id.set(request_id)
         try:
             close_old_connections()  # those that are too old, or that an error has left behind
-            status, headers, body = respond(environ)
+            status, headers, body = answer(environ)
         finally:
             current_request_id.reset(token)
         vary = ", ".join(filter(None, [headers.get("Vary"), self.vary]))

@@ -2,7 +2,7 @@
 
 The answer is kept in the transaction of the effect: there is never the one without the other. While that transaction
 runs, a lock that ends with it tells a second request that the first is not over; a server that dies releases it too.
-What may turn out otherwise next time is not kept: faults of our own, an exhausted rate limit, and a lost race.
+What may turn out otherwise next time is not kept: faults of our own and a lost race; rate limits are met before this.
 """
 
 import re
@@ -15,7 +15,7 @@ import msgspec
 from django.db import connection, transaction
 from django.utils import timezone
 
-from contentapi.errors import ApiError, Conflict, Internal, Invalid, Malformed, RateLimited
+from contentapi.errors import ApiError, Conflict, Internal, Invalid, Malformed
 from contentapi.identity import Actor
 from contentapi.models import KeptAnswer
 from contentapi.rest.answers import Answer
@@ -83,7 +83,7 @@ def final_answer(act: Callable[[], Answer], accept: str) -> Answer:
         with transaction.atomic():
             return act()
     except ApiError as error:
-        if isinstance(error, RateLimited) or error.status >= Internal.status:
+        if error.status >= Internal.status:
             raise
         return failure(error, accept)
 

@@ -2,19 +2,24 @@
 
 import io
 import json
+from functools import cache
 from typing import Any
 
 import msgspec
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
-from django.db import connection
+from django.db import connection, transaction
+from hypothesis import given as each
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 from pytest_django import Settings
 
+from contentapi import rates
 from contentapi.errors import Unavailable
 from contentapi.front_door import FrontDoor
 from contentapi.identity import Role
 from tests.conftest import api_key_of
-from tests.factories import make_actor
+from tests.factories import make_actor, make_author, make_post
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +31,11 @@ MEMBERS = ["type", "title", "status", "detail", "errors", "requestId"]
 def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the test's transaction, which Django would close with a connection that has failed in it."""
     monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", lambda: None)
+
+
+@cache
+def application() -> FrontDoor:
+    return FrontDoor(WSGIHandler())
 
 
 def call(method: str, path: str, body: bytes = b"", **changes: Any) -> tuple[int, dict[str, str], bytes]:
@@ -45,7 +55,7 @@ def call(method: str, path: str, body: bytes = b"", **changes: Any) -> tuple[int
         **changes,
     }
     started: list[Any] = []
-    parts = FrontDoor(WSGIHandler())(environ, lambda status, headers: started.append((status, headers)))  # type: ignore[arg-type]
+    parts = application()(environ, lambda status, headers: started.append((status, headers)))  # type: ignore[arg-type]
     content = b"".join(parts)
     status, headers = started[0]
     assert len({name.lower() for name, _ in headers}) == len(headers)
@@ -81,7 +91,7 @@ FAILURES: list[tuple[Request, int, str, dict[str, str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("request_", "status", "code", "headers"), FAILURES, ids=str)
+@pytest.mark.parametrize(("request_", "status", "code", "headers"), FAILURES, ids=range(len(FAILURES)))
 @pytest.mark.parametrize("accept", ["", PROBLEM])
 def test_a_failure_is_said_in_the_shape_that_is_asked_for(
     request_: Request, status: int, code: str, headers: dict[str, str], accept: str
@@ -198,3 +208,41 @@ def test_an_answer_without_content_has_no_length(origin: dict[str, Any]) -> None
 
     assert (status, content, given["Allow"]) == (204, b"", "GET, HEAD, POST, OPTIONS")
     assert {"Content-Length", "Content-Type"}.isdisjoint(given)
+
+
+ANYTHING = st.one_of(
+    st.text(st.characters(codec="latin-1"), max_size=20),
+    st.text(st.sampled_from('*/;=,q0."W-v1 +jsonapplictevd%&'), max_size=40),
+)
+NAMES = ["HTTP_ACCEPT", "HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IDEMPOTENCY_KEY", "HTTP_X_API_VERSION",
+         "CONTENT_TYPE", "QUERY_STRING", "HTTP_TRANSFER_ENCODING"]  # fmt: skip
+
+
+REQUESTS = st.tuples(
+    st.sampled_from(["GET", "HEAD", "POST", "PATCH", "DELETE"]),
+    st.sampled_from(["/posts", "/v1/posts/{post}", "/posts/{post}/publish", "/users"]),
+    st.sampled_from([b"", b"{}", b'{"title": "t", "body": "b"}', b'{"expectedVersion": "x"}']),
+    st.dictionaries(st.sampled_from(NAMES), ANYTHING, max_size=4),
+)
+
+
+def test_nothing_that_a_client_sends_is_a_fault_of_ours() -> None:
+    author = make_author()
+    post, key = make_post(author=author), api_key_of(make_actor(Role.AUTHOR, author=author))
+
+    @each(REQUESTS)
+    @hypothesis_settings(max_examples=100, deadline=None)
+    def ask(request_: tuple[str, str, bytes, dict[str, Any]]) -> None:
+        method, path, body, changes = request_
+        rates.reset()
+
+        with transaction.atomic():
+            status, given, content = call(method, path.format(post=post.pk), body, HTTP_X_API_KEY=key, **changes)
+            transaction.set_rollback(True)
+
+        assert status < 500
+        assert given["X-API-Version"] == "1"
+        assert (status >= 400) == ("X-Error-Code" in given)
+        assert not content or json.loads(content)
+
+    ask()

@@ -1,6 +1,7 @@
 """Idempotency-Key: one effect, and the first answer again."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -11,9 +12,11 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from blog.models import Comment, Post
+from contentapi.errors import Conflict, Unavailable
 from contentapi.identity import Role, Scope
 from contentapi.models import KeptAnswer
-from contentapi.rest.idempotency import CLEARED
+from contentapi.rest import Answer
+from contentapi.rest.idempotency import CLEARED, once
 from orders.models import Order
 from tests.blog.racing import race
 from tests.conftest import api_key_of
@@ -158,12 +161,19 @@ def test_a_refusal_is_repeated_in_the_shape_that_it_had(key: str) -> None:
     assert again.content == first.content
 
 
-def test_no_effect_is_left_of_what_is_refused(key: str) -> None:
-    reader = api_key_of(make_actor(Role.READER))
+@pytest.mark.django_db
+@pytest.mark.parametrize(("refusal", "kept"), [(Conflict("No."), 1), (Unavailable(), 0), (RuntimeError("x"), 0)])
+def test_no_effect_is_left_of_what_is_refused(refusal: Exception, kept: int) -> None:
+    environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/posts", "HTTP_IDEMPOTENCY_KEY": "one"}
 
-    assert post("/posts", NEW, reader).failure[0] == 403
-    assert post("/posts", NEW, key).status == 201
-    assert Post.objects.count() == 1
+    def act() -> Answer:
+        make_post()
+        raise refusal
+
+    with suppress(Unavailable, RuntimeError):
+        assert once(make_actor(Role.ADMIN), environ, b"", act).status == 409
+
+    assert (Post.objects.count(), KeptAnswer.objects.count()) == (0, kept)
 
 
 @pytest.mark.parametrize("bad", ["", " ", "a b", "é", "x" * 256, "a\tb"])
