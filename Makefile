@@ -26,6 +26,7 @@ explorer: installed
 	@$(PATIENTLY) $(VENV_PYTHON) -m contentapi.explorer.build
 
 test: installed-dev
+	@$(VENV_PYTHON) -m contentapi.explorer.build --if-possible
 	@$(VENV_PYTHON) -m pytest --numprocesses auto
 
 bench: installed
