@@ -27,9 +27,11 @@ explorer: installed
 	@$(PATIENTLY) $(VENV_PYTHON) -m contentapi.explorer.build
 
 test: installed-dev
+	@$(VENV_PYTHON) -m contentapi.explorer.build --if-possible
 	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "not thorough"
 
 thorough: installed-dev
+	@$(VENV_PYTHON) -m contentapi.explorer.build --if-possible
 	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto -m "thorough or property"
 
 bench: installed
