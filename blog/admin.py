@@ -73,7 +73,7 @@ class PostForm(forms.ModelForm):
 class SourceInline(admin.StackedInline):
     model = PostSource
     exclude = ["digest"]
-    readonly_fields = ["path", "authors", "status"]
+    readonly_fields = ["path", "authors", "status", "publish_at"]
     can_delete = False
 
     def has_add_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:

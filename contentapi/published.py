@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.http import parse_etags
 from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.errors import MethodNotAllowed
 from contentapi.rest import accept_of, error_response
+from contentapi.rest.conditions import is_known
 
 METHODS = ("GET", "HEAD", "OPTIONS")
 
@@ -29,14 +29,8 @@ def published(
         content = text()
         etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
         response = HttpResponse(content, content_type=media_type, headers={**all_headers, "ETag": etag})
-        if is_known(request, etag):
+        if is_known(etag, request.headers.get("If-None-Match", "")):
             response.status_code, response.content = HTTPStatus.NOT_MODIFIED, b""
         return response
 
     return view
-
-
-def is_known(request: HttpRequest, etag: str) -> bool:
-    """Say whether the client has this version already (RFC 9110, section 13.1.2)."""
-    known = parse_etags(request.headers.get("If-None-Match", ""))
-    return "*" in known or etag in [tag.removeprefix("W/") for tag in known]

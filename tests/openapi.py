@@ -34,6 +34,11 @@ class Operation(NamedTuple):
     def is_document(self) -> bool:
         return "documents" in self.described["tags"]
 
+    @property
+    def parameters(self) -> set[str]:
+        both = [*DOCUMENT["paths"][self.path].get("parameters", []), *self.described.get("parameters", [])]
+        return {resolved(parameter)["name"] for parameter in both}
+
     def response(self, status: int) -> dict[str, Any]:
         found: dict[str, Any] = resolved(self.described["responses"][str(status)])
         return found

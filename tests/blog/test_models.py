@@ -162,6 +162,15 @@ QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ("blog_post_status_newest", lambda _: selectors.list_posts(ANONYMOUS)),
     ("blog_post_status_newest", lambda _: selectors.list_posts(OPERATOR, status="scheduled")),
     ("blog_post_author_newest", lambda author: visible_newest_first(author.posts.all(), OPERATOR, status=None)[:10]),
+    (
+        "blog_post_author_status",
+        lambda author: visible_newest_first(author.posts.all(), OPERATOR, status="scheduled")[:10],
+    ),
+    ("blog_post_updated", lambda _: Post.objects.order_by("-updated_at", "-id")[:10]),
+    (
+        "blog_post_status_updated",
+        lambda _: Post.objects.filter(status=PostStatus.PUBLISHED).order_by("-updated_at", "-id")[:10],
+    ),
     ("blog_post_tags", lambda _: Post.objects.filter(tags__contains=["tag7"])),
     (
         "blog_post_due",

@@ -62,7 +62,9 @@ def test_the_paths_are_those_that_are_served() -> None:
 
     served = {"/" + re.sub(r"<str:(\w+)>", r"{\1}", route) for route in routes if not route.startswith(NOT_RESOURCES)}
 
-    assert set(DOCUMENT["paths"]) == served
+    resources = {operation.path for operation in OPERATIONS.values() if not operation.is_document}
+    assert [server["url"] for server in DOCUMENT["servers"]] == ["/", "/v1"]
+    assert served == set(DOCUMENT["paths"]) | {f"/v1{path}" for path in resources}
 
 
 @pytest.mark.parametrize("path", DOCUMENT["paths"])

@@ -96,7 +96,7 @@ SUCCESSES: dict[str, list[tuple[int, Given]]] = {
     "listPosts": [(200, plain()), (200, plain(query="?offset=1&limit=1")), (200, plain(query="?limit=1", who=""))],
     "createPost": [(201, plain(body=NEW_POST)), (201, plain(body={**NEW_POST, "tags": None, "status": "published"}))],
     "getPost": [(200, post()), (200, post(who=""))],
-    "updatePost": [(200, post(body={"title": "New", "expectedVersion": "1"})), (200, post(body={}))],
+    "updatePost": [(200, post(body={"title": "New"})), (200, post(body={"expectedVersion": "1"}))],
     "deletePost": [(204, post())],
     "publishPost": [(200, post()), (200, lambda world: Request({"post_id": world.draft.pk}))],
     "listComments": [(200, post()), (200, post(query="?offset=0"))],
@@ -167,6 +167,7 @@ def conforms(operation: Operation, status: int, response: Any) -> None:
             value = response[name]
             typed = int(value) if resolved(header["schema"])["type"] == "integer" else value
             assert problems(header["schema"], typed) == [], name
+    assert operation.is_document or response["X-API-Version"] == "1"
     assert {name for name in response.headers if OUR_HEADERS.fullmatch(name)} <= set(headers)
     if "content" not in described:
         assert response.content == b""
@@ -184,6 +185,11 @@ def cases(table: Mapping[str, list[tuple[int, Given]]]) -> list[Any]:
     ]
 
 
+def those(parameter: str) -> list[Any]:
+    """Return the operations that have a parameter of this name."""
+    return [pytest.param(found, id=name) for name, found in OPERATIONS.items() if parameter in found.parameters]
+
+
 def test_each_operation_is_tried() -> None:
     assert set(SUCCESSES) == set(OPERATIONS)
 
@@ -193,6 +199,43 @@ def test_a_success_is_as_described(operation: Operation, status: int, given: Giv
     world = World()
 
     conforms(operation, status, send(operation, given(world), world))
+
+
+@pytest.mark.parametrize("operation", those("X-API-Version"))
+def test_the_version_may_be_named_in_three_ways_at_once(operation: Operation) -> None:
+    world, (status, given) = World(), SUCCESSES[operation.id][0]
+    markers = {"X-API-Version": "1", "Accept": "application/vnd.contentapi.v1+json"}
+    versioned = operation._replace(path=f"/v1{operation.path}")
+
+    response = send(versioned, given(world)._replace(headers=markers), world)
+
+    conforms(operation, status, response)
+    assert response.get("Content-Type") == (markers["Accept"] if response.content else None)
+    assert response.get("Location", "/v1/").startswith("/v1/")
+
+
+@pytest.mark.parametrize("operation", those("If-None-Match"))
+def test_what_the_client_has_is_not_sent_again(operation: Operation) -> None:
+    world = World()
+    request = SUCCESSES[operation.id][0][1](world)
+
+    etag = send(operation, request, world)["ETag"]
+
+    conforms(operation, 304, send(operation, request._replace(headers={"If-None-Match": etag}), world))
+
+
+@pytest.mark.parametrize("operation", those("Idempotency-Key"))
+def test_what_is_sent_twice_is_done_once(operation: Operation) -> None:
+    world, (status, given) = World(), SUCCESSES[operation.id][0]
+    headers = {"X-API-Key": api_key_of(world.actors["admin"]), "Idempotency-Key": "once"}
+    request = given(world)._replace(who="", headers=headers)
+
+    first, second = send(operation, request), send(operation, request)
+
+    conforms(operation, status, second)
+    assert "Idempotent-Replayed" not in first
+    assert (second["Idempotent-Replayed"], second.content) == ("true", first.content)
+    conforms(operation, 422, send(operation, request._replace(body={"something": "else"})))
 
 
 @pytest.mark.parametrize(("operation", "status", "given"), cases(REFUSALS))
@@ -215,11 +258,15 @@ def trials(operation: Operation) -> list[tuple[int, Given]]:
         (400, spoilt(headers={"Authorization": "Bearer x"})),
         (401, spoilt(who="", headers={"X-API-Key": "x"})),
         (406, spoilt(headers={"Accept": "text/html"})),
+        (406, spoilt(headers={"Accept": "application/vnd.contentapi.v2+json"})),
+        (400, spoilt(headers={"X-API-Version": "2"})),
     ]
     if "{" in operation.path:
         rows.append((404, spoilt(ids=NOBODY)))
     if operation.needs_a_credential:
         rows.append((401, spoilt(who="")))
+    if "If-Match" in operation.parameters:
+        rows.append((409, spoilt(headers={"If-Match": '"9-c0ffee"'})))
     if "requestBody" in operation.described:
         rows.append((400, spoilt(body=[])))
         rows.append((415, spoilt(body={}, headers={"Content-Type": "text/plain"})))

@@ -1,13 +1,15 @@
 """Requests made up from the served document, thousands of them, against gunicorn: schemathesis, with all its checks."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.e2e.checkout import ROOT, Checkout, free_port
+from tests.e2e.checkout import ROOT, Checkout, Run, free_port
 
 pytestmark = [pytest.mark.thorough, pytest.mark.processes]
 
@@ -20,7 +22,7 @@ AS_MANY_AS_THEY_LIKE = dict.fromkeys(
 @pytest.mark.parametrize("asker", ["anonymous", "author", "admin"])
 def test_no_request_gets_an_answer_that_is_not_described(asker: str, checkout: Checkout, tmp_path: Path) -> None:
     run = checkout.run(port=free_port(), **AS_MANY_AS_THEY_LIKE).wait_until_ready()
-    user_id, key = ("", "") if asker == "anonymous" else credential(checkout, asker)
+    user_id, key = ("", "") if asker == "anonymous" else credential(checkout, run, asker)
 
     fuzzing = subprocess.run(
         [sys.executable, "-m", "schemathesis.cli"]
@@ -39,8 +41,19 @@ def test_no_request_gets_an_answer_that_is_not_described(asker: str, checkout: C
     assert "Traceback" not in run.printed
 
 
-def credential(checkout: Checkout, role: str) -> tuple[str, str]:
-    """Return the id of a new user and an API key of theirs."""
+def credential(checkout: Checkout, run: Run, role: str) -> tuple[str, str]:
+    """Return the id of a new user, who has an order that is on its way, and an API key of theirs."""
     email = f"{role}@example.invalid"
     user_id = checkout.manage("create_user", email, "--name", role.title(), "--role", role).stdout.strip()
-    return user_id, checkout.manage("create_api_key", email, "--name", "fuzzing").stdout.strip()
+    key = checkout.manage("create_api_key", email, "--name", "fuzzing").stdout.strip()
+    order = checkout.manage("create_order", email, "--total", "18.50").stdout.strip()
+    pay(run, order, key)
+    checkout.manage("ship_order", order, "--carrier", "Coastal Parcels", "--tracking-number", "CP-1")
+    return user_id, key
+
+
+def pay(run: Run, order: str, key: str) -> None:
+    address = f"http://localhost:{run.port}/orders/{order}/payment"
+    request = Request(address, method="POST", headers={"X-API-Key": key})
+    with urlopen(request) as response:  # noqa: S310
+        assert json.load(response)["status"] == "paid"

@@ -75,7 +75,7 @@ FAILURES: list[tuple[Request, int, str, dict[str, str]]] = [
     (("GET", "/posts/\xff\x00", {}), 404, "NOT_FOUND", {}),
     (("PUT", "/posts", {}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD, POST, OPTIONS"}),
     (("TRACE", "/v1/posts/1", {}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD, PATCH, DELETE, OPTIONS"}),
-    (("POST", "/.well-known/jwks.json", {}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD"}),
+    (("POST", "/.well-known/jwks.json", {}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD, OPTIONS"}),
     (("POST", "/posts", {}), 415, "UNSUPPORTED_MEDIA_TYPE", {}),
     (("POST", "/posts", {"body": b"{", **JSON_TYPE}), 400, "BAD_REQUEST", {}),
     (("POST", "/posts", {"body": b" " * 2**21, **JSON_TYPE}), 413, "TOO_LARGE", {}),
