@@ -286,7 +286,8 @@ def kinds(kind: type[errors.ApiError] = errors.ApiError) -> Iterator[type[errors
         yield from kinds(below)
 
 
-STATUSES = {kind.code: kind.status for kind in kinds() if kind is not errors.LimitExceeded}  # which is GraphQL's
+OF_GRAPHQL = set(kinds(errors.Malformed))
+STATUSES = {kind.code: kind.status for kind in kinds() if kind not in OF_GRAPHQL}
 
 
 def test_the_codes_are_those_of_the_errors() -> None:
