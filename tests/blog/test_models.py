@@ -10,9 +10,9 @@ from django.db import IntegrityError, connection, models, transaction
 
 from blog import selectors
 from blog.models import MAX_BODY, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostSource, PostStatus
-from blog.projections import oldest_first, visible_newest_first
+from blog.projections import POST_ORDERS, oldest_first, visible_newest_first
 from contentapi.errors import constraint_name
-from contentapi.identity import ANONYMOUS, OPERATOR
+from contentapi.identity import ANONYMOUS, OPERATOR, Actor
 from tests.factories import make_author, make_comment, make_post
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
@@ -157,6 +157,12 @@ def explained(rows: models.QuerySet[Any]) -> tuple[set[str], set[str]]:
     return indexes - {"blog_author_pkey"}, {node["Node Type"] for node in plan}
 
 
+def connected(actor: Actor, order: str) -> models.QuerySet[Any]:
+    """Return the rows of a connection's first page."""
+    posts = selectors.connect_posts(actor, order_by=POST_ORDERS[order])
+    return posts.rows.order_by(*posts.order.terms())[:10]
+
+
 QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ("blog_post_newest", lambda _: selectors.list_posts(OPERATOR)),
     ("blog_post_status_newest", lambda _: selectors.list_posts(ANONYMOUS)),
@@ -166,11 +172,8 @@ QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
         "blog_post_author_status",
         lambda author: visible_newest_first(author.posts.all(), OPERATOR, status="scheduled")[:10],
     ),
-    ("blog_post_updated", lambda _: Post.objects.order_by("-updated_at", "-id")[:10]),
-    (
-        "blog_post_status_updated",
-        lambda _: Post.objects.filter(status=PostStatus.PUBLISHED).order_by("-updated_at", "-id")[:10],
-    ),
+    ("blog_post_updated", lambda _: connected(OPERATOR, "updatedAtDesc")),
+    ("blog_post_status_updated", lambda _: connected(ANONYMOUS, "updatedAtAsc")),
     ("blog_post_tags", lambda _: Post.objects.filter(tags__contains=["tag7"])),
     (
         "blog_post_due",

@@ -1,17 +1,21 @@
 """Connections as statements: one each, with what is selected and nothing else, kept for other values."""
 
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
 from ariadne import QueryType, make_executable_schema
+from django.db.models import QuerySet
 from graphql import GraphQLSchema
 
 from blog.models import Author, Post
 from contentapi.errors import Malformed
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.graphql.projections import ProjectedTypes
+from contentapi.identity import ANONYMOUS, Actor
 from contentapi.pagination import Position, asked_window, signer
-from contentapi.projection import PAGE_INFO, Connected, ConnectionType, Order, Projection
+from contentapi.projection import PAGE_INFO, Connected, ConnectionType, Order, Projection, by_shape
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.running import run
 from tests.contentapi.projection.shelf import ASKERS, POSTS, fill
@@ -181,6 +185,27 @@ def test_any_queryset_can_be_connected() -> None:
     assert (names(first), names(rest), names(run(DOCUMENT, {"last": 1}, schema=of_rows))) == (["A%s"], ["B"], ["B"])
     assert rest.data["authors"]["totalCount"] == 2
     assert len(STATEMENTS._items) == 0
+
+
+@by_shape(Author)
+def all_authors(_: Actor) -> QuerySet[Author]:
+    return Author.objects.all()
+
+
+def test_what_a_resolver_decides_is_kept_apart_where_the_document_is_the_same() -> None:
+    for name in "ABC":
+        make_author(name=name)
+    cursor = asked_window("authors", {})
+    windows = [cursor, replace(cursor, size=1, backwards=True), replace(cursor, before=Position(0, "C"))]
+    windows.append(replace(cursor, after=Position(0, "B")))
+
+    found = []
+    for window, order in product(windows, (BY_NAME, Order("name", descending=True))):
+        decided = Connected(all_authors(ANONYMOUS), order, window)
+        found.append(names(run(DOCUMENT, schema=schema(lambda _, decided=decided: decided))))
+
+    assert ["".join(each) for each in found] == ["ABC", "CBA", "C", "A", "AB", "C", "BC", "A"]
+    assert len(STATEMENTS._items) == 8
 
 
 def test_rows_of_another_model_are_an_error() -> None:
