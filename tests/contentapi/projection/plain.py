@@ -9,14 +9,14 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from ariadne import MutationType, ObjectType, QueryType, load_schema_from_path, make_executable_schema
-from django.conf import settings
+from ariadne import MutationType, ObjectType, QueryType, make_executable_schema
 from django.core.signing import BadSignature
 from graphql import DocumentNode, ExecutionResult, GraphQLResolveInfo, execute_sync
 
 from blog.models import Author, Comment, Post
 from contentapi.errors import Forbidden, Malformed
 from contentapi.graphql.scalars import DATE_TIME, serialize_date_time
+from contentapi.graphql.schema import load_sdl
 from contentapi.identity import Actor, Role
 from contentapi.pagination import signer
 
@@ -260,7 +260,7 @@ def create_post(_: None, info: Info, input: dict[str, Any]) -> Post:  # noqa: A0
 
 
 SCHEMA = make_executable_schema(
-    load_schema_from_path(str(settings.SCHEMA_DIR)),
+    load_sdl(),
     *(DATE_TIME, QUERY, MUTATION, POST, AUTHOR, COMMENT),
     convert_names_case=True,
 )

@@ -8,8 +8,9 @@ from itertools import count, product
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from psycopg import sql
+from pytest_django import DjangoDbBlocker
 
 from blog.models import Author, Comment, Post
 from blog.projections import POST_ORDERS
@@ -34,9 +35,22 @@ DOCUMENTS = {
 }
 
 
+@pytest.fixture(scope="module")
+def rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:  # noqa: ARG001
+    """Write the rows for all tests here; they are gone after the last one."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        fill_shelves()
+        yield
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def shelves(db: None) -> None:  # noqa: ARG001
-    """Rows enough for the planner to tell an index from a table."""
+def shelves(rows: None, db: None) -> None:
+    """See to it that the rows are there."""
+
+
+def fill_shelves() -> None:
+    """Write rows enough for the planner to tell an index from a table."""
     authors = Author.objects.bulk_create(Author(pk=number, name=f"Author {number}") for number in range(1, 1001))
     posts = Post.objects.bulk_create(
         Post(
