@@ -57,6 +57,16 @@ def visible_posts(actor: Actor) -> Q:
     return EVERYTHING if unpublished.everybodys else Q(status="published") | unpublished.condition(is_own_post)
 
 
+def reads_own_unpublished_posts_alone(actor: Actor) -> bool:
+    unpublished = readable_posts(actor)
+    return not unpublished.everybodys and unpublished.user_id is not None
+
+
+def own_posts(actor: Actor) -> Q:
+    """Posts of the asker's own, in whichever state."""
+    return readable_posts(actor).condition(is_own_post)
+
+
 def may_see_post(actor: Actor, owner_id: int | None, status: str) -> bool:
     return status == "published" or readable_posts(actor).includes(owner_id)
 
