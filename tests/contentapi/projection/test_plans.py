@@ -81,7 +81,7 @@ def test_a_page_is_read_from_indexes_without_a_sort(document: str, asker: str) -
     assert {"blog_author_pkey", "blog_comment_post_oldest"} <= {node.get("Index Name") for node in plan}
 
 
-@pytest.mark.parametrize("asker", ["anonymous", "operator"])
+@pytest.mark.parametrize("asker", ["anonymous", "author", "operator"])
 @pytest.mark.usefixtures("shelves")
 def test_an_authors_posts_of_a_rare_state_are_found_without_reading_the_others(asker: str) -> None:
     document = "{ posts { author { posts(status: scheduled) { id } } } }"
@@ -90,3 +90,15 @@ def test_an_authors_posts_of_a_rare_state_are_found_without_reading_the_others(a
     plan = generic_plan(statement, parameters)
 
     assert "blog_post_author_status" in {node.get("Index Name") for node in plan}
+
+
+@pytest.mark.usefixtures("shelves")
+def test_what_is_others_and_hidden_is_not_looked_at() -> None:
+    document = "{ posts { author { posts(status: draft) { title } } } }"
+    [(statement, parameters)] = run(document, actor=ASKERS["author"]).statements
+
+    plan = generic_plan(statement, parameters)
+
+    [found] = [node for node in plan if node.get("Index Name") == "blog_post_author_status"]
+    assert "author_id >= " in found["Index Cond"]
+    assert "Filter" not in found
