@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from graphql import (
     GraphQLArgument,
@@ -59,19 +59,21 @@ class Grower:
     def __init__(self, rng: random.Random, posts: int) -> None:
         from contentapi.graphql.schema import SCHEMA
 
-        self.rng, self.posts, self.schema = rng, posts, SCHEMA
+        self.rng, self.posts, self.schema = rng, posts, cast("Any", SCHEMA)
         self.query: Any = SCHEMA.query_type
 
     def first(self) -> list[list[Selection]]:
-        """Return what a person would try: the largest page, many pages, and the whole schema many times."""
-        page = Selection("posts", self.schema.type_map["Post"], {"limit": "100"}, [])  # type: ignore[arg-type]
-        page.children = [
-            Selection("body", None, {}),
-            self.leafy("comments", page.kind),
-            self.leafy("author", page.kind),
-        ]
-        many = [Selection("posts", page.kind, {"limit": "100"}, [self.leafy("author", page.kind)]) for _ in range(20)]
-        return [roots for roots in ([page], many) if self.fits(roots)]
+        """Return what a person would try: the largest page, many pages, and states that are rare among many posts."""
+        post, author = self.schema.type_map["Post"], self.schema.type_map["Author"]
+        page = Selection("posts", post, {"limit": "100"}, [self.leafy("comments", post), self.leafy("author", post)])
+        many = [Selection("posts", post, {"limit": "100"}, [self.leafy("author", post)]) for _ in range(20)]
+        documents = [[page], many]
+        for status in self.schema.type_map["PostStatus"].values:
+            title, rare = Selection("title", None, {}), {"limit": "1", "status": status}
+            theirs = [Selection("author", author, {}, [Selection("posts", post, rare, [title])]) for _ in range(30)]
+            documents.append([Selection("posts", post, {"limit": "100", "status": status}, [title]) for _ in range(20)])
+            documents.append([Selection("posts", post, {"limit": "100"}, theirs)])
+        return [roots for roots in documents if self.fits(roots)]
 
     def leafy(self, name: str, kind: Any) -> Selection:
         """Return a field with every scalar below it."""

@@ -34,7 +34,8 @@ def oldest_first(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
 
 
 def visible_newest_first(posts: PostQuerySet, actor: Actor, *, status: str | None) -> QuerySet[Post]:
-    return posts.filter(policy.visible_posts(actor)).in_status(status).newest_first()
+    seen = policy.visible_posts(actor) if status is None else policy.posts_in_state(actor, status)
+    return posts.filter(seen).in_status(status).newest_first()
 
 
 def visible_email(actor: Actor) -> Expression:

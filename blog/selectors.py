@@ -28,7 +28,15 @@ def visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
 
 def list_posts(actor: Actor, *, status: str | None = None, limit: int | None = None) -> QuerySet[Post]:
     """Return posts newest first, in one state where it is given. Raises `Malformed`."""
-    return visible_posts(actor, status=status)[: require_page_size(limit, default=10)]
+    is_hidden = status not in (None, PostStatus.PUBLISHED)
+    among = own_posts if is_hidden and policy.reads_own_unpublished_posts_alone(actor) else visible_posts
+    return among(actor, status=status)[: require_page_size(limit, default=10)]
+
+
+@by_shape(Post)
+def own_posts(actor: Actor, *, status: str) -> QuerySet[Post]:
+    """Return what `visible_posts` comes to for a state that is not public, without reading what is others'."""
+    return Post.objects.filter(policy.own_posts(actor)).in_status(status).newest_first()
 
 
 def posts_after(

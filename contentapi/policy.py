@@ -7,9 +7,11 @@ credential tells. Rules see the models' field names and ids only.
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Any
 
 from django.apps import apps
-from django.db.models import Q, Subquery
+from django.db.models import BigIntegerField, Case, ExpressionWrapper, Q, Subquery, TextField, Value, When
+from django.db.models.lookups import Exact
 
 from contentapi.errors import Forbidden, Unauthenticated
 from contentapi.identity import Actor, Role, Scope
@@ -57,6 +59,35 @@ def visible_posts(actor: Actor) -> Q:
     return EVERYTHING if unpublished.everybodys else Q(status="published") | unpublished.condition(is_own_post)
 
 
+def reads_own_unpublished_posts_alone(actor: Actor) -> bool:
+    unpublished = readable_posts(actor)
+    return not unpublished.everybodys and unpublished.user_id is not None
+
+
+def own_posts(actor: Actor) -> Q:
+    """Posts of the asker's own, in whichever state."""
+    return readable_posts(actor).condition(is_own_post)
+
+
+def posts_in_state(actor: Actor, status: Any) -> Q:
+    """Return what `visible_posts` comes to for an author's posts in one state: bounds for the author's id.
+
+    The state is known in a statement only when it runs. So are these bounds, by which an index of authors and states
+    leaves out what is others'; an `or` would look at each of their posts.
+    """
+    unpublished = readable_posts(actor)
+    if unpublished.everybodys or unpublished.user_id is None:
+        return visible_posts(actor)
+    given = ExpressionWrapper(status if hasattr(status, "as_sql") else Value(status), output_field=TextField())
+    is_public = Exact(given, Value("published"))
+    own = profile_of(unpublished.user_id)
+    lowest, highest = (
+        Case(When(is_public, then=Value(bound)), default=own, output_field=BigIntegerField())
+        for bound in (0, 2**63 - 1)
+    )
+    return Q(author__gte=lowest, author__lte=highest)
+
+
 def may_see_post(actor: Actor, owner_id: int | None, status: str) -> bool:
     return status == "published" or readable_posts(actor).includes(owner_id)
 
@@ -70,8 +101,11 @@ def is_own_post(user_id: int) -> Q:
 
     A join would look up the author of each post that is passed by.
     """
-    profile = apps.get_model("blog", "Author").objects.filter(user=user_id)
-    return Q(author=Subquery(profile.values("pk")))
+    return Q(author=profile_of(user_id))
+
+
+def profile_of(user_id: int) -> Subquery:
+    return Subquery(apps.get_model("blog", "Author").objects.filter(user=user_id).values("pk"))
 
 
 def may_write_posts(actor: Actor) -> bool:

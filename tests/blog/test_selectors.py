@@ -56,9 +56,12 @@ def test_each_asker_finds_and_lists_exactly_what_they_may_see(asker: str) -> Non
 
     found = {key for key, post in posts.items() if selectors.post_by_id(actor, str(post.pk)).exists()}
     listed = {(post.author_id, post.status) for post in selectors.list_posts(actor)}
+    by_state = {
+        (post.author_id, post.status) for status in PostStatus for post in selectors.list_posts(actor, status=status)
+    }
 
     seen = {(own.pk, status) for status in own_seen} | {(other.pk, status) for status in others_seen}
-    assert found == listed == seen
+    assert found == listed == by_state == seen
 
 
 def sees(actor: Actor, post: Post) -> bool:

@@ -4,11 +4,13 @@ import json
 import re
 from typing import Any
 
+import msgspec
 import pytest
 from django.db import transaction
 from graphql import GraphQLError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pytest_django import Settings
 
 from contentapi.errors import ApiError
 from contentapi.graphql.documents import parse_document
@@ -26,6 +28,14 @@ ARGUMENT = re.compile(
     r"^Send first or last, not both|^(limit|first|last) must be from|^(after|before) must be a cursor"
 )
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+
+@pytest.fixture(autouse=True)
+def no_limits(settings: Settings) -> None:
+    """Let documents have any size: whether one is refused is not what is tried here."""
+    sizes = ("aliases", "root_fields", "mutations", "directives", "depth", "comparisons")
+    without = {f"contentapi_max_{size}": 10**9 for size in sizes}
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **without)
 
 
 def in_order(content: bytes | str) -> dict[str, str] | None:

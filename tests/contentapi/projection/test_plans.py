@@ -133,7 +133,7 @@ def test_a_window_is_read_from_the_index_of_its_order() -> None:
             assert all("Limit" in {below["Node Type"] for below in nodes(node)} for node in sorts)
 
 
-@pytest.mark.parametrize("asker", ["anonymous", "operator"])
+@pytest.mark.parametrize("asker", ["anonymous", "author", "operator"])
 @pytest.mark.usefixtures("shelves")
 def test_an_authors_posts_of_a_rare_state_are_found_without_reading_the_others(asker: str) -> None:
     document = "{ posts { author { posts(status: scheduled) { id } } } }"
@@ -142,3 +142,15 @@ def test_an_authors_posts_of_a_rare_state_are_found_without_reading_the_others(a
     plan = generic_plan(statement, parameters)
 
     assert "blog_post_author_status" in {node.get("Index Name") for node in plan}
+
+
+@pytest.mark.usefixtures("shelves")
+def test_what_is_others_and_hidden_is_not_looked_at() -> None:
+    document = "{ posts { author { posts(status: draft) { title } } } }"
+    [(statement, parameters)] = run(document, actor=ASKERS["author"]).statements
+
+    plan = generic_plan(statement, parameters)
+
+    [found] = [node for node in plan if node.get("Index Name") == "blog_post_author_status"]
+    assert "author_id >= " in found["Index Cond"]
+    assert "Filter" not in found
