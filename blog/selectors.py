@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from django.db.models import Q, QuerySet
@@ -28,15 +28,17 @@ def visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
 
 def list_posts(actor: Actor, *, status: str | None = None, limit: int | None = None) -> QuerySet[Post]:
     """Return posts newest first, in one state where it is given. Raises `Malformed`."""
-    is_hidden = status not in (None, PostStatus.PUBLISHED)
-    among = own_posts if is_hidden and policy.reads_own_unpublished_posts_alone(actor) else visible_posts
-    return among(actor, status=status)[: require_page_size(limit, default=10)]
+    posts = visible_posts(actor, status=status, hidden=is_hidden(status))
+    return posts[: require_page_size(limit, default=10)]
 
 
-@by_shape(Post)
-def own_posts(actor: Actor, *, status: str) -> QuerySet[Post]:
-    """Return what `visible_posts` comes to for a state that is not public, without reading what is others'."""
-    return Post.objects.filter(policy.own_posts(actor)).in_status(status).newest_first()
+def is_hidden(status: str | None) -> Literal[True] | None:
+    """Return True for a state that is not public, else None, which a selector by shape can tell from it."""
+    return None if status in (None, PostStatus.PUBLISHED) else True
+
+
+def seen(actor: Actor, hidden: object) -> Q:
+    return policy.visible_posts(actor) if hidden is None else policy.unpublished_posts(actor)
 
 
 def posts_after(
@@ -53,6 +55,7 @@ def posts_after(
     return visible_posts(
         actor,
         status=status,
+        hidden=is_hidden(status),
         tag=tag if tag is None else storable_tag(tag),
         author=None if author is None else parse_id(author),
         created_at=position and position.value,
@@ -72,12 +75,13 @@ def visible_posts(
     actor: Actor,
     *,
     status: str | None,
+    hidden: Literal[True] | None,
     tag: str | None = None,
     author: int | None = None,
     created_at: str | None = None,
     pk: int | None = None,
 ) -> QuerySet[Post]:
-    posts = Post.objects.filter(policy.visible_posts(actor)).in_status(status).tagged(tag).of_author(author)
+    posts = Post.objects.filter(seen(actor, hidden)).in_status(status).tagged(tag).of_author(author)
     return posts.filter(after(NEWEST_FIRST, created_at, pk)).newest_first()
 
 
@@ -109,6 +113,7 @@ def posts_that_fit(
     return unordered_posts(
         actor,
         status=status,
+        hidden=is_hidden(status),
         tag=tag if tag is None else storable_tag(tag),
         author=None if author is None else parse_id(author),
         created_from=created_from,
@@ -121,12 +126,13 @@ def unordered_posts(
     actor: Actor,
     *,
     status: str | None,
+    hidden: Literal[True] | None,
     tag: str | None,
     author: int | None,
     created_from: datetime | None,
     created_before: datetime | None,
 ) -> QuerySet[Post]:
-    posts = Post.objects.filter(policy.visible_posts(actor)).in_status(status).tagged(tag).of_author(author)
+    posts = Post.objects.filter(seen(actor, hidden)).in_status(status).tagged(tag).of_author(author)
     return posts.created_between(created_from, created_before)
 
 

@@ -59,14 +59,12 @@ def visible_posts(actor: Actor) -> Q:
     return EVERYTHING if unpublished.everybodys else Q(status="published") | unpublished.condition(is_own_post)
 
 
-def reads_own_unpublished_posts_alone(actor: Actor) -> bool:
+def unpublished_posts(actor: Actor) -> Q:
+    """Return what `visible_posts` comes to in the states that are not public, without a look at others' posts."""
     unpublished = readable_posts(actor)
-    return not unpublished.everybodys and unpublished.user_id is not None
-
-
-def own_posts(actor: Actor) -> Q:
-    """Posts of the asker's own, in whichever state."""
-    return readable_posts(actor).condition(is_own_post)
+    if unpublished.everybodys or unpublished.user_id is None:
+        return visible_posts(actor)
+    return is_own_post(unpublished.user_id)
 
 
 def posts_in_state(actor: Actor, status: Any) -> Q:
