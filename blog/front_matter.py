@@ -162,7 +162,7 @@ def texts(value: Any, name: str) -> list[str]:
 
 
 def state(meta: dict[str, Any]) -> PostStatus | None:
-    """Read `draft`, which all generators know and which wins, and `status`, which is ours."""
+    """Read `draft`, which all generators know, and `status`, which is ours. Raises `BadFile` where they disagree."""
     draft, status = meta.get("draft", False), meta.get("status")
     if not isinstance(draft, bool):
         raise BadFile(f"draft is neither true nor false: {shown(draft)}")

@@ -135,4 +135,4 @@ class InProcess(Storage, MovingWindowSupport):
         return count
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        raise NotImplementedError("This storage is for moving windows, not for fixed ones.")
+        raise TypeError("This storage is for moving windows, not for fixed ones.")

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.thorough]
 EXAMPLES = 3000
 LEAKS = re.compile(
     r"Traceback|\bFile \"|\.py\b|site-packages|psycopg|django|\bSELECT\b|\bINSERT INTO\b|\bUPDATE \"|\bblog_|\busers_|"
-    r"pg_|DETAIL:|/var/|/usr/|/home/|/root/|<module|Error\(|object at 0x"
+    r"pg_|DETAIL:|/(?:etc|home|opt|root|srv|tmp|usr|var)/|<module|Error\(|object at 0x"
 )
 STATUSES = {200, 294, 400, 401, 403, 404, 409, 422}
 
