@@ -134,5 +134,5 @@ class InProcess(Storage, MovingWindowSupport):
         self._windows.clear()
         return count
 
-    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:  # noqa: ARG002 - the library's signature
         raise TypeError("This storage is for moving windows, not for fixed ones.")
