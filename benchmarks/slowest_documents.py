@@ -94,7 +94,7 @@ class Grower:
         try:
             document = parse(text, max_lexical_tokens=2000)
             require_within_limits(sizes_of(document), None)
-            require_affordable(measure(self.schema, document).chosen(None).value(None))
+            require_affordable(measure(self.schema, document)[""].value(None))
         except (LimitExceeded, GraphQLSyntaxError):  # the second for more tokens than there may be
             return False
         return len(text) < 32_000

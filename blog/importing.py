@@ -71,7 +71,7 @@ def import_file(
     """
     policy.permit(
         actor,
-        policy.may_import_posts(actor) and policy.may_move_posts(actor, PostStatus.DRAFT, status),
+        policy.may_write_everybodys_posts(actor) and policy.may_move_posts(actor, PostStatus.DRAFT, status),
         "import posts",
     )
     if source.file.name.startswith("_index."):

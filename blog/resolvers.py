@@ -9,7 +9,7 @@ from graphql import GraphQLResolveInfo
 from blog import selectors, services
 from blog.models import Author, Comment, Post, PostStatus
 from blog.projections import COMMENT_ORDERS, POST_ORDERS
-from contentapi.identity import RequestContext
+from contentapi.context import RequestContext
 from contentapi.projection import Connected, Order
 
 Info = GraphQLResolveInfo[RequestContext]
@@ -43,7 +43,7 @@ def author(_: None, info: Info, id: str) -> QuerySet[Author]:
 
 @MUTATION.field("createPost")
 def create_post(_: None, info: Info, input: dict[str, Any]) -> Post:
-    return services.create_post(actor=info.context["actor"], **input)
+    return services.create_post(actor=info.context["actor"], returning=info.context.get("returning"), **input)
 
 
 @MUTATION.field("updatePost")

@@ -17,10 +17,11 @@ from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Comment,
 from contentapi import policy
 from contentapi.errors import Conflict, Invalid, NotFound, Unauthenticated
 from contentapi.identity import Actor
-from contentapi.projection import PreparedInsert
+from contentapi.pagination import parse_id
+from contentapi.projection import PreparedInsert, Returning
 from contentapi.versions import UNCHANGING, Expected, require_version
 
-POSTS = PreparedInsert(Post)
+POSTS = PreparedInsert(Post, requiring="author")
 MOVES = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
@@ -38,6 +39,7 @@ def create_post(
     tags: Sequence[str] | None = None,
     status: str | None = None,
     publish_at: datetime | None = None,
+    returning: Returning | None = None,
 ) -> Post:
     """Write a post, the actor's own unless `author_id` names another author. None stands for what was not given."""
     status = status or PostStatus.DRAFT
@@ -47,10 +49,13 @@ def create_post(
     values = clean_post(title=title, body=body, tags=tags or [])
     require_move(PostStatus.DRAFT, status, publish_at)
     values |= {"status": status, "publish_at": publish_at}
-    if author is not None:
-        return POSTS.create(author_id=author, **values)
-    with transaction.atomic():
-        return POSTS.create(author_id=own_author(actor), **values)
+    if author is None:
+        with transaction.atomic():
+            return POSTS.create(returning, author_id=own_author(actor), **values)
+    try:
+        return POSTS.create(returning, author_id=author, **values)
+    except Author.DoesNotExist:
+        raise no_such_author() from None
 
 
 @transaction.atomic
@@ -182,11 +187,17 @@ def find_author(actor: Actor, author_id: str | None) -> int | None:
     if author_id is None:
         own = None if actor.user_id is None else selectors.profile_of(actor.user_id)
         return own.id if own else None
+    if policy.may_write_everybodys_posts(actor):  # whether the author is there, the insertion sees
+        return parse_id(author_id)
     author = selectors.find_author(author_id)
     if author is None:
-        raise Invalid({"authorId": ["There is no author with this id."]})
+        raise no_such_author()
     policy.permit(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
     return author.id
+
+
+def no_such_author() -> Invalid:
+    return Invalid({"authorId": ["There is no author with this id."]})
 
 
 def own_author(actor: Actor) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, TypedDict
+from typing import Literal
 
 CredentialKind = Literal["none", "api-key", "jwt", "session", "operator"]
 
@@ -76,9 +76,3 @@ class Actor:
 
 ANONYMOUS = Actor()
 OPERATOR = Actor(role=Role.ADMIN, scopes=ALL_SCOPES, credential="operator")
-
-
-class RequestContext(TypedDict):
-    """What a resolver learns of the request; built fresh for each."""
-
-    actor: Actor

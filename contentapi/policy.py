@@ -116,8 +116,8 @@ def may_write_posts_of(actor: Actor, owner_id: int | None) -> bool:
     return reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).includes(owner_id)
 
 
-def may_import_posts(actor: Actor) -> bool:
-    """Whether the asker brings in posts of whomever their files name."""
+def may_write_everybodys_posts(actor: Actor) -> bool:
+    """Whether the asker creates posts of whichever author; so does an import, of whomever its files name."""
     return reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
 
 

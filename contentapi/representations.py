@@ -11,7 +11,7 @@ from django.db.models import Model, QuerySet
 from contentapi.errors import NotFound
 from contentapi.identity import Actor
 from contentapi.pagination import Page, paged
-from contentapi.projection import Projection, Selected, project, row_of
+from contentapi.projection import Projection, Reading, Selected, project, row_of
 from contentapi.versions import UNCHANGING, Rendered, tagged
 
 VERSION = Selected("version", "version")
@@ -43,15 +43,8 @@ class Representation:
         return [self.without_null(text) for text in texts] if self.optional else texts
 
     def texts(self, rows: QuerySet[Any], actor: Actor, *more: Selected) -> list[bytes]:
-        return project(
-            rows,
-            self.projection,
-            key=(self.name, len(more)),
-            size=self.size,
-            select=lambda: self.selection + more,
-            actor=actor,
-            variables={},
-        )
+        key = (self.name, len(more))
+        return project(rows, Reading(self.projection, key, self.size, lambda: self.selection + more, actor, {}))
 
     def without_null(self, text: bytes) -> bytes:
         end = f',"{self.optional}":null}}'.encode()  # a text could only end so inside of quotes

@@ -122,24 +122,11 @@ class OperationCost(NamedTuple):
         return self.total.value({**self.defaults, **(variables or {})}, {})
 
 
-NOTHING = OperationCost(is_write=False, total=Sum(), defaults={})
-
-
-class Costs(dict[str, OperationCost]):
-    """The operations of a document by their names; the one without a name by an empty one."""
-
-    def chosen(self, name: str | None) -> OperationCost:
-        """Return the operation that a request asks for; one that costs nothing where it asks for none that is there."""
-        if not name and len(self) == 1:
-            return next(iter(self.values()))
-        return self.get(name or "", NOTHING)
-
-
-def measure(schema: GraphQLSchema, document: DocumentNode) -> Costs:
-    """Measure the operations of a valid document."""
+def measure(schema: GraphQLSchema, document: DocumentNode) -> dict[str, OperationCost]:
+    """Measure the operations of a valid document, by their names; the one without a name has an empty one."""
     measuring = Measuring(schema, document)
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    return Costs({node.name.value if node.name else "": measuring.operation(node) for node in operations})
+    return {node.name.value if node.name else "": measuring.operation(node) for node in operations}
 
 
 def require_affordable(cost: int) -> None:

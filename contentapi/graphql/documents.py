@@ -1,21 +1,21 @@
 """The document of a request: parsed and validated within limits, once for each text, before anything is executed."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ariadne.validation.introspection_disabled import IntrospectionDisabledRule
 from django.conf import settings
 from graphql import (
-    ASTValidationRule,
     DocumentNode,
     GraphQLError,
     GraphQLSchema,
     GraphQLSyntaxError,
     Lexer,
     Node,
+    OperationDefinitionNode,
     Source,
     StringValueNode,
     TokenKind,
-    TypeInfo,
     ValidationRule,
     parse,
     specified_rules,
@@ -28,9 +28,10 @@ from graphql.validation.rules.max_introspection_depth_rule import MAX_LIST_DEPTH
 
 from contentapi.caching import BoundedCache
 from contentapi.errors import LimitExceeded
-from contentapi.graphql.costs import Costs, measure
+from contentapi.graphql.costs import measure
 from contentapi.graphql.errors import ValidationFailed
 from contentapi.graphql.limits import MAX_NESTING, Sizes, exceeded, require_within_limits, sizes_of
+from contentapi.graphql.operations import Operation, name_of
 from contentapi.text import is_storable
 
 MAX_ERRORS = 20  # of validation; whoever has more of them begins with these
@@ -41,11 +42,28 @@ validation_context.MAX_FRAGMENT_WORK = settings.ENVIRONMENT.contentapi_max_compa
 
 
 class Known(NamedTuple):
-    """A valid document, and the sizes and costs of its operations."""
+    """A valid document, the sizes of its operations, and these ready to be executed."""
 
     document: DocumentNode
     sizes: Sizes
-    costs: Costs
+    operations: Mapping[str, Operation]
+
+    def chosen(self, name: str | None) -> Operation:
+        """Return the operation that a request asks for. Raises `DocumentRefused` where none is meant that is there."""
+        if name is None and len(self.operations) == 1:
+            return next(iter(self.operations.values()))
+        operation = self.operations.get(name) if name else None
+        if operation is None:
+            raise DocumentRefused([GraphQLError(no_such_operation(name, len(self.operations)))])
+        return operation
+
+
+class DocumentRefused(Exception):
+    """A document is not to be executed, for these reasons."""
+
+    def __init__(self, errors: list[GraphQLError]) -> None:
+        super().__init__(errors[0].message)
+        self.errors = errors
 
 
 # The valid documents that were asked for last. A parsed one takes some hundred times the memory of its text.
@@ -62,18 +80,21 @@ class StorableStringsRule(ValidationRule):
             self.report_error(GraphQLError("A string must not contain the NUL character or lone surrogates.", node))
 
 
-def parse_document(_: Any, request: dict[str, Any]) -> DocumentNode:
-    """Parse the text of a request, unless it is known, and hold the operation that is asked for to its limits.
+def known_document(schema: GraphQLSchema, text: str, operation_name: str | None) -> Known:
+    """Return the document of a request, held to its limits and validated; parsed only where it is not known.
 
-    Raises a syntax error, or a `GraphQLError` for a limit.
+    Raises `DocumentRefused`.
     """
-    known = DOCUMENTS.get(request["query"])
+    known = DOCUMENTS.get((schema, text))
     try:
-        document = known.document if known else parse_within_limits(request["query"])
-        require_within_limits(known.sizes if known else sizes_of(document), request.get("operationName"))
+        document = known.document if known else parse_within_limits(text)
+        sizes = known.sizes if known else sizes_of(document)
+        require_within_limits(sizes, operation_name)
     except LimitExceeded as refusal:
-        raise GraphQLError(refusal.message, original_error=refusal) from None
-    return document
+        raise DocumentRefused([GraphQLError(refusal.message, original_error=refusal)]) from None
+    except GraphQLError as error:
+        raise DocumentRefused([error]) from None
+    return known or validated(schema, document, sizes)
 
 
 def parse_within_limits(text: str) -> DocumentNode:
@@ -104,31 +125,36 @@ def counted_tokens(text: str, most: int) -> dict[str, int]:
     return counts
 
 
-def validate_document(
-    schema: GraphQLSchema,
-    document_ast: DocumentNode,
-    rules: Collection[type[ASTValidationRule]] | None = None,
-    max_errors: int | None = None,  # noqa: ARG001 - Ariadne's protocol
-    type_info: TypeInfo | None = None,  # noqa: ARG001 - Ariadne's protocol
-) -> list[GraphQLError]:
-    """Validate a document, unless it is known. Returns what is wrong with it."""
-    if known_costs(document_ast) is not None:
-        return []
+def validated(schema: GraphQLSchema, document: DocumentNode, sizes: Sizes) -> Known:
+    """Return a document that is known from now on. Raises `DocumentRefused`."""
+    hidden = settings.ENVIRONMENT.contentapi_introspection == "off"
     errors = validate(
         schema,
-        document_ast,
-        rules=[*(rules or specified_rules), StorableStringsRule],
+        document,
+        rules=[*specified_rules, StorableStringsRule, *([IntrospectionDisabledRule] if hidden else [])],
         max_errors=MAX_ERRORS,
-        hide_suggestions=settings.ENVIRONMENT.contentapi_introspection == "off",
+        hide_suggestions=hidden,
         allow_empty_selection_sets=False,
     )
     for error in errors:
         error.original_error = refusal_of(error)
-    if not errors:
-        forget_tokens(document_ast)
-        known = Known(document_ast, sizes_of(document_ast), measure(schema, document_ast))
-        DOCUMENTS.put(text_of(document_ast), known)
-    return errors
+    if errors:
+        raise DocumentRefused(errors)
+    forget_tokens(document)
+    costs = measure(schema, document)
+    nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    operations = [Operation(schema, document, node, costs[name_of(node)]) for node in nodes]
+    known = Known(document, sizes, {name_of(operation.node): operation for operation in operations})
+    DOCUMENTS.put((schema, text_of(document)), known)
+    return known
+
+
+def no_such_operation(name: str | None, count: int) -> str:
+    if name is not None:
+        return f"Unknown operation named '{name}'."
+    if count:
+        return "Must provide operation name if query contains multiple operations."
+    return "Must provide an operation."
 
 
 def refusal_of(error: GraphQLError) -> LimitExceeded | ValidationFailed:
@@ -141,17 +167,6 @@ def refusal_of(error: GraphQLError) -> LimitExceeded | ValidationFailed:
     if error.original_error:  # Python's own, whose words graphql-core repeats: a number of too many digits to be read
         return ValidationFailed("This value cannot be read as its type.")
     return ValidationFailed(error.message)
-
-
-def costs_of(schema: GraphQLSchema, document: DocumentNode) -> Costs:
-    """Return what the operations of a valid document cost; one too large to be kept is measured anew."""
-    costs = known_costs(document)
-    return measure(schema, document) if costs is None else costs
-
-
-def known_costs(document: DocumentNode) -> Costs | None:
-    known = DOCUMENTS.get(text_of(document))
-    return known.costs if known is not None and known.document is document else None
 
 
 def forget_tokens(node: Node) -> None:

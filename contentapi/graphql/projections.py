@@ -1,7 +1,7 @@
 """Projections in GraphQL's terms: bound to the SDL's types, and put to work where a resolver returns rows."""
 
 from collections.abc import Hashable, Sequence
-from typing import Any, TypeGuard, cast
+from typing import Any, NamedTuple, TypeGuard, cast
 
 import msgspec
 from ariadne import convert_camel_case_to_snake
@@ -45,6 +45,8 @@ from contentapi.projection import (
     Projection,
     ProjectionError,
     ReadArguments,
+    Reading,
+    Returning,
     SdlField,
     Selected,
     project,
@@ -119,6 +121,17 @@ def place_of(node: Node) -> tuple[Source, int]:
     return node.loc.source, node.loc.start
 
 
+class RootField(NamedTuple):
+    """A field of a root type under its key in the answer, with whatever is needed to resolve it."""
+
+    key: str
+    field: GraphQLField
+    details: FieldDetailsList
+    nodes: list[FieldNode]
+    path: Path
+    read_arguments: ReadArguments | None
+
+
 class ProjectingExecutor(ExecutorThrowingOnIncremental):
     """graphql-core's executor, which reads rows by projection.
 
@@ -128,6 +141,22 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
     """
 
     fields_selected = 0  # of one operation, its fragments spread out, while statements are made for it
+
+    def execute_root_field(self, kind: GraphQLObjectType, root: RootField) -> Any:
+        """Resolve and complete a field of the root type, as `execute_field` does."""
+        info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
+        if kind is self.schema.mutation_type:
+            returned = get_named_type(root.field.type)
+            if isinstance(projection_of(returned), Projection):
+                returning = Returning(self.reading_of(returned, root.details, info, root.path, is_list=False))
+                info = info._replace(context={**info.context, "returning": returning})
+        try:
+            arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}
+            result = (root.field.resolve or self.field_resolver)(None, info, **arguments)
+            return self.complete_value(root.field.type, root.details, info, root.path, result, None)
+        except Exception as error:  # noqa: BLE001 - whatever a resolver raises is an error of its field
+            self.handle_field_error(error, root.field.type, root.details, root.path)
+            return None
 
     def complete_value(
         self,
@@ -142,26 +171,16 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         projection = projection_of(kind)
         if not is_projected(projection, result):
             return super().complete_value(return_type, field_details_list, info, path, result, position_context)
+        returning: Returning | None = info.context.get("returning")
+        text = returning.of(result) if returning and isinstance(result, Model) else None
+        if text is not None:
+            return msgspec.Raw(text)
         rows = row_of(result, info.context["actor"]) if isinstance(result, Model) else result
         model = (rows.rows if isinstance(rows, Connected) else rows).model
         if model_of(projection) is not model:
             raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")
         is_list = is_list_type(get_nullable_type(return_type))
-        try:
-            texts = project(
-                rows,
-                projection,
-                key=self.key_of(field_details_list),
-                size=len(place_of(self.operation)[0].body),
-                select=lambda: self.selection_of(cast("GraphQLObjectType", kind), field_details_list, path, is_list),
-                actor=info.context["actor"],
-                variables=self.variable_values,
-            )
-        except FieldFailed as failure:
-            source, position, place = failure.selected.origin
-            raise GraphQLError(
-                str(failure.cause), None, source, [position], place, original_error=failure.cause
-            ) from failure.cause
+        texts = project(rows, self.reading_of(kind, field_details_list, info, path, is_list=is_list))
         if is_list:
             return msgspec.Raw(b"[" + b",".join(texts) + b"]")
         if len(texts) > 1:
@@ -169,6 +188,35 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         if not texts and is_non_null_type(return_type):
             raise TypeError(f"Cannot return null for non-nullable field {info.parent_type}.{info.field_name}.")
         return msgspec.Raw(texts[0]) if texts else None
+
+    def handle_field_error(
+        self, raw_error: Exception, return_type: GraphQLOutputType, field_details_list: FieldDetailsList, path: Path
+    ) -> None:
+        """Collect an error, or let it go on to the parent; one of a selected field has its own place."""
+        if isinstance(raw_error, FieldFailed):
+            source, position, place = raw_error.selected.origin
+            cause = raw_error.cause
+            raw_error = GraphQLError(str(cause), None, source, [position], place, original_error=cause)
+        super().handle_field_error(raw_error, return_type, field_details_list, path)
+
+    def reading_of(
+        self,
+        kind: GraphQLNamedType,
+        details: FieldDetailsList,
+        info: GraphQLResolveInfo[Any],
+        path: Path,
+        *,
+        is_list: bool,
+    ) -> Reading:
+        """Return what is selected of the rows behind a field."""
+        return Reading(
+            cast("Projection | ConnectionType", projection_of(kind)),
+            self.key_of(details),
+            len(place_of(self.operation)[0].body),
+            lambda: self.selection_of(cast("GraphQLObjectType", kind), details, path, is_list),
+            info.context["actor"],
+            self.variable_values,
+        )
 
     def key_of(self, details: FieldDetailsList) -> Hashable:
         """Return what stands for a selection: the document, the places in it, and what varies between requests."""

@@ -9,23 +9,20 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from ariadne import graphql_sync
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
-from graphql import DocumentNode
 
 from contentapi.admission import admitted
 from contentapi.bodies import JSON, decode, is_json, read_bytes
+from contentapi.context import RequestContext
 from contentapi.errors import MethodNotAllowed, NotAcceptable, UnsupportedMediaType
 from contentapi.graphql import explorer
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
-from contentapi.graphql.documents import costs_of, parse_document, validate_document
+from contentapi.graphql.documents import DocumentRefused, known_document
 from contentapi.graphql.errors import PARTIAL_SUCCESS, ErrorReport, entry, logged_kind
 from contentapi.graphql.limits import exceeded
-from contentapi.graphql.projections import ProjectingExecutor
 from contentapi.graphql.schema import SCHEMA
-from contentapi.identity import RequestContext
 from contentapi.negotiation import preferred_type
 from contentapi.rates import Account
 from contentapi.requests import Reply, charges_itself
@@ -98,49 +95,33 @@ def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
     return body
 
 
-class Toll:
-    """Charges for an operation before it is executed. Ariadne asks for its root value then, which there is none of."""
-
-    def __init__(self, account: Account) -> None:
-        self.account = account
-        self.cost: int | None = None
-
-    def __call__(self, _: Any, name: str | None, variables: dict[str, Any] | None, document: DocumentNode) -> None:
-        operation = costs_of(SCHEMA, document).chosen(name)
-        self.cost = operation.value(variables)
-        require_affordable(self.cost)
-        self.account.charge(1 + self.cost // COST_OF_ONE_MORE, is_write=operation.is_write)
-
-
 def execute(
     body: GraphQLBody, context: RequestContext, account: Account
 ) -> tuple[dict[str, Any], int, Mapping[str, str]]:
     """Execute a request. Returns the members of the answer, its status and its headers."""
-    toll = Toll(account)
     report = ErrorReport()
-    is_shown = settings.ENVIRONMENT.contentapi_introspection == "on"
-    # A blank stands for the empty document, which Ariadne takes for none at all.
-    _, result = graphql_sync(
-        SCHEMA,
-        {"query": body.query or " ", "variables": body.variables, "operationName": body.operation_name},
-        context_value=context,
-        root_value=toll,
-        query_parser=parse_document,
-        query_validator=validate_document,
-        introspection=is_shown,
-        hide_suggestions=not is_shown,
-        error_formatter=report.add,
-        execution_context_class=ProjectingExecutor,
-    )
-    if toll.cost is not None and (body.extensions or {}).get("cost") is True:
-        result["extensions"] = {"cost": toll.cost}
-    if not report.kinds:
-        return result, 200, {}
+    try:
+        operation = known_document(SCHEMA, body.query, body.operation_name).chosen(body.operation_name)
+    except DocumentRefused as refusal:
+        errors = [report.add(error) for error in refusal.errors]
+        return {"errors": errors}, report.worst.status, report.worst.headers
+    variables = body.variables or {}
+    cost = operation.cost.value(variables)
+    require_affordable(cost)
+    account.charge(1 + cost // COST_OF_ONE_MORE, is_write=operation.cost.is_write)
+    is_hidden = settings.ENVIRONMENT.contentapi_introspection == "off"
+    result = operation.execute(variables, context, hide_suggestions=is_hidden)
+    members: dict[str, Any] = {"data": result.data}
+    if (body.extensions or {}).get("cost") is True:
+        members["extensions"] = {"cost": cost}
+    if not result.errors:
+        return members, 200, {}
+    members["errors"] = [report.add(error) for error in result.errors]
     if report.outside_execution:
-        result.pop("data", None)
-    if any(value is not None for value in (result.get("data") or {}).values()):
-        return result, PARTIAL_SUCCESS, {}
-    return result, report.worst.status, report.worst.headers
+        del members["data"]
+    if any(value is not None for value in (result.data or {}).values()):
+        return members, PARTIAL_SUCCESS, {}
+    return members, report.worst.status, report.worst.headers
 
 
 def answer(members: dict[str, Any], status: int, headers: Mapping[str, str], media_type: str) -> Reply:

@@ -2,16 +2,17 @@
 
 `fields` says how each field of an SDL type is said in the ORM, `selections` what is selected, `shapes` which rows,
 `expressions` how PostgreSQL builds the JSON, `connections` and `orders` how it does so page by page; `statements` joins
-them, and `cursors` executes what comes out.
+them, `inserts` writes a row and reads it at once, and `cursors` executes what comes out.
 """
 
 from contentapi.projection.connections import PAGE_INFO, Connected, Connection, ConnectionType, PrescribedType
 from contentapi.projection.fields import Computed, Count, Itself, Many, One, Projection, ProjectionError, SdlField
+from contentapi.projection.inserts import PreparedInsert, Returning
 from contentapi.projection.orders import Order
-from contentapi.projection.queries import PreparedInsert, PreparedQuery
+from contentapi.projection.queries import PreparedQuery
 from contentapi.projection.selections import FieldFailed, ReadArguments, Selected
 from contentapi.projection.shapes import by_shape, row_of
-from contentapi.projection.statements import Statement, project
+from contentapi.projection.statements import Reading, Statement, project
 
 __all__ = [
     "PAGE_INFO",
@@ -31,6 +32,8 @@ __all__ = [
     "Projection",
     "ProjectionError",
     "ReadArguments",
+    "Reading",
+    "Returning",
     "SdlField",
     "Selected",
     "Statement",

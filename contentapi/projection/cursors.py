@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from django.db import connections
@@ -51,46 +51,49 @@ def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, pr
 
     `sql` has places numbered $1, $2…; `query`, which Django logs, is the same with %s.
     """
+    return column(executed(using, query, sql, parameters, prepare=prepare), 0)
+
+
+def executed(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
+    """Execute a statement, as `execute` does. Returns all that the server sent."""
     connection = connections[using]
     connection.close_if_health_check_failed()
     connection.ensure_connection()
-    raw: Any = LibpqCursor(connection.connection, sql, prepare=prepare)
-    wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-    with wrap(raw) as cursor:
-        cursor.execute(query, parameters)
-        texts: list[bytes] = raw.texts()
-        return texts
+    cursor: Any = LibpqCursor(connection.connection, sql, prepare=prepare)
+    if connection.queries_logged or connection.execute_wrappers:
+        wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+        return cast("PGresult", wrap(cursor).execute(query, parameters))
+    connection.validate_no_broken_transaction()
+    with connection.wrap_database_errors:
+        return cast("PGresult", cursor.execute(query, parameters))
+
+
+def column(result: PGresult, number: int) -> list[bytes]:
+    """Return the values in a column. NULL is JSON's."""
+    return [result.get_value(row, number) or b"null" for row in range(result.ntuples)]
 
 
 class LibpqCursor:
-    """As much of a cursor as Django wraps: executes one statement, and keeps its result."""
+    """As much of a cursor as Django wraps: executes one statement, and returns what the server sent."""
 
     def __init__(self, connection: Connection[Any], sql: bytes, *, prepare: bool) -> None:
         self.connection = connection
         self.sql = sql
         self.prepare = prepare
-        self.result: PGresult | None = None
         self._query = SimpleNamespace(query=sql)  # what Django's log of queries reads of psycopg's cursors
 
-    def execute(self, query: str, parameters: Sequence[Any]) -> None:  # noqa: ARG002 - Django's call
+    def execute(self, query: str, parameters: Sequence[Any]) -> PGresult:  # noqa: ARG002 - Django's call
         raw = self.connection.pgconn
         if not self.connection.autocommit and raw.transaction_status == TransactionStatus.IDLE:
             self.connection.execute("")  # psycopg begins the transaction
         values: list[Any] = [as_text(value, self.connection) for value in parameters]
         if self.prepare:
             prepared = PREPARED.get(self.connection) or PREPARED.setdefault(self.connection, Prepared())
-            self.result = raw.exec_prepared(prepared.name_of(self.connection, self.sql), values)
+            result = raw.exec_prepared(prepared.name_of(self.connection, self.sql), values)
         else:
-            self.result = raw.exec_params(self.sql, values)
-        expect(self.result, ExecStatus.TUPLES_OK)
-
-    def texts(self) -> list[bytes]:
-        if self.result is None:
-            raise ValueError("Nothing has been executed.")
-        return [self.result.get_value(row, 0) or b"null" for row in range(self.result.ntuples)]
-
-    def close(self) -> None:
-        self.result = None
+            result = raw.exec_params(self.sql, values)
+        expect(result, ExecStatus.TUPLES_OK)
+        return result
 
 
 def expect(result: PGresult, status: ExecStatus) -> None:
@@ -104,12 +107,14 @@ def as_text(value: Any, connection: Connection[Any]) -> bytes | None:
     """Return a value in PostgreSQL's text form. The server infers its type from its place: the same for every value."""
     if value is None:
         return None
-    if type(value) is str:
+    if isinstance(value, str):
         if "\0" in value:
             raise DataError("PostgreSQL text cannot contain NUL (0x00) bytes")  # libpq would cut it off there
-        return value.encode()
+        return str.encode(value)  # of an enum's member the value
     if type(value) is int:
         return b"%d" % value
     if type(value) is datetime:
         return value.isoformat().encode()
+    if type(value) is list and not value:
+        return b"{}"
     return bytes(Transformer(connection).get_dumper(value, PyFormat.TEXT).dump(value) or b"")

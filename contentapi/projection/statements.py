@@ -10,11 +10,12 @@ from typing import Any, cast
 from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db.models import QuerySet
+from psycopg.pq.abc import PGresult
 
 from contentapi.caching import BoundedCache
 from contentapi.identity import Actor
 from contentapi.projection.connections import Connected, ConnectionType, Making, require_own_cursors
-from contentapi.projection.cursors import execute
+from contentapi.projection.cursors import column, executed
 from contentapi.projection.expressions import json_object
 from contentapi.projection.fields import Compilation, Projection, in_full_order, one_row_each
 from contentapi.projection.selections import Inputs, Parameter, Selected, standing
@@ -36,11 +37,15 @@ class Statement:
     has_run: bool = False
 
     def run(self, using: str, inputs: Any) -> list[bytes]:
-        """Execute the statement; its parameters read their values from `inputs`. Returns the JSON text of each row."""
+        """Execute the statement, as `execute` does. Returns the JSON text of each row."""
+        return column(self.execute(using, inputs), 0)
+
+    def execute(self, using: str, inputs: Any) -> PGresult:
+        """Execute the statement; its parameters read their values from `inputs`. Returns what the server sent."""
         values = [value_of(parameter, inputs) for parameter in self.parameters]
-        texts = execute(using, self.sql, self.numbered, values, prepare=self.is_worth_preparing)
+        result = executed(using, self.sql, self.numbered, values, prepare=self.is_worth_preparing)
         self.has_run = True
-        return texts
+        return result
 
     @property
     def is_worth_preparing(self) -> bool:
@@ -56,43 +61,59 @@ STATEMENTS: BoundedCache[Statement] = BoundedCache(
 )
 
 
-def project(
-    rows: QuerySet[Any] | Connected,
-    projection: Projection | ConnectionType,
-    *,
-    key: Hashable,
-    size: int,
-    select: Callable[[], tuple[Selected, ...]],
-    actor: Actor,
-    variables: Any,
-) -> list[bytes]:
-    """Return what is selected of each row, or of one connection, as the bytes of a JSON object each, by one statement.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is selected of rows, by whom, and how.
 
     `key` stands for the selection and for all of the variables that decides its structure; `select` makes the selection
-    when no statement is known for it, and `size` is how many bytes it is written with. Raises what reading the
-    arguments raises, and Django's database errors. Values are bound by the server, which infers their types from their
-    places: where nothing else says it, as in a comparison of two values, a QuerySet has to `Cast` them.
+    when no statement is known for it, and `size` is how many bytes it is written with.
+    """
+
+    projection: Projection | ConnectionType
+    key: Hashable
+    size: int
+    select: Callable[[], tuple[Selected, ...]]
+    actor: Actor
+    variables: Any
+
+
+def project(rows: QuerySet[Any] | Connected, reading: Reading) -> list[bytes]:
+    """Return what is selected of each row, or of one connection, as the bytes of a JSON object each, by one statement.
+
+    Raises what reading the arguments raises, and Django's database errors. Values are bound by the server, which infers
+    their types from their places: where nothing else says it, as in a comparison of two values, a QuerySet has to
+    `Cast` them.
     """
     shape = shape_of(rows)
-    full_key = None if shape is None else (key, shape, standing(actor))
-    statement = STATEMENTS.get(full_key) if full_key is not None else None
-    if statement is None:
-        try:
-            compilation = Compilation(actor, variables)
-            if isinstance(rows, Connected):
-                statement = compile_connection(rows, cast("ConnectionType", projection), select(), compilation)
-            else:
-                statement = compile_statement(rows, cast("Projection", projection), select(), compilation)
-        except EmptyResultSet:
-            return []
-        if full_key is not None:
-            statement.weight = 1000 + len(statement.sql) + size  # a statement keeps parts of the document it is for
-            STATEMENTS.put(full_key, statement)
-    arguments = [read(variables) for read in statement.arguments]
+    try:
+        statement = known_statement(None if shape is None else (shape,), reading, lambda: compiled(rows, reading))
+    except EmptyResultSet:
+        return []
+    arguments = [read(reading.variables) for read in statement.arguments]
     whole, window = (rows.rows, rows.window) if isinstance(rows, Connected) else (rows, None)
-    texts = statement.run(whole.db, Inputs(actor, whole, *window_of(whole), window, arguments))
+    texts = statement.run(whole.db, Inputs(reading.actor, whole, *window_of(whole), window, arguments))
     require_own_cursors(arguments, texts)
     return texts
+
+
+def known_statement(of: Hashable | None, reading: Reading, make: Callable[[], Statement]) -> Statement:
+    """Return the statement for a reading of something, made unless it is known; None stands for what has no name."""
+    if of is None:
+        return make()
+    key = (reading.key, of, standing(reading.actor))
+    statement = STATEMENTS.get(key)
+    if statement is None:
+        statement = make()
+        statement.weight = 1000 + len(statement.sql) + reading.size  # it keeps parts of the document it is for
+        STATEMENTS.put(key, statement)
+    return statement
+
+
+def compiled(rows: QuerySet[Any] | Connected, reading: Reading) -> Statement:
+    compilation = Compilation(reading.actor, reading.variables)
+    if isinstance(rows, Connected):
+        return compile_connection(rows, cast("ConnectionType", reading.projection), reading.select(), compilation)
+    return compile_statement(rows, cast("Projection", reading.projection), reading.select(), compilation)
 
 
 def shape_of(rows: QuerySet[Any] | Connected) -> Hashable:

@@ -37,7 +37,7 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope, str]] = {
     "write own posts": ("may_write_posts_of", (OWN,), Scope.POSTS_WRITE, "--yyyy"),
     "write others' posts": ("may_write_posts_of", (OTHER,), Scope.POSTS_WRITE, "---yyy"),
     "write nobody's posts": ("may_write_posts_of", (NOBODYS,), Scope.POSTS_WRITE, "---yyy"),
-    "import posts": ("may_import_posts", (), Scope.POSTS_WRITE, "---yyy"),
+    "write everybody's posts": ("may_write_everybodys_posts", (), Scope.POSTS_WRITE, "---yyy"),
     "publish what is due": ("may_publish_due_posts", (), Scope.POSTS_PUBLISH, "---yyy"),
     "publish a draft": ("may_move_posts", ("draft", "published"), Scope.POSTS_PUBLISH, "--yyyy"),
     "schedule a draft": ("may_move_posts", ("draft", "scheduled"), Scope.POSTS_PUBLISH, "--yyyy"),

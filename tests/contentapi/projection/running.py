@@ -4,17 +4,15 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import msgspec
-from ariadne import graphql_sync
 from django.db import connection
 from graphql import GraphQLSchema
 
-from contentapi.graphql.documents import parse_document, validate_document
+from blog import selectors
+from contentapi.graphql.documents import DocumentRefused, known_document
 from contentapi.graphql.errors import ErrorReport
-from contentapi.graphql.projections import ProjectingExecutor
 from contentapi.graphql.schema import SCHEMA
 from contentapi.identity import ANONYMOUS, Actor
 
@@ -29,12 +27,9 @@ class Executed:
 
     @property
     def reads(self) -> list[tuple[str, tuple[Any, ...]]]:
-        """The statements that answer: all SELECTs but a service's own, which come right before it writes."""
-        return [
-            statement
-            for statement, (next_sql, _) in pairwise([*self.statements, ("", ())])
-            if statement[0].startswith("SELECT") and not next_sql.startswith("INSERT")
-        ]
+        """The statements that answer: insertions that do, and all SELECTs but the services' own."""
+        own = [query.prepared[0].sql for query in (selectors.AUTHOR, selectors.PROFILE)]
+        return [each for each in self.statements if each[0].startswith(("SELECT", "WITH")) and each[0] not in own]
 
     @property
     def data(self) -> Any:
@@ -65,13 +60,12 @@ def run(
 ) -> Executed:
     """Execute a document by projection, as the endpoint does."""
     with recorded() as statements:
-        _, result = graphql_sync(
-            schema,
-            {"query": text, "variables": variables, "operationName": operation_name},
-            context_value={"actor": actor},
-            query_parser=parse_document,
-            query_validator=validate_document,
-            error_formatter=ErrorReport().add,
-            execution_context_class=ProjectingExecutor,
-        )
-    return Executed(msgspec.json.encode(result), result.get("errors", []), statements)
+        try:
+            operation = known_document(schema, text, operation_name).chosen(operation_name)
+            result = operation.execute(variables or {}, {"actor": actor})
+            data, found = {"data": result.data}, result.errors or []
+        except DocumentRefused as refusal:
+            data, found = {}, refusal.errors
+    report = ErrorReport()
+    errors = [report.add(error) for error in found]
+    return Executed(msgspec.json.encode(data | ({"errors": errors} if errors else {})), errors, statements)

@@ -10,6 +10,7 @@ from graphql import DocumentNode, Node, Visitor, visit
 from pytest_django import Settings
 
 from contentapi.graphql.documents import DOCUMENTS
+from contentapi.graphql.schema import SCHEMA
 from contentapi.identity import ALL_SCOPES, Actor, Role
 from contentapi.projection.cursors import PREPARED
 from contentapi.projection.statements import STATEMENTS
@@ -191,7 +192,7 @@ def test_only_a_statement_of_reasonable_length_is_prepared(
 def test_what_is_kept_of_a_document_holds_none_of_its_tokens() -> None:
     run(PAGE, {"n": 1, "m": 1})
 
-    kept_document = DOCUMENTS.get(PAGE)
+    kept_document = DOCUMENTS.get((SCHEMA, PAGE))
     assert kept_document is not None
     places = [node.loc for node in all_nodes(kept_document.document) if node.loc]
     assert len(places) > 20

@@ -1,0 +1,129 @@
+"""Operations of valid documents, made ready to be executed: what is the same in each request is done once.
+
+graphql-core's executor does the rest, as it does for any schema: it completes values and locates errors. Its own way to
+the root fields (variables' types, fields collected, each looked up) would take longer than a small statement.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, cast
+
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    FragmentDefinitionNode,
+    GraphQLError,
+    GraphQLField,
+    GraphQLObjectType,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    Undefined,
+    default_field_resolver,
+    default_type_resolver,
+    get_variable_values,
+)
+from graphql.execution.collect_fields import FieldDetailsList, FragmentDetails, collect_fields
+from graphql.execution.execute import assume_not_async_iterable, assume_not_awaitable
+from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
+from graphql.execution.values import VariableValues, VariableValueSource
+from graphql.pyutils import Path
+from graphql.utilities import coerce_input_value
+
+from contentapi.context import RequestContext
+from contentapi.graphql.costs import OperationCost
+from contentapi.graphql.projections import ProjectingExecutor, RootField, argument_reader
+
+MAX_ERRORS = 50  # of variables
+
+
+class Operation:
+    """One operation of a document. Several threads may execute it at once."""
+
+    def __init__(
+        self, schema: GraphQLSchema, document: DocumentNode, node: OperationDefinitionNode, cost: OperationCost
+    ) -> None:
+        self.schema = schema
+        self.node = node
+        self.cost = cost
+        self.definitions = {
+            each.name.value: each for each in document.definitions if isinstance(each, FragmentDefinitionNode)
+        }
+        self.fragments = {name: FragmentDetails(each) for name, each in self.definitions.items()}
+        self.root_type = cast("GraphQLObjectType", schema.get_root_type(node.operation))
+        self.varies = "@" in (document.loc.source.body if document.loc else "@")  # there may be a @skip or @include
+
+    def execute(
+        self, variables: Mapping[str, Any], context: RequestContext, *, hide_suggestions: bool = False
+    ) -> ExecutionResult:
+        """Execute the operation, its root fields one after the other."""
+        values = self.values_of(variables, hide_suggestions=hide_suggestions)
+        if isinstance(values, list):
+            return ExecutionResult(None, values)
+        executor = ProjectingExecutor(
+            self.schema,
+            self.definitions,
+            self.fragments,
+            None,
+            context,
+            self.node,
+            values,
+            default_field_resolver,
+            default_type_resolver,
+            default_field_resolver,
+            is_awaitable=assume_not_awaitable,  # resolvers here are synchronous
+            is_async_iterable=assume_not_async_iterable,
+            hide_suggestions=hide_suggestions,
+        )
+        fields = self.root_fields(values) if self.varies else self.constant_fields
+        errors = executor.collected_errors
+        try:
+            data = {field.key: executor.execute_root_field(self.root_type, field) for field in fields}
+        except GraphQLError as error:  # of a field that must not be null
+            errors.add(error, None)
+            return ExecutionResult(None, errors.errors)
+        return ExecutionResult(data, errors.errors or None)
+
+    def values_of(self, given: Mapping[str, Any], *, hide_suggestions: bool) -> VariableValues | list[GraphQLError]:
+        """Return the variables' values, coerced; or what is wrong with them."""
+        sources: dict[str, VariableValueSource] = {}
+        values: dict[str, Any] = {}
+        for signature in self.signatures:
+            value = given.get(signature.name, Undefined)
+            coerced = Undefined if value is Undefined else coerce_input_value(value, signature.type)
+            if coerced is Undefined:  # it is left out, or wrong: what comes of that graphql-core says itself
+                definitions = self.node.variable_definitions or ()
+                return get_variable_values(self.schema, definitions, dict(given), MAX_ERRORS, hide_suggestions)
+            sources[signature.name] = VariableValueSource(signature, value)
+            values[signature.name] = coerced
+        return VariableValues(sources, values)
+
+    @cached_property
+    def signatures(self) -> list[GraphQLVariableSignature]:
+        found = [get_variable_signature(self.schema, each) for each in self.node.variable_definitions or ()]
+        return [cast("GraphQLVariableSignature", each) for each in found]
+
+    @cached_property
+    def constant_fields(self) -> list[RootField]:
+        return self.root_fields(VariableValues({}, {}))
+
+    def root_fields(self, values: VariableValues) -> list[RootField]:
+        """Return the fields of the root type, fragments merged, and what is skipped left out."""
+        found = collect_fields(self.schema, self.fragments, values, self.root_type, self.node)
+        return [self.root_field(key, details) for key, details in found.grouped_field_set.items()]
+
+    def root_field(self, key: str, details: FieldDetailsList) -> RootField:
+        node = details[0].node
+        field = cast("GraphQLField", self.schema.get_field(self.root_type, node.name.value))
+        path = Path(None, key, self.root_type.name)
+        return RootField(
+            key,
+            field,
+            details,
+            [detail.node for detail in details],
+            path,
+            argument_reader(field, node) if field.args else None,
+        )
+
+
+def name_of(node: OperationDefinitionNode) -> str:
+    return node.name.value if node.name else ""

@@ -1,0 +1,133 @@
+"""Rows that are inserted; and what is selected of them, by the statement that inserts them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar, cast
+
+from django.db import router
+from django.db.models import Model
+from django.db.models.sql.datastructures import BaseTable
+from psycopg.pq.abc import PGresult
+
+from contentapi.identity import ANONYMOUS, Actor
+from contentapi.projection.connections import require_own_cursors
+from contentapi.projection.cursors import column
+from contentapi.projection.expressions import json_object
+from contentapi.projection.fields import Compilation, Projection
+from contentapi.projection.selections import Inputs, Parameter
+from contentapi.projection.statements import Reading, Statement, known_statement, numbered
+
+M = TypeVar("M", bound=Model)
+MADE = "made"  # the inserted row, in a statement that selects from it
+
+
+@dataclass(slots=True)
+class Returning:
+    """What is to be selected of a row that is about to be written, and the JSON object of it once it is.
+
+    A write that can do both in one statement takes it up; where it does not, the row is read back afterwards.
+    """
+
+    reading: Reading
+    row: Model | None = None
+    text: bytes = b""
+
+    def of(self, row: Model) -> bytes | None:
+        """Return the JSON object of a row; None where its write has not brought it."""
+        return self.text if row is self.row else None
+
+
+class PreparedInsert(Generic[M]):
+    """`objects.create` of a plain model, without what others may need: parents, signals, a `save` of their own.
+
+    Values must be of the types that their fields have in Python. `requiring` names a foreign key: what it is to point
+    at must be there.
+    """
+
+    def __init__(self, model: type[M], *, requiring: str | None = None) -> None:
+        self.model = model
+        self.table = model._meta.db_table
+        self.key = model._meta.pk
+        self.fields: list[Any] = [field for field in model._meta.local_concrete_fields if not field.primary_key]
+        self.defaults = {field.attname: field.get_default for field in self.fields}
+        self.names = [self.key.attname, *self.defaults]
+        self.required: Any = model._meta.get_field(requiring) if requiring else None
+
+    def create(self, returning: Returning | None = None, /, **values: Any) -> M:
+        """Insert a row; fields that are left out have their defaults.
+
+        Raises the required model's `DoesNotExist`, what reading the selected arguments raises, and Django's database
+        errors.
+        """
+        given = [values[name] if name in values else default() for name, default in self.defaults.items()]
+        if returning is None or not self.is_projected_by(returning.reading):
+            return self.row_of(self.alone.execute(self.using, inputs_of(given)), given)
+        reading = returning.reading
+        statement = known_statement(("insert", self.model), reading, lambda: self.compiled(reading))
+        arguments = [read(reading.variables) for read in statement.arguments]  # refused before anything is written
+        if not statement.sql:
+            return self.create(**values)
+        result = statement.execute(self.using, inputs_of(given, reading.actor, arguments))
+        row, texts = self.row_of(result, given), column(result, 1)
+        require_own_cursors(arguments, texts)
+        returning.row, returning.text = row, texts[0]
+        return row
+
+    def is_projected_by(self, reading: Reading) -> bool:
+        return isinstance(reading.projection, Projection) and reading.projection.model is self.model
+
+    def row_of(self, result: PGresult, given: Sequence[Any]) -> M:
+        if not result.ntuples:
+            raise self.required.related_model.DoesNotExist
+        return self.model.from_db(self.using, self.names, [int(column(result, 0)[0]), *given])
+
+    @property
+    def using(self) -> str:
+        return router.db_for_write(self.model)
+
+    @cached_property
+    def alone(self) -> Statement:
+        return numbered(*self.insertion(f'"{self.key.column}"'), ())
+
+    def compiled(self, reading: Reading) -> Statement:
+        """Return the statement that inserts a row and reads it; one without SQL where others of its table are read.
+
+        All parts of a statement see the tables as they were before it, without the row that it inserts.
+        """
+        compilation = Compilation(reading.actor, reading.variables)
+        projection = cast("Projection", reading.projection)
+        query, keys = projection.select(self.model._base_manager.order_by(), reading.select(), compilation)
+        query.query.alias_map[self.table] = BaseTable(MADE, self.table)  # the inserted row, by the table's own name
+        selected, parameters = query.query.get_compiler(self.using).as_sql()
+        arguments = tuple(compilation.arguments)
+        if f'FROM "{self.table}"' in selected or f'JOIN "{self.table}"' in selected:
+            return Statement("", b"", (), arguments)
+        made, columns = json_object(keys)
+        insertion, values = self.insertion("*")
+        sql = (
+            f'WITH "{MADE}" AS ({insertion}) SELECT (SELECT "{self.key.column}" FROM "{MADE}"), {made}'  # noqa: S608
+            f" FROM ({selected}) AS r({columns})"
+        )
+        return numbered(sql, (*values, *parameters), arguments)
+
+    def insertion(self, returned: str) -> tuple[str, tuple[Parameter, ...]]:
+        """Return SQL, and parameters that read the values by their fields' order."""
+        parameters = tuple(place_of(number) for number in range(len(self.fields)))
+        columns = ", ".join(f'"{field.column}"' for field in self.fields)
+        values = ", ".join(["%s"] * len(self.fields))
+        start = f'INSERT INTO "{self.table}" ({columns})'
+        if self.required is None:
+            return f"{start} VALUES ({values}) RETURNING {returned}", parameters
+        target = self.required.target_field
+        exists = f'EXISTS (SELECT 1 FROM "{target.model._meta.db_table}" WHERE "{target.column}" = %s)'  # noqa: S608
+        pointing = parameters[self.fields.index(self.required)]
+        return f"{start} SELECT {values} WHERE {exists} RETURNING {returned}", (*parameters, pointing)
+
+
+def place_of(number: int) -> Parameter:
+    return Parameter(lambda inputs: inputs.rows[number])
+
+
+def inputs_of(given: Sequence[Any], actor: Actor = ANONYMOUS, arguments: Sequence[Any] = ()) -> Inputs:
+    return Inputs(actor, given, None, 0, None, list(arguments))
