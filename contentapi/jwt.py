@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from jose import jwk, jws
 from jose.exceptions import JOSEError
 
+from contentapi.caching import BoundedCache
 from contentapi.text import is_storable
 
 MAX_TOKEN = 8 * 1024  # characters
@@ -133,16 +134,44 @@ def verify(
     `now` is in seconds since 1970. `exp` is the first second at which a token is no longer good (RFC 7519, section
     4.1.4), told by a clock that may be `LEEWAY` ahead of ours: it is refused from `now == exp + LEEWAY` on.
     """
+    claims = signed_before(token, keys)
+    if claims is None:
+        with refusing_all_else():
+            header = header_of(token)
+        key = keys.get(header.get("kid"))
+        if key is None:
+            raise TokenError("no such key")
+        with refusing_all_else():
+            claims = signed_claims(str(token), header, key)
+            SIGNED.put(digest(str(token)), Signed(len(str(token)), header.get("kid"), key, claims))
     with refusing_all_else():
-        header = header_of(token)
-    key = keys.get(header.get("kid"))
-    if key is None:
-        raise TokenError("no such key")
-    with refusing_all_else():
-        claims = signed_claims(str(token), header, key)
         check_times(claims, time.time() if now is None else now)
         check_names(claims, is_issuer, audience)
-    return claims
+    return dict(claims)
+
+
+class Signed(NamedTuple):
+    """What is known of a token that one of our keys has signed; whether its claims are good is to be seen each time."""
+
+    length: int
+    kid: str | None
+    key: Key
+    claims: Claims
+
+
+# Reading a token and verifying its signature takes longer than all else of a small request: once will do, as long as
+# the key is one of ours. Only who has a token that we have signed can put one here.
+SIGNED: BoundedCache[Signed] = BoundedCache(4 * 1024 * 1024, weigh=lambda signed: 1000 + 4 * signed.length)
+
+
+def signed_before(token: object, keys: Keys) -> Claims | None:
+    """Return the claims of a token that was verified before, if its key still is one of these."""
+    known = SIGNED.get(digest(token)) if isinstance(token, str) and len(token) <= MAX_TOKEN else None
+    return known.claims if known and keys.get(known.kid) is known.key else None
+
+
+def digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode(errors="surrogatepass")).digest()
 
 
 @contextmanager

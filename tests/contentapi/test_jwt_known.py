@@ -1,0 +1,87 @@
+"""Tokens that were verified before: spared the signature, and nothing else."""
+
+from typing import Any
+
+import pytest
+
+from contentapi import jwt
+from contentapi.jwt import LEEWAY, SIGNED, Key, TokenError, encode
+from tests.contentapi.test_jwt import CLAIMS, KEYS, NOW, OTHER, RSA, SHARED, refusal, verified
+
+
+@pytest.fixture
+def signature_is_never_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise AssertionError("the signature is verified again")
+
+    monkeypatch.setattr(jwt, "signed_claims", fail)
+
+
+def known(key: Key = RSA, **claims: Any) -> str:
+    """Return a token that was good once."""
+    token = encode({**CLAIMS, **claims}, key)
+    assert verified(token) == {**CLAIMS, **claims}
+    return token
+
+
+@pytest.mark.parametrize("key", [RSA, SHARED], ids=lambda key: key.algorithm)
+def test_a_signature_is_verified_once(key: Key, request: pytest.FixtureRequest) -> None:
+    token = known(key)
+    request.getfixturevalue("signature_is_never_verified")
+
+    assert verified(token) == CLAIMS
+
+
+def test_times_are_looked_at_each_time() -> None:
+    assert refusal(known(), now=NOW + 600 + LEEWAY) == "expired"
+    assert refusal(known(nbf=NOW), now=NOW - LEEWAY - 1) == "not good yet"
+
+
+def test_audience_and_issuer_are_looked_at_each_time() -> None:
+    token = known()
+
+    with pytest.raises(TokenError, match="aud is another"):
+        jwt.verify(token, KEYS, is_issuer=lambda _: True, audience="another", now=NOW)
+    with pytest.raises(TokenError, match="iss is another"):
+        jwt.verify(token, KEYS, is_issuer=lambda _: False, audience="contentapi", now=NOW)
+
+
+def test_a_key_that_is_gone_is_heeded_at_once() -> None:
+    assert refusal(known(), keys={}) == "no such key"
+
+
+def test_another_key_under_the_same_id_has_not_signed_it() -> None:
+    assert refusal(known(), keys={RSA.kid: OTHER}) == "signature is wrong"
+
+
+def test_what_is_made_of_the_claims_is_not_seen_by_the_next() -> None:
+    token = known()
+    verified(token)["sub"] = "8"
+
+    assert verified(token) == CLAIMS
+
+
+def test_a_token_of_another_signature_is_another() -> None:
+    token = known()
+    head, _, signature = token.rpartition(".")
+
+    assert refusal(f"{head}.{signature[:-4]}AAAA") == "signature is wrong"
+
+
+def test_only_what_a_key_of_ours_has_signed_is_kept() -> None:
+    SIGNED.clear()
+    refusal(encode(CLAIMS, OTHER))
+    refusal("a.b.c")
+
+    assert SIGNED.weight == 0
+
+
+def test_no_more_is_kept_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SIGNED._items, "_Cache__maxsize", 20_000)
+    SIGNED.clear()
+
+    for number in range(40):
+        known(SHARED, jti=f"{number}")
+        assert SIGNED.weight <= 20_000
+
+    assert SIGNED.weight > 10_000
