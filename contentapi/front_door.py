@@ -6,21 +6,21 @@ that they might treat otherwise goes their way: from a browser's script (`Origin
 What answers is the same for both.
 """
 
-import uuid
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
 from io import BytesIO
+from os import urandom
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
-from django.db import close_old_connections
-from django.http.request import split_domain_port, validate_host
+from django.db import connections
 from django.urls import get_resolver
 from django.utils.http import parse_header_parameters
 
 from contentapi.graphql.view import respond
+from contentapi.origins import is_our_host
 from contentapi.rates import UNMETERED
 from contentapi.requests import Reply, current_request_id
 from contentapi.routes import Routes
@@ -62,14 +62,15 @@ class FrontDoor:
         answer = self.responder(environ) if is_plain(environ) else None
         if answer is None:
             return self.django(environ, start_response)
-        request_id = uuid.uuid4().hex
+        request_id = urandom(16).hex()
         token = current_request_id.set(request_id)
         try:
-            close_old_connections()  # those that are too old, or that an error has left behind
+            for name in connections:  # those that are too old, or that an error has left behind
+                connections[name].close_if_unusable_or_obsolete()
             status, headers, body = answer(environ)
         finally:
             current_request_id.reset(token)
-        vary = ", ".join(filter(None, [headers.get("Vary"), self.vary]))
+        vary = f"{headers['Vary']}, {self.vary}" if "Vary" in headers else self.vary
         own = {**self.headers, **headers, "Vary": vary, "X-Request-ID": request_id}
         start_response(REASONS.get(status, f"{status} Unknown"), list(own.items()))
         return [body]
@@ -85,12 +86,10 @@ class FrontDoor:
 
 def is_plain(environ: Mapping[str, Any]) -> bool:
     """Say whether a request is one for which Django's middleware has nothing to do but to add headers."""
-    host, _ = split_domain_port(environ.get("HTTP_HOST", ""))
     return (
         "HTTP_ORIGIN" not in environ
         and (not settings.HTTPS or environ.get("HTTP_X_FORWARDED_PROTO") == "https")
-        and bool(host)
-        and validate_host(host, settings.ALLOWED_HOSTS)
+        and is_our_host(environ.get("HTTP_HOST", ""))
     )
 
 

@@ -1,6 +1,7 @@
 """Under which address clients know this service, and so which issuer its tokens name."""
 
 import re
+from functools import lru_cache
 
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
@@ -25,5 +26,15 @@ def is_issuer(text: str) -> bool:
     if settings.PUBLIC_URL:
         return text == settings.PUBLIC_URL
     origin = ORIGIN.fullmatch(text)
-    host, _ = split_domain_port(origin["host"]) if origin else ("", "")
-    return bool(host) and validate_host(host, settings.ALLOWED_HOSTS)
+    return origin is not None and is_our_host(origin["host"])
+
+
+def is_our_host(text: str) -> bool:
+    """Say whether a host, with or without a port, is one of ALLOWED_HOSTS."""
+    return is_one_of(text, tuple(settings.ALLOWED_HOSTS))
+
+
+@lru_cache(1024)
+def is_one_of(text: str, allowed: tuple[str, ...]) -> bool:
+    host, _ = split_domain_port(text)
+    return bool(host) and validate_host(host, allowed)

@@ -28,7 +28,7 @@ class Revocations:
         self.watcher: Thread | None = None
 
     def __contains__(self, jti: str) -> bool:
-        if settings.SERVING and self.watcher is None:
+        if self.watcher is None and settings.SERVING:
             self.begin()
         return jti in self.revoked
 

@@ -164,8 +164,9 @@ def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
     if nesting > MAX_NESTING:
         raise exceeded("nesting", nesting, MAX_NESTING)
     chosen = next(iter(sizes.values())) if len(sizes) == 1 and not operation_name else sizes.get(operation_name or "")
+    environment = settings.ENVIRONMENT
     for what, counted, variable in counts_of(chosen) if chosen else ():
-        most = getattr(settings.ENVIRONMENT, variable)
+        most = getattr(environment, variable)
         if counted > most:
             raise exceeded(what, counted, most, variable)
 

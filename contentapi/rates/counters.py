@@ -15,7 +15,7 @@ from limits.storage import RedisStorage
 from limits.strategies import MovingWindowRateLimiter
 
 from contentapi.rates.limits import Charge, Standing
-from contentapi.rates.memory import InProcess
+from contentapi.rates.memory import InProcess, Spending
 
 LOG = logging.getLogger("contentapi.rates")
 
@@ -52,17 +52,19 @@ class MovingWindows:
     def hit(self, key: str, charge: Charge) -> bool:
         return self.limiter.hit(charge.item, charge.limit.name, charge.key or key, cost=charge.amount)
 
+    def place(self, key: str, charge: Charge) -> str:
+        """Return the storage's key of what is counted together."""
+        return charge.item.key_for(charge.limit.name, charge.key or key)
+
     def standing(self, key: str, charge: Charge) -> Standing:
         returns_at, remaining = self.limiter.get_window_stats(charge.item, charge.limit.name, charge.key or key)
         return Standing(charge.limit, max(0, remaining), max(1, ceil(returns_at - self.clock())))
 
     def refusal(self, key: str, charge: Charge) -> Standing:
         """Say in how many seconds the whole request would have room: what it has paid before still counts then."""
-        name, item = charge.limit.name, charge.item
+        item = charge.item
         in_the_way = item.amount - charge.total + 1
-        oldest, count = self.storage.get_moving_window(
-            item.key_for(name, charge.key or key), in_the_way, item.get_expiry()
-        )
+        oldest, count = self.storage.get_moving_window(self.place(key, charge), in_the_way, item.get_expiry())
         standing = self.standing(key, charge)
         if count < in_the_way:
             return standing
@@ -71,7 +73,7 @@ class MovingWindows:
 
 
 class InThisProcess(MovingWindows):
-    """Counts in this process, where what nearly every request does, one charge, is one step."""
+    """Counts in this process, where all charges of a request are one step."""
 
     storage: InProcess
 
@@ -79,13 +81,26 @@ class InThisProcess(MovingWindows):
         super().__init__(InProcess(), time.monotonic)
 
     def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
-        first = charges[0]
-        if len(charges) > 1 or not first.amount:
-            return super().take(key, charges)
-        item, name = first.item, first.limit.name
-        place = item.key_for(name, first.key or key)
-        taken, left, seconds = self.storage.spend(place, item.amount, item.get_expiry(), first.amount)
-        return taken, [Standing(first.limit, left, max(1, ceil(seconds))) if taken else self.refusal(key, first)]
+        spendings = [
+            Spending(self.place(key, charge), charge.item.amount, charge.item.get_expiry(), charge.amount)
+            for charge in charges
+        ]
+        left = self.storage.spend(spendings)
+        if left is None:
+            return False, [self.refusal(key, charge) for charge in charges]
+        return True, [
+            Standing(charge.limit, remaining, max(1, ceil(seconds)))
+            for charge, (remaining, seconds) in zip(charges, left, strict=True)
+        ]
+
+    def place(self, key: str, charge: Charge) -> str:
+        item = charge.item
+        return f"{charge.limit.name}/{charge.key or key}/{item.amount}/{item.get_expiry()}"
+
+    def standing(self, key: str, charge: Charge) -> Standing:
+        amount, expiry = charge.item.amount, charge.item.get_expiry()
+        oldest, count = self.storage.get_moving_window(self.place(key, charge), amount, expiry)
+        return Standing(charge.limit, amount - count, max(1, ceil(oldest + expiry - self.clock())))
 
 
 class Shared:

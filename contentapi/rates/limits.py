@@ -6,6 +6,8 @@ from typing import NamedTuple
 from django.conf import settings
 from limits import RateLimitItem, parse
 
+VARIABLES = {name: f"contentapi_rate_{name}" for name in ("anonymous", "authenticated", "writes", "tokens", "login")}
+
 
 class Limit(NamedTuple):
     """A limit. Its value is read at use, so that a changed setting is heeded."""
@@ -15,7 +17,7 @@ class Limit(NamedTuple):
     @property
     def text(self) -> str:
         """The value as it was set, like `300/minute`."""
-        value: str = getattr(settings.ENVIRONMENT, f"contentapi_rate_{self.name}")
+        value: str = getattr(settings.ENVIRONMENT, VARIABLES[self.name])
         return value
 
     @property
@@ -24,7 +26,7 @@ class Limit(NamedTuple):
 
     @property
     def variable(self) -> str:
-        return f"CONTENTAPI_RATE_{self.name.upper()}"
+        return VARIABLES[self.name].upper()
 
     @property
     def policy(self) -> str:

@@ -6,8 +6,9 @@ object for each unit of an amount, and its keys have no bound: with ten thousand
 
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
+from typing import NamedTuple
 
 from limits.storage import MovingWindowSupport, Storage
 
@@ -30,19 +31,19 @@ class Window:
         self.opened = float("-inf")  # when the newest entry was begun
         self.expires = 0.0
 
-    def take(self, now: float, limit: int, expiry: int, amount: int) -> bool:
-        self.drop_older_than(now - expiry)
-        if self.used + amount > limit:
-            return False
-        if self.entries and now - self.opened < expiry / TICKS:
-            amount_before = self.entries.pop()[1]
-            self.entries.append((now, amount_before + amount))
-        else:
-            self.entries.append((now, amount))
-            self.opened = now
-        self.used += amount
-        self.expires = now + expiry
-        return True
+    def take(self, now: float, limit: int, expiry: int, amount: int) -> tuple[int, float]:
+        """Take what there is room for. Returns what is left, and in how many seconds more of it is back."""
+        entries = self.entries
+        if amount:
+            if entries and now - self.opened < expiry / TICKS:
+                entries[-1] = (now, entries[-1][1] + amount)
+            else:
+                entries.append((now, amount))
+                self.opened = now
+            self.used += amount
+            self.expires = now + expiry
+        oldest = entries[0][0] if entries else now
+        return limit - self.used, oldest + expiry - now
 
     def drop_older_than(self, begin: float) -> None:
         entries = self.entries
@@ -57,6 +58,15 @@ class Window:
             if older < 0:
                 return moment
         raise ValueError("Nothing was taken.")
+
+
+class Spending(NamedTuple):
+    """An amount to be taken under a key, of which a limit may be taken in so many seconds."""
+
+    key: str
+    limit: int
+    expiry: int
+    amount: int
 
 
 class InProcess(Storage, MovingWindowSupport):
@@ -79,21 +89,33 @@ class InProcess(Storage, MovingWindowSupport):
         return ValueError
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return self.spend(key, limit, expiry, amount)[0]
+        return self.spend([Spending(key, limit, expiry, amount)]) is not None
 
-    def spend(self, key: str, limit: int, expiry: int, amount: int) -> tuple[bool, int, float]:
-        """Take an amount. Returns whether it was taken, what is left, and in how many seconds more of it is back."""
+    def spend(self, spendings: Sequence[Spending]) -> list[tuple[int, float]] | None:
+        """Take all amounts, or none of them. Returns for each what is left of its limit, and in how many seconds more
+        of it is back; None where one has no room.
+        """
         with self._lock:
             now = self.clock()
-            window = self._windows.get(key)
-            if window is None:
-                self._make_room(now)
-                window = self._windows[key] = Window()
-            else:
-                self._windows.move_to_end(key)
-            taken = window.take(now, limit, expiry, amount)
-            oldest = window.entries[0][0] if window.entries else now
-            return taken, limit - window.used, oldest + expiry - now
+            windows = [self._window(spending, now) for spending in spendings]
+            for window, (_, limit, expiry, amount) in zip(windows, spendings, strict=True):
+                window.drop_older_than(now - expiry)
+                if window.used + amount > limit:
+                    return None
+            return [
+                window.take(now, limit, expiry, amount)
+                for window, (_, limit, expiry, amount) in zip(windows, spendings, strict=True)
+            ]
+
+    def _window(self, spending: Spending, now: float) -> Window:
+        window = self._windows.get(spending.key)
+        if window is None:
+            self._make_room(now)
+            window = self._windows[spending.key] = Window()
+            window.expires = now + spending.expiry  # it stays until then, also where there is no room for this one
+        else:
+            self._windows.move_to_end(spending.key)
+        return window
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         """Return when the oldest of the newest units was taken, and how many these are, looking at `limit` at most."""

@@ -1,0 +1,73 @@
+"""Members that stand twice in a body, however they are written."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contentapi.bodies import Repeated, without_repetition
+from tests.thoroughness import examples
+
+SPACES = st.sampled_from(["", "", "", " ", "\n", "\t \r\n"])
+NAMES = st.sampled_from(['"a"', '"b"', '"\\u0061"', '""', '"a\\""', '"\\":"', '"a:b"', '"\\u003a"', '"é"', '"\\\\"'])
+LEAVES = st.sampled_from(["null", "1", "-0.5", "1e400", "9" * 40, '"x"', '"\\":"', '"{\\"a\\": 1}"', '":"', '"\\\\"'])
+
+
+@st.composite
+def members(draw: st.DrawFn, values: st.SearchStrategy[str]) -> str:
+    pairs = draw(st.lists(st.tuples(NAMES, SPACES, SPACES, values), max_size=4))
+    return "{" + ",".join(f"{before}{name}{before}:{after}{value}" for name, before, after, value in pairs) + "}"
+
+
+TEXTS = st.recursive(
+    LEAVES, lambda inner: members(inner) | st.lists(inner, max_size=3).map(lambda each: "[" + ",".join(each) + "]")
+)
+
+
+def as_read_pair_by_pair(text: str) -> tuple[Any, bool]:
+    """Return the value of a text, and whether a member stands twice in it."""
+    repeated = []
+
+    def take(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        repeated.append(len(dict(pairs)) < len(pairs))
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=take), any(repeated)
+
+
+@pytest.mark.property
+def test_what_stands_twice_is_found_and_nothing_else_is() -> None:
+    @settings(max_examples=examples(3000), deadline=None)
+    @given(text=TEXTS)
+    def is_found(text: str) -> None:
+        value, is_repeated = as_read_pair_by_pair(text)
+        if is_repeated:
+            with pytest.raises(Repeated, match="twice"):
+                without_repetition(text)
+        else:
+            assert json.dumps(without_repetition(text)).count('":') == json.dumps(value).count('":')
+
+    is_found()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a":1,"a":2}',
+        '{"a" :1,"a":2}',
+        '{"a":1,"\\u0061":2}',
+        '{"a":{"b":1},"a":{}}',
+        '[{"a":"\\u0022:","a" :1}]',
+        '{"a\\\\":1,"a\\\\" :2}',
+    ],
+)
+def test_a_member_that_stands_twice_is_refused(text: str) -> None:
+    with pytest.raises(Repeated):
+        without_repetition(text)
+
+
+@pytest.mark.parametrize("text", ['{"a":"\\":"}', '{"a" : {"a" : 1}}', '[{"a":1},{"a":2}]', '{"n":1e400}', '"x"'])
+def test_what_only_looks_like_it_is_not(text: str) -> None:
+    without_repetition(text)
