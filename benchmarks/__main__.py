@@ -9,7 +9,7 @@ import sys
 from datetime import datetime
 
 from benchmarks import check, memory
-from benchmarks.database import Postgres, make_api_key
+from benchmarks.database import Postgres, make_credentials
 from benchmarks.install import install
 from benchmarks.measure import Run, measure, save, warm_up
 from benchmarks.places import LOGS, RESULTS, WORK
@@ -42,8 +42,8 @@ def main() -> None:
     postgres = Postgres()
     postgres.start()
     databases = postgres.load()
-    key = make_api_key(databases["contentapi"])
-    servers = [Server(peer, databases[peer.database], key) for peer in started]
+    credentials = make_credentials(databases["contentapi"])
+    servers = [Server(peer, databases[peer.database], credentials) for peer in started]
     try:
         for server in servers:
             server.start()

@@ -54,8 +54,8 @@ def ask(server: Server, name: str, values: Data) -> Any:
 
 def send(server: Server, name: str, body: str) -> bytes:
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    if key := server.key_for(name):
-        headers["X-API-Key"] = key
+    if credential := server.credential_for(name):
+        headers[credential[0]] = credential[1]
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     try:
         connection.request("POST", "/graphql", body.encode(), headers)

@@ -163,6 +163,8 @@ def manage(database: Database, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def make_api_key(database: Database) -> str:
-    """Make an editor's key with every scope of the role."""
-    return manage(database, "create_api_key", EDITOR, "--name", "make bench").split()[-1]
+def make_credentials(database: Database) -> dict[str, tuple[str, str]]:
+    """Make an editor's API key and access token, with every scope of the role: for each its header and the value."""
+    key = manage(database, "create_api_key", EDITOR, "--name", "make bench").split()[-1]
+    token = manage(database, "issue_token", EDITOR, "--ttl", "86400").split()[-1]
+    return {"key": ("X-API-Key", key), "token": ("Authorization", f"Bearer {token}")}

@@ -1,11 +1,13 @@
--- wrk: sends the bodies of the file BODIES (one JSON body a line) in order, over and over; with the API key KEY,
--- where there is one. Prints one line of JSON at the end.
+-- wrk: sends the bodies of the file BODIES (one JSON body a line) in order, over and over, with CREDENTIAL in the header
+-- CREDENTIAL_HEADER where there is one. Prints one line of JSON at the end.
 local requests, i = {}, 0
 local headers = {
   ["Content-Type"] = "application/json",
   ["Accept"] = "application/json",
-  ["X-API-Key"] = os.getenv("KEY"),
 }
+if os.getenv("CREDENTIAL") ~= "" then
+  headers[os.getenv("CREDENTIAL_HEADER")] = os.getenv("CREDENTIAL")
+end
 
 function init(args)
   for line in io.lines(os.getenv("BODIES")) do

@@ -63,10 +63,8 @@ class Wrk(msgspec.Struct, frozen=True):
 
 
 def put_under_load(server: Server, workload: str, connections: int, seconds: int, bodies: Path) -> Wrk:
-    environment = os.environ | {"BODIES": str(bodies)}
-    environment.pop("KEY", None)
-    if key := server.key_for(operation(workload)):
-        environment["KEY"] = key
+    name, value = server.credential_for(workload) or ("X-No-Credential", "")
+    environment = os.environ | {"BODIES": str(bodies), "CREDENTIAL_HEADER": name, "CREDENTIAL": value}
     command = f"wrk -t1 -c{connections} -d{seconds}s --timeout 20s --script".split()
     done = subprocess.run(
         [*command, str(HERE / "load.lua"), server.url],

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,8 +31,9 @@ GUNICORN = (
     " --log-level warning"
 ).split()
 
-# What an anonymous may not: write, and read the emails in the page of 100. The other requests carry no credential.
-NEEDS_A_KEY = frozenset({"create", "page100"})
+# What an anonymous may not, write and read the emails in the page of 100, an editor asks for: with an access token as
+# client apps do, or with an API key. The other requests carry no credential.
+CREDENTIALS = {"create": "token", "page100": "token", "create-key": "key"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Peer:
     kit: str = ""  # what must be installed for it
     environment: dict[str, str] = field(default_factory=dict)
     database: str = "bench"
-    needs_a_key: frozenset[str] = frozenset()
+    credentials: Mapping[str, str] = field(default_factory=dict)  # by workload
     dialect: Dialect = field(default_factory=Dialect)
 
     @property
@@ -66,7 +68,7 @@ NO_RATE_IS_MET = {f"CONTENTAPI_RATE_{limit}": "999999999/minute" for limit in ("
 def ours(name: str, *command: str) -> Peer:
     program = str(Path(sys.executable).with_name(command[0]))
     environment = {"CONTENTAPI_BIND": "127.0.0.1", "WEB_CONCURRENCY": "1", **NO_RATE_IS_MET}
-    return Peer(name, [program, *command[1:]], ROOT, "", environment, database="contentapi", needs_a_key=NEEDS_A_KEY)
+    return Peer(name, [program, *command[1:]], ROOT, "", environment, database="contentapi", credentials=CREDENTIALS)
 
 
 def django(name: str, module: str, *, server: str = "gunicorn", kit: str = "python") -> Peer:
@@ -109,8 +111,9 @@ PEERS_BY_NAME = {
 class Server:
     """A peer that runs."""
 
-    def __init__(self, peer: Peer, database: Database, key: str) -> None:
-        self.peer, self.database, self._key = peer, database, key
+    def __init__(self, peer: Peer, database: Database, headers: Mapping[str, tuple[str, str]]) -> None:
+        """Take a header, with its value, for each kind of credential."""
+        self.peer, self.database, self._headers = peer, database, headers
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/graphql"
         self.sizes: dict[str, int] = {}  # bytes of an answer, by workload
@@ -126,8 +129,10 @@ class Server:
             raise RuntimeError(f"{self.name} has not been started")
         return self._process.pid
 
-    def key_for(self, operation: str) -> str | None:
-        return self._key if operation in self.peer.needs_a_key else None
+    def credential_for(self, workload: str) -> tuple[str, str] | None:
+        """Return the header that a workload's requests carry, and its value."""
+        kind = self.peer.credentials.get(workload)
+        return self._headers[kind] if kind else None
 
     def start(self) -> None:
         log = LOGS / f"{self.name}.log"

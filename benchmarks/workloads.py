@@ -32,16 +32,23 @@ TEXTS = {"post": POST, "page10": PAGE, "page100": PAGE_OF_100, "typename": TYPEN
 ROWS = (10, 20, 50, 100)
 GROUPS = {
     "default": ("post", "page10", "page100", "typename", "create"),
+    "api-key": ("create-key",),
     "first-request": ("post-new", "page10-new"),
     "growth": tuple(f"rows{count}" for count in ROWS),
 }
 ALL = tuple(name for group in GROUPS.values() for name in group)
-DIFFERENT_BODIES = {"post": 4000, "create": 2000, "post-new": 20_000, "page10-new": 10_000}  # else 500
+DIFFERENT_BODIES = {
+    "post": 4000,
+    "create": 2000,
+    "create-key": 2000,
+    "post-new": 20_000,
+    "page10-new": 10_000,
+}  # else 500
 
 
 def operation(workload: str) -> str:
     """Return the operation that a workload sends: a key of `TEXTS`."""
-    return "page10" if workload.startswith("rows") else workload.removesuffix("-new")
+    return "page10" if workload.startswith("rows") else workload.removesuffix("-new").removesuffix("-key")
 
 
 def variables(workload: str, rng: random.Random, number: int) -> Data:
