@@ -13,4 +13,4 @@ class RequestContext(TypedDict):
     """
 
     actor: Actor
-    returning: NotRequired[Returning]
+    returning: NotRequired[Returning | None]

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -34,7 +35,8 @@ LATEST_IAT = 60  # seconds that `iat` may lie in the future
 TYPES = ("at+jwt", "application/at+jwt")
 REFUSED_HEADERS = frozenset({"crit", "b64", "jku", "jwk", "x5u", "x5c", "zip"})
 
-Claims = dict[str, Any]  # after `verify`: `iss`, `sub`, `aud`, `jti` are text that can be stored, `exp`, `iat` numbers
+# After `verify` `iss`, `sub`, `aud` and `jti` are text that can be stored, `exp` and `iat` numbers.
+Claims = Mapping[str, Any]
 
 
 class TokenError(Exception):
@@ -134,40 +136,48 @@ def verify(
     `now` is in seconds since 1970. `exp` is the first second at which a token is no longer good (RFC 7519, section
     4.1.4), told by a clock that may be `LEEWAY` ahead of ours: it is refused from `now == exp + LEEWAY` on.
     """
-    claims = signed_before(token, keys)
-    if claims is None:
-        with refusing_all_else():
-            header = header_of(token)
-        key = keys.get(header.get("kid"))
-        if key is None:
-            raise TokenError("no such key")
-        with refusing_all_else():
-            claims = signed_claims(str(token), header, key)
-            SIGNED.put(digest(str(token)), Signed(len(str(token)), header.get("kid"), key, claims))
+    moment = time.time() if now is None else now
+    known = SIGNED.get(digest(token)) if isinstance(token, str) and len(token) <= MAX_TOKEN else None
+    if known and known.is_good(moment, keys, is_issuer, audience):
+        return known.claims
     with refusing_all_else():
-        check_times(claims, time.time() if now is None else now)
+        header = header_of(token)
+    key = keys.get(header.get("kid"))
+    if key is None:
+        raise TokenError("no such key")
+    with refusing_all_else():
+        claims = signed_claims(str(token), header, key)
+        check_times(claims, moment)
         check_names(claims, is_issuer, audience)
-    return dict(claims)
+        begins = max(int(claims["iat"]) - LATEST_IAT, int(claims.get("nbf", 0)) - LEEWAY)
+        ends = int(claims["exp"]) + LEEWAY
+        claims = MappingProxyType(claims)
+        SIGNED.put(digest(str(token)), Signed(claims, header.get("kid"), key, begins, ends, len(str(token))))
+    return claims
 
 
 class Signed(NamedTuple):
-    """What is known of a token that one of our keys has signed; whether its claims are good is to be seen each time."""
+    """A token that was good once, and what it takes to be good again: its key, its times, and whom it names."""
 
-    length: int
+    claims: Claims
     kid: str | None
     key: Key
-    claims: Claims
+    begins: int  # seconds since 1970
+    ends: int
+    length: int
+
+    def is_good(self, now: float, keys: Keys, is_issuer: Callable[[str], bool], audience: str) -> bool:
+        return (
+            self.begins <= now < self.ends
+            and keys.get(self.kid) is self.key
+            and self.claims["aud"] == audience
+            and is_issuer(self.claims["iss"])
+        )
 
 
-# Reading a token and verifying its signature takes longer than all else of a small request: once will do, as long as
-# the key is one of ours. Only who has a token that we have signed can put one here.
+# Reading a token and verifying its signature takes longer than all else of a small request: once will do. Only who has
+# a token that one of our keys has signed can put one here.
 SIGNED: BoundedCache[Signed] = BoundedCache(4 * 1024 * 1024, weigh=lambda signed: 1000 + 4 * signed.length)
-
-
-def signed_before(token: object, keys: Keys) -> Claims | None:
-    """Return the claims of a token that was verified before, if its key still is one of these."""
-    known = SIGNED.get(digest(token)) if isinstance(token, str) and len(token) <= MAX_TOKEN else None
-    return known.claims if known and keys.get(known.kid) is known.key else None
 
 
 def digest(token: str) -> bytes:

@@ -5,6 +5,7 @@ import logging
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from django.utils import timezone
 
 from contentapi.errors import Malformed, Unauthenticated
 from contentapi.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
-from contentapi.jwt import Claims, TokenError
+from contentapi.jwt import TokenError
 from contentapi.pagination import parse_id
 from contentapi.projection import PreparedQuery
 from users import tokens
@@ -62,35 +63,22 @@ def from_bearer_token(presented: str) -> Actor:
     claims = tokens.verify(match[1])
     if claims["jti"] in REVOCATIONS:
         raise TokenError("revoked")
-    return Actor(
-        user_id=user_id_of(claims),
-        role=role_of(claims),
-        scopes=scopes_of(claims),
-        credential="jwt",
-        credential_id=f"user:{claims['sub']}",
-    )
-
-
-def user_id_of(claims: Claims) -> int:
-    user_id = parse_id(claims["sub"])
-    if not user_id:
-        raise TokenError("sub is no id")
-    return user_id
-
-
-def role_of(claims: Claims) -> Role:
-    role = claims.get("role")
+    role, scope = claims.get("role"), claims.get("scope", "")
     if not isinstance(role, str) or role not in ROLES:
         raise TokenError("role is none")
-    return ROLES[role]
-
-
-def scopes_of(claims: Claims) -> frozenset[Scope]:
-    """Return a token's scopes, without those that are not known here. A token without the claim has none."""
-    scope = claims.get("scope", "")
     if not isinstance(scope, str):
         raise TokenError("scope is no text")
-    return frozenset(SCOPES[word] for word in scope.split(" ") if word in SCOPES)
+    return actor_of(claims["sub"], role, scope)
+
+
+@lru_cache(1024)  # nothing but these three texts is in an actor, and nothing can be changed of it
+def actor_of(subject: str, role: str, scope: str) -> Actor:
+    """Return the actor of a token, without scopes that are not known here. Raises `TokenError`."""
+    user_id = parse_id(subject)
+    if not user_id:
+        raise TokenError("sub is no id")
+    scopes = frozenset(SCOPES[word] for word in scope.split(" ") if word in SCOPES)
+    return Actor(user_id, ROLES[role], scopes, credential="jwt", credential_id=f"user:{subject}")
 
 
 class KeyRow(msgspec.Struct):

@@ -144,12 +144,12 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
 
     def execute_root_field(self, kind: GraphQLObjectType, root: RootField) -> Any:
         """Resolve and complete a field of the root type, as `execute_field` does."""
-        info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
         if kind is self.schema.mutation_type:
-            returned = get_named_type(root.field.type)
-            if isinstance(projection_of(returned), Projection):
-                returning = Returning(self.reading_of(returned, root.details, info, root.path, is_list=False))
-                info = info._replace(context={**info.context, "returning": returning})
+            written = get_named_type(root.field.type)
+            is_row = isinstance(projection_of(written), Projection)
+            returning = Returning(self.reading_of(written, root.details, root.path, is_list=False)) if is_row else None
+            self.context_value = {**self.context_value, "returning": returning}  # of this field
+        info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
         try:
             arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}
             result = (root.field.resolve or self.field_resolver)(None, info, **arguments)
@@ -180,7 +180,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         if model_of(projection) is not model:
             raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")
         is_list = is_list_type(get_nullable_type(return_type))
-        texts = project(rows, self.reading_of(kind, field_details_list, info, path, is_list=is_list))
+        texts = project(rows, self.reading_of(kind, field_details_list, path, is_list=is_list))
         if is_list:
             return msgspec.Raw(b"[" + b",".join(texts) + b"]")
         if len(texts) > 1:
@@ -203,7 +203,6 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         self,
         kind: GraphQLNamedType,
         details: FieldDetailsList,
-        info: GraphQLResolveInfo[Any],
         path: Path,
         *,
         is_list: bool,
@@ -214,7 +213,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             self.key_of(details),
             len(place_of(self.operation)[0].body),
             lambda: self.selection_of(cast("GraphQLObjectType", kind), details, path, is_list),
-            info.context["actor"],
+            self.context_value["actor"],
             self.variable_values,
         )
 

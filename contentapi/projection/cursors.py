@@ -56,9 +56,11 @@ def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, pr
 
 def executed(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
     """Execute a statement, as `execute` does. Returns all that the server sent."""
-    connection = connections[using]
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
+    connection: Any = connections[using]
+    if not connection.health_check_done:
+        connection.close_if_health_check_failed()
+    if connection.connection is None:
+        connection.ensure_connection()
     cursor: Any = LibpqCursor(connection.connection, sql, prepare=prepare)
     if connection.queries_logged or connection.execute_wrappers:
         wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
@@ -80,7 +82,11 @@ class LibpqCursor:
         self.connection = connection
         self.sql = sql
         self.prepare = prepare
-        self._query = SimpleNamespace(query=sql)  # what Django's log of queries reads of psycopg's cursors
+
+    @property
+    def _query(self) -> SimpleNamespace:
+        """Return what Django's log of queries reads of psycopg's cursors."""
+        return SimpleNamespace(query=self.sql)
 
     def execute(self, query: str, parameters: Sequence[Any]) -> PGresult:  # noqa: ARG002 - Django's call
         raw = self.connection.pgconn

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from django.db import router
 from django.db.models import Model
+from django.db.models.base import ModelState
 from django.db.models.sql.datastructures import BaseTable
 from psycopg.pq.abc import PGresult
 
@@ -80,7 +81,11 @@ class PreparedInsert(Generic[M]):
     def row_of(self, result: PGresult, given: Sequence[Any]) -> M:
         if not result.ntuples:
             raise self.required.related_model.DoesNotExist
-        return self.model.from_db(self.using, self.names, [int(column(result, 0)[0]), *given])
+        row = self.model.__new__(self.model)  # `from_db` would set each value by its field's descriptor
+        row.__dict__ = dict(zip(self.names, [int(column(result, 0)[0]), *given], strict=True))
+        row._state = ModelState()
+        row._state.adding, row._state.db = False, self.using
+        return row
 
     @property
     def using(self) -> str:

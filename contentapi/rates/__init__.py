@@ -47,7 +47,11 @@ class Account:
         self.key = client_address(environ)
         self.is_metered = UNMETERED not in environ
         self.paid = 0
-        self.headers: Mapping[str, str] = {}
+        self.standings: Sequence[Standing] = ()
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return headers_of(self.standings) if self.standings else {}
 
     def belongs_to(self, actor: Actor) -> None:
         """Let the credential of somebody known pay, in place of the address."""
@@ -61,31 +65,31 @@ class Account:
         charges = [Charge.to(total, self.limit, self.paid)]
         if is_write and self.limit is AUTHENTICATED:
             charges.append(Charge.to(total, WRITES))
-        self.headers = take(self.key, charges)
+        self.standings = take(self.key, charges)
         self.paid = charges[0].total
 
 
 def charge(*limits: Limit, key: str, amount: int = 1) -> Mapping[str, str]:
     """Take an amount from each limit, or from none. Returns the headers for the answer; raises `RateLimited`."""
-    return take(key, [Charge.to(amount, limit) for limit in limits])
+    return headers_of(take(key, [Charge.to(amount, limit) for limit in limits]))
 
 
 def charge_each(limit: Limit, keys: Sequence[str]) -> Mapping[str, str]:
     """Take 1 from the same limit of several keys, or from none; as `charge`."""
-    return take(keys[0], [Charge.to(1, limit)._replace(key=key) for key in keys])
+    return headers_of(take(keys[0], [Charge.to(1, limit)._replace(key=key) for key in keys]))
 
 
-def take(key: str, charges: Sequence[Charge]) -> Mapping[str, str]:
+def take(key: str, charges: Sequence[Charge]) -> Sequence[Standing]:
+    """Take all charges, or none of them. Raises `RateLimited`."""
     taken, standings = counter().take(key, charges)
-    headers = headers_of(standings)
     if taken:
-        return headers
+        return standings
     worst = max(standings, key=lambda standing: standing.wait)
     wait = max(1, worst.wait)
     raise RateLimited(
         f'The limit "{worst.limit.name}" of {worst.limit.text} ({worst.limit.variable}) is used up. '
         f"Try again in {wait} second{'s' if wait > 1 else ''}.",
-        headers={**headers, "Retry-After": str(wait)},
+        headers={**headers_of(standings), "Retry-After": str(wait)},
     )
 
 

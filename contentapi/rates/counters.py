@@ -15,7 +15,7 @@ from limits.storage import RedisStorage
 from limits.strategies import MovingWindowRateLimiter
 
 from contentapi.rates.limits import Charge, Standing
-from contentapi.rates.memory import InProcess, Spending
+from contentapi.rates.memory import InProcess
 
 LOG = logging.getLogger("contentapi.rates")
 
@@ -47,28 +47,28 @@ class MovingWindows:
         return False, [self.refusal(key, charge) for charge in charges]
 
     def has_room(self, key: str, charge: Charge) -> bool:
-        return self.limiter.test(charge.item, charge.limit.name, charge.key or key, cost=charge.amount)
+        return self.limiter.test(charge.terms.item, charge.limit.name, charge.key or key, cost=charge.amount)
 
     def hit(self, key: str, charge: Charge) -> bool:
-        return self.limiter.hit(charge.item, charge.limit.name, charge.key or key, cost=charge.amount)
+        return self.limiter.hit(charge.terms.item, charge.limit.name, charge.key or key, cost=charge.amount)
 
     def place(self, key: str, charge: Charge) -> str:
         """Return the storage's key of what is counted together."""
-        return charge.item.key_for(charge.limit.name, charge.key or key)
+        return charge.terms.item.key_for(charge.limit.name, charge.key or key)
 
     def standing(self, key: str, charge: Charge) -> Standing:
-        returns_at, remaining = self.limiter.get_window_stats(charge.item, charge.limit.name, charge.key or key)
+        returns_at, remaining = self.limiter.get_window_stats(charge.terms.item, charge.limit.name, charge.key or key)
         return Standing(charge.limit, max(0, remaining), max(1, ceil(returns_at - self.clock())))
 
     def refusal(self, key: str, charge: Charge) -> Standing:
         """Say in how many seconds the whole request would have room: what it has paid before still counts then."""
-        item = charge.item
-        in_the_way = item.amount - charge.total + 1
-        oldest, count = self.storage.get_moving_window(self.place(key, charge), in_the_way, item.get_expiry())
+        window = charge.terms.window
+        in_the_way = charge.terms.amount - charge.total + 1
+        oldest, count = self.storage.get_moving_window(self.place(key, charge), in_the_way, window)
         standing = self.standing(key, charge)
         if count < in_the_way:
             return standing
-        wait = max(1, floor(oldest + item.get_expiry() - self.clock()) + 1)
+        wait = max(1, floor(oldest + window - self.clock()) + 1)
         return standing._replace(returns_in=wait, wait=wait)
 
 
@@ -81,11 +81,9 @@ class InThisProcess(MovingWindows):
         super().__init__(InProcess(), time.monotonic)
 
     def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
-        spendings = [
-            Spending(self.place(key, charge), charge.item.amount, charge.item.get_expiry(), charge.amount)
-            for charge in charges
-        ]
-        left = self.storage.spend(spendings)
+        left = self.storage.spend(
+            [(self.place(key, charge), charge.terms.amount, charge.terms.window, charge.amount) for charge in charges]
+        )
         if left is None:
             return False, [self.refusal(key, charge) for charge in charges]
         return True, [
@@ -94,13 +92,12 @@ class InThisProcess(MovingWindows):
         ]
 
     def place(self, key: str, charge: Charge) -> str:
-        item = charge.item
-        return f"{charge.limit.name}/{charge.key or key}/{item.amount}/{item.get_expiry()}"
+        return f"{charge.terms.policy}/{charge.key or key}"
 
     def standing(self, key: str, charge: Charge) -> Standing:
-        amount, expiry = charge.item.amount, charge.item.get_expiry()
-        oldest, count = self.storage.get_moving_window(self.place(key, charge), amount, expiry)
-        return Standing(charge.limit, amount - count, max(1, ceil(oldest + expiry - self.clock())))
+        amount, window = charge.terms.amount, charge.terms.window
+        oldest, count = self.storage.get_moving_window(self.place(key, charge), amount, window)
+        return Standing(charge.limit, amount - count, max(1, ceil(oldest + window - self.clock())))
 
 
 class Shared:

@@ -21,8 +21,8 @@ class Limit(NamedTuple):
         return value
 
     @property
-    def item(self) -> RateLimitItem:
-        return parsed(self.text)
+    def terms(self) -> "Terms":
+        return terms_of(self.name, self.text)
 
     @property
     def variable(self) -> str:
@@ -31,16 +31,23 @@ class Limit(NamedTuple):
     @property
     def policy(self) -> str:
         """The limit as an item of the header `RateLimit-Policy`: its quota, and its window in seconds."""
-        return policy_of(self.name, self.text)
+        return self.terms.policy
 
 
-parsed = lru_cache(64)(parse)
+class Terms(NamedTuple):
+    """What a limit's text says: how much in how many seconds, as the library has it and as the header does."""
+
+    item: RateLimitItem
+    amount: int
+    window: int
+    policy: str
 
 
 @lru_cache(64)
-def policy_of(name: str, text: str) -> str:
-    item = parsed(text)
-    return f'"{name}";q={item.amount};w={item.get_expiry()}'
+def terms_of(name: str, text: str) -> Terms:
+    item = parse(text)
+    amount, window = item.amount, item.get_expiry()
+    return Terms(item, amount, window, f'"{name}";q={amount};w={window}')
 
 
 ANONYMOUS = Limit("anonymous")
@@ -54,7 +61,7 @@ class Charge(NamedTuple):
     """What a request takes from a limit now, and what it takes in all, with what it has taken before."""
 
     limit: Limit
-    item: RateLimitItem
+    terms: Terms
     amount: int
     total: int
     key: str | None = None  # whose it is, where not all charges of a request are one's
@@ -62,9 +69,9 @@ class Charge(NamedTuple):
     @classmethod
     def to(cls, total: int, limit: Limit, paid: int = 0) -> "Charge":
         """Charge up to a total. What is more than the whole limit is cut: else it could never succeed."""
-        item = limit.item
-        total = min(total, item.amount)
-        return cls(limit, item, max(0, total - paid), total)
+        terms = limit.terms
+        total = min(total, terms.amount)
+        return cls(limit, terms, max(0, total - paid), total)
 
 
 class Standing(NamedTuple):

@@ -8,7 +8,6 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import NamedTuple
 
 from limits.storage import MovingWindowSupport, Storage
 
@@ -60,13 +59,7 @@ class Window:
         raise ValueError("Nothing was taken.")
 
 
-class Spending(NamedTuple):
-    """An amount to be taken under a key, of which a limit may be taken in so many seconds."""
-
-    key: str
-    limit: int
-    expiry: int
-    amount: int
+Spending = tuple[str, int, int, int]  # a key, a limit, in how many seconds it may be taken, and how much is taken now
 
 
 class InProcess(Storage, MovingWindowSupport):
@@ -89,7 +82,7 @@ class InProcess(Storage, MovingWindowSupport):
         return ValueError
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return self.spend([Spending(key, limit, expiry, amount)]) is not None
+        return self.spend([(key, limit, expiry, amount)]) is not None
 
     def spend(self, spendings: Sequence[Spending]) -> list[tuple[int, float]] | None:
         """Take all amounts, or none of them. Returns for each what is left of its limit, and in how many seconds more
@@ -97,7 +90,7 @@ class InProcess(Storage, MovingWindowSupport):
         """
         with self._lock:
             now = self.clock()
-            windows = [self._window(spending, now) for spending in spendings]
+            windows = [self._window(key, expiry, now) for key, _, expiry, _ in spendings]
             for window, (_, limit, expiry, amount) in zip(windows, spendings, strict=True):
                 window.drop_older_than(now - expiry)
                 if window.used + amount > limit:
@@ -107,14 +100,14 @@ class InProcess(Storage, MovingWindowSupport):
                 for window, (_, limit, expiry, amount) in zip(windows, spendings, strict=True)
             ]
 
-    def _window(self, spending: Spending, now: float) -> Window:
-        window = self._windows.get(spending.key)
+    def _window(self, key: str, expiry: int, now: float) -> Window:
+        window = self._windows.get(key)
         if window is None:
             self._make_room(now)
-            window = self._windows[spending.key] = Window()
-            window.expires = now + spending.expiry  # it stays until then, also where there is no room for this one
+            window = self._windows[key] = Window()
+            window.expires = now + expiry  # it stays until then, also where there is no room for this one
         else:
-            self._windows.move_to_end(spending.key)
+            self._windows.move_to_end(key)
         return window
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
