@@ -18,7 +18,10 @@ class BoundedCache(Generic[T]):
 
     def get(self, key: Hashable) -> T | None:
         with self._lock:
-            return self._items.get(key)
+            try:  # its `get` looks twice
+                return self._items[key]
+            except KeyError:
+                return None
 
     def put(self, key: Hashable, item: T) -> None:
         with self._lock:

@@ -48,11 +48,15 @@ class Known(NamedTuple):
     sizes: Sizes
     operations: Mapping[str, Operation]
 
-    def chosen(self, name: str | None) -> Operation:
-        """Return the operation that a request asks for. Raises `DocumentRefused` where none is meant that is there."""
+    def meant(self, name: str | None) -> Operation | None:
+        """Return the operation of this name; without a name, the only one."""
         if name is None and len(self.operations) == 1:
             return next(iter(self.operations.values()))
-        operation = self.operations.get(name) if name else None
+        return self.operations.get(name) if name else None
+
+    def chosen(self, name: str | None) -> Operation:
+        """Return the operation that a request asks for. Raises `DocumentRefused` where none is meant that is there."""
+        operation = self.meant(name)
         if operation is None:
             raise DocumentRefused([GraphQLError(no_such_operation(name, len(self.operations)))])
         return operation
@@ -78,6 +82,20 @@ class StorableStringsRule(ValidationRule):
     def enter_string_value(self, node: StringValueNode, *_: Any) -> None:
         if not is_storable(node.value):
             self.report_error(GraphQLError("A string must not contain the NUL character or lone surrogates.", node))
+
+
+def operation_of(schema: GraphQLSchema, text: str, name: str | None) -> Operation:
+    """Return the operation that a request asks for, held to its limits and ready to be executed.
+
+    Raises `DocumentRefused`.
+    """
+    environment = settings.ENVIRONMENT
+    known = DOCUMENTS.get((schema, text))
+    operation = known.meant(name) if known else None
+    if operation is None or operation.within is not environment:
+        operation = known_document(schema, text, name).chosen(name)
+        operation.within = environment
+    return operation
 
 
 def known_document(schema: GraphQLSchema, text: str, operation_name: str | None) -> Known:

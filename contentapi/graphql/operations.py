@@ -31,7 +31,7 @@ from graphql.utilities import coerce_input_value
 
 from contentapi.context import RequestContext
 from contentapi.graphql.costs import OperationCost
-from contentapi.graphql.projections import ProjectingExecutor, RootField, argument_reader
+from contentapi.graphql.projections import ProjectingExecutor, RootField, argument_reader, selection_place
 
 MAX_ERRORS = 50  # of variables
 
@@ -45,6 +45,7 @@ class Operation:
         self.schema = schema
         self.node = node
         self.cost = cost
+        self.within: object = None  # the settings whose limits it has been held to
         self.definitions = {
             each.name.value: each for each in document.definitions if isinstance(each, FragmentDefinitionNode)
         }
@@ -122,6 +123,7 @@ class Operation:
             [detail.node for detail in details],
             path,
             argument_reader(field, node) if field.args else None,
+            selection_place(self.node, details),
         )
 
 

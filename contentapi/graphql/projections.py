@@ -21,6 +21,7 @@ from graphql import (
     ListValueNode,
     Node,
     ObjectValueNode,
+    OperationDefinitionNode,
     Source,
     ValueNode,
     VariableNode,
@@ -130,6 +131,7 @@ class RootField(NamedTuple):
     nodes: list[FieldNode]
     path: Path
     read_arguments: ReadArguments | None
+    place: Hashable  # of its selection: the document, and the places in it
 
 
 class ProjectingExecutor(ExecutorThrowingOnIncremental):
@@ -140,10 +142,12 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
     sent become the value. Everything else that a resolver returns is completed by graphql-core as ever.
     """
 
+    root: RootField | None = None  # that is being executed
     fields_selected = 0  # of one operation, its fragments spread out, while statements are made for it
 
     def execute_root_field(self, kind: GraphQLObjectType, root: RootField) -> Any:
         """Resolve and complete a field of the root type, as `execute_field` does."""
+        self.root = root
         if kind is self.schema.mutation_type:
             written = get_named_type(root.field.type)
             is_row = isinstance(projection_of(written), Projection)
@@ -219,10 +223,9 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
 
     def key_of(self, details: FieldDetailsList) -> Hashable:
         """Return what stands for a selection: the document, the places in it, and what varies between requests."""
-        source, position = place_of(self.operation)
-        fields = tuple(place_of(detail.node)[1] for detail in details)
-        variables = tuple((name, structure_of(value)) for name, value in self.variable_values.coerced.items())
-        return source.body, position, fields, variables
+        is_roots = self.root is not None and self.root.details is details
+        place = self.root.place if is_roots and self.root else selection_place(self.operation, details)
+        return place, tuple([(name, structure_of(value)) for name, value in self.variable_values.coerced.items()])
 
     def selection_of(
         self,
@@ -268,6 +271,12 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             self.selection_of(named, details, path, is_list) if isinstance(named, GraphQLObjectType) else (),
             origin=(*place_of(node), path.as_list()),
         )
+
+
+def selection_place(operation: OperationDefinitionNode, details: FieldDetailsList) -> Hashable:
+    """Return what stands for what is selected of some fields: the document, and the places in it."""
+    source, position = place_of(operation)
+    return source.body, position, tuple(place_of(detail.node)[1] for detail in details)
 
 
 def structure_of(value: Any) -> Hashable:

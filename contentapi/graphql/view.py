@@ -19,7 +19,7 @@ from contentapi.context import RequestContext
 from contentapi.errors import MethodNotAllowed, NotAcceptable, UnsupportedMediaType
 from contentapi.graphql import explorer
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
-from contentapi.graphql.documents import DocumentRefused, known_document
+from contentapi.graphql.documents import DocumentRefused, operation_of
 from contentapi.graphql.errors import PARTIAL_SUCCESS, ErrorReport, entry, logged_kind
 from contentapi.graphql.limits import exceeded
 from contentapi.graphql.schema import SCHEMA
@@ -101,7 +101,7 @@ def execute(
     """Execute a request. Returns the members of the answer, its status and its headers."""
     report = ErrorReport()
     try:
-        operation = known_document(SCHEMA, body.query, body.operation_name).chosen(body.operation_name)
+        operation = operation_of(SCHEMA, body.query, body.operation_name)
     except DocumentRefused as refusal:
         errors = [report.add(error) for error in refusal.errors]
         return {"errors": errors}, report.worst.status, report.worst.headers

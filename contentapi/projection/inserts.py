@@ -62,15 +62,16 @@ class PreparedInsert(Generic[M]):
         errors.
         """
         given = [values[name] if name in values else default() for name, default in self.defaults.items()]
+        using = self.using
         if returning is None or not self.is_projected_by(returning.reading):
-            return self.row_of(self.alone.execute(self.using, inputs_of(given)), given)
+            return self.row_of(self.alone.execute(using, inputs_of(given)), given, using)
         reading = returning.reading
         statement = known_statement(("insert", self.model), reading, lambda: self.compiled(reading))
         arguments = [read(reading.variables) for read in statement.arguments]  # refused before anything is written
         if not statement.sql:
             return self.create(**values)
-        result = statement.execute(self.using, inputs_of(given, reading.actor, arguments))
-        row, texts = self.row_of(result, given), column(result, 1)
+        result = statement.execute(using, inputs_of(given, reading.actor, arguments))
+        row, texts = self.row_of(result, given, using), column(result, 1)
         require_own_cursors(arguments, texts)
         returning.row, returning.text = row, texts[0]
         return row
@@ -78,13 +79,13 @@ class PreparedInsert(Generic[M]):
     def is_projected_by(self, reading: Reading) -> bool:
         return isinstance(reading.projection, Projection) and reading.projection.model is self.model
 
-    def row_of(self, result: PGresult, given: Sequence[Any]) -> M:
+    def row_of(self, result: PGresult, given: Sequence[Any], using: str) -> M:
         if not result.ntuples:
             raise self.required.related_model.DoesNotExist
         row = self.model.__new__(self.model)  # `from_db` would set each value by its field's descriptor
         row.__dict__ = dict(zip(self.names, [int(column(result, 0)[0]), *given], strict=True))
         row._state = ModelState()
-        row._state.adding, row._state.db = False, self.using
+        row._state.adding, row._state.db = False, using
         return row
 
     @property

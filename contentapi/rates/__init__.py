@@ -12,6 +12,7 @@ what is left, `t` the seconds until some of the rest comes back.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
@@ -60,11 +61,15 @@ class Account:
 
     def charge(self, total: int, *, is_write: bool = False) -> None:
         """Take what is missing to `total`, for a write of somebody known also from the writes. Raises `RateLimited`."""
+        is_write = is_write and self.limit is AUTHENTICATED
         if not self.is_metered or (total <= self.paid and not is_write):
             return
-        charges = [Charge.to(total, self.limit, self.paid)]
-        if is_write and self.limit is AUTHENTICATED:
-            charges.append(Charge.to(total, WRITES))
+        writes = [Charge.to(total, WRITES)] if is_write else []
+        if writes and self.standings and total <= self.paid:
+            with suppress(RateLimited):  # when there is room for both is told below
+                self.standings = [self.standings[0], *take(self.key, writes)]
+                return
+        charges = [Charge.to(total, self.limit, self.paid), *writes]
         self.standings = take(self.key, charges)
         self.paid = charges[0].total
 

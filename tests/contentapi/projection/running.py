@@ -11,7 +11,7 @@ from django.db import connection
 from graphql import GraphQLSchema
 
 from blog import selectors
-from contentapi.graphql.documents import DocumentRefused, known_document
+from contentapi.graphql.documents import DocumentRefused, operation_of
 from contentapi.graphql.errors import ErrorReport
 from contentapi.graphql.schema import SCHEMA
 from contentapi.identity import ANONYMOUS, Actor
@@ -61,7 +61,7 @@ def run(
     """Execute a document by projection, as the endpoint does."""
     with recorded() as statements:
         try:
-            operation = known_document(schema, text, operation_name).chosen(operation_name)
+            operation = operation_of(schema, text, operation_name)
             result = operation.execute(variables or {}, {"actor": actor})
             data, found = {"data": result.data}, result.errors or []
         except DocumentRefused as refusal:
