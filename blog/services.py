@@ -48,7 +48,8 @@ def create_post(
     author = find_author(actor, author_id)
     values = clean_post(title=title, body=body, tags=tags or [])
     require_move(PostStatus.DRAFT, status, publish_at)
-    values |= {"status": status, "publish_at": publish_at}
+    now = timezone.now()
+    values |= {"status": status, "publish_at": publish_at, "created_at": now, "updated_at": now}
     if author is None:
         with transaction.atomic():
             return POSTS.create(returning, author_id=own_author(actor), **values)

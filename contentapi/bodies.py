@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -71,10 +70,12 @@ def without_repetition(text: str) -> Any:
     msgspec keeps the last of two. Where a text has as many places that look like the end of a name as the value has
     members, none has been left out; elsewhere, as with `":` inside of a text, each object is looked at as it is read.
     """
-    with suppress(msgspec.DecodeError):  # of a number that only a part of no interest holds
+    try:
         whole = VALUE.decode(text)
-        if text.count('":') == number_of_members(whole) and not APART.search(text):
-            return whole
+    except msgspec.DecodeError:  # of a number that only a part of no interest holds
+        whole = None
+    if text.count('":') == number_of_members(whole) and not APART.search(text):
+        return whole
     return json.loads(text, object_pairs_hook=object_without_repetition, parse_int=str)
 
 

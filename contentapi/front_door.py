@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
 from io import BytesIO
-from os import urandom
+from random import getrandbits
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -62,7 +62,7 @@ class FrontDoor:
         answer = self.responder(environ) if is_plain(environ) else None
         if answer is None:
             return self.django(environ, start_response)
-        request_id = urandom(16).hex()
+        request_id = f"{getrandbits(128):032x}"
         token = current_request_id.set(request_id)
         try:
             for name in connections:  # those that are too old, or that an error has left behind

@@ -8,6 +8,7 @@ from ariadne import convert_camel_case_to_snake
 from django.conf import settings
 from django.db.models import Model, QuerySet
 from graphql import (
+    ArgumentNode,
     FieldNode,
     GraphQLArgument,
     GraphQLEnumType,
@@ -33,6 +34,7 @@ from graphql import (
 )
 from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 from graphql.execution.executor_throwing_on_incremental import ExecutorThrowingOnIncremental
+from graphql.execution.values import VariableValues
 from graphql.pyutils import Path
 from graphql.utilities import coerce_input_literal
 
@@ -292,10 +294,25 @@ def structure_of(value: Any) -> Hashable:
 
 def argument_reader(field: GraphQLField, node: FieldNode) -> ReadArguments:
     """Return a function from a request's variables to the arguments of a field, coerced and with their defaults."""
-    if any(holds_variable(argument.value) for argument in node.arguments or ()):
+    given = {out_name(field, argument): argument.value for argument in node.arguments or ()}
+    if not any(map(holds_variable, given.values())):
+        constant = get_argument_values(field, node)
+        return lambda _: constant
+    names = {name: value.name.value for name, value in given.items() if isinstance(value, VariableNode)}
+    if len(names) < len(field.args):  # some are left to their defaults, or hold more than a variable
         return lambda variables: get_argument_values(field, node, variables)
-    constant = get_argument_values(field, node)
-    return lambda _: constant
+
+    def read(variables: VariableValues) -> dict[str, Any]:
+        """Take what the variables hold already coerced; what is null or left out is for graphql-core to judge."""
+        values = {name: variables.coerced.get(variable) for name, variable in names.items()}
+        return get_argument_values(field, node, variables) if None in values.values() else values
+
+    return read
+
+
+def out_name(field: GraphQLField, argument: ArgumentNode) -> str:
+    name = argument.name.value
+    return field.args[name].out_name or name
 
 
 def holds_variable(value: ValueNode) -> bool:

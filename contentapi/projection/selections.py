@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from django.db.models import Expression
 from django.db.models.sql.compiler import SQLCompiler
@@ -40,8 +40,7 @@ class FieldFailed(Exception):
         self.cause = cause
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(NamedTuple):
     """What the parameters of one execution are read from: the asker, the rows with their limit and offset or, of a
     connection, their window, and what each selected field that has arguments makes of them.
     """

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from django.conf import settings
 from django.core.exceptions import EmptyResultSet
@@ -61,8 +61,7 @@ STATEMENTS: BoundedCache[Statement] = BoundedCache(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What is selected of rows, by whom, and how.
 
     `key` stands for the selection and for all of the variables that decides its structure; `select` makes the selection

@@ -12,7 +12,6 @@ what is left, `t` the seconds until some of the rest comes back.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
@@ -66,8 +65,11 @@ class Account:
             return
         writes = [Charge.to(total, WRITES)] if is_write else []
         if writes and self.standings and total <= self.paid:
-            with suppress(RateLimited):  # when there is room for both is told below
+            try:
                 self.standings = [self.standings[0], *take(self.key, writes)]
+            except RateLimited:
+                pass  # below it is told when there is room for both
+            else:
                 return
         charges = [Charge.to(total, self.limit, self.paid), *writes]
         self.standings = take(self.key, charges)
@@ -114,10 +116,10 @@ def headers_of(standings: Sequence[Standing]) -> dict[str, str]:
     shares = [f'"{standing.limit.name}";r={standing.remaining};t={standing.returns_in}' for standing in standings]
     return {
         "RateLimit": ", ".join(shares),
-        "RateLimit-Policy": ", ".join([limit.policy for limit in policies_beside(standings[0].limit)]),
+        "RateLimit-Policy": policies_beside(standings[0].limit),
     }
 
 
-def policies_beside(limit: Limit) -> tuple[Limit, ...]:
-    """Return the limits that hold for whoever meets this one: who may write is told so already when reading."""
-    return (AUTHENTICATED, WRITES) if limit is AUTHENTICATED else (limit,)
+def policies_beside(limit: Limit) -> str:
+    """Return the policies that hold for whoever meets a limit: who may write is told so already when reading."""
+    return f"{limit.policy}, {WRITES.policy}" if limit is AUTHENTICATED else limit.policy
