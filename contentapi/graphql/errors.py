@@ -25,13 +25,14 @@ class ValidationFailed(Malformed):
 
 
 class ErrorReport:
-    """The errors of one answer. Pass `add` to graphql_sync as its formatter; then ask for `worst`."""
+    """The errors of one answer: each is told by `add`; then ask for `worst`."""
 
     def __init__(self) -> None:
         self.kinds: list[ApiError] = []
         self.outside_execution = False
 
-    def add(self, error: GraphQLError, debug: bool = False) -> dict[str, Any]:  # noqa: ARG002, FBT001, FBT002 - Ariadne's signature
+    def add(self, error: GraphQLError) -> dict[str, Any]:
+        """Return the entry for an error."""
         kind = kind_of(error)
         self.kinds.append(kind)
         self.outside_execution = self.outside_execution or error.path is None

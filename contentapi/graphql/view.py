@@ -1,8 +1,9 @@
 """The endpoint: one POST, one JSON body, one answer (section 1 of the decisions).
 
-Ariadne's own HTTP layer is not used: it shows exception texts to clients, accepts form bodies and knows
-neither content negotiation nor the status rule. A request is its WSGI environ, so that `contentapi.wsgi` can
-answer one without Django's request and response around it.
+Ariadne's own HTTP layer is not used: it shows exception texts to clients, accepts form bodies and knows neither content
+negotiation nor the status rule. Nor is `graphql_sync`, which makes everything anew for each request: what is known of a
+document, its operations ready to be executed among it, is kept (`documents`, `operations`). A request is its WSGI
+environ, so that `contentapi.wsgi` can answer one without Django's request and response around it.
 """
 
 from collections.abc import Mapping

@@ -67,10 +67,12 @@ class PreparedInsert(Generic[M]):
             return self.row_of(self.alone.execute(using, inputs_of(given)), given, using)
         reading = returning.reading
         statement = known_statement(("insert", self.model), reading, lambda: self.compiled(reading))
-        arguments = [read(reading.variables) for read in statement.arguments]  # refused before anything is written
+        arguments = [read(reading.variables) for read in statement.arguments]
+        inputs = inputs_of(given, reading.actor, arguments)
         if not statement.sql:
+            statement.values(inputs)  # what is wrong with an argument is told before anything is written
             return self.create(**values)
-        result = statement.execute(using, inputs_of(given, reading.actor, arguments))
+        result = statement.execute(using, inputs)
         row, texts = self.row_of(result, given, using), column(result, 1)
         require_own_cursors(arguments, texts)
         returning.row, returning.text = row, texts[0]
@@ -108,7 +110,7 @@ class PreparedInsert(Generic[M]):
         selected, parameters = query.query.get_compiler(self.using).as_sql()
         arguments = tuple(compilation.arguments)
         if f'FROM "{self.table}"' in selected or f'JOIN "{self.table}"' in selected:
-            return Statement("", b"", (), arguments)
+            return Statement("", b"", tuple(parameters), arguments)
         made, columns = json_object(keys)
         insertion, values = self.insertion("*")
         sql = (

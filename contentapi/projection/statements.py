@@ -42,10 +42,12 @@ class Statement:
 
     def execute(self, using: str, inputs: Any) -> PGresult:
         """Execute the statement; its parameters read their values from `inputs`. Returns what the server sent."""
-        values = [value_of(parameter, inputs) for parameter in self.parameters]
-        result = executed(using, self.sql, self.numbered, values, prepare=self.is_worth_preparing)
+        result = executed(using, self.sql, self.numbered, self.values(inputs), prepare=self.is_worth_preparing)
         self.has_run = True
         return result
+
+    def values(self, inputs: Any) -> list[Any]:
+        return [value_of(parameter, inputs) for parameter in self.parameters]
 
     @property
     def is_worth_preparing(self) -> bool:

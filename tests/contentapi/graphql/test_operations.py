@@ -1,0 +1,122 @@
+"""Operations made ready: variables and arguments come out as graphql-core's own would, and threads share them."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from graphql import GraphQLError, OperationDefinitionNode, build_schema, get_argument_values, get_variable_values, parse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contentapi.graphql.costs import OperationCost, Sum
+from contentapi.graphql.documents import DocumentRefused, operation_of
+from contentapi.graphql.operations import Operation
+from contentapi.graphql.projections import argument_reader
+from contentapi.graphql.schema import SCHEMA as OURS
+from contentapi.identity import ANONYMOUS
+from tests.thoroughness import examples
+
+SCHEMA = build_schema(
+    """
+    type Query { field(a: Int, b: String! = "b", c: [Int!], d: In, e: Color = RED): String }
+    input In { x: Int!, y: String = "y", z: [In!], w: Boolean }
+    enum Color { RED GREEN }
+    """
+)
+HEADS = [
+    "($a: Int, $b: String!, $c: [Int!], $d: In, $e: Color)",
+    '($a: Int = 1, $b: String! = "x", $c: [Int!] = [1], $d: In = {x: 1}, $e: Color = GREEN)',
+    "($a: Int!, $b: String!, $c: [Int!]!, $d: In!, $e: Color!)",
+]
+FIELDS = [
+    "field(a: $a, b: $b, c: $c, d: $d, e: $e)",
+    "field(a: $a, b: $b)",
+    'field(a: $a, b: "b", c: [1, 2], d: {x: $a, w: true}, e: $e)',
+    "field(d: {x: 1}, b: $b, c: $c)",
+]
+LEAVES = (
+    st.none() | st.booleans() | st.integers(-3, 3) | st.just(2**31) | st.just(1.0) | st.sampled_from(["b", "RED", ""])
+)
+INPUTS = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("xyzwq"), inner, max_size=4),
+    max_leaves=6,
+)
+VARIABLES = st.dictionaries(st.sampled_from("abcde"), INPUTS, max_size=5)
+
+
+def operation(head: str, field: str) -> Operation:
+    document = parse(f"query Q{head} {{ {field} }}")
+    node = document.definitions[0]
+    assert isinstance(node, OperationDefinitionNode)
+    return Operation(SCHEMA, document, node, OperationCost(is_write=False, total=Sum(), defaults={}))
+
+
+OPERATIONS = [operation(head, field) for head in HEADS for field in FIELDS]
+
+
+def outcome(act: Callable[[], Any]) -> Any:
+    try:
+        return act()
+    except GraphQLError as error:
+        return error.message
+
+
+def told(errors: list[GraphQLError]) -> list[str]:
+    return [error.message for error in errors]
+
+
+@pytest.mark.property
+def test_variables_and_arguments_are_coerced_as_graphql_core_coerces_them() -> None:
+    @settings(max_examples=examples(2000), deadline=None)
+    @given(chosen=st.sampled_from(OPERATIONS), variables=VARIABLES)
+    def are_coerced_alike(chosen: Operation, variables: dict[str, Any]) -> None:
+        got = chosen.values_of(variables, hide_suggestions=False)
+        wanted = get_variable_values(SCHEMA, chosen.node.variable_definitions or (), variables, 50)
+        if isinstance(wanted, list) or isinstance(got, list):
+            assert isinstance(wanted, list)
+            assert isinstance(got, list)
+            assert told(got) == told(wanted)
+            return
+        assert got.coerced == wanted.coerced
+        assert {name: got.sources[name].value for name in got.sources} == {
+            name: wanted.sources[name].value for name in wanted.sources
+        }
+        [root] = chosen.constant_fields
+        read = argument_reader(root.field, root.nodes[0])
+        assert outcome(lambda: read(got)) == outcome(lambda: get_argument_values(root.field, root.nodes[0], wanted))
+
+    are_coerced_alike()
+
+
+def test_threads_share_an_operation() -> None:
+    text = "query ($b: Boolean!) { one: __typename ...F } fragment F on Query { two: __typename @skip(if: $b) }"
+    shared = operation_of(OURS, text, None)
+
+    def answer(number: int) -> Any:
+        skipped = bool(number % 2)
+        return skipped, shared.execute({"b": skipped}, {"actor": ANONYMOUS}).data
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(answer, range(400)))
+
+    for skipped, data in answers:
+        assert data == ({"one": "Query"} if skipped else {"one": "Query", "two": "Query"})
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("query A { __typename } query B { __typename }", None, "Must provide operation name if query contains"),
+        ("query A { __typename } query B { __typename }", "C", "Unknown operation named 'C'."),
+        ("query A { __typename }", "", "Unknown operation named ''."),
+        ("{ __typename }", "", "Unknown operation named ''."),
+        ("{ __typename }", "A", "Unknown operation named 'A'."),
+        ("type T { a: Int }", None, "is not executable"),
+    ],
+)
+def test_an_operation_that_is_not_there_is_refused_each_time(text: str, name: str | None, message: str) -> None:
+    for _ in range(2):
+        with pytest.raises(DocumentRefused, match=message):
+            operation_of(OURS, text, name)
