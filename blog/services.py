@@ -184,11 +184,14 @@ def save_changes(post: Post, values: Mapping[str, Any]) -> Post:
 
 
 def find_author(actor: Actor, author_id: str | None) -> int | None:
-    """Return the id of the author a post is to have; None for a profile of the actor's own that does not exist yet."""
+    """Return the id of the author a post is to have; None for a profile of the actor's own that does not exist yet.
+
+    For who may write everybody's posts nothing is looked up: whether there is such an author, the insertion sees.
+    """
     if author_id is None:
         own = None if actor.user_id is None else selectors.profile_of(actor.user_id)
         return own.id if own else None
-    if policy.may_write_everybodys_posts(actor):  # whether the author is there, the insertion sees
+    if policy.may_write_everybodys_posts(actor):
         return parse_id(author_id)
     author = selectors.find_author(author_id)
     if author is None:

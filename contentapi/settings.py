@@ -215,7 +215,6 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.contentapi_log_level},
     "loggers": {
-        "ariadne": {"level": "CRITICAL"},  # it logs clients' mistakes as errors; contentapi.graphql logs ours
         "django.security.DisallowedHost": {"level": "CRITICAL"},  # anybody can send any Host
         "django.request": {"level": "ERROR"},
         "oauthlib": {"level": "WARNING"},  # at DEBUG it writes tokens down

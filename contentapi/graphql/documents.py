@@ -31,7 +31,7 @@ from contentapi.errors import LimitExceeded
 from contentapi.graphql.costs import measure
 from contentapi.graphql.errors import ValidationFailed
 from contentapi.graphql.limits import MAX_NESTING, Sizes, exceeded, require_within_limits, sizes_of
-from contentapi.graphql.operations import Operation, name_of
+from contentapi.graphql.operations import Fragments, Operation, name_of
 from contentapi.text import is_storable
 
 MAX_ERRORS = 20  # of validation; whoever has more of them begins with these
@@ -70,9 +70,11 @@ class DocumentRefused(Exception):
         self.errors = errors
 
 
-# The valid documents that were asked for last. A parsed one takes some hundred times the memory of its text.
+# The valid documents that were asked for last. A parsed one takes some hundred times the memory of its text, and each
+# of its operations may hold the root fields of all its fragments.
 DOCUMENTS: BoundedCache[Known] = BoundedCache(
-    settings.ENVIRONMENT.contentapi_document_cache, weigh=lambda known: 256 + len(text_of(known.document))
+    settings.ENVIRONMENT.contentapi_document_cache,
+    weigh=lambda known: 256 + len(text_of(known.document)) * len(known.operations),
 )
 
 
@@ -161,7 +163,8 @@ def validated(schema: GraphQLSchema, document: DocumentNode, sizes: Sizes) -> Kn
     forget_tokens(document)
     costs = measure(schema, document)
     nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    operations = [Operation(schema, document, node, costs[name_of(node)]) for node in nodes]
+    fragments = Fragments(document)
+    operations = [Operation(schema, fragments, node, costs[name_of(node)]) for node in nodes]
     known = Known(document, sizes, {name_of(operation.node): operation for operation in operations})
     DOCUMENTS.put((schema, text_of(document)), known)
     return known

@@ -31,27 +31,33 @@ from graphql.utilities import coerce_input_value
 
 from contentapi.context import RequestContext
 from contentapi.graphql.costs import OperationCost
-from contentapi.graphql.projections import ProjectingExecutor, RootField, argument_reader, selection_place
+from contentapi.graphql.projections import ProjectingExecutor, RootField, argument_reader, place_of, selection_place
 
 MAX_ERRORS = 50  # of variables
+
+
+class Fragments:
+    """The fragments of a document, which its operations share."""
+
+    def __init__(self, document: DocumentNode) -> None:
+        nodes = [node for node in document.definitions if isinstance(node, FragmentDefinitionNode)]
+        self.definitions = {node.name.value: node for node in nodes}
+        self.details = {node.name.value: FragmentDetails(node) for node in nodes}
 
 
 class Operation:
     """One operation of a document. Several threads may execute it at once."""
 
     def __init__(
-        self, schema: GraphQLSchema, document: DocumentNode, node: OperationDefinitionNode, cost: OperationCost
+        self, schema: GraphQLSchema, fragments: Fragments, node: OperationDefinitionNode, cost: OperationCost
     ) -> None:
         self.schema = schema
         self.node = node
         self.cost = cost
         self.within: object = None  # the settings whose limits it has been held to
-        self.definitions = {
-            each.name.value: each for each in document.definitions if isinstance(each, FragmentDefinitionNode)
-        }
-        self.fragments = {name: FragmentDetails(each) for name, each in self.definitions.items()}
+        self.fragments = fragments
         self.root_type = cast("GraphQLObjectType", schema.get_root_type(node.operation))
-        self.varies = "@" in (document.loc.source.body if document.loc else "@")  # there may be a @skip or @include
+        self.varies = "@" in place_of(node)[0].body  # there may be a @skip or @include
 
     def execute(
         self, variables: Mapping[str, Any], context: RequestContext, *, hide_suggestions: bool = False
@@ -62,8 +68,8 @@ class Operation:
             return ExecutionResult(None, values)
         executor = ProjectingExecutor(
             self.schema,
-            self.definitions,
-            self.fragments,
+            self.fragments.definitions,
+            self.fragments.details,
             None,
             context,
             self.node,
@@ -75,11 +81,11 @@ class Operation:
             is_async_iterable=assume_not_async_iterable,
             hide_suggestions=hide_suggestions,
         )
-        fields = self.root_fields(values) if self.varies else self.constant_fields
         errors = executor.collected_errors
         try:
+            fields = self.root_fields(values) if self.varies else self.constant_fields
             data = {field.key: executor.execute_root_field(self.root_type, field) for field in fields}
-        except GraphQLError as error:  # of a field that must not be null
+        except GraphQLError as error:  # of a field that must not be null, or of a directive that was given null
             errors.add(error, None)
             return ExecutionResult(None, errors.errors)
         return ExecutionResult(data, errors.errors or None)
@@ -109,7 +115,7 @@ class Operation:
 
     def root_fields(self, values: VariableValues) -> list[RootField]:
         """Return the fields of the root type, fragments merged, and what is skipped left out."""
-        found = collect_fields(self.schema, self.fragments, values, self.root_type, self.node)
+        found = collect_fields(self.schema, self.fragments.details, values, self.root_type, self.node)
         return [self.root_field(key, details) for key, details in found.grouped_field_set.items()]
 
     def root_field(self, key: str, details: FieldDetailsList) -> RootField:

@@ -293,7 +293,10 @@ def structure_of(value: Any) -> Hashable:
 
 
 def argument_reader(field: GraphQLField, node: FieldNode) -> ReadArguments:
-    """Return a function from a request's variables to the arguments of a field, coerced and with their defaults."""
+    """Return a function from a request's variables to the arguments of a field, coerced and with their defaults.
+
+    Those that no variable says are the same objects for all requests: a resolver must not change them.
+    """
     given = {out_name(field, argument): argument.value for argument in node.arguments or ()}
     if not any(map(holds_variable, given.values())):
         constant = get_argument_values(field, node)

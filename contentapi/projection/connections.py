@@ -152,6 +152,11 @@ class Connection(ProjectedField):
         return Asked(selected, order, window, next(iter(parents), None), secrets.token_hex(16))
 
 
+def may_be_anothers(understood: Sequence[Any]) -> bool:
+    """Say whether a cursor is given that is of a row's own connection: of whose, only an answer tells."""
+    return any(isinstance(asked, Asked) and asked.parent is not None for asked in understood)
+
+
 def require_own_cursors(understood: Sequence[Any], texts: Sequence[bytes]) -> None:
     """Raise `FieldFailed` where an answer holds a connection that was given another row's cursors."""
     for asked in understood:

@@ -46,16 +46,11 @@ class Prepared:
         return name
 
 
-def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> list[bytes]:
-    """Execute a statement. Returns the first column of its rows, as the server wrote it. Raises Django's errors.
+def executed(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
+    """Execute a statement. Returns what the server sent. Raises Django's errors.
 
     `sql` has places numbered $1, $2…; `query`, which Django logs, is the same with %s.
     """
-    return column(executed(using, query, sql, parameters, prepare=prepare), 0)
-
-
-def executed(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
-    """Execute a statement, as `execute` does. Returns all that the server sent."""
     connection: Any = connections[using]
     if not connection.health_check_done:
         connection.close_if_health_check_failed()

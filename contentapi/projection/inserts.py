@@ -1,18 +1,19 @@
 """Rows that are inserted; and what is selected of them, by the statement that inserts them."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
-from django.db import router
+from django.db import router, transaction
 from django.db.models import Model
 from django.db.models.base import ModelState
 from django.db.models.sql.datastructures import BaseTable
 from psycopg.pq.abc import PGresult
 
 from contentapi.identity import ANONYMOUS, Actor
-from contentapi.projection.connections import require_own_cursors
+from contentapi.projection.connections import may_be_anothers, require_own_cursors
 from contentapi.projection.cursors import column
 from contentapi.projection.expressions import json_object
 from contentapi.projection.fields import Compilation, Projection
@@ -59,22 +60,26 @@ class PreparedInsert(Generic[M]):
         """Insert a row; fields that are left out have their defaults.
 
         Raises the required model's `DoesNotExist`, what reading the selected arguments raises, and Django's database
-        errors.
+        errors; in all cases nothing has been inserted.
         """
+        if unknown := values.keys() - self.defaults.keys():
+            raise TypeError(f"{self.model.__name__} has no columns {', '.join(sorted(unknown))}.")
         given = [values[name] if name in values else default() for name, default in self.defaults.items()]
         using = self.using
         if returning is None or not self.is_projected_by(returning.reading):
             return self.row_of(self.alone.execute(using, inputs_of(given)), given, using)
         reading = returning.reading
-        statement = known_statement(("insert", self.model), reading, lambda: self.compiled(reading))
+        key = ("insert", self.model, self.required and self.required.name)
+        statement = known_statement(key, reading, lambda: self.compiled(reading))
         arguments = [read(reading.variables) for read in statement.arguments]
         inputs = inputs_of(given, reading.actor, arguments)
         if not statement.sql:
             statement.values(inputs)  # what is wrong with an argument is told before anything is written
             return self.create(**values)
-        result = statement.execute(using, inputs)
-        row, texts = self.row_of(result, given, using), column(result, 1)
-        require_own_cursors(arguments, texts)
+        with transaction.atomic(using) if may_be_anothers(arguments) else nullcontext():
+            result = statement.execute(using, inputs)
+            row, texts = self.row_of(result, given, using), column(result, 1)
+            require_own_cursors(arguments, texts)
         returning.row, returning.text = row, texts[0]
         return row
 

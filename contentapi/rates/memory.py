@@ -31,7 +31,10 @@ class Window:
         self.expires = 0.0
 
     def take(self, now: float, limit: int, expiry: int, amount: int) -> tuple[int, float]:
-        """Take what there is room for. Returns what is left, and in how many seconds more of it is back."""
+        """Take an amount, for which `drop_older_than` has shown that there is room.
+
+        Returns what is left, and in how many seconds more of it is back.
+        """
         entries = self.entries
         if amount:
             if entries and now - self.opened < expiry / TICKS:
@@ -91,8 +94,10 @@ class InProcess(Storage, MovingWindowSupport):
         with self._lock:
             now = self.clock()
             windows = [self._window(key, expiry, now) for key, _, expiry, _ in spendings]
-            for window, (_, limit, expiry, amount) in zip(windows, spendings, strict=True):
+            for window, (key, limit, expiry, amount) in zip(windows, spendings, strict=True):
                 window.drop_older_than(now - expiry)
+                if len(spendings) > 1:  # several may be of one key
+                    amount = sum(other for place, _, _, other in spendings if place == key)
                 if window.used + amount > limit:
                     return None
             return [
@@ -105,9 +110,9 @@ class InProcess(Storage, MovingWindowSupport):
         if window is None:
             self._make_room(now)
             window = self._windows[key] = Window()
-            window.expires = now + expiry  # it stays until then, also where there is no room for this one
         else:
             self._windows.move_to_end(key)
+        window.expires = max(window.expires, now + expiry)  # not before then may it make room for another
         return window
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:

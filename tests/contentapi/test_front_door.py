@@ -191,6 +191,15 @@ def test_all_else_is_djangos(changes: dict[str, Any]) -> None:
         answer_of(door, environ(**changes))
 
 
+def test_a_host_is_ours_as_long_as_the_settings_say_so(settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["a.invalid"]
+    assert is_plain(environ(HTTP_HOST="a.invalid:80"))
+
+    settings.ALLOWED_HOSTS = ["b.invalid"]
+
+    assert not is_plain(environ(HTTP_HOST="a.invalid:80"))
+
+
 def test_a_host_that_is_none_is_djangos_also_where_all_hosts_are_welcome(settings: Any) -> None:
     settings.ALLOWED_HOSTS = ["*"]
 

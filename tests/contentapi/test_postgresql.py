@@ -11,7 +11,7 @@ from blog.models import Author
 from blog.selectors import AuthorRow
 from contentapi.errors import Unavailable, from_exception
 from contentapi.projection import PreparedInsert, PreparedQuery
-from contentapi.projection.cursors import MOST_PREPARED, PREPARED, execute
+from contentapi.projection.cursors import MOST_PREPARED, PREPARED, column, executed
 from tests.factories import make_author
 
 
@@ -44,7 +44,7 @@ def test_a_statement_of_ours_does_not_meet_the_connection_that_the_server_has_en
     connection.close_if_unusable_or_obsolete()  # as at the start of a request
     assert connection.connection is not None
 
-    assert execute("default", "", b"SELECT 1", [], prepare=True) == [b"1"]
+    assert column(executed("default", "", b"SELECT 1", [], prepare=True), 0) == [b"1"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -54,9 +54,9 @@ def test_a_connection_that_ends_beneath_a_statement_is_unavailable() -> None:
     end(connection.connection.info.backend_pid)
 
     with pytest.raises(OperationalError) as lost:
-        execute("default", "", b"SELECT 1", [], prepare=True)
+        column(executed("default", "", b"SELECT 1", [], prepare=True), 0)
     with pytest.raises(OperationalError) as gone:
-        execute("default", "", b"SELECT 1", [], prepare=True)
+        column(executed("default", "", b"SELECT 1", [], prepare=True), 0)
 
     assert isinstance(from_exception(lost.value), Unavailable)
     assert isinstance(from_exception(gone.value), Unavailable)
@@ -77,7 +77,7 @@ def parameters() -> dict[str, Any]:
 @pytest.mark.django_db
 def test_nul_is_refused_and_not_cut_off() -> None:
     with pytest.raises(DataError, match="NUL"):
-        execute("default", "", b"SELECT $1::text", ["a\0b"], prepare=True)
+        column(executed("default", "", b"SELECT $1::text", ["a\0b"], prepare=True), 0)
 
 
 @pytest.mark.django_db
@@ -104,7 +104,8 @@ def test_a_statement_of_ours_begins_the_transaction_that_django_is_in() -> None:
 @pytest.mark.django_db
 def test_a_connection_prepares_no_more_statements_than_its_limit() -> None:
     for number in range(MOST_PREPARED + 20):
-        assert execute("default", "", f"SELECT {number}".encode(), [], prepare=True) == [str(number).encode()]
+        text = str(number).encode()
+        assert column(executed("default", "", b"SELECT " + text, [], prepare=True), 0) == [text]
 
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'projection%'")

@@ -14,7 +14,7 @@ from pytest_django import Settings
 from contentapi import rates
 from contentapi.errors import RateLimited
 from contentapi.identity import ANONYMOUS, Actor, Role
-from contentapi.rates.counters import MovingWindows
+from contentapi.rates.counters import InThisProcess, MovingWindows
 from contentapi.rates.limits import Charge, Limit
 from contentapi.rates.memory import InProcess
 
@@ -257,6 +257,47 @@ def test_a_credential_is_told_of_both_limits_and_what_a_write_has_left_of_both()
         "RateLimit": '"authenticated";r=2997;t=60, "writes";r=597;t=60',
         "RateLimit-Policy": '"authenticated";q=3000;w=60, "writes";q=600;w=60',
     }
+
+
+@pytest.mark.parametrize(("limits", "wait"), [({}, 3600), ({"authenticated": "3/day"}, 86400)])
+def test_a_write_that_is_refused_after_it_was_admitted_tells_when_there_is_room_for_both(
+    settings: Settings, limits: dict[str, str], wait: int
+) -> None:
+    limited(settings, writes="1/hour", **limits)
+    account_of(WRITER).charge(1, is_write=True)
+    account_of(WRITER).charge(1)
+    account = account_of(WRITER)
+    account.charge(1)
+
+    with pytest.raises(RateLimited) as refused:
+        account.charge(1, is_write=True)
+
+    assert refused.value.headers["Retry-After"] == str(wait)
+    assert refused.value.headers["RateLimit"].endswith('"writes";r=0;t=3600')
+    assert account.headers["RateLimit"].startswith('"authenticated";r=')
+
+
+def test_two_charges_of_one_key_take_no_more_than_the_limit_together() -> None:
+    counter = InThisProcess()
+    charges = [Charge.to(6, TEN), Charge.to(6, TEN)]
+
+    assert counter.take("somebody", charges)[0] is False
+    assert counter.take("somebody", [Charge.to(10, TEN)])[0] is True
+
+
+def test_an_expired_window_that_is_asked_for_makes_no_room_for_another() -> None:
+    clock = Clock()
+    counter = InThisProcess()
+    counter.storage.clock = counter.clock = clock
+    address = Charge.to(1, TEN)._replace(key="address")
+    assert counter.take("address", [address])[0]
+
+    clock.now += WINDOW + 1
+    taken = [
+        counter.take("address", [address, address._replace(key=f"account {number}")])[0] for number in range(LIMIT + 1)
+    ]
+
+    assert taken == [True] * LIMIT + [False]
 
 
 def test_a_write_of_the_anonymous_takes_from_theirs_alone() -> None:

@@ -36,6 +36,7 @@ def delete(user: User) -> None:
 def test_a_token_ends_with_what_its_user_was(change: Callable[[User], None]) -> None:
     user, other = make_user(Role.EDITOR), make_user(Role.EDITOR)
     ends, stays = (tokens.issue_token(user=each, ttl=3600) for each in (user, other))
+    assert authenticate({"Authorization": f"Bearer {ends}"}).user_id == user.pk  # known from now on
 
     change(user)
     REVOCATIONS.refresh()

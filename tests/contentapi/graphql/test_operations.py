@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -10,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contentapi.graphql.costs import OperationCost, Sum
-from contentapi.graphql.documents import DocumentRefused, operation_of
-from contentapi.graphql.operations import Operation
+from contentapi.graphql.documents import DOCUMENTS, DocumentRefused, operation_of
+from contentapi.graphql.operations import Fragments, Operation
 from contentapi.graphql.projections import argument_reader
 from contentapi.graphql.schema import SCHEMA as OURS
-from contentapi.identity import ANONYMOUS
+from contentapi.identity import ALL_SCOPES, ANONYMOUS, Actor, Role
+from tests.contentapi.projection.running import run
 from tests.thoroughness import examples
 
 SCHEMA = build_schema(
@@ -50,7 +52,7 @@ def operation(head: str, field: str) -> Operation:
     document = parse(f"query Q{head} {{ {field} }}")
     node = document.definitions[0]
     assert isinstance(node, OperationDefinitionNode)
-    return Operation(SCHEMA, document, node, OperationCost(is_write=False, total=Sum(), defaults={}))
+    return Operation(SCHEMA, Fragments(document), node, OperationCost(is_write=False, total=Sum(), defaults={}))
 
 
 OPERATIONS = [operation(head, field) for head in HEADS for field in FIELDS]
@@ -103,6 +105,47 @@ def test_threads_share_an_operation() -> None:
 
     for skipped, data in answers:
         assert data == ({"one": "Query"} if skipped else {"one": "Query", "two": "Query"})
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "selection", ["__typename @include(if: $x)", "...F @skip(if: $x)", "... @include(if: $x) { __typename }"]
+)
+def test_null_for_a_directive_at_the_root_is_the_clients_mistake(selection: str) -> None:
+    fragment = "fragment F on Query { __typename }" if "...F" in selection else ""
+
+    executed = run(f"query ($x: Boolean = true) {{ {selection} }} {fragment}", {"x": None})
+
+    assert executed.content.startswith(b'{"data":null')
+    assert [error["extensions"]["status"] for error in executed.errors] == [400]
+
+
+@pytest.mark.django_db
+def test_a_constant_argument_is_the_same_for_the_next_request() -> None:
+    text = 'mutation { createPost(input: {title: " t ", body: "b", tags: [" a ", "b"]}) { id } }'
+    shared = operation_of(OURS, text, None)
+    [root] = shared.constant_fields
+    assert root.read_arguments is not None
+    before = deepcopy(root.read_arguments(None))
+
+    for _ in range(2):
+        shared.execute({}, {"actor": Actor(role=Role.EDITOR, scopes=ALL_SCOPES)})
+
+    assert root.read_arguments(None) == before
+
+
+def test_what_a_document_weighs_grows_with_its_operations() -> None:
+    one, many = ("\n".join(f"query q{n} {{ __typename }}" for n in range(count)) for count in (1, 50))
+    DOCUMENTS.clear()
+    operation_of(OURS, one, "q0")
+    weight_of_one = DOCUMENTS.weight
+
+    operation_of(OURS, many, "q0")
+
+    assert DOCUMENTS.weight - weight_of_one >= 50 * len(many)
+    known = DOCUMENTS.get((OURS, many))
+    assert known is not None
+    assert len({id(each.fragments) for each in known.operations.values()}) == 1
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from blog.models import Author, Post
 from contentapi.identity import OPERATOR, Role
 from contentapi.projection import PreparedInsert
 from tests.contentapi.projection.running import Executed, run
-from tests.factories import make_actor, make_author, make_post
+from tests.factories import make_actor, make_author, make_comment, make_post
 
 pytestmark = pytest.mark.django_db
 
@@ -61,6 +61,20 @@ def test_a_wrong_argument_below_it_is_refused_before_anything_is_written(selecti
     assert not Post.objects.exists()
 
 
+def test_a_cursor_of_another_posts_comments_is_refused_and_nothing_is_written() -> None:
+    other = make_post()
+    make_comment(other)
+    edges = run(f"{{ post(id: {other.pk}) {{ commentsConnection {{ edges {{ cursor }} }} }} }}").data["post"]
+    cursor = edges["commentsConnection"]["edges"][0]["cursor"]
+
+    written = write(
+        f'{{ id commentsConnection(after: "{cursor}") {{ totalCount edges {{ cursor }} }} }}', author=other.author
+    )
+
+    assert [error["extensions"]["code"] for error in written.errors] == ["BAD_REQUEST"]
+    assert Post.objects.get() == other
+
+
 def test_an_author_who_is_not_there_is_told_and_nothing_is_written() -> None:
     gone = make_author()
     gone.delete()
@@ -95,6 +109,11 @@ def test_whoever_has_no_profile_yet_gets_one_in_the_same_transaction() -> None:
     written = write("{ author { name posts { title } } }", actor=actor)
 
     assert written.data["createPost"]["author"]["posts"] == [{"title": "Soup"}]
+
+
+def test_a_column_that_is_none_is_refused() -> None:
+    with pytest.raises(TypeError, match="no columns author, titel"):
+        PreparedInsert(Post).create(titel="t", author=make_author())
 
 
 def test_what_is_required_must_be_there() -> None:
