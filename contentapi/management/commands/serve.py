@@ -94,6 +94,14 @@ def serve(command: list[str]) -> int:
 
 
 def accept_endings() -> None:
+    """Let the server, which is about to be started by this process, be ended by signals, in its own way.
+
+    A Ctrl-C may have met it before it left the terminal's process group. This process heeds that one; it must not run
+    this process's handlers here.
+    """
+    for ending in ENDING:
+        signal.signal(ending, signal.SIG_IGN)  # which forgets one that is held back
+        signal.signal(ending, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
 
