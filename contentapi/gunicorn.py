@@ -1,28 +1,16 @@
 """gunicorn's settings: `gunicorn --config contentapi/gunicorn.py contentapi.wsgi`."""
 
 import os
-from types import FrameType
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
 os.environ["CONTENTAPI_PROCESS"] = "server"
 
 from django.conf import settings
-from gunicorn.workers.gthread import ThreadWorker
+
+from contentapi.worker import GracefulWorker, Worker, is_for
 
 environment = settings.ENVIRONMENT
-
-
-class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's gthread worker, made to end at Ctrl-C.
-
-    gunicorn 27.0.1 shuts its thread pool down inside the handler of SIGINT and SIGQUIT. When the signal arrives
-    while the main thread hands over a request, the handler waits for a lock of that very thread, and the master
-    for 30 seconds. Ending as at SIGTERM takes no lock, and lets the requests that are running finish.
-    """
-
-    def handle_quit(self, sig: int, frame: FrameType | None) -> None:
-        self.handle_exit(sig, frame)
 
 
 bind = settings.BIND
@@ -40,8 +28,10 @@ limit_request_field_size = 8190
 control_socket_disable = True
 
 
-def on_starting(_: Any) -> None:
+def on_starting(server: Any) -> None:
     """Hold the embedded PostgreSQL for as long as the master lives; the workers inherit the hold."""
+    if not is_for(server.cfg):
+        server.worker_class = GracefulWorker
     if settings.EMBEDDED:
         from contentapi.embedded.base import SERVER
 
