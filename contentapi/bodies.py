@@ -13,7 +13,7 @@ from contentapi.errors import Malformed, TooLarge, UnsupportedMediaType
 
 JSON = "application/json"
 VALUE = msgspec.json.Decoder()
-APART = re.compile(r'"[ \t\n\r]+:')  # a name whose colon does not follow at once
+APART = re.compile(rb'"[ \t\n\r]+:')  # a name whose colon does not follow at once
 B = TypeVar("B")
 
 
@@ -58,24 +58,29 @@ def decode(content: bytes, decoder: msgspec.json.Decoder[B]) -> tuple[B, Any]:
     Raises `Malformed`, naming the place. No member may stand twice: two readers might each heed another one.
     """
     try:
+        whole = VALUE.decode(content)
+        if stands_once(content, whole):
+            return msgspec.convert(whole, decoder.type), whole
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass  # below it is told in which place, or that only a part of no interest is wrong
+    try:
         text = content.decode()  # what is ignored must be UTF-8 too
         return decoder.decode(text), without_repetition(text)
     except (msgspec.DecodeError, Repeated, UnicodeDecodeError, RecursionError) as trouble:
         raise Malformed(f"The body is not what is expected: {reason_of(trouble)}.") from None
 
 
-def without_repetition(text: str) -> Any:
-    """Return the value of a JSON text in which no member of an object stands twice. Raises `Repeated`.
+def stands_once(content: bytes, whole: Any) -> bool:
+    """Say whether it is plain that no member of an object stands twice in a JSON text, of which `whole` is the value.
 
     msgspec keeps the last of two. Where a text has as many places that look like the end of a name as the value has
-    members, none has been left out; elsewhere, as with `":` inside of a text, each object is looked at as it is read.
+    members, none has been left out. It is not plain where a text holds such a place itself.
     """
-    try:
-        whole = VALUE.decode(text)
-    except msgspec.DecodeError:  # of a number that only a part of no interest holds
-        whole = None
-    if text.count('":') == number_of_members(whole) and not APART.search(text):
-        return whole
+    return content.count(b'":') == number_of_members(whole) and not APART.search(content)
+
+
+def without_repetition(text: str) -> Any:
+    """Return the value of a JSON text in which no member of an object stands twice. Raises `Repeated`."""
     return json.loads(text, object_pairs_hook=object_without_repetition, parse_int=str)
 
 

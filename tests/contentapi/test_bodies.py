@@ -3,11 +3,12 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contentapi.bodies import Repeated, without_repetition
+from contentapi.bodies import VALUE, Repeated, stands_once, without_repetition
 from tests.thoroughness import examples
 
 SPACES = st.sampled_from(["", "", "", " ", "\n", "\t \r\n"])
@@ -37,6 +38,13 @@ def as_read_pair_by_pair(text: str) -> tuple[Any, bool]:
     return json.loads(text, object_pairs_hook=take), any(repeated)
 
 
+def is_plainly_without_repetition(text: str) -> bool:
+    try:
+        return stands_once(text.encode(), VALUE.decode(text))
+    except msgspec.DecodeError:  # a number out of range
+        return False
+
+
 @pytest.mark.property
 def test_what_stands_twice_is_found_and_nothing_else_is() -> None:
     @settings(max_examples=examples(3000), deadline=None)
@@ -46,6 +54,7 @@ def test_what_stands_twice_is_found_and_nothing_else_is() -> None:
         if is_repeated:
             with pytest.raises(Repeated, match="twice"):
                 without_repetition(text)
+            assert not is_plainly_without_repetition(text)
         else:
             assert json.dumps(without_repetition(text)).count('":') == json.dumps(value).count('":')
 
@@ -66,8 +75,14 @@ def test_what_stands_twice_is_found_and_nothing_else_is() -> None:
 def test_a_member_that_stands_twice_is_refused(text: str) -> None:
     with pytest.raises(Repeated):
         without_repetition(text)
+    assert not is_plainly_without_repetition(text)
 
 
 @pytest.mark.parametrize("text", ['{"a":"\\":"}', '{"a" : {"a" : 1}}', '[{"a":1},{"a":2}]', '{"n":1e400}', '"x"'])
 def test_what_only_looks_like_it_is_not(text: str) -> None:
     without_repetition(text)
+
+
+@pytest.mark.parametrize("text", ['{"a":1,"b":{"a":2}}', '[{"a":1},{"a":2}]', "[]", '"x"', '{"a":"\\""}'])
+def test_what_is_plain_takes_no_second_look(text: str) -> None:
+    assert is_plainly_without_repetition(text)
