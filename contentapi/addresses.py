@@ -5,7 +5,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Any
 
-from django.conf import settings
+from contentapi.current import current
 
 UNKNOWN = "unknown"
 
@@ -17,7 +17,7 @@ def client_address(environ: Mapping[str, Any]) -> str:
     CONTENTAPI_TRUSTED_PROXIES says; without one, or where it holds no address, the connection's other end counts.
     Through a socket file nobody has an address: all share the key "unknown".
     """
-    proxies = settings.ENVIRONMENT.contentapi_trusted_proxies
+    proxies = current.environment.contentapi_trusted_proxies
     if proxies:
         entries = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")
         forwarded = network_of(entries[-proxies].strip()) if len(entries) >= proxies else None

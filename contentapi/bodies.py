@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
-from django.conf import settings
 from django.utils.http import parse_header_parameters
 
+from contentapi.current import current
 from contentapi.errors import Malformed, TooLarge, UnsupportedMediaType
 
 JSON = "application/json"
@@ -35,7 +35,7 @@ def read_bytes(environ: Mapping[str, Any]) -> bytes:
     """
     if environ.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() != "identity":
         raise UnsupportedMediaType("Send the body as it is, without a Content-Encoding.")
-    most = settings.ENVIRONMENT.contentapi_max_body
+    most = current.environment.contentapi_max_body
     chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
     announced = environ.get("CONTENT_LENGTH") or "0"
     if not announced.isdecimal():

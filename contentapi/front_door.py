@@ -19,6 +19,7 @@ from django.db import connections
 from django.urls import get_resolver
 from django.utils.http import parse_header_parameters
 
+from contentapi.current import current
 from contentapi.graphql.view import respond
 from contentapi.origins import is_our_host
 from contentapi.rates import UNMETERED
@@ -88,7 +89,7 @@ def is_plain(environ: Mapping[str, Any]) -> bool:
     """Say whether a request is one for which Django's middleware has nothing to do but to add headers."""
     return (
         "HTTP_ORIGIN" not in environ
-        and (not settings.HTTPS or environ.get("HTTP_X_FORWARDED_PROTO") == "https")
+        and (not current.https or environ.get("HTTP_X_FORWARDED_PROTO") == "https")
         and is_our_host(environ.get("HTTP_HOST", ""))
     )
 

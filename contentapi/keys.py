@@ -14,9 +14,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
-from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from contentapi.current import current
 from contentapi.jwt import LEEWAY, LONGEST_LIFE, Key, KeyProblem
 from contentapi.kept import kept
 
@@ -143,8 +143,8 @@ def newest_first(keys: Mapping[int, Key]) -> list[Key]:
 
 def keys() -> KeyRing:
     """Return the keys of this process."""
-    given = settings.ENVIRONMENT
-    return ring(given.jwt_private_key, given.jwt_secret, settings.VAR_DIR / "jwt" if settings.EMBEDDED else None)
+    given = current.environment
+    return ring(given.jwt_private_key, given.jwt_secret, current.keys_folder)
 
 
 @lru_cache(8)

@@ -3,18 +3,19 @@
 import re
 from functools import lru_cache
 
-from django.conf import settings
 from django.http.request import split_domain_port, validate_host
+
+from contentapi.current import current
 
 ORIGIN = re.compile(r"https?://(?P<host>[^/?#@\s]+)")
 
 
 def public_url() -> str:
     """Return the origin of this service: CONTENTAPI_PUBLIC_URL or, where it is not set, the likeliest."""
-    if settings.PUBLIC_URL:
-        return str(settings.PUBLIC_URL)
-    host = next((host.lstrip(".") for host in settings.ENVIRONMENT.allowed_hosts if host != "*"), "localhost")
-    return f"https://{host}" if settings.HTTPS else f"http://{host}:{settings.ENVIRONMENT.port}"
+    if current.public_url:
+        return current.public_url
+    host = next((host.lstrip(".") for host in current.environment.allowed_hosts if host != "*"), "localhost")
+    return f"https://{host}" if current.https else f"http://{host}:{current.environment.port}"
 
 
 def is_issuer(text: str) -> bool:
@@ -23,15 +24,15 @@ def is_issuer(text: str) -> bool:
     Without CONTENTAPI_PUBLIC_URL any of our hosts will do: servers of one checkout share their keys, each on a port of
     its own, and `manage.py` knows none of them.
     """
-    if settings.PUBLIC_URL:
-        return text == settings.PUBLIC_URL
+    if current.public_url:
+        return text == current.public_url
     origin = ORIGIN.fullmatch(text)
     return origin is not None and is_our_host(origin["host"])
 
 
 def is_our_host(text: str) -> bool:
     """Say whether a host, with or without a port, is one of ALLOWED_HOSTS."""
-    return is_one_of(text, tuple(settings.ALLOWED_HOSTS))
+    return is_one_of(text, current.allowed_hosts)
 
 
 @lru_cache(1024)

@@ -35,6 +35,7 @@ from graphql import (
     is_composite_type,
 )
 
+from contentapi.current import current
 from contentapi.graphql.limits import ENDLESS, exceeded
 from contentapi.graphql.projections import default_of
 from contentapi.pagination import DEFAULT_PAGE
@@ -130,7 +131,7 @@ def measure(schema: GraphQLSchema, document: DocumentNode) -> dict[str, Operatio
 
 
 def require_affordable(cost: int) -> None:
-    most = settings.ENVIRONMENT.contentapi_max_cost
+    most = current.environment.contentapi_max_cost
     if cost > most:
         raise exceeded("cost", cost, most, "contentapi_max_cost")
 

@@ -27,6 +27,7 @@ from graphql.validation.rules import overlapping_fields_can_be_merged
 from graphql.validation.rules.max_introspection_depth_rule import MAX_LIST_DEPTH
 
 from contentapi.caching import BoundedCache
+from contentapi.current import current
 from contentapi.errors import LimitExceeded
 from contentapi.graphql.costs import measure
 from contentapi.graphql.errors import ValidationFailed
@@ -91,7 +92,7 @@ def operation_of(schema: GraphQLSchema, text: str, name: str | None) -> Operatio
 
     Raises `DocumentRefused`.
     """
-    environment = settings.ENVIRONMENT
+    environment = current.environment
     known = DOCUMENTS.get((schema, text))
     operation = known.meant(name) if known else None
     if operation is None or operation.within is not environment:

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.admission import admitted
 from contentapi.bodies import JSON, decode, is_json, read_bytes
 from contentapi.context import RequestContext
+from contentapi.current import current
 from contentapi.errors import MethodNotAllowed, NotAcceptable, UnsupportedMediaType
 from contentapi.graphql import explorer
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
@@ -91,7 +91,7 @@ def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
         raise UnsupportedMediaType(f"Send the body as {JSON} in UTF-8.")
     content = read_bytes(environ)
     body, _ = decode(content, BODY)
-    most = settings.ENVIRONMENT.contentapi_max_values
+    most = current.environment.contentapi_max_values
     if b"\\u" not in content and len(content) < 2 * most:
         return body  # only an escape can say what cannot be stored, and each value takes two bytes or more
     values = require_storable(body.variables)
@@ -114,7 +114,7 @@ def execute(
     cost = operation.cost.value(variables)
     require_affordable(cost)
     account.charge(1 + cost // COST_OF_ONE_MORE, is_write=operation.cost.is_write)
-    is_hidden = settings.ENVIRONMENT.contentapi_introspection == "off"
+    is_hidden = current.environment.contentapi_introspection == "off"
     result = operation.execute(variables, context, hide_suggestions=is_hidden)
     members: dict[str, Any] = {"data": result.data}
     if (body.extensions or {}).get("cost") is True:

@@ -14,9 +14,8 @@ what is left, `t` the seconds until some of the rest comes back.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.conf import settings
-
 from contentapi.addresses import client_address
+from contentapi.current import current
 from contentapi.errors import RateLimited
 from contentapi.identity import Actor
 from contentapi.rates.counters import Counter, InThisProcess, Shared
@@ -101,7 +100,7 @@ def take(key: str, charges: Sequence[Charge]) -> Sequence[Standing]:
 
 
 def counter() -> Counter:
-    url = settings.ENVIRONMENT.redis_url
+    url = current.environment.redis_url
     return COUNTERS.get(url) or COUNTERS.setdefault(url, Shared(url) if url else InThisProcess())
 
 

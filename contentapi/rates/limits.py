@@ -3,8 +3,9 @@
 from functools import lru_cache
 from typing import NamedTuple
 
-from django.conf import settings
 from limits import RateLimitItem, parse
+
+from contentapi.current import current
 
 VARIABLES = {name: f"contentapi_rate_{name}" for name in ("anonymous", "authenticated", "writes", "tokens", "login")}
 
@@ -17,7 +18,7 @@ class Limit(NamedTuple):
     @property
     def text(self) -> str:
         """The value as it was set, like `300/minute`."""
-        value: str = getattr(settings.ENVIRONMENT, VARIABLES[self.name])
+        value: str = getattr(current.environment, VARIABLES[self.name])
         return value
 
     @property
