@@ -11,6 +11,7 @@ from typing import Any, cast
 from graphql import (
     DocumentNode,
     ExecutionResult,
+    FieldNode,
     FragmentDefinitionNode,
     GraphQLError,
     GraphQLField,
@@ -20,6 +21,7 @@ from graphql import (
     Undefined,
     default_field_resolver,
     default_type_resolver,
+    get_named_type,
     get_variable_values,
 )
 from graphql.execution.collect_fields import FieldDetailsList, FragmentDetails, collect_fields
@@ -27,11 +29,18 @@ from graphql.execution.execute import assume_not_async_iterable, assume_not_awai
 from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
 from graphql.execution.values import VariableValues, VariableValueSource
 from graphql.pyutils import Path
-from graphql.utilities import coerce_input_value
 
 from contentapi.context import RequestContext
 from contentapi.graphql.costs import OperationCost
-from contentapi.graphql.projections import ProjectingExecutor, RootField, argument_reader, place_of, selection_place
+from contentapi.graphql.inputs import Coerce, coercion
+from contentapi.graphql.projections import (
+    ProjectingExecutor,
+    RootField,
+    argument_reader,
+    place_of,
+    projection_of,
+    selection_place,
+)
 
 MAX_ERRORS = 50  # of variables
 
@@ -94,20 +103,22 @@ class Operation:
         """Return the variables' values, coerced; or what is wrong with them."""
         sources: dict[str, VariableValueSource] = {}
         values: dict[str, Any] = {}
-        for signature in self.signatures:
-            value = given.get(signature.name, Undefined)
-            coerced = Undefined if value is Undefined else coerce_input_value(value, signature.type)
+        for name, signature, coerce in self.signatures:
+            value = given.get(name, Undefined)
+            coerced = Undefined if value is Undefined else coerce(value)
             if coerced is Undefined:  # it is left out, or wrong: what comes of that graphql-core says itself
                 definitions = self.node.variable_definitions or ()
                 return get_variable_values(self.schema, definitions, dict(given), MAX_ERRORS, hide_suggestions)
-            sources[signature.name] = VariableValueSource(signature, value)
-            values[signature.name] = coerced
+            sources[name] = VariableValueSource(signature, value)
+            values[name] = coerced
         return VariableValues(sources, values)
 
     @cached_property
-    def signatures(self) -> list[GraphQLVariableSignature]:
+    def signatures(self) -> list[tuple[str, GraphQLVariableSignature, Coerce]]:
+        """Return of each variable its name, what is declared, and its coercion."""
         found = [get_variable_signature(self.schema, each) for each in self.node.variable_definitions or ()]
-        return [cast("GraphQLVariableSignature", each) for each in found]
+        declared = [cast("GraphQLVariableSignature", each) for each in found]
+        return [(each.name, each, coercion(each.type)) for each in declared]
 
     @cached_property
     def constant_fields(self) -> list[RootField]:
@@ -129,8 +140,19 @@ class Operation:
             [detail.node for detail in details],
             path,
             argument_reader(field, node) if field.args else None,
+            projection_of(get_named_type(field.type)),
             selection_place(self.node, details),
+            not all(is_constant(detail.node) for detail in details),
         )
+
+
+def is_constant(node: FieldNode) -> bool:
+    """Say whether it is plain that what is selected of a field is the same whatever the variables are."""
+    if node.loc is None or node.selection_set is None or node.selection_set.loc is None:
+        return False
+    start, end = node.selection_set.loc.start, node.selection_set.loc.end
+    selection = node.loc.source.body[start:end]
+    return "$" not in selection and "..." not in selection
 
 
 def name_of(node: OperationDefinitionNode) -> str:

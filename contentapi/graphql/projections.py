@@ -104,7 +104,8 @@ def default_of(argument: GraphQLArgument) -> Any:
 
 
 def projection_of(kind: GraphQLNamedType) -> Projection | PrescribedType | None:
-    return cast("Projection | PrescribedType | None", kind.extensions.get(KEPT_AS))
+    projection: Projection | PrescribedType | None = kind.extensions.get(KEPT_AS)
+    return projection
 
 
 def is_projected(projection: Projection | PrescribedType | None, result: Any) -> TypeGuard[Projection | ConnectionType]:
@@ -133,7 +134,9 @@ class RootField(NamedTuple):
     nodes: list[FieldNode]
     path: Path
     read_arguments: ReadArguments | None
+    projection: Projection | PrescribedType | None  # of its type
     place: Hashable  # of its selection: the document, and the places in it
+    varies: bool  # by the variables, what is selected of it
 
 
 class ProjectingExecutor(ExecutorThrowingOnIncremental):
@@ -151,9 +154,10 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         """Resolve and complete a field of the root type, as `execute_field` does."""
         self.root = root
         if kind is self.schema.mutation_type:
-            written = get_named_type(root.field.type)
-            is_row = isinstance(projection_of(written), Projection)
-            returning = Returning(self.reading_of(written, root.details, root.path, is_list=False)) if is_row else None
+            returning = None
+            if isinstance(root.projection, Projection):
+                written = get_named_type(root.field.type)
+                returning = Returning(self.reading_of(written, root.projection, root.details, root.path, is_list=False))
             self.context_value = {**self.context_value, "returning": returning}  # of this field
         info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
         try:
@@ -186,7 +190,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         if model_of(projection) is not model:
             raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")
         is_list = is_list_type(get_nullable_type(return_type))
-        texts = project(rows, self.reading_of(kind, field_details_list, path, is_list=is_list))
+        texts = project(rows, self.reading_of(kind, projection, field_details_list, path, is_list=is_list))
         if is_list:
             return msgspec.Raw(b"[" + b",".join(texts) + b"]")
         if len(texts) > 1:
@@ -208,6 +212,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
     def reading_of(
         self,
         kind: GraphQLNamedType,
+        projection: Projection | ConnectionType,
         details: FieldDetailsList,
         path: Path,
         *,
@@ -215,7 +220,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
     ) -> Reading:
         """Return what is selected of the rows behind a field."""
         return Reading(
-            cast("Projection | ConnectionType", projection_of(kind)),
+            projection,
             self.key_of(details),
             len(place_of(self.operation)[0].body),
             lambda: self.selection_of(cast("GraphQLObjectType", kind), details, path, is_list),
@@ -225,8 +230,10 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
 
     def key_of(self, details: FieldDetailsList) -> Hashable:
         """Return what stands for a selection: the document, the places in it, and what varies between requests."""
-        is_roots = self.root is not None and self.root.details is details
-        place = self.root.place if is_roots and self.root else selection_place(self.operation, details)
+        root = self.root if self.root is not None and self.root.details is details else None
+        if root is not None and not root.varies:
+            return root.place
+        place = selection_place(self.operation, details) if root is None else root.place
         return place, tuple([(name, structure_of(value)) for name, value in self.variable_values.coerced.items()])
 
     def selection_of(

@@ -47,15 +47,11 @@ class Statement:
         return result
 
     def values(self, inputs: Any) -> list[Any]:
-        return [value_of(parameter, inputs) for parameter in self.parameters]
+        return [each.read(inputs) if type(each) is Parameter else each for each in self.parameters]
 
     @property
     def is_worth_preparing(self) -> bool:
         return self.has_run and len(self.numbered) <= LONGEST_PREPARED
-
-
-def value_of(parameter: Any, inputs: Any) -> Any:
-    return parameter.read(inputs) if type(parameter) is Parameter else parameter
 
 
 STATEMENTS: BoundedCache[Statement] = BoundedCache(

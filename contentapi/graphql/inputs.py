@@ -1,0 +1,84 @@
+"""Input types made ready: graphql-core's coercion of variables, for which it looks at every type and field anew."""
+
+from collections.abc import Callable
+from functools import cache, cached_property, partial
+from typing import Any
+
+from graphql import (
+    GraphQLInputObjectType,
+    GraphQLInputType,
+    Undefined,
+    is_input_object_type,
+    is_leaf_type,
+    is_non_null_type,
+    is_required_input_field,
+)
+from graphql.utilities import coerce_input_value
+from graphql.utilities.coerce_input_value import coerce_default_value
+
+Coerce = Callable[[Any], Any]
+REQUIRED = object()
+
+
+@cache
+def coercion(kind: GraphQLInputType) -> Coerce:
+    """Return `coerce_input_value` of one type: a value's coercion, or `Undefined` where it is none of the type."""
+    if is_non_null_type(kind):
+        return partial(coerce_not_null, coercion(kind.of_type))
+    if is_leaf_type(kind):
+        return partial(coerce_leaf, kind.coerce_input_value)
+    if is_input_object_type(kind) and not kind.is_one_of:
+        return InputObject(kind)
+    return lambda value: coerce_input_value(value, kind)
+
+
+def coerce_not_null(coerce: Coerce, value: Any) -> Any:
+    return Undefined if value is None else coerce(value)
+
+
+def coerce_leaf(coerce: Coerce, value: Any) -> Any:
+    if value is None:
+        return None
+    try:
+        return coerce(value)
+    except Exception:  # noqa: BLE001 - as graphql-core has it: whatever a scalar raises
+        return Undefined
+
+
+class InputObject:
+    def __init__(self, kind: GraphQLInputObjectType) -> None:
+        self.kind = kind
+
+    @cached_property
+    def fields(self) -> list[tuple[str, str, Coerce, Any]]:
+        """Return of each field its name, its name in Python, its coercion, and its default: `REQUIRED`, or
+        `Undefined` for none. A type may have fields of itself, so they are made when they are needed.
+        """
+        return [
+            (
+                name,
+                field.out_name or name,
+                coercion(field.type),
+                REQUIRED if is_required_input_field(field) else coerce_default_value(field),
+            )
+            for name, field in self.kind.fields.items()
+        ]
+
+    def __call__(self, value: Any) -> Any:
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            return Undefined
+        coerced: dict[str, Any] = {}
+        known = 0
+        for name, out_name, coerce, default in self.fields:
+            if name in value:
+                known += 1
+                coerced[out_name] = given = coerce(value[name])
+                if given is Undefined:
+                    return Undefined
+            elif default is REQUIRED:
+                return Undefined
+            elif default is not Undefined:
+                coerced[out_name] = default
+        return self.kind.out_type(coerced) if known == len(value) else Undefined
