@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -22,7 +22,7 @@ from contentapi.projection import PreparedInsert, Returning
 from contentapi.versions import UNCHANGING, Expected, require_version
 
 POSTS = PreparedInsert(Post, requiring="author")
-MOVES = {
+MOVES: dict[str, set[PostStatus]] = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
     PostStatus.PUBLISHED: {PostStatus.DRAFT, PostStatus.ARCHIVED},
@@ -48,7 +48,7 @@ def create_post(
     author = find_author(actor, author_id)
     values = clean_post(title=title, body=body, tags=tags or [])
     require_move(PostStatus.DRAFT, status, publish_at)
-    now = timezone.now()
+    now = datetime.now(UTC)
     values |= {"status": status, "publish_at": publish_at, "created_at": now, "updated_at": now}
     if author is None:
         with transaction.atomic():
@@ -255,7 +255,7 @@ def require_move(old: str, new: str, publish_at: datetime | None) -> None:
 
     Raises `Conflict` and `Invalid`. A post that is new begins as a draft.
     """
-    if new not in MOVES[PostStatus(old)] and (old, new) != (PostStatus.DRAFT, PostStatus.DRAFT):
+    if new not in MOVES[old] and (old, new) != (PostStatus.DRAFT, PostStatus.DRAFT):
         raise Conflict(f"A post that is {old} cannot become {new}.")
     require_fitting_publish_at(new, publish_at)
 

@@ -1,37 +1,47 @@
 """A cache with a bound, for what clients can make ever new ones of."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Generic, TypeVar
-
-from cachetools import LRUCache
 
 T = TypeVar("T")
 
 
 class BoundedCache(Generic[T]):
-    """What was used last, up to a total weight; what weighs more by itself is not kept. Any thread may use it."""
+    """What was used last, up to a total weight; what weighs more by itself is not kept. Any thread may use it.
+
+    A request looks into three of these: cachetools' `LRUCache`, which is written in Python, took four times as long.
+    """
 
     def __init__(self, limit: int, weigh: Callable[[T], int]) -> None:
-        self._items: LRUCache[Hashable, T] = LRUCache(limit, getsizeof=weigh)
+        self.limit = limit
+        self.weigh = weigh
+        self.weight = 0
+        self._items: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()  # with their weights, as they were put in
         self._lock = Lock()
 
     def get(self, key: Hashable) -> T | None:
         with self._lock:
-            try:  # its `get` looks twice
-                return self._items[key]
-            except KeyError:
+            found = self._items.get(key)
+            if found is None:
                 return None
+            self._items.move_to_end(key)
+            return found[0]
 
     def put(self, key: Hashable, item: T) -> None:
+        weight = self.weigh(item)
+        if weight > self.limit:
+            return
         with self._lock:
-            if self._items.getsizeof(item) <= self._items.maxsize:
-                self._items[key] = item
+            _, former = self._items.pop(key, (None, 0))
+            self.weight += weight - former
+            while self.weight > self.limit:
+                _, (_, lightened) = self._items.popitem(last=False)
+                self.weight -= lightened
+            self._items[key] = (item, weight)
 
     def clear(self) -> None:
         with self._lock:
             self._items.clear()
-
-    @property
-    def weight(self) -> float:
-        return self._items.currsize
+            self.weight = 0

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
-from django.db import connections
 from django.urls import get_resolver
 from django.utils.http import parse_header_parameters
 
 from contentapi.current import current
 from contentapi.graphql.view import respond
 from contentapi.origins import is_our_host
+from contentapi.postgresql.threads import look_after_connections
 from contentapi.rates import UNMETERED
 from contentapi.requests import Reply, current_request_id
 from contentapi.routes import Routes
@@ -66,8 +66,7 @@ class FrontDoor:
         request_id = f"{getrandbits(128):032x}"
         token = current_request_id.set(request_id)
         try:
-            for name in connections:  # those that are too old, or that an error has left behind
-                connections[name].close_if_unusable_or_obsolete()
+            look_after_connections()
             status, headers, body = answer(environ)
         finally:
             current_request_id.reset(token)

@@ -8,20 +8,19 @@ around a cursor (its log of queries, execute wrappers, errors in its own terms) 
 from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
-from django.db import connections
 from psycopg import Connection, DataError, OperationalError
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
-MOST_PREPARED = 100  # statements of a connection; each holds memory on the server
+from contentapi.postgresql.threads import connection_of
 
-PREPARED: WeakKeyDictionary[Connection[Any], "Prepared"] = WeakKeyDictionary()
+MOST_PREPARED = 100  # statements of a connection; each holds memory on the server
 
 
 class Prepared:
@@ -51,18 +50,20 @@ def executed(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, p
 
     `sql` has places numbered $1, $2…; `query`, which Django logs, is the same with %s.
     """
-    connection: Any = connections[using]
+    connection: Any = connection_of(using)
     if not connection.health_check_done:
         connection.close_if_health_check_failed()
     if connection.connection is None:
         connection.ensure_connection()
-    cursor: Any = LibpqCursor(connection.connection, sql, prepare=prepare)
+    cursor: Any = LibpqCursor(connection, sql, prepare=prepare)
     if connection.queries_logged or connection.execute_wrappers:
         wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
         return cast("PGresult", wrap(cursor).execute(query, parameters))
     connection.validate_no_broken_transaction()
     with connection.wrap_database_errors:
-        return cast("PGresult", cursor.execute(query, parameters))
+        result: PGresult = cursor.execute(query, parameters)
+    connection.answered_at = monotonic()
+    return result
 
 
 def column(result: PGresult, number: int) -> list[bytes]:
@@ -73,8 +74,9 @@ def column(result: PGresult, number: int) -> list[bytes]:
 class LibpqCursor:
     """As much of a cursor as Django wraps: executes one statement, and returns what the server sent."""
 
-    def __init__(self, connection: Connection[Any], sql: bytes, *, prepare: bool) -> None:
-        self.connection = connection
+    def __init__(self, wrapper: Any, sql: bytes, *, prepare: bool) -> None:
+        self.wrapper = wrapper
+        self.connection: Connection[Any] = wrapper.connection
         self.sql = sql
         self.prepare = prepare
 
@@ -87,9 +89,11 @@ class LibpqCursor:
         raw = self.connection.pgconn
         if not self.connection.autocommit and raw.transaction_status == TransactionStatus.IDLE:
             self.connection.execute("")  # psycopg begins the transaction
-        values: list[Any] = [as_text(value, self.connection) for value in parameters]
+        values = as_texts(parameters, self.connection)
         if self.prepare:
-            prepared = PREPARED.get(self.connection) or PREPARED.setdefault(self.connection, Prepared())
+            prepared = self.wrapper.prepared
+            if prepared is None:
+                prepared = self.wrapper.prepared = Prepared()
             result = raw.exec_prepared(prepared.name_of(self.connection, self.sql), values)
         else:
             result = raw.exec_params(self.sql, values)
@@ -102,6 +106,18 @@ def expect(result: PGresult, status: ExecStatus) -> None:
         if result.error_field(DiagnosticField.SQLSTATE) is None:  # libpq's own words: the connection is lost
             raise OperationalError(result.get_error_message())
         raise error_from_result(result)
+
+
+def as_texts(values: Sequence[Any], connection: Connection[Any]) -> list[Any]:
+    """Return values in PostgreSQL's text form; one that stands there twice in a row, as times do, is written once."""
+    texts: list[Any] = []
+    before: Any = None
+    text: bytes | None = None
+    for value in values:
+        if value is not before:
+            before, text = value, as_text(value, connection)
+        texts.append(text)
+    return texts
 
 
 def as_text(value: Any, connection: Connection[Any]) -> bytes | None:

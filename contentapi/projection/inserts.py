@@ -12,15 +12,15 @@ from django.db.models.base import ModelState
 from django.db.models.sql.datastructures import BaseTable
 from psycopg.pq.abc import PGresult
 
-from contentapi.identity import ANONYMOUS, Actor
 from contentapi.projection.connections import may_be_anothers, require_own_cursors
 from contentapi.projection.cursors import column
 from contentapi.projection.expressions import json_object
 from contentapi.projection.fields import Compilation, Projection
-from contentapi.projection.selections import Inputs, Parameter
+from contentapi.projection.selections import Inputs
 from contentapi.projection.statements import Reading, Statement, known_statement, numbered
 
 M = TypeVar("M", bound=Model)
+AS_IT_IS = nullcontext()
 MADE = "made"  # the inserted row, in a statement that selects from it
 
 
@@ -55,6 +55,8 @@ class PreparedInsert(Generic[M]):
         self.defaults = {field.attname: field.get_default for field in self.fields}
         self.names = [self.key.attname, *self.defaults]
         self.required: Any = model._meta.get_field(requiring) if requiring else None
+        self.pointing = self.fields.index(self.required) if requiring else None
+        self.name = ("insert", model, requiring)
 
     def create(self, returning: Returning | None = None, /, **values: Any) -> M:
         """Insert a row; fields that are left out have their defaults.
@@ -62,22 +64,23 @@ class PreparedInsert(Generic[M]):
         Raises the required model's `DoesNotExist`, what reading the selected arguments raises, and Django's database
         errors; in all cases nothing has been inserted.
         """
-        if unknown := values.keys() - self.defaults.keys():
-            raise TypeError(f"{self.model.__name__} has no columns {', '.join(sorted(unknown))}.")
-        given = [values[name] if name in values else default() for name, default in self.defaults.items()]
+        given = []
+        for name, default in self.defaults.items():
+            given.append(values.pop(name) if name in values else default())
+        if values:
+            raise TypeError(f"{self.model.__name__} has no columns {', '.join(sorted(values))}.")
         using = self.using
         if returning is None or not self.is_projected_by(returning.reading):
-            return self.row_of(self.alone.execute(using, inputs_of(given)), given, using)
+            return self.row_of(self.alone.execute(using, None, self.bound(given)), given, using)
         reading = returning.reading
-        key = ("insert", self.model, self.required and self.required.name)
-        statement = known_statement(key, reading, lambda: self.compiled(reading))
+        statement = known_statement(self.name, reading, lambda: self.compiled(reading))
         arguments = [read(reading.variables) for read in statement.arguments]
-        inputs = inputs_of(given, reading.actor, arguments)
+        inputs = Inputs(reading.actor, None, None, 0, None, arguments)
         if not statement.sql:
             statement.values(inputs)  # what is wrong with an argument is told before anything is written
-            return self.create(**values)
-        with transaction.atomic(using) if may_be_anothers(arguments) else nullcontext():
-            result = statement.execute(using, inputs)
+            return self.row_of(self.alone.execute(using, None, self.bound(given)), given, using)
+        with transaction.atomic(using) if arguments and may_be_anothers(arguments) else AS_IT_IS:
+            result = statement.execute(using, inputs, self.bound(given))
             row, texts = self.row_of(result, given, using), column(result, 1)
             require_own_cursors(arguments, texts)
         returning.row, returning.text = row, texts[0]
@@ -90,9 +93,9 @@ class PreparedInsert(Generic[M]):
         if not result.ntuples:
             raise self.required.related_model.DoesNotExist
         row = self.model.__new__(self.model)  # `from_db` would set each value by its field's descriptor
-        row.__dict__ = dict(zip(self.names, [int(column(result, 0)[0]), *given], strict=True))
-        row._state = ModelState()
-        row._state.adding, row._state.db = False, using
+        row._state = state = ModelState()
+        row.__dict__.update(zip(self.names, (int(column(result, 0)[0]), *given), strict=True))
+        state.adding, state.db = False, using
         return row
 
     @property
@@ -124,23 +127,17 @@ class PreparedInsert(Generic[M]):
         )
         return numbered(sql, (*values, *parameters), arguments)
 
-    def insertion(self, returned: str) -> tuple[str, tuple[Parameter, ...]]:
-        """Return SQL, and parameters that read the values by their fields' order."""
-        parameters = tuple(place_of(number) for number in range(len(self.fields)))
+    def bound(self, given: list[Any]) -> list[Any]:
+        """Return the values for the places of an insertion, given those of the fields."""
+        return given if self.pointing is None else [*given, given[self.pointing]]
+
+    def insertion(self, returned: str) -> tuple[str, tuple[None, ...]]:
+        """Return SQL, and what stands for the values that are `bound` to its places."""
         columns = ", ".join(f'"{field.column}"' for field in self.fields)
         values = ", ".join(["%s"] * len(self.fields))
         start = f'INSERT INTO "{self.table}" ({columns})'
         if self.required is None:
-            return f"{start} VALUES ({values}) RETURNING {returned}", parameters
+            return f"{start} VALUES ({values}) RETURNING {returned}", (None,) * len(self.fields)
         target = self.required.target_field
         exists = f'EXISTS (SELECT 1 FROM "{target.model._meta.db_table}" WHERE "{target.column}" = %s)'  # noqa: S608
-        pointing = parameters[self.fields.index(self.required)]
-        return f"{start} SELECT {values} WHERE {exists} RETURNING {returned}", (*parameters, pointing)
-
-
-def place_of(number: int) -> Parameter:
-    return Parameter(lambda inputs: inputs.rows[number])
-
-
-def inputs_of(given: Sequence[Any], actor: Actor = ANONYMOUS, arguments: Sequence[Any] = ()) -> Inputs:
-    return Inputs(actor, given, None, 0, None, list(arguments))
+        return f"{start} SELECT {values} WHERE {exists} RETURNING {returned}", (None,) * (len(self.fields) + 1)

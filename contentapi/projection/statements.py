@@ -40,14 +40,19 @@ class Statement:
         """Execute the statement, as `execute` does. Returns the JSON text of each row."""
         return column(self.execute(using, inputs), 0)
 
-    def execute(self, using: str, inputs: Any) -> PGresult:
-        """Execute the statement; its parameters read their values from `inputs`. Returns what the server sent."""
-        result = executed(using, self.sql, self.numbered, self.values(inputs), prepare=self.is_worth_preparing)
+    def execute(self, using: str, inputs: Any, first: Sequence[Any] = ()) -> PGresult:
+        """Execute the statement; its parameters read their values from `inputs`, but for the first, which are given.
+
+        Returns what the server sent.
+        """
+        values = [*first, *self.values(inputs, len(first))]
+        result = executed(using, self.sql, self.numbered, values, prepare=self.is_worth_preparing)
         self.has_run = True
         return result
 
-    def values(self, inputs: Any) -> list[Any]:
-        return [each.read(inputs) if type(each) is Parameter else each for each in self.parameters]
+    def values(self, inputs: Any, start: int = 0) -> list[Any]:
+        parameters = self.parameters[start:] if start else self.parameters
+        return [each.read(inputs) if type(each) is Parameter else each for each in parameters]
 
     @property
     def is_worth_preparing(self) -> bool:

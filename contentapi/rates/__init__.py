@@ -112,7 +112,7 @@ def reset() -> None:
 def headers_of(standings: Sequence[Standing]) -> dict[str, str]:
     if len(standings) > 1 and standings[0].limit == standings[1].limit:
         standings = [min(standings, key=lambda standing: standing.remaining)]
-    shares = [f'"{standing.limit.name}";r={standing.remaining};t={standing.returns_in}' for standing in standings]
+    shares = [f'"{limit.name}";r={remaining};t={returns_in}' for limit, remaining, returns_in, _ in standings]
     return {
         "RateLimit": ", ".join(shares),
         "RateLimit-Policy": policies_beside(standings[0].limit),

@@ -81,15 +81,17 @@ class InThisProcess(MovingWindows):
         super().__init__(InProcess(), time.monotonic)
 
     def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
-        left = self.storage.spend(
-            [(self.place(key, charge), charge.terms.amount, charge.terms.window, charge.amount) for charge in charges]
-        )
+        spendings = []
+        for charge in charges:
+            _, most, window, policy = charge.terms
+            spendings.append((f"{policy}/{charge.key or key}", most, window, charge.amount))
+        left = self.storage.spend(spendings)
         if left is None:
             return False, [self.refusal(key, charge) for charge in charges]
-        return True, [
-            Standing(charge.limit, remaining, max(1, ceil(seconds)))
-            for charge, (remaining, seconds) in zip(charges, left, strict=True)
-        ]
+        standings = []
+        for charge, (remaining, seconds) in zip(charges, left, strict=True):
+            standings.append(Standing(charge.limit, remaining, max(1, ceil(seconds))))
+        return True, standings
 
     def place(self, key: str, charge: Charge) -> str:
         return f"{charge.terms.policy}/{charge.key or key}"

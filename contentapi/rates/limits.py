@@ -72,7 +72,7 @@ class Charge(NamedTuple):
         """Charge up to a total. What is more than the whole limit is cut: else it could never succeed."""
         terms = limit.terms
         total = min(total, terms.amount)
-        return cls(limit, terms, max(0, total - paid), total)
+        return cls(limit, terms, total - paid if total > paid else 0, total)
 
 
 class Standing(NamedTuple):

@@ -93,17 +93,19 @@ class InProcess(Storage, MovingWindowSupport):
         """
         with self._lock:
             now = self.clock()
-            windows = [self._window(key, expiry, now) for key, _, expiry, _ in spendings]
-            for window, (key, limit, expiry, amount) in zip(windows, spendings, strict=True):
+            windows = []
+            for key, limit, expiry, amount in spendings:
+                window = self._window(key, expiry, now)
                 window.drop_older_than(now - expiry)
-                if len(spendings) > 1:  # several may be of one key
+                if window in windows:  # several of one key
                     amount = sum(other for place, _, _, other in spendings if place == key)
                 if window.used + amount > limit:
                     return None
-            return [
-                window.take(now, limit, expiry, amount)
-                for window, (_, limit, expiry, amount) in zip(windows, spendings, strict=True)
-            ]
+                windows.append(window)
+            left = []
+            for window, (_, limit, expiry, amount) in zip(windows, spendings, strict=True):
+                left.append(window.take(now, limit, expiry, amount))
+            return left
 
     def _window(self, key: str, expiry: int, now: float) -> Window:
         window = self._windows.get(key)

@@ -77,7 +77,7 @@ def test_only_what_a_key_of_ours_has_signed_is_kept() -> None:
 
 
 def test_no_more_is_kept_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SIGNED._items, "_Cache__maxsize", 20_000)
+    monkeypatch.setattr(SIGNED, "limit", 20_000)
     SIGNED.clear()
 
     for number in range(40):

@@ -10,8 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from blog.models import Author
 from blog.selectors import AuthorRow
 from contentapi.errors import Unavailable, from_exception
+from contentapi.postgresql.threads import connection_of
 from contentapi.projection import PreparedInsert, PreparedQuery
-from contentapi.projection.cursors import MOST_PREPARED, PREPARED, column, executed
+from contentapi.projection.cursors import MOST_PREPARED, column, executed
 from tests.factories import make_author
 
 
@@ -111,4 +112,4 @@ def test_a_connection_prepares_no_more_statements_than_its_limit() -> None:
         cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'projection%'")
         held = cursor.fetchone()
     assert held == (MOST_PREPARED,)
-    assert len(PREPARED[connection.connection].names) == MOST_PREPARED
+    assert len(connection_of("default").prepared.names) == MOST_PREPARED

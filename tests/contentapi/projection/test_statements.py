@@ -5,14 +5,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from django.db import connection
 from graphql import DocumentNode, Node, Visitor, visit
 from pytest_django import Settings
 
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.graphql.schema import SCHEMA
 from contentapi.identity import ALL_SCOPES, Actor, Role
-from contentapi.projection.cursors import PREPARED
+from contentapi.postgresql.threads import connection_of
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.running import run
 from tests.contentapi.projection.shelf import ASKERS, AUTHORS, BO, IDA, POSTS, fill
@@ -184,9 +183,10 @@ def test_only_a_statement_of_reasonable_length_is_prepared(
     for _ in range(3):
         run(text)
 
-    [statement] = STATEMENTS._items.values()
+    [(statement, _)] = STATEMENTS._items.values()
     assert statement.has_run
-    assert (statement.numbered in PREPARED[connection.connection].names) is is_prepared
+    prepared = connection_of("default").prepared
+    assert (prepared is not None and statement.numbered in prepared.names) is is_prepared
 
 
 def test_what_is_kept_of_a_document_holds_none_of_its_tokens() -> None:

@@ -1,0 +1,30 @@
+"""Django's connections of a thread, by their aliases.
+
+Django's own look-up asks first whether the thread runs an event loop, and raises and catches an exception where it does
+not: at each of the two or three look-ups of a request. Here no thread runs one.
+"""
+
+from threading import local
+from typing import Any
+
+from django.db import connections
+
+
+class Known(local):
+    def __init__(self) -> None:
+        self.connections: dict[str, Any] = {}
+
+
+KNOWN = Known()
+
+
+def connection_of(alias: str) -> Any:
+    """Return `connections[alias]`."""
+    known = KNOWN.connections
+    return known[alias] if alias in known else known.setdefault(alias, connections[alias])
+
+
+def look_after_connections() -> None:
+    """Close those that are too old, or that an error has left behind, as Django does before a request."""
+    for alias in connections.settings:
+        connection_of(alias).close_if_unusable_or_obsolete()
