@@ -24,15 +24,18 @@ def is_issuer(text: str) -> bool:
     Without CONTENTAPI_PUBLIC_URL any of our hosts will do: servers of one checkout share their keys, each on a port of
     its own, and `manage.py` knows none of them.
     """
-    if current.public_url:
-        return text == current.public_url
-    origin = ORIGIN.fullmatch(text)
-    return origin is not None and is_our_host(origin["host"])
+    return text == current.public_url if current.public_url else is_of_one_of(text, current.allowed_hosts)
 
 
 def is_our_host(text: str) -> bool:
     """Say whether a host, with or without a port, is one of ALLOWED_HOSTS."""
     return is_one_of(text, current.allowed_hosts)
+
+
+@lru_cache(1024)
+def is_of_one_of(text: str, allowed: tuple[str, ...]) -> bool:
+    origin = ORIGIN.fullmatch(text)
+    return origin is not None and is_one_of(origin["host"], allowed)
 
 
 @lru_cache(1024)

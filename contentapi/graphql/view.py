@@ -129,9 +129,10 @@ def execute(
     return members, report.worst.status, report.worst.headers
 
 
-def answer(members: dict[str, Any], status: int, headers: Mapping[str, str], media_type: str) -> Reply:
-    names = ("errors", "data", "extensions")  # errors first, as GraphQL advises
-    ordered = {name: members[name] for name in names if name in members}
-    body = msgspec.json.encode(ordered)
-    own = {"Content-Type": f"{media_type}; charset=utf-8", "Content-Length": str(len(body))}
-    return Reply(status, {**headers, **own}, body)
+def answer(members: dict[str, Any], status: int, headers: dict[str, str], media_type: str) -> Reply:
+    if "errors" in members:  # they come first, as GraphQL advises
+        members = {"errors": members["errors"], **members}
+    body = msgspec.json.encode(members)
+    headers["Content-Type"] = f"{media_type}; charset=utf-8"
+    headers["Content-Length"] = str(len(body))
+    return Reply(status, headers, body)

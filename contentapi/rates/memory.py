@@ -93,11 +93,11 @@ class InProcess(Storage, MovingWindowSupport):
         """
         with self._lock:
             now = self.clock()
-            windows = []
+            windows: list[Window] = []
             for key, limit, expiry, amount in spendings:
                 window = self._window(key, expiry, now)
                 window.drop_older_than(now - expiry)
-                if window in windows:  # several of one key
+                if window in windows:  # several are of one key
                     amount = sum(other for place, _, _, other in spendings if place == key)
                 if window.used + amount > limit:
                     return None
@@ -114,7 +114,8 @@ class InProcess(Storage, MovingWindowSupport):
             window = self._windows[key] = Window()
         else:
             self._windows.move_to_end(key)
-        window.expires = max(window.expires, now + expiry)  # not before then may it make room for another
+        if window.expires < now + expiry:  # not before then may it make room for another
+            window.expires = now + expiry
         return window
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
