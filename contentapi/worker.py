@@ -24,11 +24,12 @@ from typing import Any, NamedTuple
 from gunicorn.config import Config
 from gunicorn.http import get_parser, wsgi
 from gunicorn.http.message import Request
-from gunicorn.util import http_date
+from gunicorn.util import http_date, is_hoppish
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
 READ_AT_ONCE = 64 * 1024  # bytes
 MOST_HEADS = 8  # of a connection: a client has few
+LONGEST_HEAD = 8 * 1024  # bytes; longer ones are not kept
 LENGTH = re.compile(rb"\r\n[Cc]ontent-[Ll]ength: ([0-9]{1,9})\r\n")
 NOT_REPEATED = {"wsgi.input", "wsgi.early_hints"}  # they belong to one request
 SENT_TOGETHER = 64 * 1024  # bytes; to copy more than that would take longer than to send it by itself
@@ -235,7 +236,7 @@ class Connection(TConn):  # type: ignore[misc]
 
     def learn(self, request: Request) -> None:
         """Keep what gunicorn has made of a head, where nothing but the length of the body can differ the next time."""
-        if self.unknown is None or not is_repeatable(request):
+        if self.unknown is None or sum(map(len, self.unknown)) > LONGEST_HEAD or not is_repeatable(request):
             return
         _, environ = wsgi.create(request, self.sock, self.client, self.server, self.cfg)
         environ["wsgi.multithread"] = True
@@ -261,6 +262,7 @@ class Response(wsgi.Response):  # type: ignore[misc]
     """
 
     status: Any
+    headers_sent: bool
 
     def start_response(self, status: str, headers: Any, exc_info: Any = None) -> Any:
         if exc_info is not None or self.status is not None or status not in STATUSES or not self.has_taken(headers):
@@ -281,14 +283,18 @@ class Response(wsgi.Response):  # type: ignore[misc]
     def process_headers(self, headers: Any) -> None:
         super().process_headers(headers)
         names = tuple(name for name, _ in headers)
-        has_body = names.count("Content-Length") == 1 and not str(self.status).startswith(BODILESS)
-        if has_body and len(self.headers) == len(names) and len(KNOWN_NAMES) < MOST_NAMES:
-            KNOWN_NAMES[names] = names.index("Content-Length")
-            STATUSES.add(str(self.status))
+        status = str(self.status)
+        has_length = "Content-Length" in names and sum(name.lower() == "content-length" for name in names) == 1
+        is_plain = isinstance(headers, list) and not any(is_hoppish(name) for name in names)
+        if has_length and is_plain and not status.startswith(BODILESS):
+            if len(KNOWN_NAMES) < MOST_NAMES:
+                KNOWN_NAMES[names] = names.index("Content-Length")
+            if len(STATUSES) < MOST_NAMES:
+                STATUSES.add(status)
 
     def write_all(self, items: Iterable[bytes]) -> None:
         body = items[0] if isinstance(items, list) and len(items) == 1 else None
-        if body is None or len(body) != self.response_length or self._omits_body:
+        if body is None or len(body) != self.response_length or self._omits_body or self.headers_sent:
             for item in items:
                 self.write(item)
             self.close()
