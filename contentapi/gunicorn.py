@@ -28,10 +28,15 @@ limit_request_field_size = 8190
 control_socket_disable = True
 
 
-def on_starting(server: Any) -> None:
-    """Hold the embedded PostgreSQL for as long as the master lives; the workers inherit the hold."""
+def on_reload(server: Any) -> None:
+    """Choose the worker that is for the configuration, which SIGHUP reads again."""
     if not is_for(server.cfg):
         server.worker_class = GracefulWorker
+
+
+def on_starting(server: Any) -> None:
+    """Hold the embedded PostgreSQL for as long as the master lives; the workers inherit the hold."""
+    on_reload(server)
     if settings.EMBEDDED:
         from contentapi.embedded.base import SERVER
 

@@ -9,12 +9,14 @@ body at most: what gunicorn has made of a head is kept for as long as its connec
 head and its whole body goes gunicorn's way, and so do all failures.
 """
 
+import errno
 import os
 import re
 import select
 import socket
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from io import BytesIO
@@ -24,16 +26,19 @@ from typing import Any, NamedTuple
 from gunicorn.config import Config
 from gunicorn.http import get_parser, wsgi
 from gunicorn.http.message import Request
-from gunicorn.util import http_date
-from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
+from gunicorn.util import http_date, is_hoppish
+from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
 READ_AT_ONCE = 64 * 1024  # bytes
 MOST_HEADS = 8  # of a connection: a client has few
+LONGEST_HEAD = 8 * 1024  # bytes; longer ones are not kept
 LENGTH = re.compile(rb"\r\n[Cc]ontent-[Ll]ength: ([0-9]{1,9})\r\n")
 NOT_REPEATED = {"wsgi.input", "wsgi.early_hints"}  # they belong to one request
 SENT_TOGETHER = 64 * 1024  # bytes; to copy more than that would take longer than to send it by itself
 BODILESS = ("1", "204", "304")  # how these statuses begin (RFC 9112, section 6.3)
 MOST_NAMES = 100
+GONE = {errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN}
+NO_MORE = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 class GracefulWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -60,6 +65,7 @@ class Worker(GracefulWorker):
         self.waiting: dict[int, Connection] = {}  # for a request, by their sockets; who takes one out of it has it
         self.looked_at = time.monotonic()  # when the main thread last ended idle ones
         self.keepalive: int = self.cfg.keepalive
+        self.count_connections(0)
         super().init_process()
 
     def run(self) -> None:
@@ -76,28 +82,45 @@ class Worker(GracefulWorker):
     def accept(self, listener: socket.socket) -> None:
         try:
             client, address = listener.accept()
-        except OSError:  # it is gone already, or another worker has it
+        except OSError as trouble:  # it is gone already, or another worker has it
+            if trouble.errno in NO_MORE:
+                self.log.warning("A connection has to wait: %s", trouble)
+                time.sleep(0.1)  # it stays ready: without this, the main thread would do nothing but ask
             return
-        self.nr_conns += 1
-        self.wait_for_request(Connection(self.cfg, client, address, listener.getsockname()), is_new=True)
+        self.count_connections(1)
+        connection = Connection(self.cfg, client, address, listener.getsockname())
+        connection.timeout = time.monotonic() + max(self.keepalive, DEFAULT_WORKER_DATA_TIMEOUT)
+        self.waiting[connection.number] = connection
+        try:
+            self.ready.register(connection.number, select.EPOLLIN | select.EPOLLONESHOT)
+        except OSError as trouble:  # the system has no room for it, or a thread has ended it already
+            self.log.warning("A connection cannot wait: %s", trouble)
+            if self.waiting.pop(connection.number, None) is not None:
+                self.end(connection)
 
     def murder_keepalived(self, force: bool = False) -> None:  # noqa: FBT001, FBT002 - gunicorn's
         now = time.monotonic()
         if now < self.looked_at + 1 and self.alive and not force:
             return
         self.looked_at = now
-        for number, connection in list(self.waiting.items()):
-            if force or connection.timeout <= now:
-                taken = self.waiting.pop(number, None)  # by now a thread may have it
-                if taken is not None:
-                    self.end(taken)
+        for number, connection in self.waiting.copy().items():  # a copy is made in one step, a list is not
+            if not force and connection.timeout > now:
+                continue
+            taken = self.waiting.pop(number, None)  # by now a thread may have it
+            if taken is None:
+                continue
+            if force or (taken.timeout <= now and not taken.is_ready()):
+                self.end(taken)
+            else:  # it has been answered meanwhile, or all threads are busy
+                self.wait_for_request(taken)
 
     def _cap_keepalive(self, deadline: float) -> None:
-        for connection in list(self.waiting.values()):
+        for connection in self.waiting.copy().values():
             connection.timeout = min(connection.timeout, deadline)
 
-    def forget_one(self) -> None:
-        self.nr_conns -= 1
+    def count_connections(self, change: int) -> None:
+        self.nr_conns += change
+        self.may_keep = bool(self.keepalive) and self.nr_conns <= self.max_keepalived  # else others have no turn
 
     # What each thread does
 
@@ -120,14 +143,14 @@ class Worker(GracefulWorker):
             keep = True
         except OSError as trouble:
             self.log.debug("A client is gone: %s", trouble)
-        except Exception:
+        except BaseException:  # SystemExit too would end this thread alone
             self.log.exception("A connection fails.")
         if keep:
             self.wait_for_request(connection)
         else:
             self.end(connection, graceful=True)
 
-    def wait_for_request(self, connection: "Connection", *, is_new: bool = False) -> None:
+    def wait_for_request(self, connection: "Connection") -> None:
         linger = self.keepalive if self.alive else min(self.keepalive, STOP_KEEPALIVE_LINGER)
         connection.timeout = time.monotonic() + linger
         events = select.EPOLLIN | select.EPOLLONESHOT
@@ -135,15 +158,19 @@ class Worker(GracefulWorker):
             events |= select.EPOLLOUT  # at once, but after the others that are ready
         number = connection.number
         self.waiting[number] = connection
-        (self.ready.register if is_new else self.ready.modify)(number, events)
+        try:
+            self.ready.modify(number, events)
+        except OSError:  # who took it out meanwhile has ended it
+            self.log.debug("A connection was ended before it could wait.")
 
     def end(self, connection: "Connection", *, graceful: bool = False) -> None:
-        try:
+        with suppress(OSError):  # gunicorn has closed it where an answer broke off
             connection.close(graceful=graceful)
-        finally:
-            self.method_queue.defer(self.forget_one)
+        self.method_queue.defer(self.count_connections, -1)
 
     def handle_request(self, req: Request, conn: "Connection") -> bool:
+        if not self.may_keep:
+            req.force_close()
         keep: bool = super().handle_request(req, conn)
         if keep:
             conn.learn(req)
@@ -159,18 +186,20 @@ class Worker(GracefulWorker):
         if self.nr >= self.max_requests and self.alive:
             self.log.info("Autorestarting worker after current request.")
             self.alive = False
-        if not self.alive or not self.keepalive:
-            response.force_close()
         try:
             items = self.wsgi(environ, response.start_response)
+            if not self.alive or not self.may_keep:
+                response.force_close()
             try:
                 response.write_all(items)
             finally:
                 self.log.access(response, head.request, environ, datetime.now() - started)  # noqa: DTZ005
                 if hasattr(items, "close"):
                     items.close()
-        except OSError:
-            raise
+        except OSError as trouble:
+            if trouble.errno not in GONE:
+                self.log.exception("Socket error processing request.")
+            return False
         except Exception as error:
             if response.headers_sent:
                 self.log.exception("Error handling request")
@@ -216,6 +245,12 @@ class Connection(TConn):  # type: ignore[misc]
     def has_read_ahead(self) -> bool:
         return bool(self.parser.unreader.buf.tell())
 
+    def is_ready(self) -> bool:
+        """Say whether a thread has something to do with it."""
+        poll = select.poll()
+        poll.register(self.number, select.POLLIN | (select.POLLOUT if self.has_read_ahead() else 0))
+        return bool(poll.poll(0))
+
     def known_request(self) -> Known | None:
         """Return the next request; None where gunicorn has to read it. Raises `OSError`."""
         self.unknown = None
@@ -235,7 +270,7 @@ class Connection(TConn):  # type: ignore[misc]
 
     def learn(self, request: Request) -> None:
         """Keep what gunicorn has made of a head, where nothing but the length of the body can differ the next time."""
-        if self.unknown is None or not is_repeatable(request):
+        if self.unknown is None or sum(map(len, self.unknown)) > LONGEST_HEAD or not is_repeatable(request):
             return
         _, environ = wsgi.create(request, self.sock, self.client, self.server, self.cfg)
         environ["wsgi.multithread"] = True
@@ -261,6 +296,7 @@ class Response(wsgi.Response):  # type: ignore[misc]
     """
 
     status: Any
+    headers_sent: bool
 
     def start_response(self, status: str, headers: Any, exc_info: Any = None) -> Any:
         if exc_info is not None or self.status is not None or status not in STATUSES or not self.has_taken(headers):
@@ -281,14 +317,18 @@ class Response(wsgi.Response):  # type: ignore[misc]
     def process_headers(self, headers: Any) -> None:
         super().process_headers(headers)
         names = tuple(name for name, _ in headers)
-        has_body = names.count("Content-Length") == 1 and not str(self.status).startswith(BODILESS)
-        if has_body and len(self.headers) == len(names) and len(KNOWN_NAMES) < MOST_NAMES:
-            KNOWN_NAMES[names] = names.index("Content-Length")
-            STATUSES.add(str(self.status))
+        status = str(self.status)
+        has_length = "Content-Length" in names and sum(name.lower() == "content-length" for name in names) == 1
+        is_plain = isinstance(headers, list) and not any(is_hoppish(name) for name in names)
+        if has_length and is_plain and not status.startswith(BODILESS):
+            if len(KNOWN_NAMES) < MOST_NAMES:
+                KNOWN_NAMES[names] = names.index("Content-Length")
+            if len(STATUSES) < MOST_NAMES:
+                STATUSES.add(status)
 
     def write_all(self, items: Iterable[bytes]) -> None:
         body = items[0] if isinstance(items, list) and len(items) == 1 else None
-        if body is None or len(body) != self.response_length or self._omits_body:
+        if body is None or len(body) != self.response_length or self._omits_body or self.headers_sent:
             for item in items:
                 self.write(item)
             self.close()
