@@ -21,6 +21,7 @@ from graphql import (
     specified_rules,
     validate,
 )
+from graphql.language.ast import QUERY_DOCUMENT_KEYS
 from graphql.language.parser import MAX_NESTING_DEPTH
 from graphql.validation import validation_context
 from graphql.validation.rules import overlapping_fields_can_be_merged
@@ -33,6 +34,7 @@ from contentapi.graphql.costs import measure
 from contentapi.graphql.errors import ValidationFailed
 from contentapi.graphql.limits import MAX_NESTING, Sizes, exceeded, require_within_limits, sizes_of
 from contentapi.graphql.operations import Fragments, Operation, name_of
+from contentapi.graphql.rules import all_of
 from contentapi.text import is_storable
 
 MAX_ERRORS = 20  # of validation; whoever has more of them begins with these
@@ -85,6 +87,9 @@ class StorableStringsRule(ValidationRule):
     def enter_string_value(self, node: StringValueNode, *_: Any) -> None:
         if not is_storable(node.value):
             self.report_error(GraphQLError("A string must not contain the NUL character or lone surrogates.", node))
+
+
+RULES = (*specified_rules, StorableStringsRule)
 
 
 def operation_of(schema: GraphQLSchema, text: str, name: str | None) -> Operation:
@@ -152,7 +157,7 @@ def validated(schema: GraphQLSchema, document: DocumentNode, sizes: Sizes) -> Kn
     errors = validate(
         schema,
         document,
-        rules=[*specified_rules, StorableStringsRule, *([IntrospectionDisabledRule] if hidden else [])],
+        rules=[all_of((*RULES, IntrospectionDisabledRule) if hidden else RULES)],
         max_errors=MAX_ERRORS,
         hide_suggestions=hidden,
         allow_empty_selection_sets=False,
@@ -191,15 +196,23 @@ def refusal_of(error: GraphQLError) -> LimitExceeded | ValidationFailed:
     return ValidationFailed(error.message)
 
 
-def forget_tokens(node: Node) -> None:
-    """Let go of the tokens that a document was parsed from, each of which holds all others."""
+def forget_tokens(document: DocumentNode) -> None:
+    """Let go of the tokens that a document was parsed from, each of which holds all others, and these of each other."""
+    token = document.loc.start_token if document.loc else None
+    while token is not None:
+        following, token.prev, token.next = token.next, None, None
+        token = following
+    forget_tokens_of(document)
+
+
+def forget_tokens_of(node: Node) -> None:
     if node.loc is not None:
         node.loc.start_token = node.loc.end_token = None  # type: ignore[assignment]  # of no use after parsing
-    for name in node.keys:
+    for name in QUERY_DOCUMENT_KEYS[node.kind]:
         value = getattr(node, name)
         for child in value if isinstance(value, list | tuple) else (value,):
             if isinstance(child, Node):
-                forget_tokens(child)
+                forget_tokens_of(child)
 
 
 def text_of(document: DocumentNode) -> str:

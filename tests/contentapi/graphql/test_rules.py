@@ -1,0 +1,116 @@
+"""All rules as one: the errors of a document are graphql-core's own, in the same order."""
+
+from typing import Any
+
+import pytest
+from graphql import BREAK, GraphQLError, ValidationRule, build_schema, parse, validate
+from graphql.language.visitor import SKIP
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contentapi.graphql.documents import RULES
+from contentapi.graphql.rules import all_of
+from contentapi.graphql.schema import SCHEMA
+from tests.thoroughness import examples
+
+NAMES = st.sampled_from(["posts", "post", "author", "id", "title", "comments", "name", "body", "nobody", "__typename"])
+KINDS = st.sampled_from(["Query", "Post", "Author", "Comment", "Mutation", "PostOrder", "Nothing"])
+FRAGMENTS = st.sampled_from(["A", "B", "C"])
+VALUES = st.sampled_from(["1", '"x"', "$a", "$b", "null", "published", "[1]", "{ x: 1 }", '"\\u0000"'])
+ARGUMENTS = st.lists(st.tuples(st.sampled_from(["id", "limit", "status", "if", "what"]), VALUES), max_size=2).map(
+    lambda pairs: f"({', '.join(f'{name}: {value}' for name, value in pairs)})" if pairs else ""
+)
+DIRECTIVES = st.lists(st.tuples(st.sampled_from(["include", "skip", "other"]), ARGUMENTS), max_size=2).map(
+    lambda found: "".join(f" @{name}{arguments}" for name, arguments in found)
+)
+
+
+def selections(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    body = st.lists(inner, min_size=1, max_size=4).map(lambda items: "{ " + " ".join(items) + " }")
+    return st.one_of(
+        st.builds("{}{}{} {}".format, NAMES, ARGUMENTS, DIRECTIVES, body),
+        st.builds("key: {}{} {}".format, NAMES, ARGUMENTS, body),
+        st.builds("... on {}{} {}".format, KINDS, DIRECTIVES, body),
+    )
+
+
+FIELDS = st.one_of(
+    st.builds("{}{}{}".format, NAMES, ARGUMENTS, DIRECTIVES),
+    st.builds("key: {}".format, NAMES),
+    st.builds("...{}{}".format, FRAGMENTS, DIRECTIVES),
+)
+BODIES = st.lists(st.recursive(FIELDS, selections, max_leaves=8), min_size=1, max_size=4).map(
+    lambda items: "{ " + " ".join(items) + " }"
+)
+HEADS = st.sampled_from(
+    ["", "query", "query Q", "mutation", "query ($a: Int)", "query Q($a: ID!, $a: Post, $b: Int = x)"]
+)
+DEFINITIONS = st.one_of(
+    st.builds("{} {}".format, HEADS, BODIES),
+    st.builds("fragment {} on {} {}".format, FRAGMENTS, KINDS, BODIES),
+    st.just("type T { x: Int }"),
+)
+TEXTS = st.lists(DEFINITIONS, min_size=1, max_size=4).map("\n".join)
+
+
+def told(errors: list[GraphQLError]) -> list[dict[str, Any]]:
+    return [dict(error.formatted) for error in errors]
+
+
+@pytest.mark.property
+def test_the_errors_are_those_of_the_rules_one_by_one() -> None:
+    @settings(max_examples=examples(2000), deadline=None)
+    @given(text=TEXTS, most=st.sampled_from([1, 3, 100]))
+    def are_the_same(text: str, most: int) -> None:
+        document = parse(text)
+        one_by_one = validate(SCHEMA, document, RULES, max_errors=most)
+        assert told(validate(SCHEMA, document, [all_of(RULES)], max_errors=most)) == told(one_by_one)
+
+    are_the_same()
+
+
+SMALL = build_schema("type Query { a: Query, b: Int }")
+
+
+def rule(wishes: dict[str, Any], log: list[str]) -> type[ValidationRule]:
+    """Return a rule that says which fields it enters and leaves, and wishes something at some of these moments."""
+
+    def look(moment: str) -> Any:
+        def looks(_: Any, node: Any, *__: Any) -> Any:
+            log.append(f"{moment} {node.name.value}")
+            return wishes.get(log[-1])
+
+        return looks
+
+    return type("Rule", (ValidationRule,), {"enter_field": look("enter"), "leave_field": look("leave")})
+
+
+@pytest.mark.parametrize("moment", ["enter a", "enter b", "leave b", "leave a"])
+@pytest.mark.parametrize("wish", [SKIP, False, BREAK, True, None])
+def test_what_one_rule_skips_the_others_visit(moment: str, wish: Any) -> None:
+    document = parse("{ a { b a { b } } b }")
+    logs: list[list[str]] = [[], [], [], []]
+
+    validate(SMALL, document, [rule({moment: wish}, logs[0]), rule({}, logs[1])])
+    validate(SMALL, document, [all_of((rule({moment: wish}, logs[2]), rule({}, logs[3])))])
+
+    assert logs[2:] == logs[:2]
+    assert logs[3] == [
+        "enter a",
+        "enter b",
+        "leave b",
+        "enter a",
+        "enter b",
+        "leave b",
+        "leave a",
+        "leave a",
+        "enter b",
+        "leave b",
+    ]
+
+
+def test_a_rule_that_would_change_a_document_is_refused() -> None:
+    changing = rule({"enter b": parse("{ a }")}, [])
+
+    with pytest.raises(TypeError, match="cannot change"):
+        validate(SMALL, parse("{ b }"), [all_of((changing,))])
