@@ -208,7 +208,7 @@ def forget_tokens(document: DocumentNode) -> None:
 def forget_tokens_of(node: Node) -> None:
     if node.loc is not None:
         node.loc.start_token = node.loc.end_token = None  # type: ignore[assignment]  # of no use after parsing
-    for name in QUERY_DOCUMENT_KEYS[node.kind]:
+    for name in QUERY_DOCUMENT_KEYS.get(node.kind, ()):
         value = getattr(node, name)
         for child in value if isinstance(value, list | tuple) else (value,):
             if isinstance(child, Node):
