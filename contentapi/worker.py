@@ -24,6 +24,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from gunicorn.config import Config
+from gunicorn.glogging import Logger
 from gunicorn.http import get_parser, wsgi
 from gunicorn.http.message import Request
 from gunicorn.util import http_date, is_hoppish
@@ -32,7 +33,8 @@ from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, STOP_KEEPALIVE
 READ_AT_ONCE = 64 * 1024  # bytes
 MOST_HEADS = 8  # of a connection: a client has few
 LONGEST_HEAD = 8 * 1024  # bytes; longer ones are not kept
-LENGTH = re.compile(rb"\r\n[Cc]ontent-[Ll]ength: ([0-9]{1,9})\r\n")
+MOST_DIGITS = 9  # of a body's length
+LENGTH = re.compile(rb"\r\n[Cc]ontent-[Ll]ength: ([0-9]{1,%d})\r\n" % MOST_DIGITS)
 NOT_REPEATED = {"wsgi.input", "wsgi.early_hints"}  # they belong to one request
 SENT_TOGETHER = 64 * 1024  # bytes; to copy more than that would take longer than to send it by itself
 BODILESS = ("1", "204", "304")  # how these statuses begin (RFC 9112, section 6.3)
@@ -65,6 +67,7 @@ class Worker(GracefulWorker):
         self.waiting: dict[int, Connection] = {}  # for a request, by their sockets; who takes one out of it has it
         self.looked_at = time.monotonic()  # when the main thread last ended idle ones
         self.keepalive: int = self.cfg.keepalive
+        self.is_logged = self.log.access_log_enabled or type(self.log).access is not Logger.access
         self.count_connections(0)
         super().init_process()
 
@@ -181,7 +184,7 @@ class Worker(GracefulWorker):
         head, length, body = known
         environ = {**head.environ, "CONTENT_LENGTH": length, "wsgi.input": BytesIO(body)}
         response = Response(head.request, connection.sock, self.cfg)
-        started = datetime.now()  # noqa: DTZ005 - gunicorn's log is given a difference
+        started = datetime.now() if self.is_logged else None  # noqa: DTZ005 - gunicorn's log is given a difference
         self.nr += 1
         if self.nr >= self.max_requests and self.alive:
             self.log.info("Autorestarting worker after current request.")
@@ -193,7 +196,8 @@ class Worker(GracefulWorker):
             try:
                 response.write_all(items)
             finally:
-                self.log.access(response, head.request, environ, datetime.now() - started)  # noqa: DTZ005
+                if started is not None:
+                    self.log.access(response, head.request, environ, datetime.now() - started)  # noqa: DTZ005
                 if hasattr(items, "close"):
                     items.close()
         except OSError as trouble:
@@ -239,7 +243,7 @@ class Connection(TConn):  # type: ignore[misc]
         self.number = self.sock.fileno()
         self.parser = get_parser(cfg, self.sock, address)
         self.initialized = self.data_ready = True  # what gunicorn would do, and wait for, with a connection of its own
-        self.heads: dict[tuple[bytes, bytes], Head] = {}
+        self.heads: list[tuple[bytes, bytes, Head]] = []
         self.unknown: tuple[bytes, bytes] | None = None  # the head that is gunicorn's to read
 
     def has_read_ahead(self) -> bool:
@@ -257,14 +261,16 @@ class Connection(TConn):  # type: ignore[misc]
         if self.has_read_ahead():
             return None
         data = self.sock.recv(READ_AT_ONCE, socket.MSG_DONTWAIT)
-        end = data.find(b"\r\n\r\n") + 2
-        found = LENGTH.search(data, 0, end) if end > 1 else None
-        if found and len(data) - end - 2 == int(found[1]):
-            key = data[: found.start(1)], data[found.end(1) : end]
-            head = self.heads.get(key)
-            if head is not None:
-                return Known(head, found[1].decode(), data[end + 2 :])
-            self.unknown = key
+        for before, after, head in self.heads:
+            if data.startswith(before):
+                start = len(before)
+                place = data.find(b"\r", start, start + MOST_DIGITS + 1)
+                length = data[start:place]
+                if length.isdigit() and data.startswith(after, place):
+                    body = data[place + len(after) :]
+                    if len(body) == int(length):
+                        return Known(head, length.decode(), body)
+        self.unknown = around_length(data)
         self.parser.unreader.unread(data)
         return None
 
@@ -274,9 +280,17 @@ class Connection(TConn):  # type: ignore[misc]
             return
         _, environ = wsgi.create(request, self.sock, self.client, self.server, self.cfg)
         environ["wsgi.multithread"] = True
-        if len(self.heads) >= MOST_HEADS:
-            self.heads.clear()
-        self.heads[self.unknown] = Head(request, {name: environ[name] for name in environ.keys() - NOT_REPEATED})
+        kept = {name: environ[name] for name in environ.keys() - NOT_REPEATED}
+        self.heads = [(*self.unknown, Head(request, kept)), *self.heads[: MOST_HEADS - 1]]
+
+
+def around_length(data: bytes) -> tuple[bytes, bytes] | None:
+    """Return what stands in the head of one whole request before and after the length of its body."""
+    end = data.find(b"\r\n\r\n") + 4
+    found = LENGTH.search(data, 0, end)
+    if found is None or end < 4 or len(data) - end != int(found[1]):
+        return None
+    return data[: found.start(1)], data[found.end(1) : end]
 
 
 def is_repeatable(request: Request) -> bool:
@@ -296,7 +310,14 @@ class Response(wsgi.Response):  # type: ignore[misc]
     """
 
     status: Any
+    response_length: int | None
     headers_sent: bool
+
+    def should_close(self) -> bool:
+        """Say whether the connection ends with this answer: no request that is repeatable asks for it."""
+        if self.response_length is None:
+            return bool(super().should_close())
+        return bool(self.must_close)
 
     def start_response(self, status: str, headers: Any, exc_info: Any = None) -> Any:
         if exc_info is not None or self.status is not None or status not in STATUSES or not self.has_taken(headers):

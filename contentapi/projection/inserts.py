@@ -13,7 +13,6 @@ from django.db.models.sql.datastructures import BaseTable
 from psycopg.pq.abc import PGresult
 
 from contentapi.projection.connections import may_be_anothers, require_own_cursors
-from contentapi.projection.cursors import column
 from contentapi.projection.expressions import json_object
 from contentapi.projection.fields import Compilation, Projection
 from contentapi.projection.selections import Inputs
@@ -81,20 +80,20 @@ class PreparedInsert(Generic[M]):
             return self.row_of(self.alone.execute(using, None, self.bound(given)), given, using)
         with transaction.atomic(using) if arguments and may_be_anothers(arguments) else AS_IT_IS:
             result = statement.execute(using, inputs, self.bound(given))
-            row, texts = self.row_of(result, given, using), column(result, 1)
-            require_own_cursors(arguments, texts)
-        returning.row, returning.text = row, texts[0]
+            row, text = self.row_of(result, given, using), result.get_value(0, 1) or b""
+            require_own_cursors(arguments, [text])
+        returning.row, returning.text = row, text
         return row
 
     def is_projected_by(self, reading: Reading) -> bool:
         return isinstance(reading.projection, Projection) and reading.projection.model is self.model
 
     def row_of(self, result: PGresult, given: Sequence[Any], using: str) -> M:
-        if not result.ntuples:
+        if result.ntuples == 0:
             raise self.required.related_model.DoesNotExist
         row = self.model.__new__(self.model)  # `from_db` would set each value by its field's descriptor
         row._state = state = ModelState()
-        row.__dict__.update(zip(self.names, (int(column(result, 0)[0]), *given), strict=True))
+        row.__dict__.update(zip(self.names, (int(result.get_value(0, 0) or 0), *given), strict=True))
         state.adding, state.db = False, using
         return row
 
