@@ -19,10 +19,18 @@ def admitted(environ: Mapping[str, Any], account: Account) -> Actor:
     Raises `Unauthenticated` and `Malformed` for a credential that is not good, and `RateLimited`.
     """
     try:
-        actor = authenticator()(credentials(environ))
-        account.belongs_to(actor)
+        return identified(environ, account)
     finally:
-        account.charge(1)
+        account.charge_for_asking()
+
+
+def identified(environ: Mapping[str, Any], account: Account) -> Actor:
+    """Find out who asks, and so who pays. What they ask for is still to be charged, also where this raises.
+
+    Raises `Unauthenticated` and `Malformed` for a credential that is not good.
+    """
+    actor = authenticator()(credentials(environ))
+    account.belongs_to(actor)
     return actor
 
 

@@ -1,6 +1,6 @@
 """The document of a request: parsed and validated within limits, once for each text, before anything is executed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ariadne.validation.introspection_disabled import IntrospectionDisabledRule
@@ -92,15 +92,18 @@ class StorableStringsRule(ValidationRule):
 RULES = (*specified_rules, StorableStringsRule)
 
 
-def operation_of(schema: GraphQLSchema, text: str, name: str | None) -> Operation:
+def operation_of(
+    schema: GraphQLSchema, text: str, name: str | None, *, before_work: Callable[[], None] = lambda: None
+) -> Operation:
     """Return the operation that a request asks for, held to its limits and ready to be executed.
 
-    Raises `DocumentRefused`.
+    Raises `DocumentRefused`, and what `before_work` raises, which is called unless the operation is known.
     """
     environment = current.environment
     known = DOCUMENTS.get((schema, text))
     operation = known.meant(name) if known else None
     if operation is None or operation.within is not environment:
+        before_work()
         operation = known_document(schema, text, name).chosen(name)
         operation.within = environment
     return operation

@@ -13,7 +13,7 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from contentapi.admission import admitted
+from contentapi.admission import identified
 from contentapi.bodies import JSON, decode, is_json, read_bytes
 from contentapi.context import RequestContext
 from contentapi.current import current
@@ -30,6 +30,7 @@ from contentapi.requests import Reply, charges_itself
 from contentapi.text import require_storable
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
+SHORT = 4  # digits of a Content-Length: less than 10,000 bytes
 
 
 class GraphQLBody(msgspec.Struct, rename="camel"):
@@ -53,19 +54,26 @@ def graphql(request: HttpRequest) -> HttpResponse:
 
 
 def respond(environ: Mapping[str, Any]) -> Reply:
-    """Answer the GraphQL request of a WSGI environ, also when something goes wrong."""
+    """Answer the GraphQL request of a WSGI environ, also when something goes wrong.
+
+    Asking is charged together with what is asked for; before that, where there is work to be done for it: a long body,
+    or a document that is not known. Who has nothing left is told so before all else.
+    """
     account = Account(environ)
     media_type = preferred_media_type(environ)
     try:
-        actor = admitted(environ, account)
+        actor = identified(environ, account)
         if explorer.is_asked_for(environ, (JSON, GRAPHQL_RESPONSE)):
+            account.charge_for_asking()
             own, page = explorer.page()
             return Reply(200, {**account.headers, **own}, page)
         require_post(environ)
         require_acceptable(media_type)
+        if not 1 <= len(environ.get("CONTENT_LENGTH", "")) <= SHORT:
+            account.charge_for_asking()
         members, status, headers = execute(read_body(environ), {"actor": actor}, account)
     except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
-        kind = logged_kind(exception)
+        kind = logged_kind(account.refusal() or exception)
         members, status, headers = {"errors": [entry(kind)]}, kind.status, kind.headers
     return answer(members, status, {**account.headers, **headers}, media_type or JSON)
 
@@ -106,14 +114,14 @@ def execute(
     """Execute a request. Returns the members of the answer, its status and its headers."""
     report = ErrorReport()
     try:
-        operation = operation_of(SCHEMA, body.query, body.operation_name)
+        operation = operation_of(SCHEMA, body.query, body.operation_name, before_work=account.charge_for_asking)
     except DocumentRefused as refusal:
         errors = [report.add(error) for error in refusal.errors]
         return {"errors": errors}, report.worst.status, report.worst.headers
     variables = body.variables or {}
     cost = operation.cost.value(variables)
     require_affordable(cost)
-    account.charge(1 + cost // COST_OF_ONE_MORE, is_write=operation.cost.is_write)
+    account.charge_with_asking(1 + cost // COST_OF_ONE_MORE, is_write=operation.cost.is_write)
     is_hidden = current.environment.contentapi_introspection == "off"
     result = operation.execute(variables, context, hide_suggestions=is_hidden)
     members: dict[str, Any] = {"data": result.data}

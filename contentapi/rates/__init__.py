@@ -57,6 +57,28 @@ class Account:
         if not actor.is_anonymous:
             self.limit, self.key = AUTHENTICATED, actor.credential_id or f"user:{actor.user_id}"
 
+    def charge_for_asking(self) -> None:
+        """Take the 1 that each request takes, unless that has been taken. Raises `RateLimited`."""
+        self.charge(1)
+
+    def charge_with_asking(self, total: int, *, is_write: bool) -> None:
+        """Take what asking takes and all else of `total` in one step; the former also where this is refused."""
+        try:
+            self.charge(total, is_write=is_write)
+        except RateLimited:
+            if self.paid:
+                raise
+            self.charge_for_asking()
+            self.charge(total, is_write=is_write)
+
+    def refusal(self) -> RateLimited | None:
+        """Take for a request that has failed what each takes; return what is to be told where that is not left."""
+        try:
+            self.charge(1)
+        except RateLimited as refusal:
+            return refusal
+        return None
+
     def charge(self, total: int, *, is_write: bool = False) -> None:
         """Take what is missing to `total`, for a write of somebody known also from the writes. Raises `RateLimited`."""
         is_write = is_write and self.limit is AUTHENTICATED
