@@ -6,8 +6,7 @@ credential tells. Rules see the models' field names and ids only.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.db.models import BigIntegerField, Case, ExpressionWrapper, Q, Subquery, TextField, Value, When
@@ -22,8 +21,7 @@ EVERYTHING = Q()
 NOTHING = Q(pk__in=())
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """Whose things an act reaches: everybody's; those of the one user who asks; or, where that is None, nobody's."""
 
     everybodys: bool

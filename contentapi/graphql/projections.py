@@ -153,8 +153,8 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
     def execute_root_field(self, kind: GraphQLObjectType, root: RootField) -> Any:
         """Resolve and complete a field of the root type, as `execute_field` does."""
         self.root = root
+        returning = None
         if kind is self.schema.mutation_type:
-            returning = None
             if isinstance(root.projection, Projection):
                 written = get_named_type(root.field.type)
                 returning = Returning(self.reading_of(written, root.projection, root.details, root.path, is_list=False))
@@ -163,6 +163,8 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         try:
             arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}
             result = (root.field.resolve or self.field_resolver)(None, info, **arguments)
+            if returning is not None and isinstance(result, Model) and (text := returning.of(result)) is not None:
+                return msgspec.Raw(text)
             return self.complete_value(root.field.type, root.details, info, root.path, result, None)
         except Exception as error:  # noqa: BLE001 - whatever a resolver raises is an error of its field
             self.handle_field_error(error, root.field.type, root.details, root.path)
@@ -181,10 +183,6 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         projection = projection_of(kind)
         if not is_projected(projection, result):
             return super().complete_value(return_type, field_details_list, info, path, result, position_context)
-        returning: Returning | None = info.context.get("returning")
-        text = returning.of(result) if returning and isinstance(result, Model) else None
-        if text is not None:
-            return msgspec.Raw(text)
         rows = row_of(result, info.context["actor"]) if isinstance(result, Model) else result
         model = (rows.rows if isinstance(rows, Connected) else rows).model
         if model_of(projection) is not model:

@@ -63,11 +63,10 @@ def respond(environ: Mapping[str, Any]) -> Reply:
     media_type = preferred_media_type(environ)
     try:
         actor = identified(environ, account)
-        if explorer.is_asked_for(environ, (JSON, GRAPHQL_RESPONSE)):
+        if environ["REQUEST_METHOD"] != "POST":
             account.charge_for_asking()
-            own, page = explorer.page()
+            own, page = page_instead(environ)
             return Reply(200, {**account.headers, **own}, page)
-        require_post(environ)
         require_acceptable(media_type)
         if not 1 <= len(environ.get("CONTENT_LENGTH", "")) <= SHORT:
             account.charge_for_asking()
@@ -78,9 +77,11 @@ def respond(environ: Mapping[str, Any]) -> Reply:
     return answer(members, status, {**account.headers, **headers}, media_type or JSON)
 
 
-def require_post(environ: Mapping[str, Any]) -> None:
-    if environ["REQUEST_METHOD"] != "POST":
-        raise MethodNotAllowed(environ["REQUEST_METHOD"], ["POST"])
+def page_instead(environ: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
+    """Return what a browser is shown: headers and a page. Raises `MethodNotAllowed`."""
+    if explorer.is_asked_for(environ, (JSON, GRAPHQL_RESPONSE)):
+        return explorer.page()
+    raise MethodNotAllowed(environ["REQUEST_METHOD"], ["POST"])
 
 
 def require_acceptable(media_type: str | None) -> None:
@@ -112,10 +113,10 @@ def execute(
     body: GraphQLBody, context: RequestContext, account: Account
 ) -> tuple[dict[str, Any], int, Mapping[str, str]]:
     """Execute a request. Returns the members of the answer, its status and its headers."""
-    report = ErrorReport()
     try:
         operation = operation_of(SCHEMA, body.query, body.operation_name, before_work=account.charge_for_asking)
     except DocumentRefused as refusal:
+        report = ErrorReport()
         errors = [report.add(error) for error in refusal.errors]
         return {"errors": errors}, report.worst.status, report.worst.headers
     variables = body.variables or {}
@@ -129,6 +130,7 @@ def execute(
         members["extensions"] = {"cost": cost}
     if not result.errors:
         return members, 200, {}
+    report = ErrorReport()
     members["errors"] = [report.add(error) for error in result.errors]
     if report.outside_execution:
         del members["data"]

@@ -115,7 +115,8 @@ def as_texts(values: Sequence[Any], connection: Connection[Any]) -> list[Any]:
     text: bytes | None = None
     for value in values:
         if value is not before:
-            before, text = value, as_text(value, connection)
+            is_plain = type(value) is str and "\0" not in value
+            before, text = value, value.encode() if is_plain else as_text(value, connection)
         texts.append(text)
     return texts
 

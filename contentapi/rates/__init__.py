@@ -12,6 +12,7 @@ what is left, `t` the seconds until some of the rest comes back.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from contentapi.addresses import client_address
@@ -19,7 +20,7 @@ from contentapi.current import current
 from contentapi.errors import RateLimited
 from contentapi.identity import Actor
 from contentapi.rates.counters import Counter, InThisProcess, Shared
-from contentapi.rates.limits import ANONYMOUS, AUTHENTICATED, LOGIN, TOKENS, WRITES, Charge, Limit, Standing
+from contentapi.rates.limits import ANONYMOUS, AUTHENTICATED, LOGIN, TOKENS, WRITES, Charge, Limit, Standing, terms_of
 
 __all__ = [
     "ANONYMOUS",
@@ -137,10 +138,12 @@ def headers_of(standings: Sequence[Standing]) -> dict[str, str]:
     shares = [f'"{limit.name}";r={remaining};t={returns_in}' for limit, remaining, returns_in, _ in standings]
     return {
         "RateLimit": ", ".join(shares),
-        "RateLimit-Policy": policies_beside(standings[0].limit),
+        "RateLimit-Policy": policies(standings[0].limit.name, standings[0].limit.text, WRITES.text),
     }
 
 
-def policies_beside(limit: Limit) -> str:
+@lru_cache(64)
+def policies(name: str, text: str, writes: str) -> str:
     """Return the policies that hold for whoever meets a limit: who may write is told so already when reading."""
-    return f"{limit.policy}, {WRITES.policy}" if limit is AUTHENTICATED else limit.policy
+    own = terms_of(name, text).policy
+    return f"{own}, {terms_of(WRITES.name, writes).policy}" if name == AUTHENTICATED.name else own

@@ -29,14 +29,11 @@ class Limit(NamedTuple):
     def variable(self) -> str:
         return VARIABLES[self.name].upper()
 
-    @property
-    def policy(self) -> str:
-        """The limit as an item of the header `RateLimit-Policy`: its quota, and its window in seconds."""
-        return self.terms.policy
-
 
 class Terms(NamedTuple):
-    """What a limit's text says: how much in how many seconds, as the library has it and as the header does."""
+    """What a limit's text says: how much in how many seconds, as the library has it and as an item of the header
+    `RateLimit-Policy` does.
+    """
 
     item: RateLimitItem
     amount: int
@@ -70,9 +67,14 @@ class Charge(NamedTuple):
     @classmethod
     def to(cls, total: int, limit: Limit, paid: int = 0) -> "Charge":
         """Charge up to a total. What is more than the whole limit is cut: else it could never succeed."""
-        terms = limit.terms
-        total = min(total, terms.amount)
-        return cls(limit, terms, total - paid if total > paid else 0, total)
+        return charge_of(limit, limit.text, total, paid)
+
+
+@lru_cache(1024)
+def charge_of(limit: Limit, _text: str, total: int, paid: int) -> Charge:
+    terms = limit.terms
+    total = min(total, terms.amount)
+    return Charge(limit, terms, max(0, total - paid), total)
 
 
 class Standing(NamedTuple):
