@@ -1,6 +1,6 @@
 """The second way to serve: `python -m contentapi.granian` runs the same WSGI application under granian.
 
-Its HTTP is written in Rust and takes a fraction of gunicorn's CPU (`benchmarks/README.md`).
+Its HTTP is written in Rust (figures of both are in `benchmarks/README.md`).
 """
 
 import os
