@@ -9,10 +9,7 @@ T = TypeVar("T")
 
 
 class BoundedCache(Generic[T]):
-    """What was used last, up to a total weight; what weighs more by itself is not kept. Any thread may use it.
-
-    A request looks into three of these: cachetools' `LRUCache`, which is written in Python, took four times as long.
-    """
+    """What was used last, up to a total weight; what weighs more by itself is not kept. Any thread may use it."""
 
     def __init__(self, limit: int, weigh: Callable[[T], int]) -> None:
         self.limit = limit

@@ -90,8 +90,8 @@ class Worker(GracefulWorker):
                 self.log.warning("A connection has to wait: %s", trouble)
                 time.sleep(0.1)  # it stays ready: without this, the main thread would do nothing but ask
             return
-        self.count_connections(1)
         connection = Connection(self.cfg, client, address, listener.getsockname())
+        self.count_connections(1)
         connection.timeout = time.monotonic() + max(self.keepalive, DEFAULT_WORKER_DATA_TIMEOUT)
         self.waiting[connection.number] = connection
         try:
@@ -134,7 +134,10 @@ class Worker(GracefulWorker):
                     return
                 connection = self.waiting.pop(number, None)
                 if connection is not None:
-                    self.serve(connection)
+                    try:
+                        self.serve(connection)
+                    except Exception:
+                        self.log.exception("A connection is lost.")  # and this thread is not
 
     def serve(self, connection: "Connection") -> None:
         """Answer one request, and let its connection wait for the next."""
@@ -349,7 +352,7 @@ class Response(wsgi.Response):  # type: ignore[misc]
 
     def write_all(self, items: Iterable[bytes]) -> None:
         body = items[0] if isinstance(items, list) and len(items) == 1 else None
-        if body is None or len(body) != self.response_length or self._omits_body or self.headers_sent:
+        if not isinstance(body, bytes) or len(body) != self.response_length or self._omits_body or self.headers_sent:
             for item in items:
                 self.write(item)
             self.close()

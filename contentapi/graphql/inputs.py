@@ -20,20 +20,26 @@ Coerce = Callable[[Any], Any]
 REQUIRED = object()
 
 
-@cache
 def coercion(kind: GraphQLInputType) -> Coerce:
-    """Return `coerce_input_value` of one type: a value's coercion, or `Undefined` where it is none of the type."""
+    """Return `coerce_input_value` of one type: a value's coercion, or `Undefined` where it is none of the type.
+
+    Only what belongs to the schema is kept: each document has lists and non-null types of its own.
+    """
     if is_non_null_type(kind):
         return partial(coerce_not_null, coercion(kind.of_type))
     if is_leaf_type(kind):
         return partial(coerce_leaf, kind.coerce_input_value)
     if is_input_object_type(kind) and not kind.is_one_of:
-        return InputObject(kind)
-    return lambda value: coerce_input_value(value, kind)
+        return input_object(kind)
+    return partial(coerce_as_ever, kind)
 
 
 def coerce_not_null(coerce: Coerce, value: Any) -> Any:
     return Undefined if value is None else coerce(value)
+
+
+def coerce_as_ever(kind: GraphQLInputType, value: Any) -> Any:
+    return coerce_input_value(value, kind)
 
 
 def coerce_leaf(coerce: Coerce, value: Any) -> Any:
@@ -43,6 +49,11 @@ def coerce_leaf(coerce: Coerce, value: Any) -> Any:
         return coerce(value)
     except Exception:  # noqa: BLE001 - as graphql-core has it: whatever a scalar raises
         return Undefined
+
+
+@cache
+def input_object(kind: GraphQLInputObjectType) -> "InputObject":
+    return InputObject(kind)
 
 
 class InputObject:

@@ -136,7 +136,7 @@ class RootField(NamedTuple):
     read_arguments: ReadArguments | None
     projection: Projection | PrescribedType | None  # of its type
     place: Hashable  # of its selection: the document, and the places in it
-    varies: bool  # by the variables, what is selected of it
+    varies: bool  # by the variables, what is selected of it; which rows is for `ShapedQuerySet.shape` to say
 
 
 class ProjectingExecutor(ExecutorThrowingOnIncremental):

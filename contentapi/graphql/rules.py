@@ -1,6 +1,6 @@
 """All rules of validation as one, which knows by their classes what they look at.
 
-graphql-core asks each of its 40 visitors anew for its methods, at each kind of node in each document: that, and the
+graphql-core asks each of its 33 visitors anew for its methods, at each kind of node in each document: that, and the
 thousand objects which only the garbage collector can let go of, was a sixth of what a first request takes.
 """
 

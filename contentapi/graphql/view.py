@@ -72,7 +72,10 @@ def respond(environ: Mapping[str, Any]) -> Reply:
             account.charge_for_asking()
         members, status, headers = execute(read_body(environ), {"actor": actor}, account)
     except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
-        kind = logged_kind(account.refusal() or exception)
+        kind = logged_kind(exception)
+        refusal = account.refusal()
+        if refusal is not None:
+            kind = logged_kind(refusal)
         members, status, headers = {"errors": [entry(kind)]}, kind.status, kind.headers
     return answer(members, status, {**account.headers, **headers}, media_type or JSON)
 

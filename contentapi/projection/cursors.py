@@ -8,7 +8,6 @@ around a cursor (its log of queries, execute wrappers, errors in its own terms) 
 from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
-from time import monotonic
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -61,9 +60,7 @@ def executed(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, p
         return cast("PGresult", wrap(cursor).execute(query, parameters))
     connection.validate_no_broken_transaction()
     with connection.wrap_database_errors:
-        result: PGresult = cursor.execute(query, parameters)
-    connection.answered_at = monotonic()
-    return result
+        return cast("PGresult", cursor.execute(query, parameters))
 
 
 def column(result: PGresult, number: int) -> list[bytes]:

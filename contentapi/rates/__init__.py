@@ -72,11 +72,11 @@ class Account:
             self.charge_for_asking()
             self.charge(total, is_write=is_write)
 
-    def refusal(self) -> RateLimited | None:
-        """Take for a request that has failed what each takes; return what is to be told where that is not left."""
+    def refusal(self) -> Exception | None:
+        """Take for a request that has failed what each takes; return why that cannot be."""
         try:
-            self.charge(1)
-        except RateLimited as refusal:
+            self.charge_for_asking()
+        except Exception as refusal:  # noqa: BLE001 - a failed request has no other edge above it
             return refusal
         return None
 

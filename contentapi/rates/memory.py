@@ -93,15 +93,13 @@ class InProcess(Storage, MovingWindowSupport):
         """
         with self._lock:
             now = self.clock()
-            windows: list[Window] = []
-            for key, limit, expiry, amount in spendings:
-                window = self._window(key, expiry, now)
+            windows = [self._window(key, expiry, now) for key, _, expiry, _ in spendings]
+            for window, (key, limit, expiry, amount) in zip(windows, spendings, strict=True):
                 window.drop_older_than(now - expiry)
-                if window in windows:  # several are of one key
+                if len(spendings) > 1:  # several may be of one key
                     amount = sum(other for place, _, _, other in spendings if place == key)
                 if window.used + amount > limit:
                     return None
-                windows.append(window)
             left = []
             for window, (_, limit, expiry, amount) in zip(windows, spendings, strict=True):
                 left.append(window.take(now, limit, expiry, amount))

@@ -1,18 +1,21 @@
 """Connections that stay open: whether one still works is mostly seen without asking the server."""
 
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from threading import Barrier
 from typing import Any
 
 import psycopg
 import pytest
-from django.db import DataError, OperationalError, connection, transaction
+from django.db import DataError, OperationalError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
-from blog.models import Author
+from blog.models import Author, PostStatus
 from blog.selectors import AuthorRow
 from contentapi.errors import Unavailable, from_exception
 from contentapi.postgresql.threads import connection_of
 from contentapi.projection import PreparedInsert, PreparedQuery
-from contentapi.projection.cursors import MOST_PREPARED, column, executed
+from contentapi.projection.cursors import MOST_PREPARED, as_texts, column, executed
 from tests.factories import make_author
 
 
@@ -113,3 +116,36 @@ def test_a_connection_prepares_no_more_statements_than_its_limit() -> None:
         held = cursor.fetchone()
     assert held == (MOST_PREPARED,)
     assert len(connection_of("default").prepared.names) == MOST_PREPARED
+
+
+@pytest.mark.django_db
+def test_values_are_written_as_text_each_as_what_it_is() -> None:
+    connection.ensure_connection()
+    now = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+
+    assert as_texts([None, now, now, "é", PostStatus.DRAFT, 7, True, [], None, None, "é"], connection.connection) == [
+        None,
+        *[b"2026-11-21T09:30:00+00:00"] * 2,
+        "é".encode(),
+        b"draft",
+        b"7",
+        b"t",
+        b"{}",
+        None,
+        None,
+        "é".encode(),
+    ]
+
+
+def test_each_thread_has_its_own_connection() -> None:
+    def look(_: int) -> tuple[Any, Any]:
+        started.wait()
+        return connection_of("default"), connections["default"]
+
+    started = Barrier(2)
+    with ThreadPoolExecutor(2) as threads:
+        (here, here_again), (there, there_again) = threads.map(look, range(2))
+
+    assert here is here_again
+    assert there is there_again
+    assert here is not there

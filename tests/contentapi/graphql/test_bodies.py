@@ -294,3 +294,10 @@ def test_any_variables_are_answered_without_a_fault_of_ours(query: str, variable
     answer = post_to_graphql({"query": query, "variables": variables})
 
     assert answer.status in (200, 294, 400, 401)
+
+
+@pytest.mark.parametrize("text", [r'"\u0000"', r'{"\u0000": 1}', r'{"b": ["x", {"c": "\u0000"}]}'])
+def test_an_escape_is_looked_at_in_a_short_body_too(post: Post, text: str) -> None:
+    answer = post(with_variables(text))
+
+    assert (answer.status, answer.body["errors"][0]["message"]) == (400, STORABLE)

@@ -239,3 +239,13 @@ def test_the_whole_schema_can_be_asked_for_with_everything_in_it(post: Post) -> 
     )
 
     assert post({"query": query}).data["__schema"]["queryType"]["name"] == "Query"
+
+
+@pytest.mark.parametrize(("number", "status"), [(58, 200), (59, 400)])
+def test_values_are_counted_where_a_body_is_long_enough_for_too_many(
+    post: Post, settings: Settings, number: int, status: int
+) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_values=61)
+    body = {"query": "{ __typename }", "variables": {"a": [1] * number}}  # three besides: the object, a name, the list
+
+    assert post(body).status == status

@@ -1,18 +1,29 @@
 """Operations made ready: variables and arguments come out as graphql-core's own would, and threads share them."""
 
+import gc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from typing import Any
 
 import pytest
-from graphql import GraphQLError, OperationDefinitionNode, build_schema, get_argument_values, get_variable_values, parse
+from graphql import (
+    FieldNode,
+    GraphQLError,
+    GraphQLList,
+    GraphQLNonNull,
+    OperationDefinitionNode,
+    build_schema,
+    get_argument_values,
+    get_variable_values,
+    parse,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contentapi.graphql.costs import OperationCost, Sum
 from contentapi.graphql.documents import DOCUMENTS, DocumentRefused, operation_of
-from contentapi.graphql.operations import Fragments, Operation
+from contentapi.graphql.operations import Fragments, Operation, is_constant
 from contentapi.graphql.projections import argument_reader
 from contentapi.graphql.schema import SCHEMA as OURS
 from contentapi.identity import ALL_SCOPES, ANONYMOUS, Actor, Role
@@ -49,7 +60,11 @@ VARIABLES = st.dictionaries(st.sampled_from("abcde"), INPUTS, max_size=5)
 
 
 def operation(head: str, field: str) -> Operation:
-    document = parse(f"query Q{head} {{ {field} }}")
+    return ready(f"query Q{head} {{ {field} }}")
+
+
+def ready(text: str) -> Operation:
+    document = parse(text)
     node = document.definitions[0]
     assert isinstance(node, OperationDefinitionNode)
     return Operation(SCHEMA, Fragments(document), node, OperationCost(is_write=False, total=Sum(), defaults={}))
@@ -163,3 +178,48 @@ def test_an_operation_that_is_not_there_is_refused_each_time(text: str, name: st
     for _ in range(2):
         with pytest.raises(DocumentRefused, match=message):
             operation_of(OURS, text, name)
+
+
+CONNECTION = "postsConnection(filter: $f, first: 1) { edges { cursor } }"
+
+
+def test_ever_new_documents_leave_nothing_of_their_types_behind() -> None:
+    def coerce(number: int) -> None:
+        text = f"query q{number}($id: ID!, $f: PostFilter!) {{ post(id: $id) {{ id }} {CONNECTION} }}"
+        chosen = ready(f"query q{number}($a: Int!, $c: [Int!]!, $d: In!) {{ {FIELDS[0]} }}")
+        chosen.values_of({"a": number, "c": [1], "d": {"x": 1}}, hide_suggestions=False)
+        operation_of(OURS, text, None).values_of({"id": "1", "f": {}}, hide_suggestions=False)
+
+    def wrappers() -> int:
+        DOCUMENTS.clear()
+        gc.collect()
+        return sum(isinstance(each, GraphQLNonNull | GraphQLList) for each in gc.get_objects())
+
+    coerce(0)
+    before = wrappers()
+    for number in range(1, 30):
+        coerce(number)
+
+    assert wrappers() == before
+
+
+@pytest.mark.parametrize(
+    ("field", "constant"),
+    [
+        ("d { a b }", True),
+        ("d(a: $x) @skip(if: $y) { a b }", True),  # which decides whether the field is there, not what is below it
+        ("d { a @include(if: $y) }", False),
+        ("d { a(b: $x) }", False),
+        ("d { c { a(b: $x) } }", False),
+        ("d { ...F }", False),
+        ("d { ... on In { a } }", False),
+        ("d", False),
+    ],
+)
+def test_it_is_known_what_no_variable_changes(field: str, constant: bool) -> None:  # noqa: FBT001
+    [definition] = parse(f"query ($x: Int, $y: Boolean!) {{ {field} }}").definitions
+    assert isinstance(definition, OperationDefinitionNode)
+    [node] = definition.selection_set.selections
+    assert isinstance(node, FieldNode)
+
+    assert is_constant(node) is constant

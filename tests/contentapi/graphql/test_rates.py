@@ -1,6 +1,8 @@
 """Rate limits at the endpoint, and at every other address of the API."""
 
+import json
 import re
+from io import BytesIO
 from typing import Any
 
 import msgspec
@@ -8,7 +10,10 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from contentapi import rates
+from contentapi.graphql.view import respond
 from contentapi.identity import Role
+from contentapi.rates import reset
 from tests.conftest import Answer, GraphQL, api_key_of
 from tests.contentapi.graphql.conftest import Post, error_entry
 from tests.factories import make_actor, make_author
@@ -212,3 +217,44 @@ def test_scripts_of_other_origins_may_read_the_headers(client: Client, settings:
 
     exposed = answer.headers["Access-Control-Expose-Headers"].split(", ")
     assert {"ratelimit", "ratelimit-policy", "retry-after"} <= set(exposed)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_what_is_refused_for_its_cost_is_charged_for_asking(
+    post: Post,
+    settings: Settings,
+    known: bool,  # noqa: FBT001
+) -> None:
+    dear = {"query": "{ posts(limit: 50) { comments { id } } }"}
+    if known:
+        assert post(dear).status == 200
+    reset()
+    limited(settings, anonymous="8/minute")
+    post({"query": "{ posts(limit: 30) { comments { id } } }"})  # 3030, which takes 4
+
+    answers = [post(dear), post(dear), post(HELLO)]
+
+    assert [answer.status for answer in answers] == [429, 429, 200]
+    assert [left(answer) for answer in answers] == [{"anonymous": 3}, {"anonymous": 2}, {"anonymous": 1}]
+
+
+@pytest.mark.parametrize("content", [b'{"query": "{ __typename }"}', b"{"])
+def test_a_counter_that_fails_is_a_failure_of_ours(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    class Failing:
+        def take(self, *_: Any) -> Any:
+            raise RuntimeError("no counter")
+
+    monkeypatch.setattr(rates, "counter", Failing)
+
+    reply = respond(
+        {
+            "REQUEST_METHOD": "POST",
+            "CONTENT_TYPE": "application/json",
+            "CONTENT_LENGTH": str(len(content)),
+            "REMOTE_ADDR": "127.0.0.1",
+            "wsgi.input": BytesIO(content),
+        }
+    )
+
+    assert reply.status == 500
+    assert [error["extensions"]["code"] for error in json.loads(reply.body)["errors"]] == ["INTERNAL"]

@@ -246,3 +246,48 @@ def test_a_window_takes_no_cursor_of_another(bound_to: tuple[str, dict[str, str]
     with pytest.raises(Malformed, match="before must be a cursor of this connection"):
         asked_window("a", {"b": "c"}, before=cursor)
     assert asked_window(*bound_to, before=cursor).before == Position(1)
+
+
+ROOT = """
+query ($filter: PostFilter, $order: PostOrder, $first: Int, $last: Int, $after: String, $before: String) {
+  postsConnection(
+    filter: $filter, orderBy: $order, first: $first, last: $last, after: $after, before: $before
+  ) { edges { cursor node { id title } } pageInfo { hasNextPage hasPreviousPage } }
+}
+"""
+
+
+def test_a_statement_that_no_variable_changes_below_the_root_is_right_for_all_of_the_root() -> None:
+    fill()
+    first = run(ROOT, {"first": 2}, actor=ASKERS["operator"]).data["postsConnection"]["edges"][0]["cursor"]
+    last = run(ROOT, {"last": 2}, actor=ASKERS["operator"]).data["postsConnection"]["edges"][1]["cursor"]
+    windows: list[dict[str, Any]] = [
+        {"first": 2},
+        {"last": 2},
+        {"first": 2, "after": first},
+        {"last": 2, "before": last},
+        {"filter": {"status": "draft"}},
+        {"filter": {"status": "published"}},
+        {"filter": {"status": None}},
+        {"filter": None},
+        {"order": "updatedAtAsc"},
+        {"order": "createdAtAsc", "first": 2},
+        {"order": None, "last": 1},
+    ]
+    asked = [(window, actor) for window in windows for actor in ASKERS.values()]
+
+    def answers(*, cold: bool) -> list[bytes]:
+        contents = []
+        for window, actor in asked:
+            if cold:
+                STATEMENTS.clear()
+            contents.append(run(ROOT, window, actor=actor).content)
+        return contents
+
+    alone = answers(cold=True)
+    together = answers(cold=False)
+    asked.reverse()
+
+    assert together == alone
+    assert answers(cold=False) == alone[::-1]
+    assert len(set(alone)) > len(windows)
