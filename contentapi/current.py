@@ -1,7 +1,7 @@
 """Settings that each request asks for, near at hand.
 
-Django's `settings` looks an attribute up by a function in Python, and a request asks for some twenty: four microseconds of
-the twenty that `{ __typename }` takes. What every request asks for is asked for here, all else of `settings`. What
+Django's `settings` looks an attribute up by a function in Python, and a request asks for some twenty: four microseconds
+of the twenty that `{ __typename }` takes. What every request asks for is asked for here, all else of `settings`. What
 changes by `override_settings` in a test changes here, too.
 """
 
