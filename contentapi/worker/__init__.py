@@ -3,42 +3,27 @@
 gunicorn's own hands each request from its main thread to a pool, and each connection back, by a queue and a pipe, and
 reads every head anew: together several times the work of a small request. Here each thread waits for whichever
 connection is ready, answers its request, and lets it wait again; the main thread takes connections and ends idle ones.
-
-How a request is to be read is gunicorn's say. But a client repeats the head of its requests, with another length of the
-body at most: what gunicorn has made of a head is kept for as long as its connection. A request that is not of such a
-head and its whole body goes gunicorn's way, and so do all failures.
+What is read of a connection is in `connections`, what is sent in `responses`. All failures go gunicorn's way.
 """
 
 import errno
 import os
-import re
 import select
 import socket
 import time
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from functools import lru_cache
 from io import BytesIO
 from types import FrameType
-from typing import Any, NamedTuple
 
 from gunicorn.config import Config
 from gunicorn.glogging import Logger
-from gunicorn.http import get_parser, wsgi
 from gunicorn.http.message import Request
-from gunicorn.util import http_date, is_hoppish
-from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
+from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, STOP_KEEPALIVE_LINGER, ThreadWorker
 
-READ_AT_ONCE = 64 * 1024  # bytes
-MOST_HEADS = 8  # of a connection: a client has few
-LONGEST_HEAD = 8 * 1024  # bytes; longer ones are not kept
-MOST_DIGITS = 9  # of a body's length
-LENGTH = re.compile(rb"\r\n[Cc]ontent-[Ll]ength: ([0-9]{1,%d})\r\n" % MOST_DIGITS)
-NOT_REPEATED = {"wsgi.input", "wsgi.early_hints"}  # they belong to one request
-SENT_TOGETHER = 64 * 1024  # bytes; to copy more than that would take longer than to send it by itself
-BODILESS = ("1", "204", "304")  # how these statuses begin (RFC 9112, section 6.3)
-MOST_NAMES = 100
+from contentapi.worker.connections import Connection, Known
+from contentapi.worker.responses import Response
+
 GONE = {errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN}
 NO_MORE = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
@@ -139,7 +124,7 @@ class Worker(GracefulWorker):
                     except Exception:
                         self.log.exception("A connection is lost.")  # and this thread is not
 
-    def serve(self, connection: "Connection") -> None:
+    def serve(self, connection: Connection) -> None:
         """Answer one request, and let its connection wait for the next."""
         keep = False
         try:
@@ -156,7 +141,7 @@ class Worker(GracefulWorker):
         else:
             self.end(connection, graceful=True)
 
-    def wait_for_request(self, connection: "Connection") -> None:
+    def wait_for_request(self, connection: Connection) -> None:
         linger = self.keepalive if self.alive else min(self.keepalive, STOP_KEEPALIVE_LINGER)
         connection.timeout = time.monotonic() + linger
         events = select.EPOLLIN | select.EPOLLONESHOT
@@ -169,12 +154,12 @@ class Worker(GracefulWorker):
         except OSError:  # who took it out meanwhile has ended it
             self.log.debug("A connection was ended before it could wait.")
 
-    def end(self, connection: "Connection", *, graceful: bool = False) -> None:
+    def end(self, connection: Connection, *, graceful: bool = False) -> None:
         with suppress(OSError):  # gunicorn has closed it where an answer broke off
             connection.close(graceful=graceful)
         self.method_queue.defer(self.count_connections, -1)
 
-    def handle_request(self, req: Request, conn: "Connection") -> bool:
+    def handle_request(self, req: Request, conn: Connection) -> bool:
         if not self.may_keep:
             req.force_close()
         keep: bool = super().handle_request(req, conn)
@@ -182,7 +167,7 @@ class Worker(GracefulWorker):
             conn.learn(req)
         return keep
 
-    def answer(self, known: "Known", connection: "Connection") -> bool:
+    def answer(self, known: Known, connection: Connection) -> bool:
         """Answer a request as `handle` does, hooks apart. Returns whether its connection may be kept."""
         head, length, body = known
         environ = {**head.environ, "CONTENT_LENGTH": length, "wsgi.input": BytesIO(body)}
@@ -220,165 +205,3 @@ def is_for(cfg: Config) -> bool:
     """Say whether a configuration is for `Worker`: on Linux, without TLS, HTTP/2 and the PROXY protocol."""
     is_plain = not cfg.is_ssl and "h2" not in cfg.http_protocols and cfg.proxy_protocol == "off"
     return is_plain and cfg.protocol == "http" and hasattr(select, "epoll")
-
-
-class Head(NamedTuple):
-    """What gunicorn has made of the head of a request."""
-
-    request: Request
-    environ: Mapping[str, Any]
-
-
-class Known(NamedTuple):
-    """A request with a known head."""
-
-    head: Head
-    length: str
-    body: bytes
-
-
-class Connection(TConn):  # type: ignore[misc]
-    """A connection, and the heads that were read on it, by what stands before and after the length of the body."""
-
-    def __init__(self, cfg: Config, client: socket.socket, address: Any, server: Any) -> None:
-        super().__init__(cfg, client, address, server)
-        self.sock.settimeout(None)
-        self.number = self.sock.fileno()
-        self.parser = get_parser(cfg, self.sock, address)
-        self.initialized = self.data_ready = True  # what gunicorn would do, and wait for, with a connection of its own
-        self.heads: list[tuple[bytes, bytes, Head]] = []
-        self.unknown: tuple[bytes, bytes] | None = None  # the head that is gunicorn's to read
-
-    def has_read_ahead(self) -> bool:
-        return bool(self.parser.unreader.buf.tell())
-
-    def is_ready(self) -> bool:
-        """Say whether a thread has something to do with it."""
-        poll = select.poll()
-        poll.register(self.number, select.POLLIN | (select.POLLOUT if self.has_read_ahead() else 0))
-        return bool(poll.poll(0))
-
-    def known_request(self) -> Known | None:
-        """Return the next request; None where gunicorn has to read it. Raises `OSError`."""
-        self.unknown = None
-        if self.has_read_ahead():
-            return None
-        data = self.sock.recv(READ_AT_ONCE, socket.MSG_DONTWAIT)
-        for before, after, head in self.heads:
-            if data.startswith(before):
-                start = len(before)
-                place = data.find(b"\r", start, start + MOST_DIGITS + 1)
-                length = data[start:place]
-                if length.isdigit() and data.startswith(after, place):
-                    body = data[place + len(after) :]
-                    if len(body) == int(length):
-                        return Known(head, length.decode(), body)
-        self.unknown = around_length(data)
-        self.parser.unreader.unread(data)
-        return None
-
-    def learn(self, request: Request) -> None:
-        """Keep what gunicorn has made of a head, where nothing but the length of the body can differ the next time."""
-        if self.unknown is None or sum(map(len, self.unknown)) > LONGEST_HEAD or not is_repeatable(request):
-            return
-        _, environ = wsgi.create(request, self.sock, self.client, self.server, self.cfg)
-        environ["wsgi.multithread"] = True
-        kept = {name: environ[name] for name in environ.keys() - NOT_REPEATED}
-        self.heads = [(*self.unknown, Head(request, kept)), *self.heads[: MOST_HEADS - 1]]
-
-
-def around_length(data: bytes) -> tuple[bytes, bytes] | None:
-    """Return what stands in the head of one whole request before and after the length of its body."""
-    end = data.find(b"\r\n\r\n") + 4
-    found = LENGTH.search(data, 0, end)
-    if found is None or end < 4 or len(data) - end != int(found[1]):
-        return None
-    return data[: found.start(1)], data[found.end(1) : end]
-
-
-def is_repeatable(request: Request) -> bool:
-    names = [name for name, _ in request.headers]
-    return (
-        request.version == (1, 1)
-        and request.method in ("POST", "PUT", "PATCH", "DELETE", "GET")
-        and names.count("CONTENT-LENGTH") == 1
-        and not {"EXPECT", "UPGRADE", "TRANSFER-ENCODING"} & set(names)
-        and not request.should_close()
-    )
-
-
-class Response(wsgi.Response):  # type: ignore[misc]
-    """gunicorn's response, quick where a list has the whole body. Its checks of headers are made once for their names;
-    values are text in one line each time.
-    """
-
-    status: Any
-    response_length: int | None
-    headers_sent: bool
-
-    def should_close(self) -> bool:
-        """Say whether the connection ends with this answer: no request that is repeatable asks for it."""
-        if self.response_length is None:
-            return bool(super().should_close())
-        return bool(self.must_close)
-
-    def start_response(self, status: str, headers: Any, exc_info: Any = None) -> Any:
-        if exc_info is not None or self.status is not None or status not in STATUSES or not self.has_taken(headers):
-            return super().start_response(status, headers, exc_info)
-        self.status, self.status_code = status, int(status[:3])
-        return self.write
-
-    def has_taken(self, headers: list[tuple[str, str]]) -> bool:
-        names = tuple([name for name, _ in headers])
-        if names not in KNOWN_NAMES:
-            return False
-        values = "".join([value for _, value in headers])
-        if not values.isascii() or not values.isprintable():
-            return False
-        self.headers, self.response_length = headers, int(headers[KNOWN_NAMES[names]][1])
-        return True
-
-    def process_headers(self, headers: Any) -> None:
-        super().process_headers(headers)
-        names = tuple(name for name, _ in headers)
-        status = str(self.status)
-        has_length = "Content-Length" in names and sum(name.lower() == "content-length" for name in names) == 1
-        is_plain = isinstance(headers, list) and not any(is_hoppish(name) for name in names)
-        if has_length and is_plain and not status.startswith(BODILESS):
-            if len(KNOWN_NAMES) < MOST_NAMES:
-                KNOWN_NAMES[names] = names.index("Content-Length")
-            if len(STATUSES) < MOST_NAMES:
-                STATUSES.add(status)
-
-    def write_all(self, items: Iterable[bytes]) -> None:
-        body = items[0] if isinstance(items, list) and len(items) == 1 else None
-        if not isinstance(body, bytes) or len(body) != self.response_length or self._omits_body or self.headers_sent:
-            for item in items:
-                self.write(item)
-            self.close()
-            return
-        head = "".join([*self.default_headers(), *[f"{name}: {value}\r\n" for name, value in self.headers], "\r\n"])
-        self.headers_sent, self.sent = True, len(body)
-        if self.sent <= SENT_TOGETHER:
-            self.sock.sendall(head.encode("latin-1") + body)
-        else:
-            self.sock.sendall(head.encode("latin-1"), socket.MSG_MORE)
-            self.sock.sendall(body)
-
-    def default_headers(self) -> list[str]:
-        if self.chunked or self.upgrade:
-            parts: list[str] = super().default_headers()
-            return parts
-        connection = "close" if self.should_close() else "keep-alive"
-        now = date(int(time.time()))
-        return [f"HTTP/1.1 {self.status}\r\nServer: {self.version}\r\nDate: {now}\r\nConnection: {connection}\r\n"]
-
-
-STATUSES: set[str] = set()
-KNOWN_NAMES: dict[tuple[str, ...], int] = {}
-
-
-@lru_cache(2)
-def date(second: int) -> str:
-    text: str = http_date(second)
-    return text
