@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
 from io import BytesIO
-from random import getrandbits
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -23,7 +22,7 @@ from contentapi.graphql.view import respond
 from contentapi.origins import is_our_host
 from contentapi.postgresql.threads import look_after_connections
 from contentapi.rates import UNMETERED
-from contentapi.requests import Reply, current_request_id
+from contentapi.requests import Reply, current_request_id, new_request_id
 from contentapi.routes import Routes
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class FrontDoor:
         answer = self.responder(environ) if is_plain(environ) else None
         if answer is None:
             return self.django(environ, start_response)
-        request_id = f"{getrandbits(128):032x}"
+        request_id = new_request_id()
         token = current_request_id.set(request_id)
         try:
             look_after_connections()

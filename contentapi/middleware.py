@@ -1,7 +1,6 @@
 """What holds for every request: its id, which is in X-Request-ID, in error bodies and in each line logged for it; and
 its rate limit, where its view does not see to that itself."""
 
-import uuid
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -10,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 
 from contentapi.errors import RateLimited
 from contentapi.rates import Account
-from contentapi.requests import current_request_id
+from contentapi.requests import current_request_id, new_request_id
 from contentapi.rest import accept_of, error_response
 
 # Editors' pages and files: those who log in there are counted when they do.
@@ -20,7 +19,7 @@ ACCOUNT = "contentapi.account"
 
 def request_id(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     def middleware(request: HttpRequest) -> HttpResponse:
-        token = current_request_id.set(uuid.uuid4().hex)
+        token = current_request_id.set(new_request_id())
         try:
             response = get_response(request)
             response["X-Request-ID"] = current_request_id.get()

@@ -4,11 +4,17 @@ charges for it."""
 import logging
 from collections.abc import Callable
 from contextvars import ContextVar
+from random import getrandbits
 from typing import Any, NamedTuple, TypeVar
 
 View = TypeVar("View", bound=Callable[..., Any])
 
 current_request_id: ContextVar[str] = ContextVar("request_id", default="-")
+
+
+def new_request_id() -> str:
+    """Return 128 random bits: an id is told to everybody and guards nothing, so that they need not be unguessable."""
+    return f"{getrandbits(128):032x}"
 
 
 class Reply(NamedTuple):

@@ -36,7 +36,7 @@ from graphql import (
 )
 
 from contentapi.current import current
-from contentapi.graphql.limits import ENDLESS, exceeded
+from contentapi.graphql.limits import ENDLESS, exceeded, name_of
 from contentapi.graphql.projections import default_of
 from contentapi.pagination import DEFAULT_PAGE
 
@@ -127,7 +127,7 @@ def measure(schema: GraphQLSchema, document: DocumentNode) -> dict[str, Operatio
     """Measure the operations of a valid document, by their names; the one without a name has an empty one."""
     measuring = Measuring(schema, document)
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    return {node.name.value if node.name else "": measuring.operation(node) for node in operations}
+    return {name_of(node): measuring.operation(node) for node in operations}
 
 
 def require_affordable(cost: int) -> None:

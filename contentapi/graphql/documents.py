@@ -32,8 +32,8 @@ from contentapi.current import current
 from contentapi.errors import LimitExceeded
 from contentapi.graphql.costs import measure
 from contentapi.graphql.errors import ValidationFailed
-from contentapi.graphql.limits import MAX_NESTING, Sizes, exceeded, require_within_limits, sizes_of
-from contentapi.graphql.operations import Fragments, Operation, name_of
+from contentapi.graphql.limits import MAX_NESTING, Sizes, exceeded, name_of, require_within_limits, sizes_of
+from contentapi.graphql.operations import Fragments, Operation
 from contentapi.graphql.rules import all_of
 from contentapi.text import is_storable
 

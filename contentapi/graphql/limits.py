@@ -88,8 +88,13 @@ def sizes_of(document: DocumentNode) -> Sizes:
         if isinstance(node, OperationDefinitionNode):
             size, spreads = measured(node)
             add_all(size, spreads, fragments)
-            sizes[node.name.value if node.name else ""] = size
+            sizes[name_of(node)] = size
     return sizes
+
+
+def name_of(operation: OperationDefinitionNode) -> str:
+    """Return the name of an operation; it is empty for the one without a name."""
+    return operation.name.value if operation.name else ""
 
 
 def measured(definition: OperationDefinitionNode | FragmentDefinitionNode) -> Measured:

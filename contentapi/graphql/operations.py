@@ -153,7 +153,3 @@ def is_constant(node: FieldNode) -> bool:
     start, end = node.selection_set.loc.start, node.selection_set.loc.end
     selection = node.loc.source.body[start:end]
     return "$" not in selection and "..." not in selection
-
-
-def name_of(node: OperationDefinitionNode) -> str:
-    return node.name.value if node.name else ""
