@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.admission import identified
-from contentapi.bodies import JSON, decode, is_json, read_bytes
+from contentapi.bodies import JSON, decode, has_numbered_characters, is_json, read_bytes
 from contentapi.context import RequestContext
 from contentapi.current import current
 from contentapi.errors import MethodNotAllowed, NotAcceptable, UnsupportedMediaType
@@ -104,8 +104,8 @@ def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
     content = read_bytes(environ)
     body, _ = decode(content, BODY)
     most = current.environment.contentapi_max_values
-    if b"\\u" not in content and len(content) < 2 * most:
-        return body  # only an escape can say what cannot be stored, and each value takes two bytes or more
+    if len(content) < 2 * most and not has_numbered_characters(content):
+        return body  # each value takes two bytes or more
     values = require_storable(body.variables)
     if values > most:
         raise exceeded("number of values in variables", values, most, "contentapi_max_values")
