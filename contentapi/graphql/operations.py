@@ -75,21 +75,7 @@ class Operation:
         values = self.values_of(variables, hide_suggestions=hide_suggestions)
         if isinstance(values, list):
             return ExecutionResult(None, values)
-        executor = ProjectingExecutor(
-            self.schema,
-            self.fragments.definitions,
-            self.fragments.details,
-            None,
-            context,
-            self.node,
-            values,
-            default_field_resolver,
-            default_type_resolver,
-            default_field_resolver,
-            is_awaitable=assume_not_awaitable,  # resolvers here are synchronous
-            is_async_iterable=assume_not_async_iterable,
-            hide_suggestions=hide_suggestions,
-        )
+        executor = self.executor.for_request(context, values, hide_suggestions=hide_suggestions)
         errors = executor.collected_errors
         try:
             fields = self.root_fields(values) if self.varies else self.constant_fields
@@ -98,6 +84,24 @@ class Operation:
             errors.add(error, None)
             return ExecutionResult(None, errors.errors)
         return ExecutionResult(data, errors.errors or None)
+
+    @cached_property
+    def executor(self) -> ProjectingExecutor:
+        """An executor of this operation, for copies to be made of it."""
+        return ProjectingExecutor(
+            self.schema,
+            self.fragments.definitions,
+            self.fragments.details,
+            None,
+            None,
+            self.node,
+            VariableValues({}, {}),
+            default_field_resolver,
+            default_type_resolver,
+            default_field_resolver,
+            is_awaitable=assume_not_awaitable,  # resolvers here are synchronous
+            is_async_iterable=assume_not_async_iterable,
+        )
 
     def values_of(self, given: Mapping[str, Any], *, hide_suggestions: bool) -> VariableValues | list[GraphQLError]:
         """Return the variables' values, coerced; or what is wrong with them."""

@@ -33,11 +33,13 @@ from graphql import (
     is_non_null_type,
 )
 from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
+from graphql.execution.executor import CollectedErrors
 from graphql.execution.executor_throwing_on_incremental import ExecutorThrowingOnIncremental
 from graphql.execution.values import VariableValues
 from graphql.pyutils import Path
 from graphql.utilities import coerce_input_literal
 
+from contentapi.context import RequestContext
 from contentapi.graphql.limits import exceeded
 from contentapi.projection import (
     Connected,
@@ -150,15 +152,34 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
     root: RootField | None = None  # that is being executed
     fields_selected = 0  # of one operation, its fragments spread out, while statements are made for it
 
+    def for_request(
+        self, context: RequestContext, variables: VariableValues, *, hide_suggestions: bool
+    ) -> "ProjectingExecutor":
+        """Return a copy for one request, as `build_per_event_executor` does for an event.
+
+        A new executor and its `async_helpers` hold each other, and with them all that a request has made, until the
+        garbage collector finds them.
+        """
+        copy = object.__new__(type(self))
+        vars(copy).update(
+            vars(self),
+            context_value=context,
+            variable_values=variables,
+            hide_suggestions=hide_suggestions,
+            collected_errors=CollectedErrors(),
+            _relevant_sub_fields={},
+        )
+        return copy
+
     def execute_root_field(self, kind: GraphQLObjectType, root: RootField) -> Any:
         """Resolve and complete a field of the root type, as `execute_field` does."""
         self.root = root
-        returning = None
+        context, returning = self.context_value, None
         if kind is self.schema.mutation_type:
             if isinstance(root.projection, Projection):
                 written = get_named_type(root.field.type)
                 returning = Returning(self.reading_of(written, root.projection, root.details, root.path, is_list=False))
-            self.context_value = {**self.context_value, "returning": returning}  # of this field
+            self.context_value = {**context, "returning": returning}  # of this field
         info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
         try:
             arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}
@@ -169,6 +190,8 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         except Exception as error:  # noqa: BLE001 - whatever a resolver raises is an error of its field
             self.handle_field_error(error, root.field.type, root.details, root.path)
             return None
+        finally:
+            self.context_value = context  # a `Returning` leads back here: the two would hold each other
 
     def complete_value(
         self,

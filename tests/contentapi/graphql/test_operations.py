@@ -26,8 +26,9 @@ from contentapi.graphql.documents import DOCUMENTS, DocumentRefused, operation_o
 from contentapi.graphql.operations import Fragments, Operation, is_constant
 from contentapi.graphql.projections import argument_reader
 from contentapi.graphql.schema import SCHEMA as OURS
-from contentapi.identity import ALL_SCOPES, ANONYMOUS, Actor, Role
+from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role
 from tests.contentapi.projection.running import run
+from tests.factories import make_author
 from tests.thoroughness import examples
 
 SCHEMA = build_schema(
@@ -201,6 +202,61 @@ def test_ever_new_documents_leave_nothing_of_their_types_behind() -> None:
         coerce(number)
 
     assert wrappers() == before
+
+
+def left_to_the_collector(act: Callable[[], Any]) -> set[str]:
+    """Return the types of what an act leaves behind and references do not let go of."""
+    gc.collect()
+    gc.disable()
+    try:
+        act()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        return {f"{type(each).__module__}.{type(each).__name__}" for each in gc.garbage}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ __typename }",
+        "{ posts { id author { name } comments { id @skip(if: false) } } }",
+        "mutation ($input: CreatePostInput!) { createPost(input: $input) { id author { name } } }",
+        "mutation ($input: CreatePostInput!) { createPost(input: $input) { id author { posts { id } } } }",
+        "{ __schema { types { name fields { name } } } }",
+    ],
+)
+def test_an_execution_leaves_nothing_to_the_garbage_collector(text: str) -> None:
+    operation = operation_of(OURS, text, None)
+    variables = {"input": {"title": "Soup", "body": "Boil.", "authorId": str(make_author().pk)}}
+
+    def execute() -> None:
+        assert not operation.execute(variables, {"actor": OPERATOR}).errors
+
+    execute()  # the first time statements are made
+
+    left = left_to_the_collector(execute)
+    assert not {name for name in left if name.startswith(("graphql.", "contentapi.", "blog."))}
+
+
+@pytest.mark.django_db
+def test_executions_share_no_errors_and_no_selection() -> None:
+    text = (
+        'query ($b: Boolean!) { __type(name: "Post") { name kind @skip(if: $b) } post(id: 0) { title @skip(if: $b) } }'
+    )
+    shared = operation_of(OURS, text, None)
+    actor = Actor(role=Role.READER, scopes=frozenset())
+    bad = operation_of(OURS, "{ posts(limit: 0) { id } }", None)
+
+    answers = [shared.execute({"b": skipped}, {"actor": actor}).data for skipped in (True, False, True)]
+    failures = [bad.execute({}, {"actor": actor}).errors for _ in range(2)]
+
+    assert [sorted(data["__type"]) for data in answers if data] == [["name"], ["kind", "name"], ["name"]]
+    assert [len(errors or []) for errors in failures] == [1, 1]
 
 
 @pytest.mark.parametrize(
