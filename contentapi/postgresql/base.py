@@ -14,6 +14,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.prepared = None  # there is no pool that would hand out one that has been used
         return super().get_new_connection(conn_params)
 
+    def get_autocommit(self) -> bool:
+        """Return Django's answer; without a look at whether there is a connection where there is one."""
+        return bool(self.autocommit if self.connection is not None else super().get_autocommit())
+
     def is_usable(self) -> bool:
         """Say whether the connection still works.
 

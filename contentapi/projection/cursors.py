@@ -11,7 +11,7 @@ from datetime import datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
-from psycopg import Connection, DataError, OperationalError
+from psycopg import Connection, DataError, Error, OperationalError
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
@@ -54,13 +54,16 @@ def executed(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, p
         connection.close_if_health_check_failed()
     if connection.connection is None:
         connection.ensure_connection()
-    cursor: Any = LibpqCursor(connection, sql, prepare=prepare)
     if connection.queries_logged or connection.execute_wrappers:
         wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+        cursor = LibpqCursor(connection, sql, prepare=prepare)
         return cast("PGresult", wrap(cursor).execute(query, parameters))
     connection.validate_no_broken_transaction()
-    with connection.wrap_database_errors:
-        return cast("PGresult", cursor.execute(query, parameters))
+    try:
+        return run(connection, sql, parameters, prepare=prepare)
+    except Error:
+        with connection.wrap_database_errors:
+            raise
 
 
 def column(result: PGresult, number: int) -> list[bytes]:
@@ -73,7 +76,6 @@ class LibpqCursor:
 
     def __init__(self, wrapper: Any, sql: bytes, *, prepare: bool) -> None:
         self.wrapper = wrapper
-        self.connection: Connection[Any] = wrapper.connection
         self.sql = sql
         self.prepare = prepare
 
@@ -83,19 +85,25 @@ class LibpqCursor:
         return SimpleNamespace(query=self.sql)
 
     def execute(self, query: str, parameters: Sequence[Any]) -> PGresult:  # noqa: ARG002 - Django's call
-        raw = self.connection.pgconn
-        if not self.connection.autocommit and raw.transaction_status == TransactionStatus.IDLE:
-            self.connection.execute("")  # psycopg begins the transaction
-        values = as_texts(parameters, self.connection)
-        if self.prepare:
-            prepared = self.wrapper.prepared
-            if prepared is None:
-                prepared = self.wrapper.prepared = Prepared()
-            result = raw.exec_prepared(prepared.name_of(self.connection, self.sql), values)
-        else:
-            result = raw.exec_params(self.sql, values)
-        expect(result, ExecStatus.TUPLES_OK)
-        return result
+        return run(self.wrapper, self.sql, parameters, prepare=self.prepare)
+
+
+def run(wrapper: Any, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
+    """Execute a statement on the connection of a Django wrapper. Raises psycopg's errors."""
+    connection: Connection[Any] = wrapper.connection
+    raw = connection.pgconn
+    if not connection.autocommit and raw.transaction_status == TransactionStatus.IDLE:
+        connection.execute("")  # psycopg begins the transaction
+    values = as_texts(parameters, connection)
+    if prepare:
+        prepared = wrapper.prepared
+        if prepared is None:
+            prepared = wrapper.prepared = Prepared()
+        result = raw.exec_prepared(prepared.name_of(connection, sql), values)
+    else:
+        result = raw.exec_params(sql, values)
+    expect(result, ExecStatus.TUPLES_OK)
+    return result
 
 
 def expect(result: PGresult, status: ExecStatus) -> None:

@@ -1,6 +1,5 @@
 """Rows that are inserted; and what is selected of them, by the statement that inserts them."""
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,9 +51,7 @@ class PreparedInsert(Generic[M]):
         self.key = model._meta.pk
         self.fields: list[Any] = [field for field in model._meta.local_concrete_fields if not field.primary_key]
         self.defaults = {field.attname: field.get_default for field in self.fields}
-        self.names = [self.key.attname, *self.defaults]
         self.required: Any = model._meta.get_field(requiring) if requiring else None
-        self.pointing = self.fields.index(self.required) if requiring else None
         self.name = ("insert", model, requiring)
 
     def create(self, returning: Returning | None = None, /, **values: Any) -> M:
@@ -63,11 +60,10 @@ class PreparedInsert(Generic[M]):
         Raises the required model's `DoesNotExist`, what reading the selected arguments raises, and Django's database
         errors; in all cases nothing has been inserted.
         """
-        given = []
-        for name, default in self.defaults.items():
-            given.append(values.pop(name) if name in values else default())
-        if values:
-            raise TypeError(f"{self.model.__name__} has no columns {', '.join(sorted(values))}.")
+        given = {name: values[name] if name in values else default() for name, default in self.defaults.items()}
+        if not values.keys() <= given.keys():
+            unknown = ", ".join(sorted(values.keys() - given.keys()))
+            raise TypeError(f"{self.model.__name__} has no columns {unknown}.")
         using = self.using
         if returning is None or not self.is_projected_by(returning.reading):
             return self.row_of(self.alone.execute(using, None, self.bound(given)), given, using)
@@ -88,13 +84,13 @@ class PreparedInsert(Generic[M]):
     def is_projected_by(self, reading: Reading) -> bool:
         return isinstance(reading.projection, Projection) and reading.projection.model is self.model
 
-    def row_of(self, result: PGresult, given: Sequence[Any], using: str) -> M:
+    def row_of(self, result: PGresult, given: dict[str, Any], using: str) -> M:
+        """Return the row that was inserted, as `from_db` would, which sets each value by its field's descriptor."""
         if result.ntuples == 0:
             raise self.required.related_model.DoesNotExist
-        row = self.model.__new__(self.model)  # `from_db` would set each value by its field's descriptor
-        row._state = state = ModelState()
-        row.__dict__.update(zip(self.names, (int(result.get_value(0, 0) or 0), *given), strict=True))
+        row, state = self.model.__new__(self.model), ModelState()
         state.adding, state.db = False, using
+        row.__dict__ = {"_state": state, self.key.attname: int(result.get_value(0, 0) or 0), **given}
         return row
 
     @property
@@ -126,9 +122,9 @@ class PreparedInsert(Generic[M]):
         )
         return numbered(sql, (*values, *parameters), arguments)
 
-    def bound(self, given: list[Any]) -> list[Any]:
+    def bound(self, given: dict[str, Any]) -> list[Any]:
         """Return the values for the places of an insertion, given those of the fields."""
-        return given if self.pointing is None else [*given, given[self.pointing]]
+        return [*given.values(), given[self.required.attname]] if self.required else [*given.values()]
 
     def insertion(self, returned: str) -> tuple[str, tuple[None, ...]]:
         """Return SQL, and what stands for the values that are `bound` to its places."""

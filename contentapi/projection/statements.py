@@ -45,7 +45,7 @@ class Statement:
 
         Returns what the server sent.
         """
-        values = [*first, *self.values(inputs, len(first))]
+        values = first if len(first) == len(self.parameters) else [*first, *self.values(inputs, len(first))]
         result = executed(using, self.sql, self.numbered, values, prepare=self.is_worth_preparing)
         self.has_run = True
         return result
