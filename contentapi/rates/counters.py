@@ -88,10 +88,10 @@ class InThisProcess(MovingWindows):
         left = self.storage.spend(spendings)
         if left is None:
             return False, [self.refusal(key, charge) for charge in charges]
-        standings = []
-        for charge, (remaining, seconds) in zip(charges, left, strict=True):
-            standings.append(Standing(charge.limit, remaining, max(1, ceil(seconds))))
-        return True, standings
+        return True, [
+            Standing(charge.limit, remaining, ceil(seconds) or 1)
+            for charge, (remaining, seconds) in zip(charges, left, strict=True)
+        ]
 
     def place(self, key: str, charge: Charge) -> str:
         return f"{charge.terms.policy}/{charge.key or key}"

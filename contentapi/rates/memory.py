@@ -93,17 +93,19 @@ class InProcess(Storage, MovingWindowSupport):
         """
         with self._lock:
             now = self.clock()
-            windows = [self._window(key, expiry, now) for key, _, expiry, _ in spendings]
-            for window, (key, limit, expiry, amount) in zip(windows, spendings, strict=True):
+            windows = []
+            asked: dict[str, int] = {}  # several amounts may be of one key
+            for key, limit, expiry, amount in spendings:
+                window = self._window(key, expiry, now)
                 window.drop_older_than(now - expiry)
-                if len(spendings) > 1:  # several may be of one key
-                    amount = sum(other for place, _, _, other in spendings if place == key)
-                if window.used + amount > limit:
+                asked[key] = asked.get(key, 0) + amount
+                if window.used + asked[key] > limit:
                     return None
-            left = []
-            for window, (_, limit, expiry, amount) in zip(windows, spendings, strict=True):
-                left.append(window.take(now, limit, expiry, amount))
-            return left
+                windows.append(window)
+            return [
+                window.take(now, limit, expiry, amount)
+                for window, (_, limit, expiry, amount) in zip(windows, spendings, strict=True)
+            ]
 
     def _window(self, key: str, expiry: int, now: float) -> Window:
         window = self._windows.get(key)
