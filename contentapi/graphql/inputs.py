@@ -8,9 +8,9 @@ from graphql import (
     GraphQLInputObjectType,
     GraphQLInputType,
     Undefined,
+    get_nullable_type,
     is_input_object_type,
     is_leaf_type,
-    is_non_null_type,
     is_required_input_field,
 )
 from graphql.utilities import coerce_input_value
@@ -25,13 +25,23 @@ def coercion(kind: GraphQLInputType) -> Coerce:
 
     Only what belongs to the schema is kept: each document has lists and non-null types of its own.
     """
-    if is_non_null_type(kind):
-        return partial(coerce_not_null, coercion(kind.of_type))
-    if is_leaf_type(kind):
-        return partial(coerce_leaf, kind.coerce_input_value)
-    if is_input_object_type(kind) and not kind.is_one_of:
-        return input_object(kind)
+    nullable = get_nullable_type(kind)
+    null = None if nullable is kind else Undefined
+    if is_leaf_type(nullable):
+        return partial(coerce_leaf, nullable.coerce_input_value, null)
+    if is_input_object_type(nullable) and not nullable.is_one_of:
+        coerce = input_object(nullable)
+        return coerce if null is None else partial(coerce_not_null, coerce)
     return partial(coerce_as_ever, kind)
+
+
+def coerce_leaf(coerce: Coerce, null: Any, value: Any) -> Any:
+    if value is None:
+        return null
+    try:
+        return coerce(value)
+    except Exception:  # noqa: BLE001 - as graphql-core has it: whatever a scalar raises
+        return Undefined
 
 
 def coerce_not_null(coerce: Coerce, value: Any) -> Any:
@@ -40,15 +50,6 @@ def coerce_not_null(coerce: Coerce, value: Any) -> Any:
 
 def coerce_as_ever(kind: GraphQLInputType, value: Any) -> Any:
     return coerce_input_value(value, kind)
-
-
-def coerce_leaf(coerce: Coerce, value: Any) -> Any:
-    if value is None:
-        return None
-    try:
-        return coerce(value)
-    except Exception:  # noqa: BLE001 - as graphql-core has it: whatever a scalar raises
-        return Undefined
 
 
 @cache
