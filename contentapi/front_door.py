@@ -56,7 +56,7 @@ class FrontDoor:
         self.django = django
         self.routes = Routes(get_resolver().url_patterns)
         self.headers = headers_of_django(django)
-        self.vary = self.headers.pop("Vary", "")
+        self.vary = self.headers["Vary"]
 
     def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
         answer = self.responder(environ) if is_plain(environ) else None
@@ -69,10 +69,15 @@ class FrontDoor:
             status, headers, body = answer(environ)
         finally:
             current_request_id.reset(token)
-        vary = f"{headers['Vary']}, {self.vary}" if "Vary" in headers else self.vary
-        own = {**self.headers, **headers, "Vary": vary, "X-Request-ID": request_id}
-        start_response(REASONS.get(status, f"{status} Unknown"), list(own.items()))
+        start_response(REASONS.get(status) or f"{status} Unknown", self.whole(headers, request_id))
         return [body]
+
+    def whole(self, headers: dict[str, str], request_id: str) -> list[tuple[str, str]]:
+        """Return all headers of an answer, given its own: these win over Django's, but that both may vary it."""
+        if headers.keys().isdisjoint(self.headers):
+            return [*self.headers.items(), *headers.items(), ("X-Request-ID", request_id)]
+        vary = f"{headers['Vary']}, {self.vary}" if "Vary" in headers else self.vary
+        return list({**self.headers, **headers, "Vary": vary, "X-Request-ID": request_id}.items())
 
     def responder(self, environ: Mapping[str, Any]) -> Responder | None:
         """Return what answers a request without Django; None for what Django has to see to."""
