@@ -78,10 +78,10 @@ class Page:
     after: Position | None = None
     prefix: str = ""  # of the path, before the collection's own
 
-    def link_to(self, **place: Any) -> dict[str, str]:
-        """Return the header that leads to the page at another place."""
-        query = urlencode({**self.filters, "limit": self.limit, **place})
-        return {"Link": f'<{self.prefix}{self.collection}?{query}>; rel="next"'}
+    def link_to(self, name: str, place: int | str) -> dict[str, str]:
+        """Return the header that leads to the page at an offset or a cursor, in neither of which is a sign to quote."""
+        filters = f"{urlencode(self.filters)}&" if self.filters else ""
+        return {"Link": f'<{self.prefix}{self.collection}?{filters}limit={self.limit}&{name}={place}>; rel="next"'}
 
     def cursor_after(self, item: bytes) -> str:
         """Return the cursor of the page that begins after an item."""
@@ -220,8 +220,8 @@ def paged(
     if page.offset is None:
         cursor = page.cursor_after(items[page.limit - 1]) if len(items) > page.limit else None
         members["next_cursor"] = cursor
-        headers = {} if cursor is None else page.link_to(cursor=cursor)
+        headers = {} if cursor is None else page.link_to("cursor", cursor)
     else:
         members |= {"total": rows.count(), "offset": page.offset, "limit": page.limit}
-        headers = page.link_to(offset=first + page.limit) if first + page.limit < members["total"] else {}
+        headers = page.link_to("offset", first + page.limit) if first + page.limit < members["total"] else {}
     return Rendered(msgspec.json.encode(members), headers)
