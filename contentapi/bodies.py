@@ -73,9 +73,13 @@ def stands_once(content: bytes, whole: Any) -> bool:
     """Say whether it is plain that no member of an object stands twice in a JSON text, of which `whole` is the value.
 
     msgspec keeps the last of two. Where it writes the value with as many quotation marks as the text has, none has been
-    left out: marks within texts are written as such too, unless by their number.
+    left out: a mark within a text is written with one, or by its number. What only looks like such a number counts too
+    much, so that it is not plain.
     """
-    return not has_numbered_characters(content) and content.count(b'"') == msgspec.json.encode(whole).count(b'"')
+    marks = content.count(b'"')
+    if BACKSLASH in content:
+        marks += content.count(b"\\u0022")
+    return marks == msgspec.json.encode(whole).count(b'"')
 
 
 def has_numbered_characters(content: bytes) -> bool:

@@ -56,7 +56,7 @@ class FrontDoor:
         self.django = django
         self.routes = Routes(get_resolver().url_patterns)
         self.headers = headers_of_django(django)
-        self.vary = self.headers["Vary"]
+        self.vary = self.headers["Vary"]  # by `Origin`, as django-cors-headers says of every answer
 
     def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
         answer = self.responder(environ) if is_plain(environ) else None

@@ -79,7 +79,7 @@ class Page:
     prefix: str = ""  # of the path, before the collection's own
 
     def link_to(self, name: str, place: int | str) -> dict[str, str]:
-        """Return the header that leads to the page at an offset or a cursor, in neither of which is a sign to quote."""
+        """Return the header that leads to the page at an offset or a cursor: digits, letters, `.`, `-` and `_`."""
         filters = f"{urlencode(self.filters)}&" if self.filters else ""
         return {"Link": f'<{self.prefix}{self.collection}?{filters}limit={self.limit}&{name}={place}>; rel="next"'}
 

@@ -26,12 +26,12 @@ def coercion(kind: GraphQLInputType) -> Coerce:
     Only what belongs to the schema is kept: each document has lists and non-null types of its own.
     """
     nullable = get_nullable_type(kind)
-    null = None if nullable is kind else Undefined
+    is_required = nullable is not kind
     if is_leaf_type(nullable):
-        return partial(coerce_leaf, nullable.coerce_input_value, null)
+        return partial(coerce_leaf, nullable.coerce_input_value, Undefined if is_required else None)
     if is_input_object_type(nullable) and not nullable.is_one_of:
         coerce = input_object(nullable)
-        return coerce if null is None else partial(coerce_not_null, coerce)
+        return partial(coerce_not_null, coerce) if is_required else coerce
     return partial(coerce_as_ever, kind)
 
 

@@ -158,7 +158,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         """Return a copy for one request, as `build_per_event_executor` does for an event.
 
         A new executor and its `async_helpers` hold each other, and with them all that a request has made, until the
-        garbage collector finds them.
+        garbage collector finds them. What is not replaced here is read only, or for async and `@stream`: of no use.
         """
         copy = object.__new__(type(self))
         vars(copy).update(

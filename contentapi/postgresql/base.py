@@ -15,7 +15,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return super().get_new_connection(conn_params)
 
     def get_autocommit(self) -> bool:
-        """Return Django's answer; without a look at whether there is a connection where there is one."""
+        """Return Django's answer, without its look for an event loop where there is a connection."""
         return bool(self.autocommit if self.connection is not None else super().get_autocommit())
 
     def is_usable(self) -> bool:

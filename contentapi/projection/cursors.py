@@ -2,7 +2,7 @@
 
 psycopg's own cursors wait in an event loop, so that Ctrl-C and asyncio can interrupt them; a server needs neither, for
 its statements end by their time-outs, and the loop costs as much as the rest of a small statement. What Django wraps
-around a cursor (its log of queries, execute wrappers, errors in its own terms) stays around this one.
+around a cursor stays: errors in its own terms and, where they are asked for, its log of queries and execute wrappers.
 """
 
 from collections import OrderedDict

@@ -85,7 +85,10 @@ class PreparedInsert(Generic[M]):
         return isinstance(reading.projection, Projection) and reading.projection.model is self.model
 
     def row_of(self, result: PGresult, given: dict[str, Any], using: str) -> M:
-        """Return the row that was inserted, as `from_db` would, which sets each value by its field's descriptor."""
+        """Return the row that was inserted, as `from_db` would, but past its fields' descriptors.
+
+        Raises the required model's `DoesNotExist`.
+        """
         if result.ntuples == 0:
             raise self.required.related_model.DoesNotExist
         row, state = self.model.__new__(self.model), ModelState()

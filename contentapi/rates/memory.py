@@ -69,6 +69,7 @@ class InProcess(Storage, MovingWindowSupport):
     """The windows that were asked for last, up to a number of keys. Any thread may use it.
 
     A client that asks again and again stays, also while it is refused: ever new addresses push out idle ones first.
+    Where a key has no room, those named after it are left as they are.
     """
 
     STORAGE_SCHEME = None

@@ -12,8 +12,25 @@ from contentapi.bodies import VALUE, Repeated, stands_once, without_repetition
 from tests.thoroughness import examples
 
 SPACES = st.sampled_from(["", "", "", " ", "\n", "\t \r\n"])
-NAMES = st.sampled_from(['"a"', '"b"', '"\\u0061"', '""', '"a\\""', '"\\":"', '"a:b"', '"\\u003a"', '"é"', '"\\\\"'])
-LEAVES = st.sampled_from(["null", "1", "-0.5", "1e400", "9" * 40, '"x"', '"\\":"', '"{\\"a\\": 1}"', '":"', '"\\\\"'])
+NAMES = st.sampled_from(
+    [
+        '"a"',
+        '"b"',
+        '"\\u0061"',
+        '""',
+        '"a\\""',
+        '"\\":"',
+        '"a:b"',
+        '"\\u003a"',
+        '"é"',
+        '"\\\\"',
+        '"\\u0022"',
+        '"\\\\u0022"',
+    ]
+)
+LEAVES = st.sampled_from(
+    ["null", "1", "-0.5", "1e400", "9" * 40, '"x"', '"\\":"', '"{\\"a\\": 1}"', '":"', '"\\\\"', '"\\u0022"']
+)
 
 
 @st.composite
@@ -70,6 +87,8 @@ def test_what_stands_twice_is_found_and_nothing_else_is() -> None:
         '{"a":{"b":1},"a":{}}',
         '[{"a":"\\u0022:","a" :1}]',
         '{"a\\\\":1,"a\\\\" :2}',
+        '{"a":1,"a":"\\u0022\\u0022"}',
+        '{"a\\u0022":1,"a\\"":2}',
     ],
 )
 def test_a_member_that_stands_twice_is_refused(text: str) -> None:
@@ -83,6 +102,8 @@ def test_what_only_looks_like_it_is_not(text: str) -> None:
     without_repetition(text)
 
 
-@pytest.mark.parametrize("text", ['{"a":1,"b":{"a":2}}', '[{"a":1},{"a":2}]', "[]", '"x"', '{"a":"\\""}'])
+@pytest.mark.parametrize(
+    "text", ['{"a":1,"b":{"a":2}}', '[{"a":1},{"a":2}]', "[]", '"x"', '{"a":"\\""}', '{"a":"\\u00e9\\u0022"}']
+)
 def test_what_is_plain_takes_no_second_look(text: str) -> None:
     assert is_plainly_without_repetition(text)

@@ -63,7 +63,9 @@ def through_django() -> WSGIHandler:
 def answer_of(application: Any, request: dict[str, Any]) -> Answer:
     started: list[tuple[str, list[tuple[str, str]]]] = []
     parts: Iterable[bytes] = application(request, lambda status, headers: started.append((status, headers)))
-    return *started[0], b"".join(parts)
+    [(status, headers)] = started
+    assert len({name.lower() for name, _ in headers}) == len(headers)
+    return status, headers, b"".join(parts)
 
 
 def comparable(answer: Answer) -> tuple[int, dict[str, str], Any]:

@@ -62,8 +62,10 @@ def test_a_connection_that_ends_beneath_a_statement_is_unavailable() -> None:
     with pytest.raises(OperationalError) as gone:
         column(executed("default", "", b"SELECT 1", [], prepare=True), 0)
 
-    assert isinstance(from_exception(lost.value), Unavailable)
-    assert isinstance(from_exception(gone.value), Unavailable)
+    for trouble in (lost.value, gone.value):
+        assert isinstance(from_exception(trouble), Unavailable)
+        assert isinstance(trouble.__cause__, psycopg.Error)
+    assert connection.errors_occurred  # so that the next request looks whether it still works
     connection.close()
 
 

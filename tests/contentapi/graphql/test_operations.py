@@ -3,7 +3,7 @@
 import gc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any
 
 import pytest
@@ -244,19 +244,24 @@ def test_an_execution_leaves_nothing_to_the_garbage_collector(text: str) -> None
 
 
 @pytest.mark.django_db
-def test_executions_share_no_errors_and_no_selection() -> None:
-    text = (
-        'query ($b: Boolean!) { __type(name: "Post") { name kind @skip(if: $b) } post(id: 0) { title @skip(if: $b) } }'
-    )
-    shared = operation_of(OURS, text, None)
-    actor = Actor(role=Role.READER, scopes=frozenset())
-    bad = operation_of(OURS, "{ posts(limit: 0) { id } }", None)
+def test_executions_share_no_errors() -> None:
+    shared = operation_of(OURS, "query ($n: Int) { posts(limit: $n) { id } }", None)
 
-    answers = [shared.execute({"b": skipped}, {"actor": actor}).data for skipped in (True, False, True)]
-    failures = [bad.execute({}, {"actor": actor}).errors for _ in range(2)]
+    failures = [shared.execute({"n": limit}, {"actor": ANONYMOUS}).errors for limit in (0, 1, 0)]
+
+    assert [errors and len(errors) for errors in failures] == [1, None, 1]
+
+
+def test_an_execution_keeps_nothing_with_its_operation() -> None:
+    shared = operation_of(OURS, 'query ($b: Boolean!) { __type(name: "Post") { name kind @skip(if: $b) } }', None)
+    before = {name: copy(value) for name, value in vars(shared.executor).items()}
+
+    answers = [shared.execute({"b": skipped}, {"actor": ANONYMOUS}).data for skipped in (True, False, True)]
 
     assert [sorted(data["__type"]) for data in answers if data] == [["name"], ["kind", "name"], ["name"]]
-    assert [len(errors or []) for errors in failures] == [1, 1]
+    same = ("_relevant_sub_fields", "pending_incremental_futures", "background_futures", "context_value")
+    assert {name: vars(shared.executor)[name] for name in same} == {name: before[name] for name in same}
+    assert not vars(shared.executor)["_stream_usages"]
 
 
 @pytest.mark.parametrize(
