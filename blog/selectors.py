@@ -52,15 +52,18 @@ def posts_after(
     """Return posts newest first after a position: in one state, with a tag, of an author. Raises `Malformed`."""
     if status is not None and status not in PostStatus.values:
         raise Malformed(f"status must be one of {', '.join(PostStatus.values)}.")
-    return visible_posts(
-        actor,
-        status=status,
-        hidden=is_hidden(status),
-        tag=tag if tag is None else storable_tag(tag),
-        author=None if author is None else parse_id(author),
-        created_at=position and position.value,
-        pk=position and position.id,
-    )
+    chosen = understood(status, tag, author)
+    return visible_posts(actor, **chosen, created_at=position and position.value, pk=position and position.id)
+
+
+def understood(status: str | None, tag: str | None, author: str | None) -> dict[str, Any]:
+    """Return what posts are chosen by, as selectors by shape take it; None chooses nothing. Raises `Malformed`."""
+    return {
+        "status": status,
+        "hidden": is_hidden(status),
+        "tag": tag if tag is None else storable_tag(tag),
+        "author": None if author is None else parse_id(author),
+    }
 
 
 def storable_tag(tag: str) -> str:
@@ -110,15 +113,8 @@ def posts_that_fit(
     created_before: datetime | None = None,
 ) -> QuerySet[Post]:
     """Return posts in no order. Raises `Malformed`."""
-    return unordered_posts(
-        actor,
-        status=status,
-        hidden=is_hidden(status),
-        tag=tag if tag is None else storable_tag(tag),
-        author=None if author is None else parse_id(author),
-        created_from=created_from,
-        created_before=created_before,
-    )
+    chosen = understood(status, tag, author)
+    return unordered_posts(actor, **chosen, created_from=created_from, created_before=created_before)
 
 
 @by_shape(Post)

@@ -21,7 +21,8 @@ from graphql import (
     validate,
 )
 
-from contentapi.graphql.projections import argument_reader, projection_of
+from contentapi.graphql.arguments import argument_reader
+from contentapi.graphql.projections import projection_of
 from contentapi.projection import ProjectionError, Selected
 from contentapi.representations import Representation
 

@@ -31,16 +31,11 @@ from graphql.execution.values import VariableValues, VariableValueSource
 from graphql.pyutils import Path
 
 from contentapi.context import RequestContext
+from contentapi.graphql.arguments import argument_reader
 from contentapi.graphql.costs import OperationCost
+from contentapi.graphql.executor import ProjectingExecutor, RootField, place_of, selection_place
 from contentapi.graphql.inputs import Coerce, coercion
-from contentapi.graphql.projections import (
-    ProjectingExecutor,
-    RootField,
-    argument_reader,
-    place_of,
-    projection_of,
-    selection_place,
-)
+from contentapi.graphql.projections import projection_of
 
 MAX_ERRORS = 50  # of variables
 

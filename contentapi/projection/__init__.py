@@ -1,15 +1,16 @@
 """The projection engine: a selection and a QuerySet become one SQL statement, whose rows are JSON texts.
 
-`fields` says how each field of an SDL type is said in the ORM, `selections` what is selected, `shapes` which rows,
-`expressions` how PostgreSQL builds the JSON, `connections` and `orders` how it does so page by page; `statements` joins
-them, `inserts` writes a row and reads it at once, and `cursors` executes what comes out.
+`fields` says how each field of an SDL type (`sdl`) is said in the ORM, `selections` what is selected, `shapes` which
+rows, `expressions` how PostgreSQL builds the JSON, `connections` and `orders` how it does so page by page; `statements`
+joins them, `inserts` writes a row and reads it at once, and `cursors` executes what comes out.
 """
 
 from contentapi.projection.connections import PAGE_INFO, Connected, Connection, ConnectionType, PrescribedType
-from contentapi.projection.fields import Computed, Count, Itself, Many, One, Projection, ProjectionError, SdlField
+from contentapi.projection.fields import Computed, Count, Itself, Many, One, Projection
 from contentapi.projection.inserts import PreparedInsert, Returning
 from contentapi.projection.orders import Order
 from contentapi.projection.queries import PreparedQuery
+from contentapi.projection.sdl import ProjectionError, SdlField
 from contentapi.projection.selections import FieldFailed, ReadArguments, Selected
 from contentapi.projection.shapes import by_shape, row_of
 from contentapi.projection.statements import Reading, Statement, project

@@ -22,17 +22,9 @@ from django.db.models.expressions import Combinable
 from contentapi.errors import Malformed
 from contentapi.pagination import Window, asked_window, not_a_cursor
 from contentapi.projection.expressions import AnyRow, Constant, CountTable, Cursor, JsonRow, PageTable, Verbatim
-from contentapi.projection.fields import (
-    Compilation,
-    ProjectedField,
-    Projection,
-    ProjectionError,
-    SdlField,
-    field_of,
-    listed,
-    related_rows,
-)
+from contentapi.projection.fields import Compilation, ProjectedField, Projection, related_rows
 from contentapi.projection.orders import Order
+from contentapi.projection.sdl import ProjectionError, SdlField, field_of, listed
 from contentapi.projection.selections import Arguments, FieldFailed, Inputs, Parameter, Selected
 
 ARGUMENTS = {"first", "after", "last", "before", "order_by"}

@@ -18,73 +18,29 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from django.contrib.postgres.fields import ArrayField
-from django.core.exceptions import FieldDoesNotExist, FieldError
+from django.core.exceptions import FieldError
 from django.db.models import (
     BigIntegerField,
-    BooleanField,
-    CharField,
-    DateTimeField,
     F,
     Field,
-    FloatField,
     ForeignKey,
-    IntegerField,
     ManyToOneRel,
     Model,
     OneToOneRel,
     OuterRef,
     QuerySet,
-    TextField,
-    UUIDField,
 )
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast
 
 from contentapi.errors import Malformed
 from contentapi.identity import ANONYMOUS, Actor
 from contentapi.pagination import require_page_size
 from contentapi.projection.expressions import Constant, CountOfRows, JsonArray, JsonObject
-from contentapi.projection.selections import (
-    Arguments,
-    FieldFailed,
-    Inputs,
-    Parameter,
-    Selected,
-    stand_in,
-)
-
-TEXTS = (CharField, TextField)
-COLUMNS: dict[str, tuple[type[Field[Any, Any]], ...]] = {  # which columns can stand behind a scalar of the SDL
-    "ID": (*TEXTS, IntegerField, UUIDField),
-    "String": (*TEXTS, IntegerField, UUIDField),
-    "Int": (IntegerField,),
-    "Float": (FloatField, IntegerField),
-    "Boolean": (BooleanField,),
-    "DateTime": (DateTimeField,),
-}
-
-
-class ProjectionError(TypeError):
-    """SDL, projection and model do not fit; raised at start-up."""
-
-
-@dataclass(frozen=True, slots=True)
-class SdlField:
-    """What the SDL says of a field: its type as `written`, and what that is. `projection` is whatever the type is bound
-    to, `values` are those of an enum, `arguments` names with their defaults.
-    """
-
-    type_name: str
-    written: str
-    projection: object = None
-    is_list: bool = False
-    is_nullable: bool = True
-    values: frozenset[str] | None = None
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+from contentapi.projection.orders import in_full_order
+from contentapi.projection.sdl import ProjectionError, SdlField, as_json, field_of, listed, require_no_arguments
+from contentapi.projection.selections import Arguments, FieldFailed, Inputs, Parameter, Selected, stand_in
 
 
 class Compilation:
@@ -296,32 +252,6 @@ class Projection:
         return self.fields[selected.name].expression(selected, compilation)
 
 
-def in_full_order(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Return the rows in an order that leaves nothing open: the key decides between equals."""
-    default = rows.model._meta.ordering if rows.query.default_ordering and not rows.query.order_by else ()
-    names = {str(term).lstrip("-") for term in (*rows.query.order_by, *default)}
-    ordered = rows.all()
-    # Unlike order_by, add_ordering keeps the terms that are there, and a slice.
-    ordered.query.add_ordering(*default, *({"pk", rows.model._meta.pk.name}.isdisjoint(names) * ["pk"]))
-    return ordered
-
-
-def one_row_each(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Return the rows without a DISTINCT, which would be one of the selected fields and not of the rows."""
-    if not rows.query.distinct:
-        return rows
-    keys = rows if rows.query.is_sliced else rows.order_by()
-    of_model: QuerySet[Any] = rows.model._base_manager.filter(pk__in=keys.values("pk"))
-    return of_model.order_by(*rows.query.order_by)
-
-
-def field_of(model: type[Model], name: str) -> Any:
-    try:
-        return model._meta.get_field(name)
-    except FieldDoesNotExist:
-        raise ProjectionError(f"{model.__name__} has no field {name}") from None
-
-
 def related_rows(model: type[Model], relation: str) -> QuerySet[Any]:
     """Return the rows of a to-many relation, of whichever row the query around them is about."""
     pointing = field_of(model, relation)
@@ -338,32 +268,3 @@ def target_of(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:
             f"the SDL has a {kind} of {sdl.type_name}, which is not how {model.__name__} is projected"
         )
     return sdl.projection
-
-
-def require_no_arguments(sdl: SdlField) -> None:
-    if sdl.arguments:
-        raise ProjectionError(f"the projection takes no arguments, and the SDL has {listed(sdl.arguments)}")
-
-
-def as_json(value: Combinable, column: Field[Any, Any], sdl: SdlField) -> Combinable:
-    """Return an expression that PostgreSQL prints as the SDL's type. Raises `ProjectionError`."""
-    element = column.base_field if isinstance(column, ArrayField) else column
-    if sdl.is_list != isinstance(column, ArrayField):
-        raise ProjectionError(
-            f"a {type(column).__name__} cannot be a{' list of' if sdl.is_list else ''} {sdl.type_name}"
-        )
-    if sdl.values is not None:
-        choices = {str(value) for value, _ in element.flatchoices}
-        if choices != sdl.values:
-            raise ProjectionError(f"{sdl.type_name} has {listed(sdl.values)}; the column has {listed(choices)}")
-        return value
-    wanted = COLUMNS.get(sdl.type_name, ())
-    if not isinstance(element, wanted) or (sdl.type_name == "Int" and isinstance(element, BigIntegerField)):
-        raise ProjectionError(f"a {type(element).__name__} cannot be a {sdl.type_name}")
-    if sdl.type_name in ("ID", "String") and not isinstance(element, TEXTS):
-        return Cast(value, TextField())
-    return value
-
-
-def listed(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names)) or "none"

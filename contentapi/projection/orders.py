@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, Func, Q, TextField, Value
+from django.db.models import F, Func, Q, QuerySet, TextField, Value
 from django.db.models.expressions import Combinable
 from django.db.models.lookups import GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
 
@@ -36,3 +36,22 @@ def row(*values: Any) -> Func:
     """Return values that are compared as one: PostgreSQL holds such a comparison to an index as a whole."""
     said = [value if isinstance(value, Combinable) else Value(value) for value in values]
     return Func(*said, template="(%(expressions)s)", output_field=TextField())
+
+
+def in_full_order(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Return the rows in an order that leaves nothing open: the key decides between equals."""
+    default = rows.model._meta.ordering if rows.query.default_ordering and not rows.query.order_by else ()
+    names = {str(term).lstrip("-") for term in (*rows.query.order_by, *default)}
+    ordered = rows.all()
+    # Unlike order_by, add_ordering keeps the terms that are there, and a slice.
+    ordered.query.add_ordering(*default, *({"pk", rows.model._meta.pk.name}.isdisjoint(names) * ["pk"]))
+    return ordered
+
+
+def one_row_each(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Return the rows without a DISTINCT, which would be one of the selected fields and not of the rows."""
+    if not rows.query.distinct:
+        return rows
+    keys = rows if rows.query.is_sliced else rows.order_by()
+    of_model: QuerySet[Any] = rows.model._base_manager.filter(pk__in=keys.values("pk"))
+    return of_model.order_by(*rows.query.order_by)

@@ -17,7 +17,8 @@ from contentapi.identity import Actor
 from contentapi.projection.connections import Connected, ConnectionType, Making, require_own_cursors
 from contentapi.projection.cursors import column, executed
 from contentapi.projection.expressions import json_object
-from contentapi.projection.fields import Compilation, Projection, in_full_order, one_row_each
+from contentapi.projection.fields import Compilation, Projection
+from contentapi.projection.orders import in_full_order, one_row_each
 from contentapi.projection.selections import Inputs, Parameter, Selected, standing
 from contentapi.projection.shapes import ShapedQuerySet
 

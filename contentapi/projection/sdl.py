@@ -1,0 +1,89 @@
+"""What the SDL says of a field, and whether a column can stand behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import (
+    BigIntegerField,
+    BooleanField,
+    CharField,
+    DateTimeField,
+    Field,
+    FloatField,
+    IntegerField,
+    Model,
+    TextField,
+    UUIDField,
+)
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Cast
+
+TEXTS = (CharField, TextField)
+COLUMNS: dict[str, tuple[type[Field[Any, Any]], ...]] = {  # which columns can stand behind a scalar of the SDL
+    "ID": (*TEXTS, IntegerField, UUIDField),
+    "String": (*TEXTS, IntegerField, UUIDField),
+    "Int": (IntegerField,),
+    "Float": (FloatField, IntegerField),
+    "Boolean": (BooleanField,),
+    "DateTime": (DateTimeField,),
+}
+
+
+class ProjectionError(TypeError):
+    """SDL, projection and model do not fit; raised at start-up."""
+
+
+@dataclass(frozen=True, slots=True)
+class SdlField:
+    """What the SDL says of a field: its type as `written`, and what that is. `projection` is whatever the type is bound
+    to, `values` are those of an enum, `arguments` names with their defaults.
+    """
+
+    type_name: str
+    written: str
+    projection: object = None
+    is_list: bool = False
+    is_nullable: bool = True
+    values: frozenset[str] | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+def field_of(model: type[Model], name: str) -> Any:
+    try:
+        return model._meta.get_field(name)
+    except FieldDoesNotExist:
+        raise ProjectionError(f"{model.__name__} has no field {name}") from None
+
+
+def require_no_arguments(sdl: SdlField) -> None:
+    if sdl.arguments:
+        raise ProjectionError(f"the projection takes no arguments, and the SDL has {listed(sdl.arguments)}")
+
+
+def as_json(value: Combinable, column: Field[Any, Any], sdl: SdlField) -> Combinable:
+    """Return an expression that PostgreSQL prints as the SDL's type. Raises `ProjectionError`."""
+    element = column.base_field if isinstance(column, ArrayField) else column
+    if sdl.is_list != isinstance(column, ArrayField):
+        raise ProjectionError(
+            f"a {type(column).__name__} cannot be a{' list of' if sdl.is_list else ''} {sdl.type_name}"
+        )
+    if sdl.values is not None:
+        choices = {str(value) for value, _ in element.flatchoices}
+        if choices != sdl.values:
+            raise ProjectionError(f"{sdl.type_name} has {listed(sdl.values)}; the column has {listed(choices)}")
+        return value
+    wanted = COLUMNS.get(sdl.type_name, ())
+    if not isinstance(element, wanted) or (sdl.type_name == "Int" and isinstance(element, BigIntegerField)):
+        raise ProjectionError(f"a {type(element).__name__} cannot be a {sdl.type_name}")
+    if sdl.type_name in ("ID", "String") and not isinstance(element, TEXTS):
+        return Cast(value, TextField())
+    return value
+
+
+def listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
