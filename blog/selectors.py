@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import msgspec
 from django.db.models import Q, QuerySet
@@ -28,8 +28,26 @@ def visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
 
 def list_posts(actor: Actor, *, status: str | None = None, limit: int | None = None) -> QuerySet[Post]:
     """Return posts newest first, in one state where it is given. Raises `Malformed`."""
-    posts = visible_posts(actor, status=status, hidden=is_hidden(status))
-    return posts[: require_page_size(limit, default=10)]
+    return visible_posts(actor, **choice_of(status))[: require_page_size(limit, default=10)]
+
+
+class Choice(TypedDict):
+    """What posts are chosen by, as selectors by shape take it; None leaves it open."""
+
+    status: str | None
+    hidden: Literal[True] | None
+    tag: str | None
+    author: int | None
+
+
+def choice_of(status: str | None, tag: str | None = None, author: str | None = None) -> Choice:
+    """Return what posts are chosen by. Raises `Malformed`."""
+    return {
+        "status": status,
+        "hidden": is_hidden(status),
+        "tag": tag if tag is None else storable_tag(tag),
+        "author": None if author is None else parse_id(author),
+    }
 
 
 def is_hidden(status: str | None) -> Literal[True] | None:
@@ -52,18 +70,8 @@ def posts_after(
     """Return posts newest first after a position: in one state, with a tag, of an author. Raises `Malformed`."""
     if status is not None and status not in PostStatus.values:
         raise Malformed(f"status must be one of {', '.join(PostStatus.values)}.")
-    chosen = understood(status, tag, author)
-    return visible_posts(actor, **chosen, created_at=position and position.value, pk=position and position.id)
-
-
-def understood(status: str | None, tag: str | None, author: str | None) -> dict[str, Any]:
-    """Return what posts are chosen by, as selectors by shape take it; None chooses nothing. Raises `Malformed`."""
-    return {
-        "status": status,
-        "hidden": is_hidden(status),
-        "tag": tag if tag is None else storable_tag(tag),
-        "author": None if author is None else parse_id(author),
-    }
+    choice = choice_of(status, tag, author)
+    return visible_posts(actor, **choice, created_at=position and position.value, pk=position and position.id)
 
 
 def storable_tag(tag: str) -> str:
@@ -113,8 +121,8 @@ def posts_that_fit(
     created_before: datetime | None = None,
 ) -> QuerySet[Post]:
     """Return posts in no order. Raises `Malformed`."""
-    chosen = understood(status, tag, author)
-    return unordered_posts(actor, **chosen, created_from=created_from, created_before=created_before)
+    choice = choice_of(status, tag, author)
+    return unordered_posts(actor, **choice, created_from=created_from, created_before=created_before)
 
 
 @by_shape(Post)

@@ -73,8 +73,8 @@ def stands_once(content: bytes, whole: Any) -> bool:
     """Say whether it is plain that no member of an object stands twice in a JSON text, of which `whole` is the value.
 
     msgspec keeps the last of two. Where it writes the value with as many quotation marks as the text has, none has been
-    left out: a mark within a text is written with one, or by its number. What only looks like such a number counts too
-    much, so that it is not plain.
+    left out: a mark within a text is written with one, or by its number. What only looks like that number is counted,
+    too, and can only make a text less plain.
     """
     marks = content.count(b'"')
     if BACKSLASH in content:

@@ -1,7 +1,7 @@
 """Executing by projection: where a resolver returns rows, one statement reads all that is selected of them."""
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple, NoReturn, TypeGuard, cast
+from typing import Any, NamedTuple, TypeGuard, cast
 
 import msgspec
 from django.conf import settings
@@ -14,7 +14,6 @@ from graphql import (
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLResolveInfo,
-    GraphQLResolveInfoHelpers,
     Node,
     OperationDefinitionNode,
     Source,
@@ -49,15 +48,6 @@ from contentapi.projection import (
 )
 
 
-def no_async_work(*_: Any) -> NoReturn:
-    raise TypeError("Resolvers here are synchronous.")
-
-
-# An executor's own would hold it, as it holds them: the two, and the document and request that it is for, would stay
-# until the garbage collector finds them.
-HELPERS = GraphQLResolveInfoHelpers(gather=no_async_work, track=no_async_work)
-
-
 class RootField(NamedTuple):
     """A field of a root type under its key in the answer, with whatever is needed to resolve it."""
 
@@ -83,16 +73,12 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
     root: RootField | None = None  # that is being executed
     fields_selected = 0  # of one operation, its fragments spread out, while statements are made for it
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self.async_helpers = HELPERS
-
     def for_request(
         self, context: RequestContext, variables: VariableValues, *, hide_suggestions: bool
     ) -> "ProjectingExecutor":
         """Return a copy for one request, as `build_per_event_executor` does for an event.
 
-        What is not replaced here is read only, or for async and `@stream`: of no use.
+        What is not replaced here is only read, or for coroutines and `@stream`, which are not used here.
         """
         copy = object.__new__(type(self))
         vars(copy).update(

@@ -6,7 +6,7 @@ the root fields (variables' types, fields collected, each looked up) would take 
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from graphql import (
     DocumentNode,
@@ -16,6 +16,7 @@ from graphql import (
     GraphQLError,
     GraphQLField,
     GraphQLObjectType,
+    GraphQLResolveInfoHelpers,
     GraphQLSchema,
     OperationDefinitionNode,
     Undefined,
@@ -38,6 +39,15 @@ from contentapi.graphql.inputs import Coerce, coercion
 from contentapi.graphql.projections import projection_of
 
 MAX_ERRORS = 50  # of variables
+
+
+def no_async_work(*_: Any) -> NoReturn:
+    raise TypeError("Resolvers here are synchronous.")
+
+
+# An executor's own hold it, as it holds them: the two, and the document that it is for, would stay until the garbage
+# collector finds them.
+NO_ASYNC_HELPERS = GraphQLResolveInfoHelpers(gather=no_async_work, track=no_async_work)
 
 
 class Fragments:
@@ -83,7 +93,7 @@ class Operation:
     @cached_property
     def executor(self) -> ProjectingExecutor:
         """An executor of this operation, for copies to be made of it."""
-        return ProjectingExecutor(
+        executor = ProjectingExecutor(
             self.schema,
             self.fragments.definitions,
             self.fragments.details,
@@ -97,6 +107,8 @@ class Operation:
             is_awaitable=assume_not_awaitable,  # resolvers here are synchronous
             is_async_iterable=assume_not_async_iterable,
         )
+        executor.async_helpers = NO_ASYNC_HELPERS
+        return executor
 
     def values_of(self, given: Mapping[str, Any], *, hide_suggestions: bool) -> VariableValues | list[GraphQLError]:
         """Return the variables' values, coerced; or what is wrong with them."""

@@ -46,12 +46,3 @@ def in_full_order(rows: QuerySet[Any]) -> QuerySet[Any]:
     # Unlike order_by, add_ordering keeps the terms that are there, and a slice.
     ordered.query.add_ordering(*default, *({"pk", rows.model._meta.pk.name}.isdisjoint(names) * ["pk"]))
     return ordered
-
-
-def one_row_each(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Return the rows without a DISTINCT, which would be one of the selected fields and not of the rows."""
-    if not rows.query.distinct:
-        return rows
-    keys = rows if rows.query.is_sliced else rows.order_by()
-    of_model: QuerySet[Any] = rows.model._base_manager.filter(pk__in=keys.values("pk"))
-    return of_model.order_by(*rows.query.order_by)

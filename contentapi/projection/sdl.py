@@ -54,6 +54,7 @@ class SdlField:
 
 
 def field_of(model: type[Model], name: str) -> Any:
+    """Return a field of a model, relations too. Raises `ProjectionError`."""
     try:
         return model._meta.get_field(name)
     except FieldDoesNotExist:

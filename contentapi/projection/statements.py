@@ -18,7 +18,7 @@ from contentapi.projection.connections import Connected, ConnectionType, Making,
 from contentapi.projection.cursors import column, executed
 from contentapi.projection.expressions import json_object
 from contentapi.projection.fields import Compilation, Projection
-from contentapi.projection.orders import in_full_order, one_row_each
+from contentapi.projection.orders import in_full_order
 from contentapi.projection.selections import Inputs, Parameter, Selected, standing
 from contentapi.projection.shapes import ShapedQuerySet
 
@@ -149,6 +149,15 @@ def compile_statement(
     if offset:
         sql, parameters = f"{sql} OFFSET %s", (*parameters, Parameter(attrgetter("offset")))
     return statement_of(sql, tuple(parameters), keys, tuple(compilation.arguments))
+
+
+def one_row_each(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Return the rows without a DISTINCT, which would be one of the selected fields and not of the rows."""
+    if not rows.query.distinct:
+        return rows
+    keys = rows if rows.query.is_sliced else rows.order_by()
+    of_model: QuerySet[Any] = rows.model._base_manager.filter(pk__in=keys.values("pk"))
+    return of_model.order_by(*rows.query.order_by)
 
 
 def compile_connection(

@@ -3,7 +3,7 @@
 import gc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy, deepcopy
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -26,9 +26,8 @@ from contentapi.graphql.costs import OperationCost, Sum
 from contentapi.graphql.documents import DOCUMENTS, DocumentRefused, operation_of
 from contentapi.graphql.operations import Fragments, Operation, is_constant
 from contentapi.graphql.schema import SCHEMA as OURS
-from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role
+from contentapi.identity import ALL_SCOPES, ANONYMOUS, Actor, Role
 from tests.contentapi.projection.running import run
-from tests.factories import make_author
 from tests.thoroughness import examples
 
 SCHEMA = build_schema(
@@ -202,66 +201,6 @@ def test_ever_new_documents_leave_nothing_of_their_types_behind() -> None:
         coerce(number)
 
     assert wrappers() == before
-
-
-def left_to_the_collector(act: Callable[[], Any]) -> set[str]:
-    """Return the types, of ours and graphql-core's, of what an act leaves behind and references do not let go of."""
-    gc.collect()
-    gc.disable()
-    try:
-        act()
-        gc.set_debug(gc.DEBUG_SAVEALL)
-        gc.collect()
-        names = {f"{type(each).__module__}.{type(each).__name__}" for each in gc.garbage}
-        return {name for name in names if name.startswith(("graphql.", "contentapi.", "blog."))}
-    finally:
-        gc.set_debug(0)
-        gc.garbage.clear()
-        gc.enable()
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{ __typename }",
-        "{ posts { id author { name } comments { id @skip(if: false) } } }",
-        "mutation ($input: CreatePostInput!) { createPost(input: $input) { id author { name } } }",
-        "mutation ($input: CreatePostInput!) { createPost(input: $input) { id author { posts { id } } } }",
-        "{ __schema { types { name fields { name } } } }",
-    ],
-)
-def test_an_execution_leaves_nothing_to_the_garbage_collector(text: str) -> None:
-    variables = {"input": {"title": "Soup", "body": "Boil.", "authorId": str(make_author().pk)}}
-
-    def execute() -> None:
-        assert not operation_of(OURS, text, None).execute(variables, {"actor": OPERATOR}).errors
-
-    execute()  # the first time statements are made
-
-    assert not left_to_the_collector(execute)
-    assert not left_to_the_collector(DOCUMENTS.clear)  # and the document leaves nothing of itself
-
-
-@pytest.mark.django_db
-def test_executions_share_no_errors() -> None:
-    shared = operation_of(OURS, "query ($n: Int) { posts(limit: $n) { id } }", None)
-
-    failures = [shared.execute({"n": limit}, {"actor": ANONYMOUS}).errors for limit in (0, 1, 0)]
-
-    assert [errors and len(errors) for errors in failures] == [1, None, 1]
-
-
-def test_an_execution_keeps_nothing_with_its_operation() -> None:
-    shared = operation_of(OURS, 'query ($b: Boolean!) { __type(name: "Post") { name kind @skip(if: $b) } }', None)
-    before = {name: copy(value) for name, value in vars(shared.executor).items()}
-
-    answers = [shared.execute({"b": skipped}, {"actor": ANONYMOUS}).data for skipped in (True, False, True)]
-
-    assert [sorted(data["__type"]) for data in answers if data] == [["name"], ["kind", "name"], ["name"]]
-    same = ("_relevant_sub_fields", "pending_incremental_futures", "background_futures", "context_value")
-    assert {name: vars(shared.executor)[name] for name in same} == {name: before[name] for name in same}
-    assert not vars(shared.executor)["_stream_usages"]
 
 
 @pytest.mark.parametrize(
