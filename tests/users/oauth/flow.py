@@ -30,7 +30,7 @@ class Application:
     def challenge(self) -> str:
         return base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
 
-    def address(self, **changes: str | None) -> str:
+    def address(self, /, **changes: str | None) -> str:
         """Return where the user is sent; a parameter that is None is left out."""
         parameters = {
             "response_type": "code",
