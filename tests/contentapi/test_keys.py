@@ -1,6 +1,5 @@
-"""Where the keys of bearer tokens come from, who may know them, and how they change."""
+"""Where the keys of bearer tokens come from, and how they change."""
 
-import json
 import os
 import stat
 import subprocess
@@ -8,14 +7,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
-from typing import Any
 
-import jwt as pyjwt
 import pytest
 from django.core.exceptions import ImproperlyConfigured
-from django.test import Client
-from msgspec import structs
-from pytest_django import Settings
 
 from contentapi.jwt import Key, KeyProblem
 from contentapi.keys import (
@@ -29,7 +23,6 @@ from contentapi.keys import (
     private_keys,
     ring,
 )
-from contentapi.origins import is_issuer, public_url
 
 FIRST, SECOND, THIRD = (Key.generate() for _ in range(3))
 SECRET = "a secret of thirty-two bytes, at least"
@@ -332,118 +325,3 @@ def test_a_kept_key_that_is_broken_is_named_and_not_repeated(tmp_path: Path) -> 
 
 def test_given_keys_are_not_rotated() -> None:
     assert isinstance(ring(FIRST.private_pem, "", Path("unused")), GivenKeys)
-
-
-# --- Published ------------------------------------------------------------------------------------------
-
-
-def use_keys(settings: Settings, private_key: str, secret: str = "") -> None:
-    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=private_key, jwt_secret=secret)
-
-
-def published() -> Any:
-    response = Client().get("/.well-known/jwks.json")
-    assert (response.status_code, response["Content-Type"]) == (200, "application/json")
-    return json.loads(response.content)
-
-
-def test_the_public_halves_are_published_for_half_a_minute_and_nothing_secret(settings: Settings) -> None:
-    use_keys(settings, FIRST.private_pem + SECOND.public_pem, SECRET)
-
-    response = Client().get("/.well-known/jwks.json")
-
-    assert response["Cache-Control"] == "public, max-age=30"
-    assert json.loads(response.content) == {"keys": [FIRST.public_jwk, SECOND.public_jwk]}
-    assert {name for key in published()["keys"] for name in key} == {"kty", "kid", "use", "alg", "n", "e"}
-
-
-def test_another_library_reads_what_is_published(settings: Settings) -> None:
-    use_keys(settings, FIRST.private_pem)
-
-    keys = pyjwt.PyJWKSet.from_dict(published())
-
-    assert keys[FIRST.kid].algorithm_name == "RS256"
-
-
-def test_a_secret_is_not_published(settings: Settings) -> None:
-    use_keys(settings, "", SECRET)
-
-    assert published() == {"keys": []}
-
-
-def test_the_keys_of_a_checkout_are_published() -> None:
-    keys = published()["keys"]
-
-    assert keys
-    assert keys == published()["keys"]
-
-
-def test_the_keys_are_read_and_nothing_else() -> None:
-    head, posted = (
-        Client().head("/.well-known/jwks.json"),
-        Client(enforce_csrf_checks=True).post("/.well-known/jwks.json"),
-    )
-
-    assert (head.status_code, head.content) == (200, b"")
-    assert (posted.status_code, posted["Allow"], posted["X-Error-Code"]) == (
-        405,
-        "GET, HEAD, OPTIONS",
-        "METHOD_NOT_ALLOWED",
-    )
-    assert posted.json() == {"error": "POST is not allowed here; allowed: GET, HEAD, OPTIONS."}
-
-
-# --- Under which address --------------------------------------------------------------------------------
-
-
-def test_the_public_url_is_the_only_issuer(settings: Settings) -> None:
-    settings.PUBLIC_URL = "https://api.example.com"
-
-    assert public_url() == "https://api.example.com"
-    assert is_issuer("https://api.example.com")
-    for other in ("https://api.example.com/", "http://api.example.com", "http://localhost:8000", ""):
-        assert not is_issuer(other)
-
-
-@pytest.mark.parametrize(
-    "origin",
-    ["http://localhost:8000", "http://localhost:8001", "https://localhost", "http://127.0.0.1:80", "http://[::1]:8000"],
-)
-def test_without_a_public_url_each_of_our_hosts_is_an_issuer(settings: Settings, origin: str) -> None:
-    settings.PUBLIC_URL = ""
-    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
-
-    assert is_issuer(origin)
-    assert is_issuer(public_url())
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "localhost", "http://", "http://evil.invalid", "http://localhost/", "http://localhost:8000/x", "ftp://localhost",
-     "http://evil.invalid@localhost", "http://localhost@evil.invalid", "http://localhost#", "http://localhost?", "http://localhost:8000\n",
-     " http://localhost", "http://local host", "http://localhost:port"],
-)  # fmt: skip
-def test_without_a_public_url_nothing_else_is_an_issuer(settings: Settings, text: str) -> None:
-    settings.PUBLIC_URL = ""
-    settings.ALLOWED_HOSTS = ["localhost"]
-
-    assert not is_issuer(text)
-
-
-@pytest.mark.parametrize(
-    ("hosts", "https", "origin"),
-    [
-        (("localhost", "127.0.0.1"), False, "http://localhost:8000"),
-        ((".example.com",), True, "https://example.com"),
-        (("*", "api.example.com"), True, "https://api.example.com"),
-        (("*",), False, "http://localhost:8000"),
-    ],
-)
-def test_without_a_public_url_the_first_host_is_the_likeliest(
-    settings: Settings, hosts: tuple[str, ...], *, https: bool, origin: str
-) -> None:
-    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, allowed_hosts=hosts, port=8000)
-    settings.PUBLIC_URL, settings.HTTPS, settings.ALLOWED_HOSTS = "", https, list(hosts)
-
-    assert public_url() == origin
-    assert is_issuer(origin)

@@ -13,7 +13,8 @@ from pytest_django import Settings
 
 from contentapi.rates.counters import PAUSE, Shared
 from contentapi.rates.limits import Charge, Limit
-from tests.contentapi.test_rates import Clock, account_of, limited
+from tests.contentapi.test_rates import account_of, limited
+from tests.contentapi.test_rates_memory import Clock
 from tests.redis_server import RedisServer
 
 pytestmark = pytest.mark.processes

@@ -1,0 +1,60 @@
+"""Under which address clients know this service, and so which issuer its tokens name."""
+
+import pytest
+from msgspec import structs
+from pytest_django import Settings
+
+from contentapi.origins import is_issuer, public_url
+
+
+def test_the_public_url_is_the_only_issuer(settings: Settings) -> None:
+    settings.PUBLIC_URL = "https://api.example.com"
+
+    assert public_url() == "https://api.example.com"
+    assert is_issuer("https://api.example.com")
+    for other in ("https://api.example.com/", "http://api.example.com", "http://localhost:8000", ""):
+        assert not is_issuer(other)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["http://localhost:8000", "http://localhost:8001", "https://localhost", "http://127.0.0.1:80", "http://[::1]:8000"],
+)
+def test_without_a_public_url_each_of_our_hosts_is_an_issuer(settings: Settings, origin: str) -> None:
+    settings.PUBLIC_URL = ""
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+
+    assert is_issuer(origin)
+    assert is_issuer(public_url())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "localhost", "http://", "http://evil.invalid", "http://localhost/", "http://localhost:8000/x", "ftp://localhost",
+     "http://evil.invalid@localhost", "http://localhost@evil.invalid", "http://localhost#", "http://localhost?", "http://localhost:8000\n",
+     " http://localhost", "http://local host", "http://localhost:port"],
+)  # fmt: skip
+def test_without_a_public_url_nothing_else_is_an_issuer(settings: Settings, text: str) -> None:
+    settings.PUBLIC_URL = ""
+    settings.ALLOWED_HOSTS = ["localhost"]
+
+    assert not is_issuer(text)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "https", "origin"),
+    [
+        (("localhost", "127.0.0.1"), False, "http://localhost:8000"),
+        ((".example.com",), True, "https://example.com"),
+        (("*", "api.example.com"), True, "https://api.example.com"),
+        (("*",), False, "http://localhost:8000"),
+    ],
+)
+def test_without_a_public_url_the_first_host_is_the_likeliest(
+    settings: Settings, hosts: tuple[str, ...], *, https: bool, origin: str
+) -> None:
+    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, allowed_hosts=hosts, port=8000)
+    settings.PUBLIC_URL, settings.HTTPS, settings.ALLOWED_HOSTS = "", https, list(hosts)
+
+    assert public_url() == origin
+    assert is_issuer(origin)

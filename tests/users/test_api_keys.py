@@ -1,0 +1,220 @@
+"""Which API key makes which actor, and at what cost."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from contentapi.errors import Unauthenticated
+from contentapi.identity import ROLE_SCOPES, Actor, Role, Scope
+from tests.factories import make_user
+from users import services
+from users.authentication import authenticate
+from users.models import ApiKey, User
+
+UNUSABLE = "The API key is unknown, expired or revoked."
+
+
+def make_key(user: User | None = None, **values: Any) -> str:
+    return services.create_api_key(email=(user or make_user()).email, name="test", **values)
+
+
+def change_key(**values: Any) -> None:
+    assert ApiKey.objects.update(**values) == 1
+
+
+def require_refused(key: str) -> None:
+    with pytest.raises(Unauthenticated) as raised:
+        authenticate({"X-API-Key": key})
+
+    assert raised.value.message == UNUSABLE
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", Role)
+def test_a_key_stands_for_its_user(role: Role) -> None:
+    user = make_user(role)
+    key = make_key(user)
+
+    actor = authenticate({"X-API-Key": key})
+
+    assert actor == Actor(
+        user_id=user.pk,
+        role=role,
+        scopes=ROLE_SCOPES[role],
+        credential="api-key",
+        credential_id=f"key:{key.rpartition('_')[0]}",
+    )
+
+
+@pytest.mark.django_db
+def test_a_key_brings_its_own_scopes() -> None:
+    user = make_user(Role.AUTHOR)
+    key = make_key(user, scopes=[Scope.POSTS_READ])
+
+    actor = authenticate({"X-API-Key": key})
+
+    assert actor == Actor(
+        user_id=user.pk,
+        role=Role.AUTHOR,
+        scopes=frozenset({Scope.POSTS_READ}),
+        credential="api-key",
+        credential_id=f"key:{key.rpartition('_')[0]}",
+    )
+
+
+@pytest.mark.django_db
+def test_a_users_new_role_counts_at_once_and_a_scope_beyond_it_does_not() -> None:
+    user = make_user(Role.EDITOR)
+    key = make_key(user)
+    User.objects.update(role=Role.READER)
+
+    actor = authenticate({"X-API-Key": key})
+
+    assert (actor.role, actor.has(Scope.COMMENTS_WRITE), actor.has(Scope.POSTS_WRITE)) == (Role.READER, True, False)
+
+
+@pytest.mark.django_db
+def test_a_key_that_was_just_used_costs_one_read(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    key = make_key()
+    authenticate({"X-API-Key": key})
+
+    with django_assert_num_queries(1) as captured:
+        authenticate({"X-API-Key": key})
+
+    assert captured.captured_queries[0]["sql"].startswith("SELECT")
+
+
+@pytest.mark.django_db
+def test_the_first_use_of_a_key_costs_one_read_and_one_write(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    key = make_key()
+
+    with django_assert_num_queries(2) as captured:
+        authenticate({"X-API-Key": key})
+
+    assert [query["sql"].split()[0] for query in captured.captured_queries] == ["SELECT", "UPDATE"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "key",
+    [
+        "",
+        " ",
+        "capi_",
+        "capi_0000000g_" + "0" * 64,
+        "capi_00000000_" + "0" * 63,
+        "capi_00000000_" + "0" * 65,
+        "capi_00000000_" + "0" * 64 + "\n",
+        "CAPI_00000000_" + "0" * 64,
+        "capi_00000000_" + "\u0660" * 64,
+        "\0",
+        "x" * 100_000,
+    ],
+)
+def test_what_has_not_the_form_of_a_key_is_refused_without_a_query(
+    django_assert_num_queries: DjangoAssertNumQueries, key: str
+) -> None:
+    with django_assert_num_queries(0):
+        require_refused(key)
+
+
+@pytest.mark.django_db
+def test_an_unknown_prefix_is_refused_after_one_read(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    key = make_key()
+    change_key(prefix="capi_ffffffff" if "capi_ffffffff" not in key else "capi_00000000")
+
+    with django_assert_num_queries(1):
+        require_refused(key)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("position", [0, 31, 63])
+def test_an_altered_secret_is_refused_and_leaves_no_trace(position: int) -> None:
+    key = make_key()
+    prefix, _, secret = key.rpartition("_")
+    altered = secret[:position] + ("0" if secret[position] != "0" else "1") + secret[position + 1 :]
+
+    require_refused(f"{prefix}_{altered}")
+
+    assert ApiKey.objects.get().last_used_at is None
+
+
+@pytest.mark.django_db
+def test_the_secret_of_another_key_is_refused() -> None:
+    user = make_user()
+    one, other = make_key(user), make_key(user)
+
+    require_refused(one.rpartition("_")[0] + "_" + other.rpartition("_")[2])
+
+
+@pytest.mark.django_db
+def test_a_revoked_key_is_refused_at_once() -> None:
+    key = make_key()
+    authenticate({"X-API-Key": key})
+
+    services.revoke_api_key(prefix=key.rpartition("_")[0])
+
+    require_refused(key)
+
+
+@pytest.mark.django_db
+def test_an_expired_key_is_refused() -> None:
+    key = make_key()
+    now = timezone.now()
+    change_key(created_at=now - timedelta(days=2), expires_at=now - timedelta(seconds=1))
+
+    require_refused(key)
+
+
+@pytest.mark.django_db
+def test_the_key_of_a_locked_user_is_refused_and_works_again_with_the_user() -> None:
+    user = make_user()
+    key = make_key(user)
+
+    User.objects.update(is_active=False)
+    require_refused(key)
+    User.objects.update(is_active=True)
+
+    assert authenticate({"X-API-Key": key}).user_id == user.pk
+
+
+@pytest.mark.django_db
+def test_the_key_of_a_deleted_user_is_refused() -> None:
+    user = make_user()
+    key = make_key(user)
+
+    user.delete()
+
+    require_refused(key)
+
+
+@pytest.mark.django_db
+def test_the_last_use_is_kept_and_not_again_within_a_minute() -> None:
+    key = make_key()
+    before = timezone.now()
+
+    authenticate({"X-API-Key": key})
+    first = ApiKey.objects.get().last_used_at
+    authenticate({"X-API-Key": key})
+
+    assert first is not None
+    assert first >= before
+    assert ApiKey.objects.get().last_used_at == first
+
+
+@pytest.mark.django_db
+def test_the_last_use_is_kept_again_after_a_minute() -> None:
+    key = make_key()
+    before = timezone.now()
+    change_key(last_used_at=before - ApiKey.LAST_USE_KEPT_EVERY)
+
+    authenticate({"X-API-Key": key})
+
+    last = ApiKey.objects.get().last_used_at
+    assert last is not None
+    assert last >= before
