@@ -42,11 +42,9 @@ def create_post(
     returning: Returning | None = None,
 ) -> Post:
     """Write a post, the actor's own unless `author_id` names another author. None stands for what was not given."""
+    status = status or PostStatus.DRAFT
     policy.permit(actor, policy.may_write_posts(actor), "write posts")
-    if status is None:
-        status = PostStatus.DRAFT
-    else:
-        policy.permit(actor, policy.may_move_posts(actor, PostStatus.DRAFT, status), f"make posts {status}")
+    policy.permit(actor, policy.may_move_posts(actor, PostStatus.DRAFT, status), f"make posts {status}")
     author = find_author(actor, author_id)
     values = clean_post(title=title, body=body, tags=tags or [])
     require_move(PostStatus.DRAFT, status, publish_at)
@@ -242,8 +240,6 @@ def title_problems(title: str) -> list[str]:
 
 
 def tag_problems(tags: Sequence[str]) -> list[str]:
-    if not tags:
-        return []
     problems = []
     if len(tags) > MAX_TAGS:
         problems.append(f"At most {MAX_TAGS} tags, and these are {len(tags)}.")
