@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 PORT ?= 8000
-SERVER ?= gunicorn
+SERVER ?= granian
 VENV_PYTHON := .venv/bin/python
 # A Ctrl-C while Python starts would end in a traceback, or get lost: where env can, it waits until it will be heeded.
 PATIENTLY := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
@@ -10,7 +10,7 @@ export PORT
 .PHONY: help run explorer test thorough bench check format lock installed installed-dev python-present
 
 help:
-	@echo "make run      start everything, on PORT (8000), with SERVER (gunicorn, or granian)"
+	@echo "make run      start everything, on PORT (8000), with SERVER (granian, or gunicorn)"
 	@echo "make explorer build the page for browsers at /graphql, which takes Node; make run does so by itself"
 	@echo "make test     run the tests"
 	@echo "make thorough run what takes long: all examples of the property tests, fuzzing, browsers"

@@ -68,6 +68,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_rate_login: Rate = "10/minute"
     contentapi_rate_tokens: Rate = "10/minute"
     contentapi_rate_writes: Rate = "600/minute"
+    contentapi_server_threads: Count = 128
     contentapi_statement_cache: Count = 1024 * 1024
     contentapi_statement_timeout: Count = 5000
     contentapi_threads: Count = 4

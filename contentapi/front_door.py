@@ -1,28 +1,35 @@
 """The first to see a request: GraphQL's and those for resources are answered at once, all others go to Django.
 
 Django's handler, middleware and URLs cost more than a small request itself. What they would do for one is done here:
-the host is checked, and the answer carries the headers that they add, learnt from Django itself at the start. A request
-that they might treat otherwise goes their way: from a browser's script (`Origin`), or without the TLS it should have.
-What answers is the same for both.
+the host is checked, and the response carries the headers that they add, learned from Django itself: once at the start,
+and once for each `Origin`, so that django-cors-headers decides what a browser's script may read. A request that they
+might treat otherwise goes their way: a CORS preflight, or a request without the TLS it should have. The code that
+responds is the same for both.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from corsheaders.conf import conf as cors_settings
+from corsheaders.signals import check_request_enabled
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.urls import get_resolver
 from django.utils.http import parse_header_parameters
 
+from contentapi.caching import BoundedCache
 from contentapi.current import current
-from contentapi.graphql.view import respond
+from contentapi.errors import ApiError
+from contentapi.graphql.view import respond, respond_with_error
 from contentapi.origins import is_our_host
 from contentapi.postgresql.threads import look_after_connections
 from contentapi.rates import UNMETERED
 from contentapi.requests import Reply, current_request_id, new_request_id
+from contentapi.rest.failures import failure
 from contentapi.routes import Routes
 
 if TYPE_CHECKING:
@@ -30,6 +37,8 @@ if TYPE_CHECKING:
 
 PATH = "/graphql"
 OF_EACH_ANSWER = {"Content-Type", "Content-Length", "X-Request-ID"}
+ORIGIN_CACHE = 256  # origins whose headers are kept
+LONGEST_ORIGIN = 255  # characters; a longer one goes through Django
 Responder = Callable[[dict[str, Any]], Reply]
 REASONS = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
@@ -55,11 +64,12 @@ class FrontDoor:
         django.request_class = Utf8Request
         self.django = django
         self.routes = Routes(get_resolver().url_patterns)
-        self.headers = headers_of_django(django)
-        self.vary = self.headers["Vary"]  # by `Origin`, as django-cors-headers says of every answer
+        require_same_cors([PATH, *self.routes.samples])
+        self.headers = middleware_headers(django)
+        self.headers_by_origin: BoundedCache[dict[str, str]] = BoundedCache(ORIGIN_CACHE, weigh=lambda _: 1)
 
     def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
-        answer = self.responder(environ) if is_plain(environ) else None
+        answer = self.responder(environ) if is_eligible(environ) else None
         if answer is None:
             return self.django(environ, start_response)
         request_id = new_request_id()
@@ -69,15 +79,33 @@ class FrontDoor:
             status, headers, body = answer(environ)
         finally:
             current_request_id.reset(token)
-        start_response(REASONS.get(status) or f"{status} Unknown", self.whole(headers, request_id))
+        shared = self.headers_for(environ["HTTP_ORIGIN"]) if "HTTP_ORIGIN" in environ else self.headers
+        start_response(REASONS.get(status) or f"{status} Unknown", merge_headers(headers, shared, request_id))
         return [body]
 
-    def whole(self, headers: dict[str, str], request_id: str) -> list[tuple[str, str]]:
-        """Return all headers of an answer, given its own: these win over Django's, but that both may vary it."""
-        if headers.keys().isdisjoint(self.headers):
-            return [*self.headers.items(), *headers.items(), ("X-Request-ID", request_id)]
-        vary = f"{headers['Vary']}, {self.vary}" if "Vary" in headers else self.vary
-        return list({**self.headers, **headers, "Vary": vary, "X-Request-ID": request_id}.items())
+    def refuse(self, environ: dict[str, Any], error: ApiError, start_response: "StartResponse") -> Iterable[bytes]:
+        """Respond with an error to a request that gets no database connection."""
+        request_id = new_request_id()
+        token = current_request_id.set(request_id)
+        try:
+            if environ["PATH_INFO"] == PATH:
+                reply = respond_with_error(environ, error)
+            else:
+                answer = failure(error, environ.get("HTTP_ACCEPT", ""))
+                reply = Reply(answer.status, {**answer.headers, "Content-Length": str(len(answer.body))}, answer.body)
+        finally:
+            current_request_id.reset(token)
+        shared = self.headers_by_origin.get(environ.get("HTTP_ORIGIN")) or self.headers
+        start_response(REASONS[reply.status], merge_headers(reply.headers, shared, request_id))
+        return [reply.body]
+
+    def headers_for(self, origin: str) -> dict[str, str]:
+        """Return the headers that Django's middleware adds for an `Origin`. They are learned once for each."""
+        headers = self.headers_by_origin.get(origin)
+        if headers is None:
+            headers = middleware_headers(self.django, origin)
+            self.headers_by_origin.put(origin, headers)
+        return headers
 
     def responder(self, environ: Mapping[str, Any]) -> Responder | None:
         """Return what answers a request without Django; None for what Django has to see to."""
@@ -88,17 +116,48 @@ class FrontDoor:
         return partial(found[0].respond, ids=found[1]) if found else None
 
 
-def is_plain(environ: Mapping[str, Any]) -> bool:
-    """Say whether a request is one for which Django's middleware has nothing to do but to add headers."""
+def require_same_cors(paths: Iterable[str]) -> None:
+    """Raise `RuntimeError` unless CORS_URLS_REGEX treats all of these paths in the same way: one learns for all."""
+    if len({bool(re.match(cors_settings.CORS_URLS_REGEX, path)) for path in paths}) > 1:
+        raise RuntimeError("CORS_URLS_REGEX must match all paths of the API, or none of them.")
+
+
+def merge_headers(own: dict[str, str], shared: dict[str, str], request_id: str) -> list[tuple[str, str]]:
+    """Return all headers of a response. Its own take precedence over the middleware's; `Vary` is joined from both."""
+    if own.keys().isdisjoint(shared):
+        return [*shared.items(), *own.items(), ("X-Request-ID", request_id)]
+    merged = {**shared, **own, "X-Request-ID": request_id}
+    if "Vary" in own and "Vary" in shared:
+        merged["Vary"] = f"{own['Vary']}, {shared['Vary']}"
+    return [*merged.items()]
+
+
+def is_eligible(environ: Mapping[str, Any]) -> bool:
+    """Return whether Django's middleware would only add headers to the response to a request.
+
+    django-cors-headers responds to a preflight itself, and its signal may decide by more than the `Origin`.
+    """
     return (
-        "HTTP_ORIGIN" not in environ
+        ("HTTP_ORIGIN" not in environ or is_origin_eligible(environ))
         and (not current.https or environ.get("HTTP_X_FORWARDED_PROTO") == "https")
         and is_our_host(environ.get("HTTP_HOST", ""))
     )
 
 
-def headers_of_django(django: WSGIHandler) -> dict[str, str]:
-    """Return the headers that Django's middleware adds to every answer of the API."""
+def is_origin_eligible(environ: Mapping[str, Any]) -> bool:
+    return (
+        environ["REQUEST_METHOD"] != "OPTIONS"
+        and len(environ["HTTP_ORIGIN"]) <= LONGEST_ORIGIN
+        and "HTTP_ACCESS_CONTROL_REQUEST_PRIVATE_NETWORK" not in environ
+        and not check_request_enabled.has_listeners()
+    )
+
+
+def middleware_headers(django: WSGIHandler, origin: str | None = None) -> dict[str, str]:
+    """Return the headers that Django's middleware adds to every response of the API, for an `Origin` if one is given.
+
+    Raises `RuntimeError` where the endpoint does not respond with 200.
+    """
     host = next(iter(settings.ALLOWED_HOSTS), "localhost").lstrip(".").replace("*", "localhost")
     body = b'{"query": "{ __typename }"}'
     environ = {
@@ -113,8 +172,9 @@ def headers_of_django(django: WSGIHandler) -> dict[str, str]:
         "wsgi.url_scheme": "http",
         "wsgi.input": BytesIO(body),
         UNMETERED: True,
+        **({} if origin is None else {"HTTP_ORIGIN": origin}),
     }
-    answer = django.get_response(WSGIRequest(environ))
-    if answer.status_code != HTTPStatus.OK:
-        raise RuntimeError(f"The endpoint answers a first request with {answer.status_code}.")
-    return {name: value for name, value in answer.items() if name not in OF_EACH_ANSWER}
+    response = django.get_response(WSGIRequest(environ))
+    if response.status_code != HTTPStatus.OK:
+        raise RuntimeError(f"The endpoint responds to a first request with {response.status_code}.")
+    return {name: value for name, value in response.items() if name not in OF_EACH_ANSWER}

@@ -1,12 +1,15 @@
-"""The second way to serve: `python -m contentapi.granian` runs the same WSGI application under granian.
+"""The server: `python -m contentapi.granian` runs the WSGI application under granian, whose HTTP is written in Rust.
 
-Its HTTP is written in Rust (figures of both are in `benchmarks/README.md`).
+granian calls the application in a thread when the headers of a request have arrived; the thread then waits for the body.
+So there are many threads, and few of them have a database connection at a time (`contentapi.complete_requests`).
 """
 
+import logging
 import os
 import socket
 import time
 from threading import Thread
+from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
 os.environ["CONTENTAPI_PROCESS"] = "server"
@@ -14,8 +17,26 @@ os.environ["CONTENTAPI_PROCESS"] = "server"
 from django.conf import settings
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
 
-IDLE_THREADS_STAY = 600  # seconds; a thread keeps its connection to the database
+CONNECTIONS = 8192  # of a worker: idle ones and those that stop in the headers must not keep out others
+HEADER_TIMEOUT = 5000  # milliseconds
+
+
+class SkipThreadAdvice(logging.Filter):
+    """Drops granian's advice against many threads: it is for threads that all run Python at the same time."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return "Configuration allows spawning up to" not in record.getMessage()
+
+
+LOGGING: dict[str, Any] = {
+    "filters": {"thread_advice": {"()": SkipThreadAdvice}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "generic", "filters": ["thread_advice"]},
+        "access": {"class": "logging.NullHandler"},
+    },
+}
 
 
 def main() -> None:
@@ -35,8 +56,11 @@ def main() -> None:
         http=HTTPModes.http1,
         websockets=False,
         workers=settings.ENVIRONMENT.web_concurrency,
-        blocking_threads=settings.ENVIRONMENT.contentapi_threads,  # each with a connection of its own
-        blocking_threads_idle_timeout=IDLE_THREADS_STAY,
+        log_dictconfig=LOGGING,
+        backlog=CONNECTIONS,
+        backpressure=CONNECTIONS,
+        http1_settings=HTTP1Settings(header_read_timeout=HEADER_TIMEOUT),
+        blocking_threads=settings.ENVIRONMENT.contentapi_server_threads,
         respawn_failed_workers=True,
         workers_kill_timeout=10,  # twice a statement's time; after a Ctrl-C in its terminal a worker may not end
     )

@@ -1,4 +1,7 @@
-"""gunicorn's settings: `gunicorn --config contentapi/gunicorn.py contentapi.wsgi`."""
+"""gunicorn's settings: `gunicorn --config contentapi/gunicorn.py contentapi.wsgi`.
+
+For platforms whose router buffers requests: a thread of gunicorn's waits while a client sends its request.
+"""
 
 import os
 from typing import Any
@@ -8,15 +11,15 @@ os.environ["CONTENTAPI_PROCESS"] = "server"
 
 from django.conf import settings
 
-from contentapi.worker import GracefulWorker, Worker, is_for
+from contentapi.complete_requests import DRAIN_LIMIT
 
 environment = settings.ENVIRONMENT
 
 
 bind = settings.BIND
 workers = environment.web_concurrency
-worker_class = Worker
-threads = environment.contentapi_threads  # each with a connection of its own
+worker_class = "gthread"
+threads = environment.contentapi_threads
 timeout = 30  # above the statement time-out: the database, not a signal, ends long work
 graceful_timeout = 30
 keepalive = 5
@@ -26,17 +29,14 @@ limit_request_line = 8190
 limit_request_fields = 100
 limit_request_field_size = 8190
 control_socket_disable = True
+# A client behind a local proxy could set these; CONTENTAPI_HTTPS and CONTENTAPI_TRUSTED_PROXIES decide here.
+forwarder_headers = ""
+secure_scheme_headers: dict[str, str] = {}
+forwarded_allow_ips = ""
 
 
-def on_reload(server: Any) -> None:
-    """Choose the worker that is for the configuration, which SIGHUP reads again."""
-    if not is_for(server.cfg):
-        server.worker_class = GracefulWorker
-
-
-def on_starting(server: Any) -> None:
+def on_starting(_: Any) -> None:
     """Hold the embedded PostgreSQL for as long as the master lives; the workers inherit the hold."""
-    on_reload(server)
     if settings.EMBEDDED:
         from contentapi.embedded.base import SERVER
 
@@ -48,3 +48,13 @@ def when_ready(_: Any) -> None:
         from contentapi import demo
 
         print(demo.greeting(), flush=True)  # noqa: T201 - for the person who ran `make run`
+
+
+def pre_request(_: Any, request: Any) -> None:
+    """Close the connection after a request whose body may not be read to its end. The response says so."""
+    lengths = [value for name, value in request.headers if name == "CONTENT-LENGTH"]
+    limit = DRAIN_LIMIT * environment.contentapi_max_body
+    if any(name == "TRANSFER-ENCODING" for name, _ in request.headers) or any(
+        int(length) > limit for length in lengths
+    ):
+        request.force_close()

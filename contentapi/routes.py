@@ -21,7 +21,9 @@ class Routes:
 
     def __init__(self, patterns: Iterable[URLPattern | URLResolver]) -> None:
         self.tree: dict[str, Any] = {}
+        self.samples: list[str] = []  # a path of each resource
         for path, resource in resources_in(patterns):
+            self.samples.append(f"/{ID.sub('1', path)}")
             names = ID.findall(path)
             node = self.tree
             for segment in ID.sub("*", path).split("/"):

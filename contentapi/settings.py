@@ -188,6 +188,9 @@ CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"]
 CORS_ALLOW_HEADERS = [
     "accept", "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "x-api-key",
     "x-api-version",
+    # Added by browsers' tools, tracing and GraphQL clients. They have no effect here.
+    "apollo-require-preflight", "apollographql-client-name", "apollographql-client-version", "baggage",
+    "cache-control", "sentry-trace", "traceparent", "tracestate", "x-request-id", "x-requested-with",
 ]  # fmt: skip
 CORS_EXPOSE_HEADERS = [
     "allow", "etag", "idempotent-replayed", "link", "location", "ratelimit", "ratelimit-policy", "retry-after",

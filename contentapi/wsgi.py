@@ -1,4 +1,4 @@
-"""The WSGI application, for gunicorn or any other server."""
+"""The WSGI application, for granian, gunicorn or any other server."""
 
 import gc
 import os
@@ -11,10 +11,13 @@ from django.core.wsgi import get_wsgi_application
 django_application = get_wsgi_application()
 
 from contentapi.checks import require_sound_environment  # noqa: E402
+from contentapi.complete_requests import CompleteRequests  # noqa: E402
+from contentapi.current import current  # noqa: E402
 from contentapi.front_door import FrontDoor  # noqa: E402
 
 require_sound_environment()
-application = FrontDoor(django_application)
+front_door = FrontDoor(django_application)
+application = CompleteRequests(front_door, front_door.refuse, slots=current.environment.contentapi_threads)
 
 gc.collect()
 gc.freeze()  # what is loaded by now stays: the collector need not look at it again, nor a forked worker copy it

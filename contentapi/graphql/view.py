@@ -17,7 +17,7 @@ from contentapi.admission import identified
 from contentapi.bodies import JSON, decode, has_numbered_characters, is_json, read_bytes
 from contentapi.context import RequestContext
 from contentapi.current import current
-from contentapi.errors import MethodNotAllowed, NotAcceptable, UnsupportedMediaType
+from contentapi.errors import ApiError, MethodNotAllowed, NotAcceptable, UnsupportedMediaType
 from contentapi.graphql import explorer
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
 from contentapi.graphql.documents import DocumentRefused, operation_of
@@ -140,6 +140,12 @@ def execute(
     if any(value is not None for value in (result.data or {}).values()):
         return members, PARTIAL_SUCCESS, {}
     return members, report.worst.status, report.worst.headers
+
+
+def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Reply:
+    """Return the response to a request that is refused before anything of it is read."""
+    media_type = preferred_media_type(environ) or JSON
+    return answer({"errors": [entry(error)]}, error.status, dict(error.headers), media_type)
 
 
 def answer(members: dict[str, Any], status: int, headers: dict[str, str], media_type: str) -> Reply:

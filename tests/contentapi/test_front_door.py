@@ -10,7 +10,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 
 from contentapi import rates
-from contentapi.front_door import FrontDoor, is_plain
+from contentapi.front_door import FrontDoor, is_eligible
 from tests.factories import make_post
 
 pytestmark = pytest.mark.django_db
@@ -177,9 +177,10 @@ def test_two_requests_have_two_ids(through_the_door: FrontDoor) -> None:
         {"PATH_INFO": "/v2/posts"},
         {"PATH_INFO": "/posts/"},
         {"PATH_INFO": "/posts/\xc3\xa9"},
-        {"PATH_INFO": "/posts", "HTTP_ORIGIN": "https://www.example.com"},
+        {"PATH_INFO": "/posts", "REQUEST_METHOD": "OPTIONS", "HTTP_ORIGIN": "https://www.example.com"},
         {"PATH_INFO": "/posts", "HTTP_HOST": "elsewhere.invalid"},
-        {"HTTP_ORIGIN": "https://www.example.com"},
+        {"HTTP_ORIGIN": f"https://{'a' * 250}.example"},
+        {"HTTP_ORIGIN": "https://www.example.com", "HTTP_ACCESS_CONTROL_REQUEST_PRIVATE_NETWORK": "true"},
         {"HTTP_HOST": "elsewhere.invalid"},
         {"HTTP_HOST": ""},
     ],
@@ -195,24 +196,24 @@ def test_all_else_is_djangos(changes: dict[str, Any]) -> None:
 
 def test_a_host_is_ours_as_long_as_the_settings_say_so(settings: Any) -> None:
     settings.ALLOWED_HOSTS = ["a.invalid"]
-    assert is_plain(environ(HTTP_HOST="a.invalid:80"))
+    assert is_eligible(environ(HTTP_HOST="a.invalid:80"))
 
     settings.ALLOWED_HOSTS = ["b.invalid"]
 
-    assert not is_plain(environ(HTTP_HOST="a.invalid:80"))
+    assert not is_eligible(environ(HTTP_HOST="a.invalid:80"))
 
 
 def test_a_host_that_is_none_is_djangos_also_where_all_hosts_are_welcome(settings: Any) -> None:
     settings.ALLOWED_HOSTS = ["*"]
 
-    assert is_plain(environ(HTTP_HOST="any.invalid"))
-    assert not is_plain(environ(HTTP_HOST="a b<"))
+    assert is_eligible(environ(HTTP_HOST="any.invalid"))
+    assert not is_eligible(environ(HTTP_HOST="a b<"))
 
 
 def test_a_server_whose_endpoint_does_not_work_does_not_start(settings: Any) -> None:
     settings.SECURE_SSL_REDIRECT = True  # and no HTTPS: every request is sent elsewhere
 
-    with pytest.raises(RuntimeError, match="answers a first request with 301"):
+    with pytest.raises(RuntimeError, match="responds to a first request with 301"):
         FrontDoor(NoDjango())
 
 
@@ -233,8 +234,8 @@ def test_a_body_that_cannot_be_read_is_the_clients_fault(through_the_door: Front
 def test_without_the_tls_it_should_have_a_request_is_djangos_to_redirect(settings: Any) -> None:
     settings.HTTPS = True
 
-    assert not is_plain(environ())
-    assert is_plain(environ(HTTP_X_FORWARDED_PROTO="https"))
+    assert not is_eligible(environ())
+    assert is_eligible(environ(HTTP_X_FORWARDED_PROTO="https"))
 
 
 def test_a_forgotten_host_is_refused_by_django(through_django: WSGIHandler) -> None:

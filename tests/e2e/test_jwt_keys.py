@@ -36,7 +36,7 @@ def test_a_rotated_key_is_known_at_once_and_the_old_one_still_verifies(checkout:
 
 def test_two_servers_of_one_checkout_take_each_others_tokens(checkout: Checkout) -> None:
     one = checkout.run(port=free_port()).wait_until_ready()
-    other = checkout.run(port=free_port(), SERVER="granian").wait_until_ready()
+    other = checkout.run(port=free_port(), SERVER="gunicorn").wait_until_ready()
     told(checkout, "create_user", EMAIL, "--name", "Tova", "--role", "author")
 
     (token,) = told(checkout, "issue_token", EMAIL)

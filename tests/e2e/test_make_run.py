@@ -1,4 +1,4 @@
-"""`make run`, as a newcomer meets it: real make, gunicorn, PostgreSQL and signals."""
+"""`make run`, as a newcomer meets it: real make, servers, PostgreSQL and signals."""
 
 import json
 import re
@@ -57,8 +57,8 @@ def test_ctrl_c_leaves_nothing_running_and_the_next_start_keeps_the_data(checkou
     assert key_in(second) == key_in(first)
 
 
-def test_granian_serves_the_same(checkout: Checkout) -> None:
-    run = checkout.run("SERVER=granian", port=free_port()).wait_until_ready()
+def test_gunicorn_serves_the_same(checkout: Checkout) -> None:
+    run = checkout.run("SERVER=gunicorn", port=free_port()).wait_until_ready()
 
     made = ask(
         run, 'mutation { createPost(input: {title: "Kept", body: "é", status: published}) { body } }', key_in(run)

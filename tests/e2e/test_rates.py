@@ -35,7 +35,7 @@ def ask_often(run: Run, times: int) -> Counter[int]:
 def serve(checkout: Checkout, **variables: str) -> Run:
     run = checkout.serve_as_the_procfile(free_port(), WEB_CONCURRENCY="4", **variables)
     deadline = time.monotonic() + PATIENCE
-    while run.printed.count("Booting worker") < 4 and time.monotonic() < deadline:
+    while run.printed.count("Started worker") < 4 and time.monotonic() < deadline:
         time.sleep(0.05)
     return run
 

@@ -19,8 +19,8 @@ from contentapi import demo
 
 ONE_AT_A_TIME = "SELECT pg_advisory_lock(hashtext('contentapi.serve'))"
 SERVERS = {
-    "gunicorn": [sys.executable, "-m", "gunicorn", "--config", "contentapi/gunicorn.py", "contentapi.wsgi"],
     "granian": [sys.executable, "-m", "contentapi.granian"],
+    "gunicorn": [sys.executable, "-m", "gunicorn", "--config", "contentapi/gunicorn.py", "contentapi.wsgi"],
 }
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -29,7 +29,7 @@ class Command(BaseCommand):
     help = "Migrate the database, load the demo, and serve on PORT. A deployment runs the Procfile instead."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--server", choices=SERVERS, default="gunicorn", help="the HTTP server (default: gunicorn)")
+        parser.add_argument("--server", choices=SERVERS, default="granian", help="the HTTP server (default: granian)")
 
     def handle(self, *_: Any, server: str, **__: Any) -> None:
         with endings_heeded():

@@ -1,0 +1,138 @@
+"""A WSGI layer that reads each request completely before the application gets it, together with a connection slot.
+
+A client that sends its body slowly holds a thread and nothing else. Everything that needs the processor or the database
+happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.postgresql.slots`).
+"""
+
+from collections.abc import Callable, Iterable
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from contentapi.current import current
+from contentapi.errors import Unavailable
+from contentapi.postgresql.slots import ConnectionSlots, uninstall
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication
+
+DRAIN_LIMIT = 8  # times CONTENTAPI_MAX_BODY: a body up to this size is read and discarded, so that the connection stays
+DRAIN_CHUNK = 64 * 1024  # bytes
+WAIT = 10.0  # seconds for a slot: twice the time limit of a statement
+
+Refuse = Callable[[dict[str, Any], Unavailable, "StartResponse"], Iterable[bytes]]
+
+
+class CompleteRequests:
+    """The layer around an application. `refuse` responds to a request that waited too long for a slot."""
+
+    def __init__(self, application: "WSGIApplication", refuse: Refuse, *, slots: int) -> None:
+        self.application = application
+        self.refuse = refuse
+        self.slots = ConnectionSlots(slots, patience=WAIT)
+
+    def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
+        check_host(environ)
+        if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
+            is_read = read_body(environ)
+            if not is_read:
+                start_response = closing_connection(start_response)
+        try:
+            slot = self.slots.acquire()
+        except Unavailable as error:
+            return self.refuse(environ, error, start_response)
+        try:
+            response = self.application(environ, start_response)
+            if type(response) is not list:
+                response = finish(response)
+        finally:
+            self.slots.release(slot)
+        return response
+
+
+def finish(response: Iterable[bytes]) -> Iterable[bytes]:
+    """Return a response of Django's that needs no connection any more.
+
+    A complete one is closed at once, while its request still has the slot. A streamed one, which is a file, is sent at
+    the client's speed: its thread keeps no connection.
+    """
+    if getattr(response, "streaming", True):
+        uninstall()
+        return response
+    try:
+        return [*response]
+    finally:
+        getattr(response, "close", lambda: None)()
+
+
+def check_host(environ: dict[str, Any]) -> None:
+    """Leave no Host to an HTTP/1.1 request that has none, or one other than its absolute target's (RFC 9112, 3.2).
+
+    Django responds to an empty Host with 400. Where a server adds a Host to an HTTP/1.0 request, it is removed.
+    """
+    host = environ.get("HTTP_HOST", "")
+    if not host:
+        if environ.get("SERVER_PROTOCOL") == "HTTP/1.1":
+            environ["HTTP_HOST"] = ""
+        else:
+            environ.pop("HTTP_HOST", None)
+        return
+    target = environ.get("RAW_URI", "/")  # gunicorn's; granian does not pass it on
+    if target[0] != "/" and "://" in target and target.split("/", 3)[2].lower() != host.lower():
+        environ["HTTP_HOST"] = ""
+
+
+def read_body(environ: dict[str, Any]) -> bool:
+    """Replace `wsgi.input` by the body's bytes. Return whether the whole body has been read from the connection.
+
+    A body over the limit is read and discarded up to `DRAIN_LIMIT`; the application refuses it by its length.
+    """
+    limit = current.environment.contentapi_max_body
+    stream = environ["wsgi.input"]
+    is_chunked = "HTTP_TRANSFER_ENCODING" in environ
+    announced = environ.get("CONTENT_LENGTH", "")
+    length = int(announced) if announced.isdecimal() else 0
+    try:
+        if is_chunked:
+            content = stream.read(limit + 1)
+            environ["wsgi.input"] = BytesIO(content)
+            return len(content) <= limit or discard(stream, DRAIN_LIMIT * limit)
+        if length <= limit:
+            environ["wsgi.input"] = BytesIO(stream.read(length) if length else b"")
+            return True
+        environ["wsgi.input"] = BytesIO()
+        return length <= DRAIN_LIMIT * limit and discard(stream, length)
+    except Exception as error:  # noqa: BLE001 - each server has exceptions of its own for a body that breaks off
+        environ["wsgi.input"] = BrokenBody(error)
+        return False
+
+
+def discard(stream: Any, limit: int) -> bool:
+    """Read up to `limit` bytes. Return whether the stream ended within them."""
+    while limit > 0:
+        part = stream.read(min(DRAIN_CHUNK, limit))
+        if not part:
+            return True
+        limit -= len(part)
+    return not stream.read(1)
+
+
+class BrokenBody:
+    """A body that could not be read. Reading it raises the server's exception again."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def read(self, _: int = -1) -> NoReturn:
+        raise self.error
+
+
+def closing_connection(start_response: "StartResponse") -> "StartResponse":
+    """Return a `start_response` that adds `Connection: close`, for a response to a body that was not read completely.
+
+    granian sends the header; gunicorn ignores it, and is told by its own hook (`contentapi.gunicorn.pre_request`).
+    """
+
+    def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+        return start_response(status, [*headers, ("Connection", "close")], exc_info)
+
+    return start

@@ -1,0 +1,224 @@
+"""Requests are read completely before the application gets them; bodies that are not leave the connection closing."""
+
+from collections.abc import Callable, Iterable
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.http import FileResponse, HttpResponse
+from pytest_django import Settings
+
+from contentapi import complete_requests
+from contentapi.complete_requests import DRAIN_LIMIT, CompleteRequests
+from contentapi.environment import Environment
+from contentapi.errors import Unavailable
+
+LIMIT = 1000
+
+
+@pytest.fixture(autouse=True)
+def small_limit(settings: Settings) -> None:
+    settings.ENVIRONMENT = Environment(contentapi_max_body=LIMIT)
+
+
+@pytest.fixture(autouse=True)
+def no_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These slots lend nothing: the test's own connection stays."""
+    monkeypatch.setattr("contentapi.postgresql.slots.make_wrappers", dict)
+
+
+class Stream:
+    """A connection that counts what is read of it."""
+
+    def __init__(self, content: bytes, *, breaks_off: bool = False) -> None:
+        self.stream = BytesIO(content)
+        self.breaks_off = breaks_off
+        self.count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        part = self.stream.read(size)
+        if self.breaks_off and not part:
+            raise OSError("reset by peer")
+        self.count += len(part)
+        return part
+
+
+class Application:
+    """Reads the body of each request, as applications do, and keeps what it got."""
+
+    def __init__(self) -> None:
+        self.environ: dict[str, Any] = {}
+        self.body: bytes | Exception = b""
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        self.environ = environ
+        try:
+            self.body = environ["wsgi.input"].read()
+        except OSError as error:
+            self.body = error
+        start_response("200 OK", [("Content-Length", "0")])
+        return [b""]
+
+
+def refuse(environ: dict[str, Any], error: Unavailable, start_response: Callable[..., Any]) -> Iterable[bytes]:
+    start_response(f"{error.status} Refused", [])
+    return [environ["PATH_INFO"].encode()]
+
+
+def call(application: Any, stream: Stream | None = None, **changes: Any) -> tuple[str, dict[str, str], bytes]:
+    started: list[tuple[str, list[tuple[str, str]]]] = []
+    environ = {
+        "REQUEST_METHOD": "POST",
+        "PATH_INFO": "/graphql",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "HTTP_HOST": "localhost",
+        "wsgi.input": stream or Stream(b""),
+        **changes,
+    }
+    layer: Any = CompleteRequests(application, refuse, slots=1)
+    parts = layer(environ, lambda status, headers, _=None: started.append((status, headers)))
+    body = b"".join(parts)
+    assert len(layer.slots.idle) == 1
+    [(status, headers)] = started
+    return status, dict(headers), body
+
+
+@pytest.mark.parametrize("length", [1, LIMIT])
+def test_a_body_within_the_limit_is_there_when_the_application_starts(length: int) -> None:
+    application, stream = Application(), Stream(b"x" * length)
+
+    _, headers, _ = call(application, stream, CONTENT_LENGTH=str(length))
+
+    assert application.body == b"x" * length
+    assert isinstance(application.environ["wsgi.input"], BytesIO)
+    assert "Connection" not in headers
+
+
+def test_a_body_over_the_limit_is_discarded_and_the_connection_stays() -> None:
+    application, stream = Application(), Stream(b"x" * (LIMIT + 1))
+
+    _, headers, _ = call(application, stream, CONTENT_LENGTH=str(LIMIT + 1))
+
+    assert application.body == b""
+    assert application.environ["CONTENT_LENGTH"] == str(LIMIT + 1)
+    assert stream.count == LIMIT + 1
+    assert "Connection" not in headers
+
+
+def test_a_body_far_over_the_limit_is_not_read_and_the_connection_closes() -> None:
+    application, stream = Application(), Stream(b"x" * LIMIT)
+
+    _, headers, _ = call(application, stream, CONTENT_LENGTH=str(DRAIN_LIMIT * LIMIT + 1))
+
+    assert stream.count == 0
+    assert headers["Connection"] == "close"
+
+
+def test_a_chunked_body_within_the_limit_is_read() -> None:
+    application = Application()
+
+    _, headers, _ = call(application, Stream(b"x" * LIMIT), HTTP_TRANSFER_ENCODING="chunked")
+
+    assert application.body == b"x" * LIMIT
+    assert "Connection" not in headers
+
+
+@pytest.mark.parametrize(("length", "closes"), [(LIMIT + 2, False), (100 * LIMIT, True)])
+def test_a_chunked_body_over_the_limit_is_cut_there_and_drained_within_a_bound(length: int, closes: bool) -> None:  # noqa: FBT001
+    application, stream = Application(), Stream(b"x" * length)
+
+    _, headers, _ = call(application, stream, HTTP_TRANSFER_ENCODING="chunked")
+
+    assert application.body == b"x" * (LIMIT + 1)
+    assert stream.count <= (DRAIN_LIMIT + 1) * LIMIT + 2
+    assert ("Connection" in headers) == closes
+
+
+def test_a_body_that_breaks_off_raises_where_the_application_reads_it() -> None:
+    application = Application()
+
+    _, headers, _ = call(application, Stream(b"", breaks_off=True), CONTENT_LENGTH="10")
+
+    assert isinstance(application.body, OSError)
+    assert headers["Connection"] == "close"
+
+
+def test_a_request_without_a_body_reads_nothing() -> None:
+    application, stream = Application(), Stream(b"the next request")
+
+    call(application, stream, REQUEST_METHOD="GET")
+
+    assert application.environ["wsgi.input"] is stream
+
+
+@pytest.mark.parametrize(
+    ("changes", "host"),
+    [
+        ({}, "localhost"),
+        ({"HTTP_HOST": ""}, ""),
+        ({"HTTP_HOST": "", "SERVER_PROTOCOL": "HTTP/1.0"}, None),
+        ({"RAW_URI": "/graphql?a=http://elsewhere.invalid/"}, "localhost"),
+        ({"RAW_URI": "http://localhost/graphql"}, "localhost"),
+        ({"RAW_URI": "http://LOCALHOST"}, "localhost"),
+        ({"RAW_URI": "http://elsewhere.invalid/graphql"}, ""),
+        ({"RAW_URI": "*"}, "localhost"),
+    ],
+    ids=str,
+)
+def test_a_host_that_is_missing_or_contradicts_the_target_is_emptied(changes: dict[str, Any], host: str | None) -> None:
+    application = Application()
+
+    call(application, **changes)
+
+    assert application.environ.get("HTTP_HOST") == host
+
+
+def test_without_a_free_slot_the_request_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(complete_requests, "WAIT", 0.01)
+    layer: Any = CompleteRequests(Application(), refuse, slots=1)
+    slot = layer.slots.acquire()
+    started: list[str] = []
+
+    body = layer({"PATH_INFO": "/posts"}, lambda status, *_: started.append(status))
+
+    assert (started, [*body]) == (["503 Refused"], [b"/posts"])
+    layer.slots.release(slot)
+
+
+def test_an_application_that_raises_returns_its_slot() -> None:
+    def fail(_: Any, __: Any) -> list[bytes]:
+        raise ValueError("as expected")
+
+    layer: Any = CompleteRequests(fail, refuse, slots=1)
+
+    with pytest.raises(ValueError, match="as expected"):
+        layer({"PATH_INFO": "/", "HTTP_HOST": "localhost"}, lambda *_: None)
+
+    assert len(layer.slots.idle) == 1
+
+
+def test_a_complete_response_of_django_is_closed_within_the_request() -> None:
+    closed: list[int] = []
+    response = HttpResponse(b"page")
+    response.close = lambda: closed.append(1)  # type: ignore[method-assign]
+
+    def application(_: Any, start_response: Callable[..., Any]) -> Any:
+        start_response("200 OK", [])
+        return response
+
+    _, _, body = call(application)
+
+    assert body == b"page"
+    assert closed == [1]
+
+
+def test_a_streamed_file_is_sent_after_its_slot_was_returned() -> None:
+    def application(_: Any, start_response: Callable[..., Any]) -> Any:
+        start_response("200 OK", [])
+        return FileResponse(BytesIO(b"file"))
+
+    layer: Any = CompleteRequests(application, refuse, slots=1)
+    response = layer({"PATH_INFO": "/static/x", "HTTP_HOST": "localhost"}, lambda *_: None)
+
+    assert len(layer.slots.idle) == 1
+    assert b"".join(response) == b"file"

@@ -1,0 +1,143 @@
+"""Browsers on the fast path: a response carries what django-cors-headers says of its `Origin`, and nothing else."""
+
+import re
+from typing import Any
+
+import pytest
+from corsheaders.signals import check_request_enabled
+from django.core.handlers.wsgi import WSGIHandler
+from pytest_django import Settings
+
+from contentapi import rates
+from contentapi.front_door import ORIGIN_CACHE, FrontDoor, is_eligible
+from contentapi.rates import UNMETERED
+from tests.contentapi.test_front_door import (
+    NoDjango,
+    answer_of,
+    comparable,
+    environ,
+    kept_connections,  # noqa: F401 - used by every test here
+)
+from tests.factories import make_post
+
+pytestmark = pytest.mark.django_db
+
+ALLOWED = "https://www.example.com"
+ORIGINS = [
+    ALLOWED,
+    "https://elsewhere.invalid",
+    "http://www.example.com",
+    f"{ALLOWED}:443",
+    f"{ALLOWED}.elsewhere.invalid",
+    ALLOWED.upper(),
+    "null",
+    "",
+    "https://[::1",  # what urlsplit raises for
+    "not an origin",
+    "https://sub.example.org",
+    "é",
+    None,
+]
+REQUESTS: dict[str, dict[str, Any]] = {
+    "a query": {},
+    "a query that fails": {"body": b'{"query": "{ nothing }"}'},
+    "a credential that fails": {"HTTP_AUTHORIZATION": "Bearer x"},
+    "a resource": {"REQUEST_METHOD": "GET", "PATH_INFO": "/posts"},
+    "a missing resource": {"REQUEST_METHOD": "GET", "PATH_INFO": "/v1/posts/0"},
+    "a method that is not allowed": {"REQUEST_METHOD": "PATCH", "PATH_INFO": "/posts"},
+}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "an allow-list": {"CORS_ALLOWED_ORIGINS": [ALLOWED]},
+    "nothing allowed": {"CORS_ALLOWED_ORIGINS": []},
+    "null allowed": {"CORS_ALLOWED_ORIGINS": [ALLOWED, "null"]},
+    "credentials": {"CORS_ALLOWED_ORIGINS": [ALLOWED], "CORS_ALLOW_CREDENTIALS": True},
+    "all origins": {"CORS_ALLOW_ALL_ORIGINS": True},
+    "all origins with credentials": {"CORS_ALLOW_ALL_ORIGINS": True, "CORS_ALLOW_CREDENTIALS": True},
+    "a pattern": {"CORS_ALLOWED_ORIGIN_REGEXES": [re.compile(r"^https://\w+\.example\.org$")]},
+    "no exposed headers": {"CORS_ALLOWED_ORIGINS": [ALLOWED], "CORS_EXPOSE_HEADERS": []},
+    "other exposed headers": {"CORS_ALLOWED_ORIGINS": [ALLOWED], "CORS_EXPOSE_HEADERS": ["etag", "x-other"]},
+    "other URLs": {"CORS_ALLOWED_ORIGINS": [ALLOWED], "CORS_URLS_REGEX": r"^/nowhere"},
+    "private networks": {"CORS_ALLOWED_ORIGINS": [ALLOWED], "CORS_ALLOW_PRIVATE_NETWORK": True},
+}
+
+
+def with_origin(request: dict[str, Any], origin: str | None) -> dict[str, Any]:
+    request_environ = environ(**request)
+    return request_environ if origin is None else {**request_environ, "HTTP_ORIGIN": origin}
+
+
+@pytest.mark.parametrize("request_name", REQUESTS)
+@pytest.mark.parametrize("configuration", SETTINGS)
+def test_fast_path_and_django_respond_equally_to_every_origin(
+    settings: Settings, configuration: str, request_name: str
+) -> None:
+    for name, value in SETTINGS[configuration].items():
+        setattr(settings, name, value)
+    make_post(title="Soup")
+    fast_path, django = FrontDoor(NoDjango()), WSGIHandler()
+
+    for origin in [*ORIGINS, *ORIGINS]:  # the second time from the cache
+        rates.reset()
+        direct = answer_of(fast_path, with_origin(REQUESTS[request_name], origin))
+        rates.reset()
+        by_django = answer_of(django, with_origin(REQUESTS[request_name], origin))
+
+        assert comparable(direct) == comparable(by_django), origin
+
+
+@pytest.mark.parametrize("path", ["/graphql", "/posts"])
+@pytest.mark.parametrize("origin", [ALLOWED, "https://elsewhere.invalid"])
+def test_a_preflight_is_answered_by_django_cors_headers(settings: Settings, path: str, origin: str) -> None:
+    settings.CORS_ALLOWED_ORIGINS = [ALLOWED]
+    request = environ(
+        b"",
+        REQUEST_METHOD="OPTIONS",
+        PATH_INFO=path,
+        HTTP_ORIGIN=origin,
+        HTTP_ACCESS_CONTROL_REQUEST_METHOD="POST",
+        HTTP_ACCESS_CONTROL_REQUEST_HEADERS="content-type, traceparent",
+    )
+
+    status, headers, _ = answer_of(FrontDoor(WSGIHandler()), request)
+
+    named = dict(headers)
+    assert status == "200 OK"
+    assert named.get("access-control-allow-origin") == (ALLOWED if origin == ALLOWED else None)
+    if origin == ALLOWED:
+        assert "traceparent" in named["access-control-allow-headers"]
+
+
+def test_a_listener_of_the_cors_signal_sees_every_request_with_an_origin() -> None:
+    def allow(**_: Any) -> bool:
+        return True
+
+    check_request_enabled.connect(allow)
+    try:
+        assert not is_eligible(environ(HTTP_ORIGIN=ALLOWED))
+        assert is_eligible(environ())
+    finally:
+        check_request_enabled.disconnect(allow)
+
+
+def test_cors_for_some_paths_of_the_api_only_stops_the_start(settings: Settings) -> None:
+    settings.CORS_URLS_REGEX = "^/posts"
+
+    with pytest.raises(RuntimeError, match="CORS_URLS_REGEX must match all paths"):
+        FrontDoor(NoDjango())
+
+
+def test_more_origins_than_the_cache_holds_leave_it_bounded() -> None:
+    fast_path = FrontDoor(NoDjango())
+
+    for number in range(ORIGIN_CACHE + 10):
+        answer_of(fast_path, {**environ(HTTP_ORIGIN=f"https://{number}.example"), UNMETERED: True})
+
+    assert fast_path.headers_by_origin.weight == ORIGIN_CACHE
+
+
+def test_learning_an_origin_is_not_charged_to_the_client() -> None:
+    fast_path = FrontDoor(NoDjango())
+
+    _, headers, _ = answer_of(fast_path, environ(HTTP_ORIGIN=ALLOWED))
+
+    assert [value for name, value in headers if name == "RateLimit"] == ['"anonymous";r=299;t=60']
