@@ -1,6 +1,6 @@
-"""The server: `python -m contentapi.granian` runs the WSGI application under granian, whose HTTP is written in Rust.
+"""The server: `python -m contentapi.granian` runs the WSGI application under granian, whose HTTP is in Rust.
 
-granian calls the application in a thread when the headers of a request have arrived; the thread then waits for the body.
+granian calls the application in a thread when a request's headers have arrived; the thread then waits for the body.
 So there are many threads, and few of them have a database connection at a time (`contentapi.complete_requests`).
 """
 
@@ -9,7 +9,9 @@ import os
 import socket
 import time
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import psutil
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
 os.environ["CONTENTAPI_PROCESS"] = "server"
@@ -19,8 +21,12 @@ from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 
+if TYPE_CHECKING:
+    from wsgiref.types import WSGIApplication
+
 CONNECTIONS = 8192  # of a worker: idle ones and those that stop in the headers must not keep out others
 HEADER_TIMEOUT = 5000  # milliseconds
+PEER_TIMEOUT = 60  # seconds after which the kernel ends the connection of a client that is gone or reads nothing
 
 
 class SkipThreadAdvice(logging.Filter):
@@ -49,7 +55,8 @@ def main() -> None:
         SERVER.hold()  # for as long as this process lives
     address, _, port = settings.BIND.rpartition(":")
     server = Granian(
-        "contentapi.wsgi:application",
+        "contentapi.granian:make_application",
+        factory=True,
         address=address.strip("[]"),
         port=int(port),
         interface=Interfaces.WSGI,
@@ -67,6 +74,40 @@ def main() -> None:
     if os.environ.get("CONTENTAPI_GREETING") == "on":
         server.on_startup(Thread(target=greet, args=(address.strip("[]"), int(port)), daemon=True).start)
     server.serve()
+
+
+def make_application() -> "WSGIApplication":
+    """Return the application. granian calls this in each worker, before the worker listens."""
+    from contentapi.wsgi import application
+
+    Thread(target=end_dead_connections, daemon=True).start()
+    return application
+
+
+def end_dead_connections() -> None:
+    """Let the kernel end the connections of clients that have vanished, and of those that never read their response.
+
+    Without this, a client that loses its network while it sends a body keeps a thread for ever. Connections inherit
+    the options of the socket that listens; systems other than Linux lack some of the options.
+    """
+    options = {"TCP_KEEPIDLE": PEER_TIMEOUT // 2, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
+    options["TCP_USER_TIMEOUT"] = PEER_TIMEOUT * 1000
+    for descriptor in wait_for_listening_sockets():
+        with socket.socket(fileno=os.dup(descriptor)) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            for name, value in options.items():
+                if hasattr(socket, name):
+                    listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def wait_for_listening_sockets() -> list[int]:
+    """Return the descriptors of the TCP sockets on which this process listens, as soon as there is one."""
+    for _ in range(300):
+        found = psutil.Process().net_connections("tcp")
+        if listening := [each.fd for each in found if each.status == psutil.CONN_LISTEN]:
+            return listening
+        time.sleep(0.1)
+    return []
 
 
 def greet(address: str, port: int) -> None:

@@ -1,0 +1,149 @@
+"""HTTP connections on the wire, on both servers: what a client sends to one request must not affect another."""
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection, HTTPResponse
+
+import pytest
+
+from tests.e2e.checkout import Checkout, Run, free_port
+
+pytestmark = pytest.mark.processes
+
+MIB = 1024 * 1024
+JSON = "Content-Type: application/json\r\n"
+QUERY = b'{"query": "{ __typename }"}'
+
+
+@pytest.fixture(params=["granian", "gunicorn"])
+def run(request: pytest.FixtureRequest, checkout: Checkout) -> Run:
+    return checkout.run(f"SERVER={request.param}", port=free_port()).wait_until_ready()
+
+
+class Connection:
+    """A connection that sends requests byte for byte."""
+
+    def __init__(self, run: Run) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", int(run.port)), timeout=20)
+
+    def send(self, head: str, body: bytes = b"", *, length: int | None = None) -> HTTPResponse:
+        """Send a request and return the response, which has been read. The body may be shorter than its length."""
+        announced = len(body) if length is None else length
+        self.socket.sendall(f"{head}Content-Length: {announced}\r\n\r\n".encode() + body)
+        response = HTTPResponse(self.socket)
+        response.begin()
+        response.content = response.read()  # type: ignore[attr-defined]
+        return response
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+@pytest.fixture
+def connection(run: Run) -> Iterator[Connection]:
+    with closing(Connection(run)) as connection:
+        yield connection
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "status"),
+    [
+        (f"POST /graphql HTTP/1.1\r\nHost: localhost\r\n{JSON}", b" " * (MIB + 1), 413),
+        (f"POST /posts HTTP/1.1\r\nHost: localhost\r\n{JSON}", b" " * (3 * MIB), 413),
+        ("POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n", b"x" * 50_000, 415),
+        (f"POST /posts HTTP/1.1\r\nHost: localhost\r\nX-API-Key: none\r\n{JSON}", b"{" * 50_000, 401),
+        ("POST /nowhere HTTP/1.1\r\nHost: localhost\r\n", b"x" * 50_000, 404),
+        ("POST /oauth/token HTTP/1.1\r\nHost: elsewhere.invalid\r\n", b"x" * 50_000, 400),
+    ],
+)
+def test_a_request_refused_with_its_body_leaves_the_connection_usable(
+    connection: Connection, head: str, body: bytes, status: int
+) -> None:
+    refused = connection.send(head, body)
+
+    assert (refused.status, refused.headers["Connection"] != "close") == (status, True)
+    after = connection.send(f"POST /graphql HTTP/1.1\r\nHost: localhost\r\n{JSON}", QUERY)
+    assert after.status == 200
+
+
+@pytest.mark.parametrize("path", ["/graphql", "/posts"])
+def test_a_body_too_long_to_be_read_closes_the_connection_and_says_so(connection: Connection, path: str) -> None:
+    refused = connection.send(f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{JSON}", length=100 * MIB)
+
+    assert (refused.status, refused.headers["Connection"]) == (413, "close")
+    assert connection.socket.recv(1) == b""
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        ("GET /posts HTTP/1.1\r\n", 400),
+        ("GET /posts HTTP/1.1\r\nHost: elsewhere.invalid\r\n", 400),
+        ("GET /posts HTTP/1.1\r\nHost: localhost\r\nHost: elsewhere.invalid\r\n", 400),
+        ("GET http://localhost/posts HTTP/1.1\r\nHost: localhost\r\n", 200),
+        ("GET http://elsewhere.invalid/posts HTTP/1.1\r\n", 400),
+        ("GET /posts HTTP/1.0\r\n", 200),
+    ],
+)
+def test_a_request_needs_a_host_of_ours(connection: Connection, head: str, status: int) -> None:
+    assert connection.send(head).status == status
+
+
+SPOOFED = {
+    "SCRIPT_NAME": "/elsewhere",
+    "Script-Name": "/elsewhere",
+    "PATH_INFO": "/nowhere",
+    "Path-Info": "/nowhere",
+    "X-Script-Name": "/elsewhere",
+    "X-Forwarded-Prefix": "/elsewhere",
+    "X-Forwarded-Host": "elsewhere.invalid",
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-Protocol": "ssl",
+    "X-Forwarded-Ssl": "on",
+    "X-Forwarded-Port": "443",
+    "X-Forwarded-For": "192.0.2.1",
+    "X_Forwarded_For": "192.0.2.1",
+    "Forwarded": "for=192.0.2.1;host=elsewhere.invalid;proto=https",
+    "X-Original-Url": "/nowhere",
+    "X-Rewrite-Url": "/nowhere",
+    "X-Http-Method-Override": "DELETE",
+}
+
+
+def read(run: Run, path: str, headers: dict[str, str]) -> tuple[int, str | None, str]:
+    """Return status, Location and body, without what differs between any two requests."""
+    client = HTTPConnection("127.0.0.1", int(run.port), timeout=20)
+    client.request("GET", path, headers={"Host": "localhost", **headers})
+    response = client.getresponse()
+    text = response.read().decode()
+    client.close()
+    if "csrfmiddlewaretoken" in text:
+        text = "a form"
+    return response.status, response.headers["Location"], text
+
+
+def test_headers_of_proxies_have_no_effect_when_a_client_sends_them(run: Run) -> None:
+    paths = ["/posts?limit=1", "/admin/", "/admin/login/", "/.well-known/oauth-authorization-server", "/oauth/login"]
+
+    plain = [read(run, path, {}) for path in paths]
+    spoofed = [[read(run, path, {name: value}) for path in paths] for name, value in SPOOFED.items()]
+
+    assert [status for status, _, _ in plain] == [200, 302, 200, 200, 200]
+    assert json.loads(plain[3][2])["issuer"] == f"http://localhost:{run.port}" or "localhost" in plain[3][2]
+    assert spoofed == [plain] * len(SPOOFED)
+
+
+def test_a_forwarded_address_does_not_give_a_client_a_rate_limit_of_its_own(run: Run) -> None:
+    client = HTTPConnection("127.0.0.1", int(run.port), timeout=20)
+    remaining = []
+
+    for number in range(12):  # enough for two requests to meet the same worker
+        client.request("GET", "/posts", headers={"X-Forwarded-For": f"192.0.2.{number}"})
+        response = client.getresponse()
+        response.read()
+        remaining.append(response.headers["RateLimit"])
+
+    client.close()
+    assert len(set(remaining)) > 1
