@@ -36,6 +36,7 @@ thorough: installed-dev
 
 bench: installed
 	@exec $(VENV_PYTHON) -m benchmarks $(if $(PEERS),--peers $(PEERS)) $(if $(WORKLOADS),--workloads $(WORKLOADS)) \
+		$(if $(CONDITIONS),--conditions $(CONDITIONS)) $(if $(TRANSPORTS),--transports $(TRANSPORTS)) \
 		$(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS))
 
 check: installed-dev

@@ -1,37 +1,40 @@
-"""Correctness before speed: every server must give the answers of the obvious one, and none from a cache of answers."""
+"""Correctness before speed: every server must give the reference responses, and none from a cache of responses."""
 
 import http.client
 import json
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from email.message import Message
 from typing import Any
 
 from benchmarks import dataset
+from benchmarks.conditions import BROWSER, ORIGIN, VARIED, headers_for
 from benchmarks.servers import Server
 from benchmarks.workloads import Data, operation, published_id, variables
 
 TITLE = "Check \u201cthis\u201d"
 
 
-def problems_of(server: Server, reference: list[Any], workloads: list[str]) -> list[str]:
+def find_problems(server: Server, reference: list[Any], workloads: list[str]) -> list[str]:
     try:
         found = [
             f"{name} {values}: {difference}"
-            for (name, values), wanted in zip(cases(), reference, strict=True)
-            if (difference := first_difference(ask(server, name, values), wanted))
+            for (name, values), expected in zip(cases(), reference, strict=True)
+            if (difference := first_difference(request_data(server, name, values), expected))
         ]
         check_typename(server)
         check_create(server)
         check_freshness(server)
-        server.sizes = {name: size_of_answer(server, name) for name in workloads}
-    except (AssertionError, OSError) as trouble:
-        return [str(trouble)]
+        check_browser(server)
+        server.sizes = {name: measure_size(server, name) for name in workloads}
+    except (AssertionError, OSError) as error:
+        return [str(error)]
     return found
 
 
-def reference_answers(server: Server) -> list[Any]:
-    return [ask(server, name, values) for name, values in cases()]
+def reference_responses(server: Server) -> list[Any]:
+    return [request_data(server, name, values) for name, values in cases()]
 
 
 def cases() -> Iterator[tuple[str, Data]]:
@@ -44,18 +47,18 @@ def cases() -> Iterator[tuple[str, Data]]:
         yield "page100", {"limit": limit}
 
 
-def ask(server: Server, name: str, values: Data) -> Any:
-    """Return the data of an answer in the common shape, made comparable."""
+def request_data(server: Server, name: str, values: Data, condition: str = VARIED) -> Any:
+    """Return the data of a response in the common shape, normalised for comparison."""
     dialect = server.peer.dialect
-    answer = json.loads(send(server, name, dialect.body(name, values)))
-    require("errors" not in answer, f"{name}: {json.dumps(answer)[:600]}")
-    return normal(dialect.from_data(name, answer["data"]))
+    content, _ = send(server, name, dialect.body(name, values), condition)
+    response = json.loads(content)
+    require("errors" not in response, f"{name}: {json.dumps(response)[:600]}")
+    return normalise(dialect.from_data(name, response["data"]))
 
 
-def send(server: Server, name: str, body: str) -> bytes:
-    headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    if credential := server.credential_for(name):
-        headers[credential[0]] = credential[1]
+def send(server: Server, name: str, body: str, condition: str = VARIED) -> tuple[bytes, Message]:
+    """Return the body and the headers of a response, which must have status 200."""
+    headers = headers_for(condition, server.credential_for(name))
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     try:
         connection.request("POST", "/graphql", body.encode(), headers)
@@ -64,15 +67,15 @@ def send(server: Server, name: str, body: str) -> bytes:
     finally:
         connection.close()
     require(response.status == 200, f"{name}: HTTP {response.status}: {content[:600]!r}")
-    return content
+    return content, response.headers
 
 
-def normal(value: Any, key: str = "") -> Any:
+def normalise(value: Any, key: str = "") -> Any:
     """Return a value with ids as strings and times in UTC: JSON has no type for either."""
     if isinstance(value, dict):
-        return {name: normal(member, name) for name, member in value.items()}
+        return {name: normalise(member, name) for name, member in value.items()}
     if isinstance(value, list):
-        return [normal(member) for member in value]
+        return [normalise(member) for member in value]
     if key == "id":
         return str(value)
     if key in ("createdAt", "updatedAt"):
@@ -80,24 +83,24 @@ def normal(value: Any, key: str = "") -> Any:
     return value
 
 
-def first_difference(found: Any, wanted: Any, path: str = "data") -> str | None:
-    if type(found) is type(wanted) is dict and found.keys() == wanted.keys():
-        pairs = [(f"{path}.{name}", found[name], wanted[name]) for name in found]
-    elif type(found) is type(wanted) is list and len(found) == len(wanted):
-        pairs = [(f"{path}[{place}]", *pair) for place, pair in enumerate(zip(found, wanted, strict=True))]
+def first_difference(found: Any, expected: Any, path: str = "data") -> str | None:
+    if type(found) is type(expected) is dict and found.keys() == expected.keys():
+        pairs = [(f"{path}.{name}", found[name], expected[name]) for name in found]
+    elif type(found) is type(expected) is list and len(found) == len(expected):
+        pairs = [(f"{path}[{place}]", *pair) for place, pair in enumerate(zip(found, expected, strict=True))]
     else:
-        return None if found == wanted else f"{path}: {found!r:.80} instead of {wanted!r:.80}"
+        return None if found == expected else f"{path}: {found!r:.80} instead of {expected!r:.80}"
     return next(filter(None, (first_difference(one, other, place) for place, one, other in pairs)), None)
 
 
 def check_typename(server: Server) -> None:
-    found = ask(server, "typename", {})
+    found = request_data(server, "typename", {})
     require(found == {"__typename": "Query"}, f"typename: {found}")
 
 
 def check_create(server: Server) -> None:
     values = {"input": {"title": TITLE, "body": "b", "authorId": "7"}}
-    made = ask(server, "create", values)["createPost"]
+    made = request_data(server, "create", values)["createPost"]
     stored = server.database.row(f"SELECT title, status, author_id FROM blog_post WHERE id = {int(made['id'])}")
     require((made["title"], made["status"]) == (TITLE, "draft"), f"create: {made}")
     require(stored == (TITLE, "draft", 7), f"create: stored {stored}")
@@ -105,7 +108,7 @@ def check_create(server: Server) -> None:
 
 
 def check_freshness(server: Server) -> None:
-    """Change a row behind the server's back and ask again, with the very same request."""
+    """Change a row directly in the database and repeat the same request."""
     newest, title = server.database.row(
         "SELECT id, title FROM blog_post WHERE status = 'published' ORDER BY created_at DESC, id DESC LIMIT 1"
     )
@@ -116,19 +119,35 @@ def check_freshness(server: Server) -> None:
     }
     change = f"UPDATE blog_post SET title = %s WHERE id = {newest}"
     for name, values in requests.items():
-        require(title in json.dumps(ask(server, name, values), ensure_ascii=False), f"{name}: not the newest post")
+        require(
+            title in json.dumps(request_data(server, name, values), ensure_ascii=False), f"{name}: not the newest post"
+        )
         server.database.connection.execute(change.encode(), ["Changed"])
         try:
-            require("Changed" in json.dumps(ask(server, name, values)), f"{name}: a stale answer after an UPDATE")
+            require(
+                "Changed" in json.dumps(request_data(server, name, values)), f"{name}: a stale response after an UPDATE"
+            )
         finally:
             server.database.connection.execute(change.encode(), [title])
 
 
-def size_of_answer(server: Server, workload: str) -> int:
+def check_browser(server: Server) -> None:
+    """A browser must get the same response, uncompressed like the others', and ours must let its script read it."""
+    values = {"id": "1"}
+    same = request_data(server, "post", values, BROWSER) == request_data(server, "post", values)
+    require(same, "post: another response to a browser")
+    _, headers = send(server, "post", server.peer.dialect.body("post", values), BROWSER)
+    require(headers["Content-Encoding"] is None, "post: a compressed response")
+    if server.peer.is_ours:
+        require(headers["Access-Control-Allow-Origin"] == ORIGIN, f"post: no CORS headers: {headers.items()}")
+
+
+def measure_size(server: Server, workload: str) -> int:
+    """Return the average size of a response to a workload, in bytes."""
     rng = random.Random(7)
     dialect, name, count = server.peer.dialect, operation(workload), 5
     bodies = [dialect.body(workload, variables(workload, rng, n), n, "check") for n in range(count)]
-    size = sum(len(send(server, name, body)) for body in bodies) // count
+    size = sum(len(send(server, name, body)[0]) for body in bodies) // count
     if name == "create":
         server.database.run(f"DELETE FROM blog_post WHERE id > {dataset.POSTS}")
     return size

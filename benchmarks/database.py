@@ -1,6 +1,6 @@
-"""PostgreSQL for the benchmark: the wheel's, under var/bench, with the same rows in two databases.
+"""The databases of the benchmark, with the same rows in both.
 
-`bench` has the peers' tables. `contentapi` is ours: migrated by our own migrations, its rows put in by COPY.
+`bench` has the peers' tables. `contentapi` has ours, made by our migrations and filled by COPY.
 """
 
 import hashlib
@@ -16,8 +16,8 @@ from psycopg import sql
 from benchmarks import dataset
 from benchmarks.dataset import Author, Comment, Post
 from benchmarks.places import HERE, ROOT, WORK, clean_environment
+from benchmarks.postgres import SOCKET, Address, BenchmarkServer
 from benchmarks.processes import DATABASE_CORE, pin, with_descendants
-from contentapi.embedded.server import EmbeddedServer
 
 # Everything in memory, and no background work in the middle of a run: servers are measured, not the disk.
 SETTINGS = {
@@ -37,14 +37,19 @@ EDITOR = "bench@example.test"
 
 
 class Database:
-    """One of the databases, seen by the benchmark itself."""
+    """One of the databases, as the benchmark itself uses it: over the Unix socket."""
 
-    def __init__(self, folder: str, name: str) -> None:
-        self.folder, self.name = folder, name
+    def __init__(self, address: Address | str, name: str) -> None:
+        """Take the address of the server, or just the folder of its socket."""
+        self.address = Address(address) if isinstance(address, str) else address
+        self.name = name
 
     @property
     def url(self) -> str:
-        return f"postgresql://postgres@/{self.name}?host={self.folder}"
+        return self.url_over(SOCKET)
+
+    def url_over(self, transport: str) -> str:
+        return self.address.url(self.name, transport)
 
     @cached_property
     def connection(self) -> psycopg.Connection[Any]:
@@ -63,41 +68,43 @@ class Database:
 
 
 class Postgres:
-    def __init__(self) -> None:
-        self.server = EmbeddedServer(WORK / "postgres")
-        self.folder = ""
+    """PostgreSQL with the benchmark's settings and databases."""
 
-    def start(self) -> None:
-        self.folder = self.server.hold()
-        maintenance = Database(self.folder, "postgres")
+    def __init__(self) -> None:
+        self.server = BenchmarkServer(WORK / "postgres")
+        self.address = Address("")
+
+    def start(self, *, with_tcp: bool = False) -> None:
+        running = self.server.connect()
+        maintenance = Database(running, "postgres")
         for name, value in SETTINGS.items():
             maintenance.run(f"ALTER SYSTEM SET {name} = '{value}'")
-        maintenance.run("SELECT pg_reload_conf()", "SELECT pg_sleep(0.3)")
-        pending = maintenance.row("SELECT count(*) FROM pg_settings WHERE pending_restart")[0]
         maintenance.connection.close()
-        if pending:
-            self.server.release()
-            self.folder = self.server.hold()
-        pin(with_descendants(self.pid), DATABASE_CORE)  # new processes take after the first
+        self.address = self.server.restart(running.folder, with_tcp=with_tcp)
+        if with_tcp:
+            maintenance = Database(self.address, "postgres")
+            maintenance.run(f"ALTER ROLE postgres PASSWORD '{self.address.password}'")
+            maintenance.connection.close()
+        pin(with_descendants(self.pid), DATABASE_CORE)  # new processes inherit the first one's core
 
     @property
     def pid(self) -> int:
-        return int((self.server.data / "postmaster.pid").read_text().split()[0])
+        return self.server.process_id
 
     def load(self) -> dict[str, Database]:
-        """Return the databases by their names, with their rows in them: put there once, and when they have changed."""
+        """Return the databases by name. Their rows are loaded once, and again after a change of their sources."""
         loaders: dict[str, Callable[[Database], None]] = {"bench": load_peers, "contentapi": load_ours}
-        maintenance = Database(self.folder, "postgres")
+        maintenance = Database(self.address, "postgres")
         for name, load in loaders.items():
             if self.version_of(name, maintenance) != digest():
                 print(f"Loading the database {name} (once; about half a minute)", flush=True)
                 maintenance.run(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)", f"CREATE DATABASE {name}")
-                database = Database(self.folder, name)
+                database = Database(self.address, name)
                 load(database)
                 database.run("VACUUM (FREEZE, ANALYZE)", f"COMMENT ON DATABASE {name} IS '{digest()}'")
                 database.connection.close()
         maintenance.connection.close()
-        databases = {name: Database(self.folder, name) for name in loaders}
+        databases = {name: Database(self.address, name) for name in loaders}
         for database in databases.values():
             database.clean()
         return databases
@@ -145,9 +152,9 @@ def copy(database: Database, table: str, columns: list[str], rows: list[Any]) ->
     database.run(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")
 
 
-def our_environment(database: Database) -> dict[str, str]:
+def our_environment(database: Database, transport: str = SOCKET) -> dict[str, str]:
     secret = "only-for-the-benchmark-" + "x" * 40
-    return {"DATABASE_URL": database.url, "SECRET_KEY": secret, "JWT_SECRET": secret}
+    return {"DATABASE_URL": database.url_over(transport), "SECRET_KEY": secret, "JWT_SECRET": secret}
 
 
 def manage(database: Database, *arguments: str) -> str:

@@ -1,6 +1,7 @@
 """The peers' packages, by their pinned lists: installed under var/bench when a list is new or has changed."""
 
 import hashlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,9 @@ from benchmarks.places import PEERS, WORK
 
 NODE = WORK / "node"
 NODE_PEERS = PEERS / "node"
+# The npm package `bun` depends on one package per platform, which contains the program.
+BUN_PLATFORM = {"x86_64": "x64", "aarch64": "aarch64"}.get(platform.machine(), platform.machine())
+BUN = NODE / "node_modules" / "@oven" / f"bun-linux-{BUN_PLATFORM}" / "bin" / "bun"
 
 
 def python_of(kit: str) -> Path:
@@ -42,7 +46,8 @@ def install_node() -> None:
     once(
         NODE / "node_modules",
         NODE_PEERS / "package-lock.json",
-        lambda: run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], NODE),
+        # No peer needs an install script, and without them nothing comes from anywhere but the registry.
+        lambda: run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], NODE),
     )
 
 

@@ -1,9 +1,10 @@
-"""One cell of the table: a server under the load of one workload, for some seconds."""
+"""One run: a server under the load of one workload in one setting, for some seconds."""
 
 import json
 import os
 import re
 import resource
+import secrets
 import subprocess
 import time
 from pathlib import Path
@@ -11,12 +12,14 @@ from pathlib import Path
 import msgspec
 
 from benchmarks import dataset
+from benchmarks.conditions import TRACEPARENT, headers_for
 from benchmarks.places import HERE, WORK
+from benchmarks.plan import Cell, Setting
 from benchmarks.processes import DATABASE_CORE, SERVER_CORE, busy_seconds, cpu_seconds, resident_megabytes
 from benchmarks.servers import Server
 from benchmarks.workloads import operation
 
-HEADERS = 300  # bytes of an answer that are not its body, roughly
+RESPONSE_HEADERS = 400  # bytes, roughly
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +27,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     server: str
     workload: str
+    condition: str
+    transport: str
     connections: int
     round: int
     requests: int
@@ -32,18 +37,32 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     p99: float
     server_cpu: float
     postgres_cpu: float
-    server_busy: float  # its own CPU by the time that passed: 1 is a whole core
+    load_cpu: float  # of wrk
+    server_busy: float  # its own CPU time by the time that passed: 1 is a whole core
     load_busy: float  # that of PostgreSQL and wrk together
     server_core: float  # how busy the cores were with anything, 0 to 1
     other_core: float
     bytes: float
     memory: float  # megabytes, resident
     errors: int
-    odd: bool  # answers of another size than those that were checked
+    odd: bool  # responses of another size than those that were checked
+
+    @property
+    def cell(self) -> Cell:
+        return Cell(self.workload, Setting(self.condition, self.transport, self.connections), self.server)
+
+    @property
+    def total_cpu(self) -> float:
+        return self.server_cpu + self.postgres_cpu
+
+    @property
+    def tail(self) -> float:
+        """Return p99 by p50."""
+        return self.p99 / self.p50 if self.p50 else 0.0
 
     @property
     def bound(self) -> str:
-        """Say what held the throughput: the core that was full."""
+        """Return what limited the throughput: the core that was full."""
         if self.server_busy >= 0.9:
             return "server"
         if self.load_busy >= 0.9:
@@ -62,10 +81,15 @@ class Wrk(msgspec.Struct, frozen=True):
     errors: int
 
 
-def put_under_load(server: Server, workload: str, connections: int, seconds: int, bodies: Path) -> Wrk:
-    name, value = server.credential_for(workload) or ("X-No-Credential", "")
-    environment = os.environ | {"BODIES": str(bodies), "CREDENTIAL_HEADER": name, "CREDENTIAL": value}
-    command = f"wrk -t1 -c{connections} -d{seconds}s --timeout 20s --script".split()
+def put_under_load(server: Server, workload: str, setting: Setting, seconds: int, bodies: Path) -> Wrk:
+    headers = headers_for(setting.condition, server.credential_for(workload))
+    environment = os.environ | {
+        "BODIES": str(bodies),
+        "HEADERS": "\n".join(f"{name}: {value}" for name, value in headers.items()),
+        "SEED": str(secrets.randbelow(2**31)),  # no two runs send the same trace ids
+        "TRACEPARENT": TRACEPARENT,
+    }
+    command = f"wrk -t1 -c{setting.connections} -d{seconds}s --timeout 20s --script".split()
     done = subprocess.run(
         [*command, str(HERE / "load.lua"), server.url],
         check=False,
@@ -79,8 +103,8 @@ def put_under_load(server: Server, workload: str, connections: int, seconds: int
     return msgspec.json.decode(found[1], type=Wrk)
 
 
-def warm_up(server: Server, workload: str, connections: int, series: str) -> None:
-    put_under_load(server, workload, connections, 1, write_bodies(server, workload, series))
+def warm_up(server: Server, workload: str, setting: Setting, series: str) -> None:
+    put_under_load(server, workload, setting, 1, write_bodies(server, workload, series))
 
 
 def write_bodies(server: Server, workload: str, series: str) -> Path:
@@ -89,13 +113,14 @@ def write_bodies(server: Server, workload: str, series: str) -> Path:
     return path
 
 
-def measure(server: Server, workload: str, connections: int, seconds: int, number: int, postgres: int) -> Run:
-    """Warm up for a second, then measure. Takes the process number of PostgreSQL's first process."""
-    warm_up(server, workload, connections, f"w{number}c{connections}")
-    bodies = write_bodies(server, workload, f"m{number}c{connections}")
+def measure(server: Server, workload: str, setting: Setting, seconds: int, number: int, postgres: int) -> Run:
+    """Warm up for a second, then measure. Takes the id of PostgreSQL's first process."""
+    series = f"{number}{setting}"
+    warm_up(server, workload, setting, f"w{series}")
+    bodies = write_bodies(server, workload, f"m{series}")
     before = counters(server, postgres)
     start = time.monotonic()
-    load = put_under_load(server, workload, connections, seconds, bodies)
+    load = put_under_load(server, workload, setting, seconds, bodies)
     wall = time.monotonic() - start
     after = counters(server, postgres)
     server_cpu, postgres_cpu, wrk_cpu, server_core, other_core = (b - a for a, b in zip(before, after, strict=True))
@@ -105,7 +130,9 @@ def measure(server: Server, workload: str, connections: int, seconds: int, numbe
     return Run(
         server=server.name,
         workload=workload,
-        connections=connections,
+        condition=setting.condition,
+        transport=setting.transport,
+        connections=setting.connections,
         round=number,
         requests=load.requests,
         per_second=load.requests / (load.us / 1e6),
@@ -113,6 +140,7 @@ def measure(server: Server, workload: str, connections: int, seconds: int, numbe
         p99=load.p99 / 1e3,
         server_cpu=server_cpu / requests * 1e3,
         postgres_cpu=postgres_cpu / requests * 1e3,
+        load_cpu=wrk_cpu / requests * 1e3,
         server_busy=server_cpu / wall,
         load_busy=(postgres_cpu + wrk_cpu) / wall,
         server_core=server_core / wall,
@@ -120,19 +148,21 @@ def measure(server: Server, workload: str, connections: int, seconds: int, numbe
         bytes=size,
         memory=resident_megabytes(server.pid),
         errors=load.errors + missing,
-        odd=abs(size - server.sizes[workload] - HEADERS) > 250 + server.sizes[workload] / 4,
+        odd=abs(size - server.sizes[workload] - RESPONSE_HEADERS) > 250 + server.sizes[workload] / 4,
     )
 
 
 def counters(server: Server, postgres: int) -> list[float]:
     """Return the CPU seconds so far: of the server, of PostgreSQL, of wrk, and of anything on either core."""
-    wrk = resource.getrusage(resource.RUSAGE_CHILDREN)  # and of what else has ended, which nothing does meanwhile
+    wrk = resource.getrusage(
+        resource.RUSAGE_CHILDREN
+    )  # and of other child processes that ended, of which there are none
     ended = wrk.ru_utime + wrk.ru_stime
     return [cpu_seconds(server.pid), cpu_seconds(postgres), ended, *map(busy_seconds, (SERVER_CORE, DATABASE_CORE))]
 
 
 def count_missing(server: Server, requests: int) -> int:
-    """Return how many posts have been answered for and are not there; then remove all."""
+    """Return how many posts were reported as created but are not stored; then remove all."""
     stored: int = server.database.row(f"SELECT count(*) FROM blog_post WHERE id > {dataset.POSTS}")[0]
     server.database.clean()
     return max(0, requests - stored)

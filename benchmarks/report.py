@@ -1,99 +1,68 @@
-"""The tables, in Markdown: medians of the rounds, and ratios to ours."""
+"""All tables, in Markdown: a table for each workload in each setting, with the medians of the rounds."""
 
 import os
 import platform
-import statistics
-from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
 
-import msgspec
-
+from benchmarks import requirements
 from benchmarks.measure import Run
+from benchmarks.medians import Median, find_medians, format_number, in_order
+from benchmarks.plan import MAIN, Cell, Setting
 from benchmarks.processes import DATABASE_CORE, SERVER_CORE
-from benchmarks.workloads import ALL, GROUPS, ROWS
-
-
-class Cell(NamedTuple):
-    """A workload, at a number of connections, on a server."""
-
-    workload: str
-    connections: int
-    server: str
-
-
-class Median(NamedTuple):
-    run: Run  # its numbers are the medians
-    spread: float  # of the requests per second: largest less smallest, by the median
-
-
-MEDIANS = "per_second p50 p99 server_cpu postgres_cpu server_busy load_busy server_core other_core bytes memory".split()
-
-
-def medians(runs: list[Run]) -> dict[Cell, Median]:
-    cells: dict[Cell, list[Run]] = {}
-    for run in runs:
-        cells.setdefault(Cell(run.workload, run.connections, run.server), []).append(run)
-    return {cell: median(found) for cell, found in cells.items()}
-
-
-def median(runs: list[Run]) -> Median:
-    values = {name: statistics.median(getattr(run, name) for run in runs) for name in MEDIANS}
-    rates = [run.per_second for run in runs]
-    totals = {"errors": sum(run.errors for run in runs), "odd": any(run.odd for run in runs)}
-    return Median(
-        msgspec.structs.replace(runs[0], **values, **totals), (max(rates) - min(rates)) / values["per_second"]
-    )
+from benchmarks.servers import OURS
+from benchmarks.workloads import GROUPS, ROWS
 
 
 def report(runs: list[Run], seconds: int, notes: list[str]) -> str:
     """Return all tables. `runs` must not be empty."""
-    found = medians(runs)
+    medians = find_medians(runs)
     rounds = 1 + max(run.round for run in runs)
     lines = [
-        f"# Side by side, {date.today()}",  # noqa: DTZ011 - the operator's day
+        f"# Comparison with other servers, {date.today()}",  # noqa: DTZ011 - the operator's day
         "",
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}.",
         f"One process for each server, on core {SERVER_CORE}; PostgreSQL and wrk on core {DATABASE_CORE}.",
         f"Medians of {rounds} interleaved rounds of {seconds} s.",
-        "CPU is user and system time for each request; `of ours`: a server's figure by ours.",
+        f"CPU is user and system time per request. `of {OURS}` is a server's figure divided by that of `{OURS}`.",
         "",
         *(f"* {note}" for note in notes),
         "",
-    ]
-    for connections in sorted({run.connections for run in runs}):
-        for workload in in_order(run.workload for run in runs):
-            lines += table(found, workload, connections)
-        if any(run.workload in GROUPS["growth"] for run in runs):
-            lines += growth(found, connections)
-    return "\n".join([*lines, *noise(runs), *memory(runs)])
-
-
-def in_order(workloads: Iterable[str]) -> list[str]:
-    return sorted(set(workloads), key=ALL.index)
-
-
-def table(found: dict[Cell, Median], workload: str, connections: int) -> list[str]:
-    rows = [median for cell, median in found.items() if cell[:2] == (workload, connections)]
-    ours = found.get(Cell(workload, connections, "ours"), rows[0]).run
-    lines = [
-        f"## {workload}, {connections} connection{'s' * (connections > 1)}",
+        "## Requirements",
         "",
-        "| | requests/s | of ours | p50 ms | p99 ms | server CPU ms | of ours | PostgreSQL CPU ms"
+        *requirements.table({cell: median.run for cell, median in medians.items()}),
+        "",
+    ]
+    for workload in in_order(run.workload for run in runs):
+        for setting in dict.fromkeys(run.cell.setting for run in runs if run.workload == workload):
+            lines += table(medians, workload, setting)
+    if any(run.workload in GROUPS["growth"] for run in runs):
+        lines += growth(medians)
+    return "\n".join([*lines, *describe_load(runs), *describe_noise(runs), *describe_memory(runs)])
+
+
+def table(medians: dict[Cell, Median], workload: str, setting: Setting) -> list[str]:
+    rows = [median for cell, median in medians.items() if cell[:2] == (workload, setting)]
+    ours = medians.get(Cell(workload, setting, OURS), rows[0]).run
+    lines = [
+        f"## {workload} ({setting})",
+        "",
+        f"| | requests/s | of {OURS} | p50 ms | p99 ms | p99/p50 | CPU ms: server | PostgreSQL | together | of {OURS}"
         " | bound by | spread | kB | errors |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|",
     ]
     for run, spread in sorted(rows, key=lambda row: -row.run.per_second):
         cells = [
             run.server,
             f"{run.per_second:,.0f}",
-            f"{run.per_second / ours.per_second:.2f}",
-            short(run.p50),
-            short(run.p99),
+            ratio(run.per_second, ours.per_second),
+            format_number(run.p50),
+            format_number(run.p99),
+            f"{run.tail:.1f}",
             f"{run.server_cpu:.3f}",
-            f"{run.server_cpu / ours.server_cpu:.2f}" if ours.server_cpu else "",
             f"{run.postgres_cpu:.3f}",
+            f"{run.total_cpu:.3f}",
+            ratio(run.total_cpu, ours.total_cpu),
             run.bound,
             f"{spread:.0%}",
             f"{run.bytes / 1e3:.1f}",
@@ -103,26 +72,40 @@ def table(found: dict[Cell, Median], workload: str, connections: int) -> list[st
     return [*lines, ""]
 
 
-def growth(found: dict[Cell, Median], connections: int) -> list[str]:
-    """Return what a page costs by its rows: the server's and PostgreSQL's CPU together."""
+def ratio(value: float, other: float) -> str:
+    return f"{value / other:.2f}" if other else ""
+
+
+def growth(medians: dict[Cell, Median]) -> list[str]:
+    """Return the CPU time of a page by its number of rows, of server and PostgreSQL together."""
     lines = [
-        f"## Growth with the rows, {connections} connection{'s' * (connections > 1)}",
+        f"## Growth with the rows ({MAIN})",
         "",
-        f"| CPU ms of server and PostgreSQL (of that for a row) | {' | '.join(f'{count} rows' for count in ROWS)} |",
+        f"| CPU ms of server and PostgreSQL (per row) | {' | '.join(f'{count} rows' for count in ROWS)} |",
         f"|---|{'--:|' * len(ROWS)}",
     ]
-    for server in dict.fromkeys(cell.server for cell in found):
+    for server in dict.fromkeys(cell.server for cell in medians):
         cells = []
         for count in ROWS:
-            median = found.get(Cell(f"rows{count}", connections, server))
-            total = median.run.server_cpu + median.run.postgres_cpu if median else 0.0
+            median = medians.get(Cell(f"rows{count}", MAIN, server))
+            total = median.run.total_cpu if median else 0.0
             cells.append(f"{total:.2f} ({total / count:.3f})" if median else "")
         lines.append(f"| {server} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
-def noise(runs: list[Run]) -> list[str]:
-    """Name the runs that others have disturbed most."""
+def describe_load(runs: list[Run]) -> list[str]:
+    """Say how much of its core the load generator used: it must not be what limits a server."""
+    shares = [(run.load_cpu * run.per_second / 1e3, run) for run in runs]
+    share, run = max(shares, key=lambda pair: pair[0])
+    words = (
+        f"wrk used at most {share:.0%} of its core ({run.load_cpu:.4f} ms per request: {run.server} {run.workload})."
+    )
+    return [words, ""]
+
+
+def describe_noise(runs: list[Run]) -> list[str]:
+    """Name the runs that other processes disturbed most."""
     shares = [
         (others, f"core {core}, {run.server} {run.workload}: {others:.0%}")
         for run in runs
@@ -132,21 +115,14 @@ def noise(runs: list[Run]) -> list[str]:
         )
     ]
     worst = "; ".join(words for _, words in sorted(shares, reverse=True)[:4])
-    return [f"Busy with others (and with the kernel's work for the network), the most: {worst}.", ""]
+    return [f"Time of other processes, and of the kernel for the network, at most: {worst}.", ""]
 
 
-def memory(runs: list[Run]) -> list[str]:
+def describe_memory(runs: list[Run]) -> list[str]:
     most: dict[str, float] = {}
     for run in runs:
         most[run.server] = max(run.memory, most.get(run.server, 0))
-    return [
-        "Resident memory, the most seen: " + ", ".join(f"{name} {size:.0f} MB" for name, size in most.items()) + ".",
-        "",
-    ]
-
-
-def short(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return ["Resident memory, at most: " + ", ".join(f"{name} {size:.0f} MB" for name, size in most.items()) + ".", ""]
 
 
 def write(text: str, path: Path) -> None:

@@ -13,15 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks import postgraphile
+from benchmarks.conditions import ORIGIN
 from benchmarks.database import Database, our_environment
-from benchmarks.install import NODE, python_of
+from benchmarks.install import BUN, NODE, python_of
 from benchmarks.places import LOGS, PEERS, ROOT, clean_environment
+from benchmarks.postgres import SOCKET, free_port
 from benchmarks.processes import SERVER_CORE
 from benchmarks.workloads import Dialect
 
 PATIENCE = 60  # seconds for a start
 
-# One worker and four threads each, as ours has.
+# One worker and four threads each.
 GRANIAN = (
     "--interface wsgi --host 127.0.0.1 --port {port} --workers 1 --blocking-threads 4"
     " --blocking-threads-idle-timeout 600 --no-ws --http 1"
@@ -31,14 +33,14 @@ GUNICORN = (
     " --log-level warning"
 ).split()
 
-# What an anonymous may not, write and read the emails in the page of 100, an editor asks for: with an access token as
-# client apps do, or with an API key. The other requests carry no credential.
+# An anonymous caller may not create posts or read emails: these workloads are sent as an editor, with an access token
+# (as client apps do) or with an API key. The other requests carry no credential.
 CREDENTIALS = {"create": "token", "page100": "token", "create-key": "key"}
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A server to compare. In the command {port} stands for its port."""
+    """A server to compare. In the command, {port} is replaced by its port."""
 
     name: str
     command: list[str]
@@ -54,20 +56,41 @@ class Peer:
         return self.database == "contentapi"
 
     @property
-    def missing(self) -> str | None:
-        """Say what this machine lacks for it."""
+    def is_floor(self) -> bool:
+        """Tell a server without GraphQL, which shows the least that a request can cost."""
+        return self.name.startswith("floor-")
+
+    @property
+    def missing_tools(self) -> str | None:
+        """Return what must be installed on this machine first."""
         if self.kit == "node" and not (shutil.which("node") and shutil.which("npm")):
             return "Node and npm are not installed"
         return None
 
+    @property
+    def missing_program(self) -> str | None:
+        """Return why a peer does not run here although its kit is installed: Bun exists for some platforms only."""
+        if self.command[0] != str(BUN):
+            return None
+        try:
+            subprocess.run([BUN, "--version"], check=True, capture_output=True, timeout=30)
+        except (OSError, subprocess.SubprocessError) as error:
+            return f"Bun does not run on this machine: {error}"
+        return None
 
-# Requests are counted, and told what is left, as ever; but in a second a run asks for what a client may in a minute.
-NO_RATE_IS_MET = {f"CONTENTAPI_RATE_{limit}": "999999999/minute" for limit in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
+
+# Requests are counted against the rate limits as usual, but no run reaches them.
+UNREACHED_RATES = {f"CONTENTAPI_RATE_{limit}": "999999999/minute" for limit in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
 
 
 def ours(name: str, *command: str) -> Peer:
     program = str(Path(sys.executable).with_name(command[0]))
-    environment = {"CONTENTAPI_BIND": "127.0.0.1", "WEB_CONCURRENCY": "1", **NO_RATE_IS_MET}
+    environment = {
+        "CONTENTAPI_BIND": "127.0.0.1",
+        "CORS_ALLOWED_ORIGINS": ORIGIN,
+        "WEB_CONCURRENCY": "1",
+        **UNREACHED_RATES,
+    }
     return Peer(name, [program, *command[1:]], ROOT, "", environment, database="contentapi", credentials=CREDENTIALS)
 
 
@@ -83,20 +106,21 @@ def django(name: str, module: str, *, server: str = "gunicorn", kit: str = "pyth
     return Peer(name, [str(python_of(kit) / server), *options, "wsgi:application"], folder, kit, environment)
 
 
-def node(name: str, dialect: Dialect | None = None) -> Peer:
-    environment = {"NODE_ENV": "production", "GRAPHILE_ENV": "production"}
-    return Peer(name, ["node", f"{name}.mjs"], NODE, "node", environment, dialect=dialect or Dialect())
+def node(name: str, dialect: Dialect | None = None, program: str = "node") -> Peer:
+    environment = {"NODE_ENV": "production", "GRAPHILE_ENV": "production", "TZ": "UTC"}
+    return Peer(name, [program, f"{name}.mjs"], NODE, "node", environment, dialect=dialect or Dialect())
 
 
-OBVIOUS = "ariadne"  # the server whose answers all others must equal
+OURS, OURS_GUNICORN = "ours", "ours-gunicorn"
+REFERENCE = "ariadne"  # the answers of all servers must equal those of this one, the most usual implementation
 PEERS_BY_NAME = {
     peer.name: peer
     for peer in (
-        ours("ours", *["gunicorn", "--config", "contentapi/gunicorn.py", "contentapi.wsgi"]),  # as the Procfile has it
-        ours("ours-granian", "python", "-m", "contentapi.granian"),  # as `make run SERVER=granian`
+        ours(OURS, "python", "-m", "contentapi.granian"),  # as `make run`
+        ours(OURS_GUNICORN, "gunicorn", "--config", "contentapi/gunicorn.py", "contentapi.wsgi"),  # as the Procfile
         django("floor-django", "peer_floor"),
         django("floor-django-granian", "peer_floor", server="granian"),
-        django(OBVIOUS, "peer_ariadne"),
+        django(REFERENCE, "peer_ariadne"),
         django("strawberry", "peer_strawberry"),
         django("graphene", "peer_graphene", kit="graphene"),
         node("mercurius"),
@@ -104,16 +128,20 @@ PEERS_BY_NAME = {
         node("apollo"),
         node("yoga"),
         node("postgraphile", postgraphile.DIALECT),
+        node("bun-jit", program=str(BUN)),
+        node("node-jit"),
     )
 }
 
 
 class Server:
-    """A peer that runs."""
+    """A peer that runs and reaches PostgreSQL over one transport."""
 
-    def __init__(self, peer: Peer, database: Database, headers: Mapping[str, tuple[str, str]]) -> None:
-        """Take a header, with its value, for each kind of credential."""
-        self.peer, self.database, self._headers = peer, database, headers
+    def __init__(
+        self, peer: Peer, database: Database, headers: Mapping[str, tuple[str, str]], transport: str = SOCKET
+    ) -> None:
+        """Take a header and its value for each kind of credential."""
+        self.peer, self.database, self.transport, self._headers = peer, database, transport, headers
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/graphql"
         self.sizes: dict[str, int] = {}  # bytes of an answer, by workload
@@ -130,13 +158,16 @@ class Server:
         return self._process.pid
 
     def credential_for(self, workload: str) -> tuple[str, str] | None:
-        """Return the header that a workload's requests carry, and its value."""
+        """Return the name and value of the credential header that a workload's requests carry."""
         kind = self.peer.credentials.get(workload)
         return self._headers[kind] if kind else None
 
     def start(self) -> None:
-        log = LOGS / f"{self.name}.log"
-        database = our_environment(self.database) if self.peer.is_ours else {"DATABASE_URL": self.database.url}
+        log = LOGS / f"{self.name}-{self.transport}.log"
+        if self.peer.is_ours:
+            database = our_environment(self.database, self.transport)
+        else:
+            database = {"DATABASE_URL": self.database.url_over(self.transport)}
         with log.open("wb") as output:
             self._process = subprocess.Popen(
                 [word.replace("{port}", str(self.port)) for word in self.peer.command],
@@ -150,9 +181,9 @@ class Server:
             )
         try:
             self.wait()
-        except TimeoutError as trouble:
+        except TimeoutError as error:
             end = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-            sys.exit(f"{self.name} does not start: {trouble}. The end of its log:\n{end}")
+            sys.exit(f"{self.name} does not start: {error}. The end of its log:\n{end}")
 
     def wait(self) -> None:
         deadline = time.monotonic() + PATIENCE
@@ -173,10 +204,3 @@ class Server:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(8)
         self._process = None
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -29,7 +29,9 @@ DATABASES = {
         "ENGINE": "django.db.backends.postgresql",
         "HOST": _database["host"],
         "NAME": _database["dbname"],
+        "PORT": _database["port"],
         "USER": _database["user"],
+        "PASSWORD": _database.get("password", ""),
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": False,
     }
