@@ -10,7 +10,7 @@ from datetime import datetime
 from benchmarks import check, memory
 from benchmarks.database import Postgres, make_credentials
 from benchmarks.install import install
-from benchmarks.measure import Run, measure, save, warm_up
+from benchmarks.measure import Run, measure_patiently, save, warm_up
 from benchmarks.options import Options, read_options
 from benchmarks.places import LOGS, RESULTS, WORK
 from benchmarks.plan import MAIN, Step, count_seconds
@@ -132,7 +132,7 @@ def measure_all(
             first = number * 3 % len(step.servers)  # each round begins with another server
             for name in step.servers[first:] + step.servers[:first]:
                 server = servers[name, step.setting.transport]
-                run = measure(server, step.workload, step.setting, options.seconds, number, postgres)
+                run = measure_patiently(server, step.workload, step.setting, options.seconds, number, postgres)
                 runs.append(run)
                 print(line(run), flush=True)
             save(runs, result.with_suffix(".json"))

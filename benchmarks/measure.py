@@ -7,6 +7,7 @@ import resource
 import secrets
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -70,6 +71,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return "others" if max(self.server_core, self.other_core) >= 0.95 else "waiting"
 
 
+class LoadError(Exception):
+    """The load generator has failed, which says nothing about the server."""
+
+
 class Wrk(msgspec.Struct, frozen=True):
     """What load.lua prints. Times in microseconds."""
 
@@ -83,12 +88,7 @@ class Wrk(msgspec.Struct, frozen=True):
 
 def put_under_load(server: Server, workload: str, setting: Setting, seconds: int, bodies: Path) -> Wrk:
     headers = headers_for(setting.condition, server.credential_for(workload))
-    environment = os.environ | {
-        "BODIES": str(bodies),
-        "HEADERS": "\n".join(f"{name}: {value}" for name, value in headers.items()),
-        "SEED": str(secrets.randbelow(2**31)),  # no two runs send the same trace ids
-        "TRACEPARENT": TRACEPARENT,
-    }
+    environment = os.environ | load_environment(bodies, headers)
     command = f"wrk -t1 -c{setting.connections} -d{seconds}s --timeout 20s --script".split()
     done = subprocess.run(
         [*command, str(HERE / "load.lua"), server.url],
@@ -99,8 +99,18 @@ def put_under_load(server: Server, workload: str, setting: Setting, seconds: int
     )
     found = re.search(r"^RESULT (.*)$", done.stdout, re.MULTILINE)
     if not found:
-        raise SystemExit(f"wrk: {done.stdout} {done.stderr}")
+        raise LoadError(f"wrk ended with {done.returncode} and no result: {done.stdout} {done.stderr}")
     return msgspec.json.decode(found[1], type=Wrk)
+
+
+def load_environment(bodies: Path, headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that load.lua reads."""
+    return {
+        "BODIES": str(bodies),
+        "HEADERS": "\n".join(f"{name}: {value}" for name, value in headers.items()),
+        "SEED": str(secrets.randbelow(2**31)),  # no two runs send the same trace ids
+        "TRACEPARENT": TRACEPARENT,
+    }
 
 
 def warm_up(server: Server, workload: str, setting: Setting, series: str) -> None:
@@ -111,6 +121,16 @@ def write_bodies(server: Server, workload: str, series: str) -> Path:
     path = WORK / "bodies.txt"
     path.write_text("\n".join(server.peer.dialect.bodies(workload, series)) + "\n")
     return path
+
+
+def measure_patiently(server: Server, workload: str, setting: Setting, seconds: int, number: int, postgres: int) -> Run:
+    """Measure a run, and once more from the beginning if the load generator fails: a course of runs takes long."""
+    try:
+        return measure(server, workload, setting, seconds, number, postgres)
+    except LoadError as error:
+        print(f"{server.name} {workload}: {error}", flush=True)
+        server.database.clean()
+        return measure(server, workload, setting, seconds, number, postgres)
 
 
 def measure(server: Server, workload: str, setting: Setting, seconds: int, number: int, postgres: int) -> Run:

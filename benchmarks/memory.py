@@ -1,10 +1,11 @@
-"""Whether a worker's memory stays bounded: many requests, hardly two of them alike."""
+"""The resident memory of a worker over many requests, of which hardly two are alike."""
 
 import http.client
 import json
 import random
 from concurrent.futures import ThreadPoolExecutor
 
+from benchmarks.conditions import VARIED, headers_for
 from benchmarks.dataset import AUTHORS, POSTS
 from benchmarks.processes import resident_megabytes
 from benchmarks.servers import Server
@@ -35,11 +36,12 @@ def table(servers: list[Server]) -> str:
 
 
 def send(port: int, first: int, count: int) -> int:
-    """Send requests over one connection. Returns how many were not answered with 200."""
+    """Send requests over one connection. Returns how many did not get status 200."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     failed = 0
     for number in range(first, first + count):
-        connection.request("POST", "/graphql", body(number).encode(), {"Content-Type": "application/json"})
+        traceparent = {"traceparent": f"00-{number + 1:032x}-{number + 1:016x}-01"}
+        connection.request("POST", "/graphql", body(number).encode(), headers_for(VARIED) | traceparent)
         response = connection.getresponse()
         response.read()
         failed += response.status != 200
@@ -48,7 +50,7 @@ def send(port: int, first: int, count: int) -> int:
 
 
 def body(number: int) -> str:
-    """Return a request of its own: other fields, another alias, other ids and limits, in the text or as variables."""
+    """Return a request with its own fields, alias, ids and limits, in the query text or as variables."""
     rng = random.Random(number)
     selection = f"a{number}: id {' '.join(some(rng, POST))} author {{ {' '.join(some(rng, AUTHOR))} }}"
     if rng.random() < 0.7:
