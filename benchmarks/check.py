@@ -6,10 +6,11 @@ import random
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.message import Message
+from itertools import product
 from typing import Any
 
 from benchmarks import dataset
-from benchmarks.conditions import BROWSER, ORIGIN, VARIED, headers_for
+from benchmarks.conditions import BROWSER, CONDITIONS, ORIGIN, VARIED, headers_for
 from benchmarks.servers import Server
 from benchmarks.workloads import Data, operation, published_id, variables
 
@@ -27,7 +28,7 @@ def find_problems(server: Server, reference: list[Any], workloads: list[str]) ->
         check_create(server)
         check_freshness(server)
         check_browser(server)
-        server.sizes = {name: measure_size(server, name) for name in workloads}
+        server.sizes = {pair: measure_size(server, *pair) for pair in product(workloads, CONDITIONS)}
     except (AssertionError, OSError) as error:
         return [str(error)]
     return found
@@ -142,15 +143,18 @@ def check_browser(server: Server) -> None:
         require(headers["Access-Control-Allow-Origin"] == ORIGIN, f"post: no CORS headers: {headers.items()}")
 
 
-def measure_size(server: Server, workload: str) -> int:
-    """Return the average size of a response to a workload, in bytes."""
+def measure_size(server: Server, workload: str, condition: str) -> int:
+    """Return the average size of a response to a workload in bytes, headers included."""
     rng = random.Random(7)
     dialect, name, count = server.peer.dialect, operation(workload), 5
-    bodies = [dialect.body(workload, variables(workload, rng, n), n, "check") for n in range(count)]
-    size = sum(len(send(server, name, body)[0]) for body in bodies) // count
+    bodies = [dialect.body(workload, variables(workload, rng, n), n, f"check-{condition}") for n in range(count)]
+    size = 0
+    for body in bodies:
+        content, headers = send(server, workload, body, condition)
+        size += len("HTTP/1.1 200 OK\r\n") + len(headers.as_bytes()) + len(content)
     if name == "create":
         server.database.run(f"DELETE FROM blog_post WHERE id > {dataset.POSTS}")
-    return size
+    return size // count
 
 
 def require(holds: bool, message: str) -> None:  # noqa: FBT001 - as `assert`

@@ -1,6 +1,7 @@
 """One run: a server under the load of one workload in one setting, for some seconds."""
 
 import json
+import math
 import os
 import re
 import resource
@@ -19,8 +20,6 @@ from benchmarks.plan import Cell, Setting
 from benchmarks.processes import DATABASE_CORE, SERVER_CORE, busy_seconds, cpu_seconds, resident_megabytes
 from benchmarks.servers import Server
 from benchmarks.workloads import operation
-
-RESPONSE_HEADERS = 400  # bytes, roughly
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,8 +57,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tail(self) -> float:
-        """Return p99 by p50."""
-        return self.p99 / self.p50 if self.p50 else 0.0
+        """Return p99 by p50; endless if no request was completed."""
+        return self.p99 / self.p50 if self.p50 else math.inf
 
     @property
     def bound(self) -> str:
@@ -146,6 +145,7 @@ def measure(server: Server, workload: str, setting: Setting, seconds: int, numbe
     server_cpu, postgres_cpu, wrk_cpu, server_core, other_core = (b - a for a, b in zip(before, after, strict=True))
     requests = max(load.requests, 1)
     size = load.bytes / requests
+    expected = server.sizes[workload, setting.condition]
     missing = count_missing(server, load.requests) if operation(workload) == "create" else 0
     return Run(
         server=server.name,
@@ -168,7 +168,7 @@ def measure(server: Server, workload: str, setting: Setting, seconds: int, numbe
         bytes=size,
         memory=resident_megabytes(server.pid),
         errors=load.errors + missing,
-        odd=abs(size - server.sizes[workload] - RESPONSE_HEADERS) > 250 + server.sizes[workload] / 4,
+        odd=abs(size - expected) > 100 + expected / 4,
     )
 
 

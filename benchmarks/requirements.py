@@ -43,6 +43,7 @@ def judge(results: Results) -> list[Verdict]:
         judge_create(results),
         *(judge_browser(results, workload) for workload in BROWSER_WORKLOADS),
         judge_tails(results),
+        judge_soundness(results),
     ]
 
 
@@ -104,7 +105,7 @@ def judge_browser(results: Results, workload: str) -> Verdict:
 
 
 def judge_tails(results: Results) -> Verdict:
-    """Judge every workload of the default group and every setting of the run."""
+    """Judge every workload and setting of the run."""
     requirement = f"no p99 of `{OURS}` above {TAIL:.0f} times p50"
     ours = [run for cell, run in results.items() if cell.server == OURS]
     if not ours:
@@ -115,6 +116,17 @@ def judge_tails(results: Results) -> Verdict:
     if above:
         figures += "; above: " + "; ".join(f"{run.workload}, {run.cell.setting}: {run.tail:.1f}" for run in above)
     return Verdict(requirement, figures, not above)
+
+
+def judge_soundness(results: Results) -> Verdict:
+    """Judge what makes the other figures mean something: no errors, and the responses that were checked."""
+    requirement = f"`{OURS}`: every request got a response with status 200 and the size that was checked"
+    ours = [run for cell, run in results.items() if cell.server == OURS]
+    if not ours:
+        return not_measured(requirement)
+    wrong = [run for run in ours if run.errors or run.odd or not run.requests]
+    figures = "; ".join(f"{run.workload}, {run.cell.setting}: {run.errors} errors" for run in wrong)
+    return Verdict(requirement, figures or f"{len(ours)} cells", not wrong)
 
 
 def graphql_peers() -> list[str]:

@@ -144,7 +144,7 @@ class Server:
         self.peer, self.database, self.transport, self._headers = peer, database, transport, headers
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/graphql"
-        self.sizes: dict[str, int] = {}  # bytes of an answer, by workload
+        self.sizes: dict[tuple[str, str], int] = {}  # bytes of a response, by workload and condition
         self._process: subprocess.Popen[bytes] | None = None
 
     @property

@@ -154,6 +154,17 @@ def test_tails_are_judged_in_every_setting_of_ours(p99: float, is_met: bool) -> 
     assert requirements.judge_tails(results).is_met is is_met
 
 
+def test_a_cell_without_a_completed_request_has_no_acceptable_tail() -> None:
+    assert requirements.judge_tails(by_cell(make_run(OURS, p50=0, p99=0))).is_met is False
+
+
+@pytest.mark.parametrize(("server", "errors", "is_met"), [(OURS, 0, True), (OURS, 1, False), ("yoga", 1, True)])
+def test_errors_of_ours_are_judged(server: str, errors: int, is_met: bool) -> None:  # noqa: FBT001
+    results = by_cell(make_run(OURS, "page10"), make_run(server, errors=errors))
+
+    assert requirements.judge_soundness(results).is_met is is_met
+
+
 def test_a_requirement_without_its_measurements_is_not_measured() -> None:
     verdicts = requirements.judge(by_cell(make_run("yoga")))
 
