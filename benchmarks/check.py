@@ -147,10 +147,11 @@ def measure_size(server: Server, workload: str, condition: str) -> int:
     """Return the average size of a response to a workload in bytes, headers included."""
     rng = random.Random(7)
     dialect, name, count = server.peer.dialect, operation(workload), 5
-    bodies = [dialect.body(workload, variables(workload, rng, n), n, f"check-{condition}") for n in range(count)]
+    bodies = [dialect.body(workload, variables(workload, rng, n), n, f"check_{condition}") for n in range(count)]
     size = 0
     for body in bodies:
         content, headers = send(server, workload, body, condition)
+        require("errors" not in json.loads(content), f"{workload}: {content[:600]!r}")
         size += len("HTTP/1.1 200 OK\r\n") + len(headers.as_bytes()) + len(content)
     if name == "create":
         server.database.run(f"DELETE FROM blog_post WHERE id > {dataset.POSTS}")

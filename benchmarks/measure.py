@@ -116,6 +116,11 @@ def warm_up(server: Server, workload: str, setting: Setting, series: str) -> Non
     put_under_load(server, workload, setting, 1, write_bodies(server, workload, series))
 
 
+def name_series(kind: str, number: int, setting: Setting) -> str:
+    """Return the name of a run's series of bodies. Aliases contain it, so it has the form of a GraphQL name."""
+    return "_".join([kind, str(number), setting.condition, setting.transport, str(setting.connections)])
+
+
 def write_bodies(server: Server, workload: str, series: str) -> Path:
     path = WORK / "bodies.txt"
     path.write_text("\n".join(server.peer.dialect.bodies(workload, series)) + "\n")
@@ -134,9 +139,8 @@ def measure_patiently(server: Server, workload: str, setting: Setting, seconds: 
 
 def measure(server: Server, workload: str, setting: Setting, seconds: int, number: int, postgres: int) -> Run:
     """Warm up for a second, then measure. Takes the id of PostgreSQL's first process."""
-    series = f"{number}{setting}"
-    warm_up(server, workload, setting, f"w{series}")
-    bodies = write_bodies(server, workload, f"m{series}")
+    warm_up(server, workload, setting, name_series("w", number, setting))
+    bodies = write_bodies(server, workload, name_series("m", number, setting))
     before = counters(server, postgres)
     start = time.monotonic()
     load = put_under_load(server, workload, setting, seconds, bodies)

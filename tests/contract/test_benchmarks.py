@@ -22,8 +22,9 @@ from graphql import parse, validate
 
 from benchmarks import memory
 from benchmarks.conditions import BROWSER, CONDITIONS, ORIGIN, TRACEPARENT, VARIED, headers_for
-from benchmarks.measure import load_environment
+from benchmarks.measure import load_environment, name_series
 from benchmarks.places import HERE
+from benchmarks.plan import MAIN
 from benchmarks.workloads import ALL, TEXTS, Dialect, operation, variables
 from contentapi.graphql.schema import SCHEMA
 
@@ -32,7 +33,8 @@ Received = list[tuple[Message, bytes]]
 
 @pytest.mark.parametrize("workload", ALL)
 def test_a_workload_is_valid_for_the_schema(workload: str) -> None:
-    body = json.loads(Dialect().body(workload, variables(workload, random.Random(1), 1), 1, "s"))  # noqa: S311
+    series = name_series("m", 0, MAIN)
+    body = json.loads(Dialect().body(workload, variables(workload, random.Random(1), 1), 1, series))  # noqa: S311
 
     assert validate(SCHEMA, parse(body["query"])) == []
     assert body["variables"].get("limit", 1) <= settings.ENVIRONMENT.contentapi_max_page
