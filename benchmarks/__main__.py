@@ -129,7 +129,8 @@ def measure_all(
     result = RESULTS / now()
     for number in range(options.rounds):
         for step in plan:
-            first = number * 3 % len(step.servers)  # each round begins with another server
+            # Each round begins with another server.
+            first = number * max(1, len(step.servers) // options.rounds) % len(step.servers)
             for name in step.servers[first:] + step.servers[:first]:
                 server = servers[name, step.setting.transport]
                 run = measure_patiently(server, step.workload, step.setting, options.seconds, number, postgres)

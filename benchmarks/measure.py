@@ -128,7 +128,7 @@ def write_bodies(server: Server, workload: str, series: str) -> Path:
 
 
 def measure_patiently(server: Server, workload: str, setting: Setting, seconds: int, number: int, postgres: int) -> Run:
-    """Measure a run, and once more from the beginning if the load generator fails: a course of runs takes long."""
+    """Measure a run; if the load generator fails, once more, so that a benchmark of 40 minutes is not lost."""
     try:
         return measure(server, workload, setting, seconds, number, postgres)
     except LoadError as error:
@@ -178,9 +178,7 @@ def measure(server: Server, workload: str, setting: Setting, seconds: int, numbe
 
 def counters(server: Server, postgres: int) -> list[float]:
     """Return the CPU seconds so far: of the server, of PostgreSQL, of wrk, and of anything on either core."""
-    wrk = resource.getrusage(
-        resource.RUSAGE_CHILDREN
-    )  # and of other child processes that ended, of which there are none
+    wrk = resource.getrusage(resource.RUSAGE_CHILDREN)  # no other child process ends during a run
     ended = wrk.ru_utime + wrk.ru_stime
     return [cpu_seconds(server.pid), cpu_seconds(postgres), ended, *map(busy_seconds, (SERVER_CORE, DATABASE_CORE))]
 

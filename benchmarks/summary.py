@@ -7,6 +7,7 @@ from benchmarks.measure import Run
 from benchmarks.medians import Median, find_medians, format_number, in_order
 from benchmarks.plan import MAIN, Cell, Setting
 
+CELL = "requests/s · p99 in ms · p99/p50 · CPU ms of a request"
 COLUMNS = 3  # workloads beside each other in a table
 
 
@@ -14,6 +15,7 @@ def summarise(runs: list[Run], seconds: int) -> str:
     """Return the verdicts, the main setting, and the other settings. `runs` must not be empty."""
     medians = find_medians(runs)
     rounds = 1 + max(run.round for run in runs)
+    others = side_tables(medians)
     lines = [
         f"One run of `make bench`, {date.today()}: medians of {rounds} interleaved rounds of {seconds} s.",  # noqa: DTZ011 - the operator's day
         "",
@@ -23,15 +25,12 @@ def summarise(runs: list[Run], seconds: int) -> str:
         "",
         f"### All servers ({MAIN})",
         "",
-        "Each cell: requests/s · p99 in ms · p99/p50 · CPU ms of a request, server + PostgreSQL.",
+        f"Each cell: {CELL}, server + PostgreSQL.",
         "",
         *main_tables(medians),
-        "### Other settings",
-        "",
-        "Each cell: requests/s · p99 in ms · p99/p50 · CPU ms of a request, server + PostgreSQL together.",
-        "",
-        *side_tables(medians),
     ]
+    if others:
+        lines += ["### Other settings", "", f"Each cell: {CELL}, server and PostgreSQL together.", "", *others]
     return "\n".join(lines)
 
 
