@@ -182,6 +182,14 @@ def may_see_order(actor: Actor, owner_id: int | None) -> bool:
     return readable_orders(actor).includes(owner_id)
 
 
+def may_list_orders(actor: Actor) -> bool:
+    """Whether the actor may list orders at all; `visible_orders` says which.
+
+    Without this rule a missing permission would look like an empty list.
+    """
+    return actor.has(Scope.ORDERS_READ)
+
+
 def readable_orders(actor: Actor) -> Reach:
     return reach(actor, Scope.ORDERS_READ, everybodys_for=ADMINS)
 
@@ -211,6 +219,11 @@ def visible_users(actor: Actor) -> Q:
 
 def may_see_user(actor: Actor, user_id: int) -> bool:
     return readable_users(actor).includes(user_id)
+
+
+def may_list_users(actor: Actor) -> bool:
+    """Whether the actor may list users at all; `visible_users` says which."""
+    return actor.has(Scope.USERS_READ)
 
 
 def readable_users(actor: Actor) -> Reach:

@@ -20,9 +20,14 @@ def visible_order(actor: Actor, *, pk: int) -> QuerySet[Order]:
     return Order.objects.filter(policy.visible_orders(actor), pk=pk)
 
 
-@by_shape(Order)
 def list_orders(actor: Actor) -> QuerySet[Order]:
-    """Return orders, the newest first."""
+    """Return orders, the newest first. Raises `Unauthenticated` or `Forbidden` without `orders:read`."""
+    policy.permit(actor, policy.may_list_orders(actor), "list orders")
+    return visible_orders(actor)
+
+
+@by_shape(Order)
+def visible_orders(actor: Actor) -> QuerySet[Order]:
     return Order.objects.filter(policy.visible_orders(actor)).order_by("-id")
 
 

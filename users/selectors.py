@@ -21,9 +21,14 @@ def visible_user(actor: Actor, *, pk: int) -> QuerySet[User]:
     return User.objects.filter(policy.visible_users(actor), pk=pk)
 
 
-@by_shape(User)
 def list_users(actor: Actor) -> QuerySet[User]:
-    """Return users in the order in which they were made."""
+    """Return users in the order of their creation. Raises `Unauthenticated` or `Forbidden` without `users:read`."""
+    policy.permit(actor, policy.may_list_users(actor), "list users")
+    return visible_users(actor)
+
+
+@by_shape(User)
+def visible_users(actor: Actor) -> QuerySet[User]:
     return User.objects.filter(policy.visible_users(actor)).order_by("id")
 
 

@@ -55,8 +55,9 @@ READ = {Scope.POSTS_READ: "404"}
 WRITE, PUBLISH = {Scope.POSTS_WRITE: "403"}, {Scope.POSTS_PUBLISH: "403"}
 SAY, MODERATE = {Scope.COMMENTS_WRITE: "403"}, {Scope.COMMENTS_MODERATE: "403"}
 SEE_EMAILS = {Scope.AUTHORS_READ: "404"}
-SEE_ORDERS, WRITE_ORDERS = {Scope.ORDERS_READ: "404"}, {Scope.ORDERS_WRITE: "403"}
-SEE_USERS, WRITE_USERS = {Scope.USERS_READ: "404"}, {Scope.USERS_WRITE: "403"}
+SEE_ORDERS, LIST_ORDERS = {Scope.ORDERS_READ: "404"}, {Scope.ORDERS_READ: "403"}
+SEE_USERS, LIST_USERS = {Scope.USERS_READ: "404"}, {Scope.USERS_READ: "403"}
+WRITE_ORDERS, WRITE_USERS = {Scope.ORDERS_WRITE: "403"}, {Scope.USERS_WRITE: "403"}
 
 ROWS = [
     Row(READ_PUBLIC, "read a published post", OTHERS, "ok ok ok ok ok", {}),
@@ -113,8 +114,8 @@ ROWS = [
     Row(EMAIL, "read an author's email", OTHERS, "404 404 404 ok ok", SEE_EMAILS),
     Row(ORDERS, "read an order", OWN, "- ok ok ok ok", SEE_ORDERS),
     Row(ORDERS, "read an order", OTHERS, "404 404 404 404 ok", SEE_ORDERS),
-    Row(ORDERS, "list orders", OWN, "- ok ok ok ok", SEE_ORDERS),
-    Row(ORDERS, "list orders", OTHERS, "404 404 404 404 ok", SEE_ORDERS),
+    Row(ORDERS, "list orders", OWN, "- ok ok ok ok", LIST_ORDERS),
+    Row(ORDERS, "list orders", OTHERS, "401 404 404 404 ok", LIST_ORDERS),
     Row(ORDERS, "pay an order", OWN, "- ok ok ok ok", SEE_ORDERS | WRITE_ORDERS),
     Row(ORDERS, "pay an order", OTHERS, "401 404 404 404 ok", SEE_ORDERS | WRITE_ORDERS),
     Row(ORDERS, "cancel an order", OWN, "- ok ok ok ok", SEE_ORDERS | WRITE_ORDERS),
@@ -123,8 +124,8 @@ ROWS = [
     Row(ORDERS, "create an order", OTHERS, "401 403 403 403 ok", WRITE_ORDERS),
     Row(READ_USERS, "read a user", OWN, "- ok ok ok ok", SEE_USERS),
     Row(READ_USERS, "read a user", OTHERS, "404 404 404 404 ok", SEE_USERS),
-    Row(READ_USERS, "list users", OWN, "- ok ok ok ok", SEE_USERS),
-    Row(READ_USERS, "list users", OTHERS, "404 404 404 404 ok", SEE_USERS),
+    Row(READ_USERS, "list users", OWN, "- ok ok ok ok", LIST_USERS),
+    Row(READ_USERS, "list users", OTHERS, "401 404 404 404 ok", LIST_USERS),
     Row(CREATE_USER, "create a user", OTHERS, "401 403 403 403 ok", WRITE_USERS),
     Row(DELETE_USER, "delete a user", OWN, "- ok ok ok ok", SEE_USERS | WRITE_USERS),
     Row(DELETE_USER, "delete a user", OTHERS, "401 404 404 404 ok", SEE_USERS | WRITE_USERS),

@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from blog.models import PostStatus
-from contentapi.identity import Role
+from contentapi.identity import Role, Scope
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
 from tests.openapi import OPERATIONS, Operation, problems, resolved
@@ -46,6 +46,7 @@ class World:
             "admin": make_actor(Role.ADMIN),
             "author": make_actor(Role.AUTHOR, author=author),
             "reader": make_actor(Role.READER),
+            "without scopes": make_actor(Role.ADMIN, scopes={Scope.POSTS_READ}),
         }
         self.post = make_post(author=author, tags=["sea"])
         self.draft = make_post(author=author, status=PostStatus.DRAFT)
@@ -133,10 +134,12 @@ REFUSALS: dict[str, list[tuple[int, Given]]] = {
     "publishPost": [(403, post(who="reader")), (409, lambda world: Request({"post_id": world.archived.pk}))],
     "addComment": [(422, post(body={"body": " "}))],
     "deleteComment": [(403, comment(who="reader"))],
+    "listOrders": [(401, plain(who="")), (403, plain(who="without scopes"))],
     "createOrder": [(422, plain(body={"total": 0}))],
     "cancelOrder": [(409, shipped())],
     "payOrder": [(409, shipped())],
     "trackOrder": [(409, order())],
+    "listUsers": [(401, plain(who="")), (403, plain(who="without scopes"))],
     "createUser": [
         (403, plain(body=NEW_USER, who="author")),
         (409, lambda world: Request(body={"name": "New", "email": world.user.email})),

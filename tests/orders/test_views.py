@@ -8,6 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from contentapi.identity import Role, Scope
 from orders.models import Order, OrderStatus
+from tests.conftest import api_key_of
 from tests.factories import make_actor, make_order
 from tests.resources import ask
 
@@ -154,8 +155,28 @@ def test_orders_are_listed_newest_first_and_read_in_one_statement(
     actor = make_actor(Role.READER)
     mine = [make_order(user_id=actor.user_id) for _ in range(3)]
     make_order()
-    from_key = ask("GET", "/orders", actor=actor)
+    key = api_key_of(actor)
+    ask("GET", "/orders", X_API_Key=key)  # records the last use of the key
 
-    assert [order["id"] for order in from_key.body["data"]] == [order.pk for order in reversed(mine)]
+    with django_assert_num_queries(2):  # the key and the orders
+        reply = ask("GET", "/orders", X_API_Key=key)
+
+    assert [order["id"] for order in reply.body["data"]] == [order.pk for order in reversed(mine)]
+
+
+def test_an_anonymous_list_of_orders_is_refused_without_a_query(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    make_order(user=None)
+
     with django_assert_num_queries(0):
-        assert ask("GET", "/orders").body == {"data": [], "next_cursor": None}
+        reply = ask("GET", "/orders")
+
+    assert reply.failure == (401, "UNAUTHENTICATED", "A credential is needed to list orders.")
+    assert "WWW-Authenticate" in reply.headers
+
+
+def test_a_list_of_orders_without_orders_read_is_forbidden_rather_than_empty() -> None:
+    admin = make_actor(Role.ADMIN, scopes={Scope.ORDERS_WRITE})
+
+    assert ask("GET", "/orders", actor=admin).failure == (403, "FORBIDDEN", "You may not list orders.")

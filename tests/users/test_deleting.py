@@ -4,7 +4,7 @@ import pytest
 
 from blog.models import Author, Comment, Post
 from contentapi.errors import ApiError, NotFound, Unauthenticated
-from contentapi.identity import ANONYMOUS, OPERATOR, Role
+from contentapi.identity import OPERATOR, Role
 from orders.models import Order
 from tests.blog.racing import race
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
@@ -62,7 +62,6 @@ def test_users_come_as_they_were_made_and_to_everybody_else_themselves_alone() -
 
     assert list(selectors.list_users(OPERATOR))[1:] == [later[1], later[2], later[0]]
     assert [user.pk for user in selectors.list_users(reader)] == [reader.user_id]
-    assert list(selectors.list_users(ANONYMOUS)) == []
 
 
 @pytest.mark.django_db(transaction=True)

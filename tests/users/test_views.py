@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contentapi.identity import Role
+from contentapi.identity import Role, Scope
 from tests.factories import make_actor, make_user
 from tests.resources import ask
 from users.models import User
@@ -82,3 +82,10 @@ def test_users_are_listed_in_the_order_in_which_they_were_made() -> None:
 
     assert [user["id"] for user in reply.body["data"]] == [admin.user_id, *[user.pk for user in users]]
     assert reply.body["next_cursor"] is None
+
+
+def test_a_list_of_users_needs_a_credential_and_its_scope() -> None:
+    admin = make_actor(Role.ADMIN, scopes={Scope.USERS_WRITE})
+
+    assert ask("GET", "/users").failure == (401, "UNAUTHENTICATED", "A credential is needed to list users.")
+    assert ask("GET", "/users", actor=admin).failure == (403, "FORBIDDEN", "You may not list users.")
