@@ -84,7 +84,7 @@ def schedule_post(_: None, info: Info, input: dict[str, Any]) -> Post:
         actor=info.context["actor"],
         post_id=input["id"],
         status=PostStatus.SCHEDULED,
-        publish_at=input.get("publish_at"),
+        publish_at=input["publish_at"],
         expected_version=input.get("expected_version"),
     )
 

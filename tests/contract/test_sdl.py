@@ -98,7 +98,7 @@ SIGNATURES = [
     ("UpdatePostInput", "tags: [String!]"),
     ("UpdatePostInput", "expectedVersion: String"),
     ("SchedulePostInput", "id: ID!"),
-    ("SchedulePostInput", "publishAt: DateTime"),
+    ("SchedulePostInput", "publishAt: DateTime!"),
     ("SchedulePostInput", "expectedVersion: String"),
     ("AddCommentInput", "postId: ID!"),
     ("AddCommentInput", "body: String!"),
