@@ -1,12 +1,15 @@
 """`issue_token` and `rotate_jwt_key`: the value alone on stdout, words on stderr, trouble as a `CommandError`."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management.base import CommandError
 from msgspec import structs
 from pytest_django import Settings
 
+from contentapi.errors import Unauthenticated
 from contentapi.identity import ROLE_SCOPES, Role
 from contentapi.jwt import Key
 from contentapi.keys import keys, ring
@@ -14,6 +17,9 @@ from tests.factories import make_user
 from tests.users.test_commands import EMAIL, run
 from users import tokens
 from users.authentication import authenticate
+from users.management.commands import issue_token
+from users.models import User
+from users.revocations import EVERY, REVOCATIONS
 
 
 @pytest.mark.django_db
@@ -67,6 +73,41 @@ def test_issue_token_says_what_is_wrong(arguments: list[str], message: str) -> N
 
     with pytest.raises(CommandError, match=message):
         run("issue_token", *arguments)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("statement", "change"),
+    [
+        ("Locking the account", lambda user: User.objects.filter(pk=user.pk).update(is_active=False)),
+        ("deleting it", lambda user: user.delete()),
+        ("changing its role", lambda user: User.objects.filter(pk=user.pk).update(role=Role.READER)),
+    ],
+)
+def test_the_help_of_issue_token_agrees_with_what_ends_a_token(statement: str, change: Callable[[User], Any]) -> None:
+    user = make_user(Role.AUTHOR, email=EMAIL)
+    out, _ = run("issue_token", EMAIL, "--ttl", "3600")
+    headers = {"Authorization": f"Bearer {out.strip()}"}
+    REVOCATIONS.refresh()
+    assert authenticate(headers).user_id == user.pk
+
+    change(user)
+    REVOCATIONS.refresh()  # which a server does every `EVERY` seconds
+
+    with pytest.raises(Unauthenticated):
+        authenticate(headers)
+    assert statement in issue_token.Command.help
+    assert f"ends its tokens within about {EVERY:g} seconds" in issue_token.Command.help
+
+
+@pytest.mark.django_db
+def test_the_help_of_issue_token_agrees_that_a_locked_account_gets_no_token() -> None:
+    make_user(email=EMAIL, is_active=False)
+
+    with pytest.raises(CommandError, match="locked"):
+        run("issue_token", EMAIL)
+
+    assert "A locked account gets no token." in issue_token.Command.help
 
 
 @pytest.mark.django_db

@@ -7,12 +7,14 @@ from contentapi.commands import OperatorCommand
 from contentapi.identity import ROLE_SCOPES, Role, Scope
 from contentapi.jwt import LONGEST_LIFE
 from users import selectors, tokens
+from users.revocations import EVERY
 
 
 class Command(OperatorCommand):
     help = (
-        "Print a bearer token (JWT) for a user, to be sent as `Authorization: Bearer TOKEN`. It tells of the user and "
-        "the role as they are now, until it expires; to change or lock the account does not end it sooner."
+        "Print a bearer token (JWT) for a user, to be sent as `Authorization: Bearer TOKEN`. A locked account gets no "
+        f"token. Locking the account, deleting it or changing its role ends its tokens within about {EVERY:g} seconds; "
+        "otherwise a token is valid until it expires."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
