@@ -66,6 +66,8 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_rate_anonymous: Rate = "300/minute"
     contentapi_rate_authenticated: Rate = "3000/minute"
     contentapi_rate_login: Rate = "10/minute"
+    contentapi_rate_login_account: Rate = "100/hour"
+    contentapi_rate_login_address: Rate = "30/minute"
     contentapi_rate_tokens: Rate = "10/minute"
     contentapi_rate_writes: Rate = "600/minute"
     contentapi_server_threads: Count = 128

@@ -20,18 +20,32 @@ from contentapi.current import current
 from contentapi.errors import RateLimited
 from contentapi.identity import Actor
 from contentapi.rates.counters import Counter, InThisProcess, Shared
-from contentapi.rates.limits import ANONYMOUS, AUTHENTICATED, LOGIN, TOKENS, WRITES, Charge, Limit, Standing, terms_of
+from contentapi.rates.limits import (
+    ANONYMOUS,
+    AUTHENTICATED,
+    LOGIN,
+    LOGIN_ACCOUNT,
+    LOGIN_ADDRESS,
+    TOKENS,
+    WRITES,
+    Charge,
+    Limit,
+    Standing,
+    terms_of,
+)
 
 __all__ = [
     "ANONYMOUS",
     "AUTHENTICATED",
     "LOGIN",
+    "LOGIN_ACCOUNT",
+    "LOGIN_ADDRESS",
     "TOKENS",
     "WRITES",
     "Account",
     "Limit",
+    "Reservation",
     "charge",
-    "charge_each",
     "reset",
 ]
 
@@ -103,9 +117,15 @@ def charge(*limits: Limit, key: str, amount: int = 1) -> Mapping[str, str]:
     return headers_of(take(key, [Charge.to(amount, limit) for limit in limits]))
 
 
-def charge_each(limit: Limit, keys: Sequence[str]) -> Mapping[str, str]:
-    """Take 1 from the same limit of several keys, or from none; as `charge`."""
-    return headers_of(take(keys[0], [Charge.to(1, limit)._replace(key=key) for key in keys]))
+class Reservation:
+    """1 unit of each of several limits, each with a key of its own. Raises `RateLimited` if one has no room."""
+
+    def __init__(self, keys: Mapping[Limit, str]) -> None:
+        self.charges = [Charge.to(1, limit)._replace(key=key) for limit, key in keys.items()]
+        take("", self.charges)
+
+    def refund(self) -> None:
+        counter().refund("", self.charges)
 
 
 def take(key: str, charges: Sequence[Charge]) -> Sequence[Standing]:
@@ -118,7 +138,7 @@ def take(key: str, charges: Sequence[Charge]) -> Sequence[Standing]:
     raise RateLimited(
         f'The limit "{worst.limit.name}" of {worst.limit.text} ({worst.limit.variable}) is used up. '
         f"Try again in {wait} second{'s' if wait > 1 else ''}.",
-        headers={**headers_of(standings), "Retry-After": str(wait)},
+        headers={**headers_of([worst] if charges[0].key else standings), "Retry-After": str(wait)},
     )
 
 
@@ -133,8 +153,6 @@ def reset() -> None:
 
 
 def headers_of(standings: Sequence[Standing]) -> dict[str, str]:
-    if len(standings) > 1 and standings[0].limit == standings[1].limit:
-        standings = [min(standings, key=lambda standing: standing.remaining)]
     shares = [f'"{limit.name}";r={remaining};t={returns_in}' for limit, remaining, returns_in, _ in standings]
     return {
         "RateLimit": ", ".join(shares),

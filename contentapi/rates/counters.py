@@ -29,6 +29,9 @@ class Counter(Protocol):
     def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
         """Take all charges, or none of them. Returns whether they were taken, and how the key stands now."""
 
+    def refund(self, key: str, charges: Sequence[Charge]) -> None:
+        """Give back charges that were taken."""
+
 
 class MovingWindows:
     """Counts in one storage. `clock` is the storage's own."""
@@ -93,6 +96,10 @@ class InThisProcess(MovingWindows):
             for charge, (remaining, seconds) in zip(charges, left, strict=True)
         ]
 
+    def refund(self, key: str, charges: Sequence[Charge]) -> None:
+        for charge in charges:
+            self.storage.refund(self.place(key, charge), charge.amount)
+
     def place(self, key: str, charge: Charge) -> str:
         return f"{charge.terms.policy}/{charge.key or key}"
 
@@ -133,6 +140,18 @@ class Shared:
         with self.lock:
             self.counted_meanwhile += 1
         return self.meanwhile.take(key, charges)
+
+    def refund(self, key: str, charges: Sequence[Charge]) -> None:
+        """Give back charges where requests are counted now. After a failure of Redis they stay taken."""
+        if self.gone:
+            self.meanwhile.refund(key, charges)
+            return
+        try:
+            storage = self.redis.storage  # has no refund; keeps a list for each key, the newest unit first
+            for charge in charges:
+                storage.storage.lpop(storage.prefixed_key(self.redis.place(key, charge)), charge.amount)
+        except self.failures as error:
+            self.has_failed(error)
 
     def may_try(self) -> bool:
         """Say whether to ask Redis. After a pause one request tries it, and the others need not wait for it."""

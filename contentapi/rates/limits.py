@@ -7,7 +7,8 @@ from limits import RateLimitItem, parse
 
 from contentapi.current import current
 
-VARIABLES = {name: f"contentapi_rate_{name}" for name in ("anonymous", "authenticated", "writes", "tokens", "login")}
+NAMES = ("anonymous", "authenticated", "writes", "tokens", "login", "login_address", "login_account")
+VARIABLES = {name: f"contentapi_rate_{name}" for name in NAMES}
 
 
 class Limit(NamedTuple):
@@ -52,7 +53,9 @@ ANONYMOUS = Limit("anonymous")
 AUTHENTICATED = Limit("authenticated")
 WRITES = Limit("writes")
 TOKENS = Limit("tokens")
-LOGIN = Limit("login")
+LOGIN = Limit("login")  # wrong passwords for an account from an address
+LOGIN_ADDRESS = Limit("login_address")  # wrong passwords from an address, for any account
+LOGIN_ACCOUNT = Limit("login_account")  # wrong passwords for an account, from any address
 
 
 class Charge(NamedTuple):

@@ -47,6 +47,17 @@ class Window:
         oldest = entries[0][0] if entries else now
         return limit - self.used, oldest + expiry - now
 
+    def refund(self, amount: int) -> None:
+        """Give back the newest units, at most all of them."""
+        entries = self.entries
+        while amount and entries:
+            moment, newest = entries.pop()
+            returned = min(amount, newest)
+            if newest > returned:
+                entries.append((moment, newest - returned))
+            self.used -= returned
+            amount -= returned
+
     def drop_older_than(self, begin: float) -> None:
         entries = self.entries
         while entries and entries[0][0] < begin:
@@ -107,6 +118,12 @@ class InProcess(Storage, MovingWindowSupport):
                 window.take(now, limit, expiry, amount)
                 for window, (_, limit, expiry, amount) in zip(windows, spendings, strict=True)
             ]
+
+    def refund(self, key: str, amount: int) -> None:
+        with self._lock:
+            window = self._windows.get(key)
+            if window is not None:
+                window.refund(amount)
 
     def _window(self, key: str, expiry: int, now: float) -> Window:
         window = self._windows.get(key)

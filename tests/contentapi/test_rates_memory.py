@@ -106,6 +106,32 @@ def test_hits_closer_than_what_is_kept_as_one_never_pass_the_limit(sequence: lis
     assert most_in_a_window(accepted) <= LIMIT
 
 
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(1, LIMIT), st.integers(0, LIMIT)), max_size=60))
+def test_a_refund_gives_back_the_newest_units_and_no_more(sequence: list[tuple[int, int, int]]) -> None:
+    clock, accepted = Clock(), Hits()
+    storage = InProcess(clock=clock)
+
+    for ticks, amount, refund in sequence:
+        clock.now += ticks * TICK
+        allowed = has_room(accepted, clock.now, amount)
+        assert (storage.spend([("somebody", LIMIT, WINDOW, amount)]) is not None) is allowed
+        if allowed:
+            accepted.append((clock.now, amount))
+            refund = min(refund, amount)
+            storage.refund("somebody", refund)
+            accepted[-1] = (clock.now, amount - refund)
+
+
+def test_a_refund_of_a_key_that_is_not_known_changes_nothing() -> None:
+    storage = InProcess()
+
+    storage.refund("somebody", 1)
+
+    assert storage.spend([("somebody", 1, WINDOW, 1)]) is not None
+    storage.refund("somebody", 5)
+    assert [storage.spend([("somebody", 1, WINDOW, 1)]) is not None for _ in range(2)] == [True, False]
+
+
 def test_there_is_no_burst_at_the_edge_of_a_minute() -> None:
     clock = Clock()
     counter = counting(clock)

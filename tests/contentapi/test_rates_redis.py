@@ -175,3 +175,34 @@ def test_a_redis_that_refuses_the_password_is_a_redis_gone_and_no_log_repeats_it
 
     assert [line[:36] for line in told(caplog)] == ["Redis fails (AuthenticationError). R"]
     assert "hush" not in caplog.text
+
+
+def test_a_refund_makes_room_in_redis_and_for_its_own_key_only(redis_server: RedisServer) -> None:
+    mine, others = (Charge.to(1, TEN)._replace(key=key) for key in ("mine", "another's"))
+    with sharing(redis_server.url) as counter:
+        for charge in [mine, others] * 10:
+            assert counter.take("", [charge])[0]
+
+        counter.refund("", [mine])
+
+        assert [counter.take("", [charge])[0] for charge in (mine, mine, others)] == [True, False, False]
+
+
+def test_a_refund_without_redis_gives_back_what_was_counted_in_process(redis_server: RedisServer) -> None:
+    with sharing(redis_server.url) as counter:
+        redis_server.kill()
+        assert [take(counter)[0] for _ in range(11)] == [True] * 10 + [False]
+
+        counter.refund("somebody", [Charge.to(1, TEN)])
+
+        assert [take(counter)[0] for _ in range(2)] == [True, False]
+
+
+def test_a_refund_that_redis_does_not_take_raises_nothing(redis_server: RedisServer) -> None:
+    with sharing(redis_server.url) as counter:
+        take(counter)
+        redis_server.kill()
+
+        counter.refund("somebody", [Charge.to(1, TEN)])
+
+        assert counter.gone

@@ -1,16 +1,33 @@
 """Logging in at the admin's page and at the one for applications' users."""
 
-import pytest
-from django.contrib.sessions.models import Session
-from django.test import Client
+from concurrent.futures import ThreadPoolExecutor
 
-from contentapi import settings
+import msgspec
+import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.contrib.sessions.models import Session
+from django.core import signing
+from django.db import connection
+from django.test import Client
+from pytest_django import Settings
+
+from contentapi import settings as project
 from tests.users.oauth.flow import PASSWORD, Browser, make_member
 
 pytestmark = pytest.mark.django_db
 
 PAGES = ["/admin/login/", "/oauth/login"]
-MOST = 10
+MOST = 10  # for an account from an address
+MOST_OF_ADDRESS = 30
+
+
+def limit(settings: Settings, **limits: str) -> None:
+    named = {f"contentapi_rate_{name}": value for name, value in limits.items()}
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **named)
+
+
+def post(browser: Client, email: str, password: str) -> int:
+    return browser.post("/oauth/login", {"username": email, "password": password}).status_code
 
 
 def attempt(page: str, email: str, password: str = "wrong", address: str = "192.0.2.1") -> int:  # noqa: S107
@@ -18,24 +35,165 @@ def attempt(page: str, email: str, password: str = "wrong", address: str = "192.
     return Client(REMOTE_ADDR=address).post(page, form).status_code
 
 
+def attempt_and_close(email: str) -> int:
+    try:
+        return attempt("/oauth/login", email)
+    finally:
+        connection.close()
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_an_address_has_so_many_attempts_whoever_it_claims_to_be(page: str) -> None:
-    attempts = [attempt(page, f"somebody{number}@example.invalid") for number in range(MOST + 1)]
+def test_wrong_passwords_for_an_account_from_one_address_are_limited(page: str) -> None:
+    user = make_member("admin")
+
+    attempts = [attempt(page, user.email) for _ in range(MOST + 1)]
 
     assert attempts == [200] * MOST + [429]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_wrong_passwords_from_one_address_do_not_lock_the_account_out_elsewhere(page: str) -> None:
+    user = make_member("admin")
+    for _ in range(MOST + 1):
+        attempt(page, user.email)
+
+    assert attempt(page, user.email, PASSWORD) == 429
+    assert attempt(page, user.email, PASSWORD, address="192.0.2.2") == 302
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_wrong_passwords_for_one_account_do_not_limit_another_at_the_same_address(page: str) -> None:
+    user = make_member("admin")
+    for _ in range(MOST + 1):
+        attempt(page, "somebody@example.invalid")
+
+    assert attempt(page, user.email, PASSWORD) == 302
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_wrong_passwords_from_one_address_are_limited_over_all_accounts(page: str) -> None:
+    attempts = [attempt(page, f"somebody{number}@example.invalid") for number in range(MOST_OF_ADDRESS + 1)]
+
+    assert attempts == [200] * MOST_OF_ADDRESS + [429]
     assert attempt(page, "somebody@example.invalid", address="192.0.2.2") == 200
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_an_account_has_so_many_attempts_from_wherever_they_come(page: str) -> None:
+def test_every_spelling_of_an_email_counts_for_the_same_account(page: str) -> None:
     user = make_member("admin")
     wide = chr(ord(user.email[0]) + 0xFEE0) + user.email[1:]  # which Django's form takes for the same letter
     spellings = [user.email, user.email.upper(), f" {user.email} ", wide]
 
-    attempts = [attempt(page, spellings[number % 4], address=f"192.0.2.{number}") for number in range(MOST + 1)]
+    attempts = [attempt(page, spellings[number % 4]) for number in range(MOST + 1)]
 
     assert attempts == [200] * MOST + [429]
-    assert attempt(page, user.email, PASSWORD, address="192.0.2.99") == 429
+
+
+def test_wrong_passwords_from_many_addresses_are_limited_for_the_account(settings: Settings) -> None:
+    limit(settings, login_account="12/hour")
+    user = make_member()
+
+    attempts = [attempt("/oauth/login", user.email, address=f"192.0.2.{number}") for number in range(13)]
+
+    assert attempts == [200] * 12 + [429]
+    assert attempt("/oauth/login", user.email, PASSWORD, address="192.0.2.99") == 429
+    assert attempt("/oauth/login", make_member().email, PASSWORD, address="192.0.2.99") == 302
+
+
+def test_a_browser_that_has_logged_in_before_is_not_locked_out_by_others(settings: Settings) -> None:
+    limit(settings, login_account="2/hour", login_address="2/minute")
+    user, browser = make_member(), Client(REMOTE_ADDR="192.0.2.1")
+    assert post(browser, user.email, PASSWORD) == 302
+    browser.cookies.pop("sessionid")
+    for _ in range(3):
+        attempt("/oauth/login", user.email)
+    assert attempt("/oauth/login", user.email, PASSWORD) == 429
+
+    assert post(browser, user.email, PASSWORD) == 302
+
+
+def test_a_known_browser_has_a_limit_of_its_own_that_others_addresses_do_not_extend(settings: Settings) -> None:
+    limit(settings, login="2/minute")
+    user, browser = make_member(), Client()
+    post(browser, user.email, PASSWORD)
+
+    attempts = []
+    for number in range(3):
+        browser.defaults["REMOTE_ADDR"] = f"192.0.2.{number}"
+        attempts.append(post(browser, user.email, "wrong"))
+
+    assert attempts == [200, 200, 429]
+
+
+def test_a_known_browser_is_known_to_its_account_only(settings: Settings) -> None:
+    limit(settings, login_account="1/hour")
+    user, other, browser = make_member(), make_member(), Client()
+    post(browser, user.email, PASSWORD)
+
+    attempts = [post(browser, other.email, "wrong") for _ in range(2)]
+
+    assert attempts == [200, 429]
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "W10:1vX:x", "\0"])
+def test_a_forged_cookie_does_not_make_a_browser_known(settings: Settings, cookie: str) -> None:
+    limit(settings, login_account="1/hour")
+    user, browser = make_member(), Client()
+    browser.cookies["known_browser"] = cookie
+
+    attempts = [post(browser, user.email, "wrong") for _ in range(2)]
+
+    assert attempts == [200, 429]
+
+
+def test_the_cookie_of_a_known_browser_is_no_credential_and_does_not_reveal_the_email() -> None:
+    user, browser = make_member("admin"), Client()
+    post(browser, user.email, PASSWORD)
+    cookie = browser.cookies["known_browser"]
+
+    stranger = Client()
+    stranger.cookies["known_browser"] = cookie.value
+
+    assert stranger.get("/admin/").status_code == 302
+    assert user.email not in signing.b64_decode(cookie.value.split(":")[0].encode()).decode()
+    assert (cookie["httponly"], cookie["samesite"]) == (True, "Lax")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_successful_login_does_not_use_up_a_limit(settings: Settings, page: str) -> None:
+    limit(settings, login_account="3/hour", login_address="3/minute", login="3/minute")
+    user = make_member("admin")
+
+    attempts = [attempt(page, user.email, password) for password in ["wrong", PASSWORD, "wrong"] + [PASSWORD] * 9]
+
+    assert attempts == [200, 302, 200, *[302] * 9]
+    assert [attempt(page, user.email) for _ in range(2)] == [200, 429]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_wrong_passwords_do_not_exceed_the_limit() -> None:
+    user = make_member()
+
+    with ThreadPoolExecutor(4) as threads:
+        attempts = list(threads.map(attempt_and_close, [user.email] * (MOST + 10)))
+
+    assert sorted(attempts) == [200] * MOST + [429] * 10
+
+
+def test_a_refused_attempt_does_not_hash_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    user, hashed = make_member(), []
+    verify = Argon2PasswordHasher.verify
+
+    def record_and_verify(hasher: Argon2PasswordHasher, password: str, encoded: str) -> bool:
+        hashed.append(encoded)
+        return verify(hasher, password, encoded)
+
+    monkeypatch.setattr(Argon2PasswordHasher, "verify", record_and_verify)
+
+    attempts = [attempt("/oauth/login", user.email) for _ in range(MOST + 5)]
+
+    assert attempts.count(429) == 5
+    assert len(hashed) == MOST
 
 
 def test_both_pages_count_together() -> None:
@@ -44,26 +202,29 @@ def test_both_pages_count_together() -> None:
     assert attempts == [200] * MOST + [429]
 
 
-def test_too_many_attempts_are_told_when_to_come_back() -> None:
+def test_a_refusal_says_how_long_to_wait_and_what_the_owner_can_do() -> None:
     for _ in range(MOST):
         attempt("/oauth/login", "somebody@example.invalid")
 
-    page = Client(REMOTE_ADDR="192.0.2.1").post("/oauth/login", {"username": "x", "password": "x"})
+    form = {"username": "somebody@example.invalid", "password": "x"}
+    page = Client(REMOTE_ADDR="192.0.2.1").post("/oauth/login", form)
 
     assert 1 <= int(page["Retry-After"]) <= 60
     assert f"Wait {page['Retry-After']} seconds" in page.content.decode()
+    assert "a browser in which you have logged in to this account before" in page.content.decode()
     assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
     assert page["RateLimit"].startswith('"login";r=0;')
+    assert page["RateLimit-Policy"] == '"login";q=10;w=60'
 
 
-def test_what_is_refused_for_an_account_is_not_counted_for_the_address() -> None:
+def test_an_attempt_that_the_account_limit_refuses_is_not_counted_for_the_address(settings: Settings) -> None:
+    limit(settings, login_account="1/hour", login_address="2/minute")
     user = make_member()
-    for number in range(MOST):
-        attempt("/oauth/login", user.email, address=f"192.0.2.{100 + number}")
+    attempt("/oauth/login", user.email, address="192.0.2.100")
 
-    refused = [attempt("/oauth/login", user.email) for _ in range(MOST)]
+    refused = [attempt("/oauth/login", user.email) for _ in range(3)]
 
-    assert refused == [429] * MOST
+    assert refused == [429] * 3
     assert attempt("/oauth/login", "somebody@example.invalid") == 200
 
 
@@ -136,4 +297,4 @@ def test_the_cookies_are_out_of_reach_of_scripts() -> None:
 
     assert answer.cookies["sessionid"]["httponly"]
     assert answer.cookies["sessionid"]["samesite"] == "Lax"
-    assert settings.SESSION_COOKIE_SECURE == settings.HTTPS
+    assert project.SESSION_COOKIE_SECURE == project.HTTPS
