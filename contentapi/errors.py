@@ -23,6 +23,8 @@ from psycopg.errors import ForeignKeyViolation, UniqueViolation
 
 Fields = Mapping[str, Sequence[str]]
 
+PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and some errors
+
 
 class ApiError(Exception):
     """A failure that the client is told of.
@@ -131,7 +133,14 @@ class Unavailable(ApiError):
 
 
 def from_exception(exception: BaseException) -> ApiError:
-    """Say any exception in the terms above. What is not known is `Internal`, and the caller logs it."""
+    """Return any exception as an error of the kinds above, an unknown one as `Internal`; its cause is the exception."""
+    error = classify(exception)
+    if error is not exception:
+        error.__cause__ = exception
+    return error
+
+
+def classify(exception: BaseException) -> ApiError:
     match exception:
         case ApiError():
             return exception

@@ -23,7 +23,8 @@ from django.utils.http import parse_header_parameters
 
 from contentapi.caching import BoundedCache
 from contentapi.current import current
-from contentapi.errors import ApiError
+from contentapi.errors import PARTIAL_SUCCESS, ApiError
+from contentapi.failure_log import log_failure, record_error
 from contentapi.graphql.view import respond, respond_with_error
 from contentapi.origins import is_our_host
 from contentapi.postgresql.threads import look_after_connections
@@ -77,6 +78,8 @@ class FrontDoor:
         try:
             look_after_connections()
             status, headers, body = answer(environ)
+            if status >= PARTIAL_SUCCESS:
+                log_failure(environ, status)
         finally:
             current_request_id.reset(token)
         shared = self.headers_for(environ["HTTP_ORIGIN"]) if "HTTP_ORIGIN" in environ else self.headers
@@ -93,6 +96,8 @@ class FrontDoor:
             else:
                 answer = failure(error, environ.get("HTTP_ACCEPT", ""))
                 reply = Reply(answer.status, {**answer.headers, "Content-Length": str(len(answer.body))}, answer.body)
+            record_error(error)
+            log_failure(environ, reply.status)
         finally:
             current_request_id.reset(token)
         shared = self.headers_by_origin.get(environ.get("HTTP_ORIGIN")) or self.headers

@@ -8,6 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from contentapi.errors import RateLimited
+from contentapi.failure_log import log_failure
 from contentapi.rates import Account
 from contentapi.requests import current_request_id, new_request_id
 from contentapi.rest import accept_of, error_response
@@ -22,6 +23,7 @@ def request_id(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
         token = current_request_id.set(new_request_id())
         try:
             response = get_response(request)
+            log_failure(request.META, response.status_code)
             response["X-Request-ID"] = current_request_id.get()
             return framed(request, response)
         finally:

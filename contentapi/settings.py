@@ -218,8 +218,8 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.contentapi_log_level},
     "loggers": {
-        "django.security.DisallowedHost": {"level": "CRITICAL"},  # anybody can send any Host
-        "django.request": {"level": "ERROR"},
+        "django.request": {"level": "CRITICAL"},  # `contentapi.failure_log` has a line for each failed request
+        "django.security": {"level": "CRITICAL"},  # the same
         "oauthlib": {"level": "WARNING"},  # at DEBUG it writes tokens down
         "oauth2_provider": {"level": "WARNING"},
     },

@@ -9,13 +9,25 @@ import time
 from threading import Lock, Thread
 
 from django.conf import settings
-from django.db import close_old_connections, connection
+from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
+from contentapi.failure_log import describe_exception
 from users.models import IssuedToken
 
 LOG = logging.getLogger("users.revocations")
 EVERY = 2.0
+
+
+def log_outage(error: Exception) -> None:
+    """Log why revocations cannot be read: a database failure in one line, anything else with its traceback."""
+    is_database = isinstance(error, DatabaseError)
+    reason = describe_exception(error) if is_database else type(error).__name__
+    LOG.error(
+        "New revocations are not known at present; older ones still are. %s",
+        reason,
+        exc_info=None if is_database else error,
+    )
 
 
 class Revocations:
@@ -53,9 +65,9 @@ class Revocations:
                 close_old_connections()
                 self.refresh()
                 knows = True
-            except Exception:  # whatever it is, the next look may go well
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next look may go well
                 if knows:
-                    LOG.exception("New revocations are not known at present; older ones still are.")
+                    log_outage(error)
                 knows = False
                 connection.close()
 

@@ -1,18 +1,14 @@
 """Failures in GraphQL's terms: what each entry of `errors` says, and the status of the whole answer."""
 
-import logging
-from collections.abc import Sequence
 from typing import Any
 
 from graphql import GraphQLError, GraphQLSyntaxError
 
-from contentapi.errors import ApiError, Internal, Malformed, from_exception
+from contentapi.errors import ApiError, Malformed, from_exception
+from contentapi.failure_log import record_error
 from contentapi.requests import current_request_id
 
-LOG = logging.getLogger("contentapi.graphql")
-
 LONGEST_MESSAGE = 500  # graphql-core repeats what it was sent, which may be a megabyte
-PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and some errors
 WORST_FIRST = (500, 503, 429, 401, 403, 404, 409, 413, 422, 400)
 
 
@@ -44,7 +40,8 @@ class ErrorReport:
 
 
 def entry(kind: ApiError) -> dict[str, Any]:
-    """Return one entry of `errors`, without its place in the document."""
+    """Return one entry of `errors`, without its place in the document, and record the error for the log."""
+    record_error(kind)
     extensions: dict[str, Any] = {
         "code": kind.code,
         "status": kind.status,
@@ -68,12 +65,4 @@ def kind_of(error: GraphQLError) -> ApiError:
     # document although it happened at a field is a resolver's value that does not fit, which is our fault.
     if cause is None or (isinstance(cause, GraphQLError) and (error.path is None or cause.nodes)):
         return Malformed(error.message)
-    return logged_kind(cause, error.path)
-
-
-def logged_kind(exception: BaseException, path: Sequence[str | int] | None = None) -> ApiError:
-    """Say which kind of failure an exception is. Our own faults go to the log, with their traceback."""
-    kind = from_exception(exception)
-    if kind.status >= Internal.status:
-        LOG.error("%s: %s", path or "request", exception, exc_info=exception)
-    return kind
+    return from_exception(cause)

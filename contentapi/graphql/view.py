@@ -17,11 +17,19 @@ from contentapi.admission import identified
 from contentapi.bodies import JSON, decode, has_numbered_characters, is_json, read_bytes
 from contentapi.context import RequestContext
 from contentapi.current import current
-from contentapi.errors import ApiError, MethodNotAllowed, NotAcceptable, UnsupportedMediaType
+from contentapi.errors import (
+    PARTIAL_SUCCESS,
+    ApiError,
+    MethodNotAllowed,
+    NotAcceptable,
+    UnsupportedMediaType,
+    from_exception,
+)
+from contentapi.failure_log import record_error
 from contentapi.graphql import explorer
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
 from contentapi.graphql.documents import DocumentRefused, operation_of
-from contentapi.graphql.errors import PARTIAL_SUCCESS, ErrorReport, entry, logged_kind
+from contentapi.graphql.errors import ErrorReport, entry
 from contentapi.graphql.limits import exceeded
 from contentapi.graphql.schema import SCHEMA
 from contentapi.negotiation import preferred_type
@@ -72,10 +80,11 @@ def respond(environ: Mapping[str, Any]) -> Reply:
             account.charge_for_asking()
         members, status, headers = execute(read_body(environ), {"actor": actor}, account)
     except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
-        kind = logged_kind(exception)
+        kind = from_exception(exception)
         refusal = account.refusal()
         if refusal is not None:
-            kind = logged_kind(refusal)
+            record_error(kind)
+            kind = from_exception(refusal)
         members, status, headers = {"errors": [entry(kind)]}, kind.status, kind.headers
     return answer(members, status, {**account.headers, **headers}, media_type or JSON)
 

@@ -1,6 +1,5 @@
 """How a failure is said, also one of a request that reaches no resource."""
 
-import logging
 import sys
 from http import HTTPStatus
 from typing import Any
@@ -10,19 +9,19 @@ from django.http import HttpRequest, HttpResponse
 
 from contentapi.bodies import JSON
 from contentapi.errors import ApiError, Forbidden, Internal, Malformed, NotFound, from_exception
+from contentapi.failure_log import record_error
 from contentapi.negotiation import PROBLEM, wants_problem
 from contentapi.requests import current_request_id
 from contentapi.rest.answers import Answer
 from contentapi.rest.markers import VERSION
 
-LOG = logging.getLogger("contentapi.rest")
-
 
 def failure(error: ApiError, accept: str) -> Answer:
     """Return `{"error": message}` with the error's status, or problem details (RFC 9457) where Accept names them.
 
-    The code is in X-Error-Code either way.
+    The code is in X-Error-Code either way. The error is recorded for the log.
     """
+    record_error(error)
     is_problem = wants_problem(accept)
     content: dict[str, Any] = problem(error) if is_problem else {"error": error.message}
     headers = {"Content-Type": PROBLEM if is_problem else JSON, "X-Error-Code": error.code, **error.headers}
@@ -40,14 +39,6 @@ def problem(error: ApiError) -> dict[str, Any]:
     }
 
 
-def logged_failure(exception: Exception, accept: str) -> Answer:
-    """Return the answer to any exception. Our own faults go to the log, with their traceback."""
-    error = from_exception(exception)
-    if error.status >= Internal.status:
-        LOG.error("%s", exception, exc_info=exception)
-    return failure(error, accept)
-
-
 # --- Failures outside of resources ----------------------------------------------------------------------
 
 
@@ -56,7 +47,7 @@ def error_response(error: ApiError, accept: str = "") -> HttpResponse:
 
 
 def failure_response(exception: Exception, accept: str = "") -> HttpResponse:
-    return response_of(logged_failure(exception, accept))
+    return response_of(failure(from_exception(exception), accept))
 
 
 def response_of(answer: Answer) -> HttpResponse:
@@ -87,6 +78,6 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # no
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer what a view has not: Django calls this while it handles the exception, and logs it."""
+    """Return the response to an exception that a view did not handle: Django calls this while it handles it."""
     exception = sys.exc_info()[1]
     return refusal(Internal() if exception is None else from_exception(exception), request)

@@ -10,7 +10,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.admission import HEADERS, admitted
 from contentapi.bodies import JSON, is_json, read_bytes
-from contentapi.errors import MethodNotAllowed, UnsupportedMediaType
+from contentapi.errors import MethodNotAllowed, UnsupportedMediaType, from_exception
 from contentapi.identity import Actor
 from contentapi.pagination import Page, asked_page
 from contentapi.rates import Account
@@ -18,7 +18,7 @@ from contentapi.requests import Reply, charges_itself
 from contentapi.rest.answers import Answer
 from contentapi.rest.bodies import Body, decode
 from contentapi.rest.conditions import conditional, expected_version, require_fitting_conditions
-from contentapi.rest.failures import logged_failure
+from contentapi.rest.failures import failure
 from contentapi.rest.idempotency import once
 from contentapi.rest.markers import VERSION, media_type_for, require_known_version, split_path
 from contentapi.versions import Expected
@@ -103,7 +103,7 @@ class Resource:
             is_public = asked.actor.is_anonymous and asked.method in SAFE
             answer = self.answer(asked, account, ids)
         except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
-            answer = logged_failure(exception, environ.get("HTTP_ACCEPT", ""))
+            answer = failure(from_exception(exception), environ.get("HTTP_ACCEPT", ""))
         headers = {
             **account.headers,
             **answer.headers,

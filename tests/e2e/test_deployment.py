@@ -150,7 +150,8 @@ def test_a_failure_inside_is_told_by_an_id_under_which_the_log_has_its_traceback
     }
     assert (response.status, json.loads(text)) == (500, {"errors": [error], "data": None})
     [line] = [line for line in served.printed.splitlines() if told in line]
-    assert "ERROR contentapi.graphql" in line
+    assert "ERROR contentapi.requests" in line
+    assert line.endswith("POST /graphql 500 INTERNAL ProgrammingError")
     assert "Traceback (most recent call last):" in served.printed.split(line)[1]
     assert "blog_post.title does not exist" in served.printed
 

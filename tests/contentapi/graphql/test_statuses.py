@@ -4,7 +4,8 @@ from itertools import combinations
 
 import pytest
 
-from contentapi.graphql.errors import PARTIAL_SUCCESS, WORST_FIRST
+from contentapi.errors import PARTIAL_SUCCESS
+from contentapi.graphql.errors import WORST_FIRST
 from contentapi.identity import Role
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_post

@@ -1,0 +1,95 @@
+"""One log line for each failed request, under the request's id.
+
+The line holds the method, the path, the status, the error code and a short message. Messages of codes outside
+`SAFE_MESSAGES` are left out, because they may repeat the document, its variables or the body. Query strings, headers
+and bodies are never logged.
+
+Client errors are INFO: any client can cause them at any rate, so they must not raise an operator's alarm. Failures of
+the server are ERROR. An unknown exception keeps its traceback; an unavailable database is one line.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
+from http import HTTPStatus
+from typing import Any
+
+from contentapi.errors import PARTIAL_SUCCESS, ApiError, Internal
+from contentapi.requests import current_request_id
+
+LOG = logging.getLogger("contentapi.requests")
+
+PHRASES = {status.value: status.phrase for status in HTTPStatus}
+MAX_PATH = 200
+MAX_LINE = 500
+SAFE_MESSAGES = {
+    "FORBIDDEN", "LIMIT_EXCEEDED", "METHOD_NOT_ALLOWED", "NOT_ACCEPTABLE", "NOT_FOUND", "RATE_LIMITED", "TOO_LARGE",
+    "UNAUTHENTICATED", "UNSUPPORTED_MEDIA_TYPE",
+}  # fmt: skip
+
+# The errors of the request that failed last in this thread, with the request's id.
+recorded: ContextVar[tuple[str, tuple[ApiError, ...]]] = ContextVar("recorded_errors", default=("", ()))
+
+
+def record_error(error: ApiError) -> None:
+    """Keep an error for the log line of the current request. Recording it again changes nothing."""
+    request_id = current_request_id.get()
+    errors = recorded_errors(request_id)
+    if all(known is not error for known in errors):
+        recorded.set((request_id, (*errors, error)))
+
+
+def recorded_errors(request_id: str) -> tuple[ApiError, ...]:
+    owner, errors = recorded.get()
+    return errors if owner == request_id else ()
+
+
+def log_failure(environ: Mapping[str, Any], status: int) -> None:
+    """Log a request whose response has errors; call this once for each response. Other responses log nothing."""
+    if status < HTTPStatus.BAD_REQUEST and status != PARTIAL_SUCCESS:
+        return
+    errors = recorded_errors(current_request_id.get())
+    recorded.set(("", ()))
+    is_fault = any(error.status >= Internal.status for error in errors) or status >= Internal.status
+    level = logging.ERROR if is_fault else logging.INFO
+    if LOG.isEnabledFor(level):
+        line = shorten(escape(describe_failure(environ, status, errors)), MAX_LINE)
+        LOG.log(level, "%s", line, exc_info=unknown_exception(errors))
+
+
+def describe_failure(environ: Mapping[str, Any], status: int, errors: Iterable[ApiError]) -> str:
+    request = f"{shorten(environ['REQUEST_METHOD'], 20)} {shorten(environ['PATH_INFO'], MAX_PATH)} {status}"
+    # A response with data has a status of its own; the error that matters most there is a failure of the server.
+    ranked = sorted(errors, key=lambda error: (error.status != status, -error.status))
+    if not ranked:
+        return f"{request} {PHRASES.get(status, '')}".rstrip()
+    return f"{request} {ranked[0].code} {reason_of(ranked[0])}".rstrip()
+
+
+def reason_of(error: ApiError) -> str:
+    if isinstance(error, Internal):
+        return "" if error.__cause__ is None else type(error.__cause__).__name__
+    if error.status > Internal.status and error.__cause__ is not None:
+        return describe_exception(error.__cause__)
+    return error.message if error.code in SAFE_MESSAGES else ""
+
+
+def describe_exception(exception: BaseException) -> str:
+    """Return the kind of a database failure and the first line of its message; the rest may hold values of rows."""
+    cause = exception.__cause__ or exception  # psycopg's error, which is more exact than Django's
+    return f"{type(cause).__name__}: {str(cause).strip().partition(chr(10))[0]}"
+
+
+def unknown_exception(errors: Iterable[ApiError]) -> BaseException | None:
+    """Return the exception whose traceback belongs in the log; several are grouped into one."""
+    causes = [error.__cause__ for error in errors if isinstance(error, Internal) and error.__cause__ is not None]
+    return causes[0] if len(causes) == 1 else BaseExceptionGroup("Several fields failed", causes) if causes else None
+
+
+def escape(text: str) -> str:
+    r"""Return text in printable ASCII; a line end is `\n`, so that a request cannot forge a line of its own."""
+    return text.encode("unicode_escape").decode("ascii")
+
+
+def shorten(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."

@@ -1,0 +1,260 @@
+"""The log line of a failed request: exactly one on every path through the server, and what it may not contain."""
+
+import io
+import json
+import logging
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import msgspec
+import pytest
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import connection
+from pytest_django import Settings
+
+from contentapi import settings as project
+from contentapi.failure_log import MAX_LINE, SAFE_MESSAGES
+from contentapi.front_door import FrontDoor, Utf8Request
+from contentapi.identity import Role
+from contentapi.requests import RequestIdFilter, current_request_id
+from tests.conftest import api_key_of
+from tests.contentapi.graphql.test_failures import answer_slowly, execute
+from tests.factories import make_actor, make_post
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "hunter2"
+JSON_TYPE = {"CONTENT_TYPE": "application/json"}
+
+
+class Handler(WSGIHandler):
+    request_class = Utf8Request
+
+
+@cache
+def applications() -> dict[str, Any]:
+    """Return the two paths of a request: the fast one, and Django's handler with its middleware."""
+    return {"fast path": FrontDoor(WSGIHandler()), "Django": Handler()}
+
+
+@pytest.fixture(params=["fast path", "Django"])
+def application(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    # The test's transaction is on this connection, which Django would close after a failure in it.
+    monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", lambda: None)
+    return applications()[request.param]
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.INFO)
+    return caplog
+
+
+def call(application: Callable[..., Any], method: str, path: str, body: bytes = b"", **changes: Any) -> tuple[int, str]:
+    """Send a request as a WSGI server does. Returns the status and the request id."""
+    environ = {
+        "REQUEST_METHOD": method,
+        "PATH_INFO": path,
+        "QUERY_STRING": "",
+        "SCRIPT_NAME": "",
+        "REMOTE_ADDR": "192.0.2.1",
+        "HTTP_HOST": "localhost:8000",
+        "SERVER_NAME": "localhost",
+        "SERVER_PORT": "8000",
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.url_scheme": "http",
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.errors": io.StringIO(),
+        **changes,
+    }
+    started: list[Any] = []
+    b"".join(application(environ, lambda status, headers: started.append((status, dict(headers)))))
+    status, headers = started[0]
+    return int(status[:3]), headers["X-Request-ID"]
+
+
+def graphql(query: str, **variables: Any) -> bytes:
+    return json.dumps({"query": query, "variables": variables}).encode()
+
+
+def line_of(log: pytest.LogCaptureFixture, level: int = logging.INFO) -> str:
+    """Return the only line that was logged."""
+    [record] = log.records
+    assert (record.levelno, record.name) == (level, "contentapi.requests")
+    return record.getMessage()
+
+
+LINES: list[tuple[str, str, dict[str, Any], str]] = [
+    ("GET", "/posts/0", {}, "404 NOT_FOUND There is no post with this id."),
+    ("HEAD", "/posts/0", {}, "404 NOT_FOUND There is no post with this id."),
+    ("GET", "/nowhere", {}, "404 NOT_FOUND There is nothing at this address."),
+    ("GET", "/orders", {}, "401 UNAUTHENTICATED A credential is needed to list orders."),
+    ("GET", "/posts", {"HTTP_AUTHORIZATION": f"Bearer {SECRET}"},
+     "401 UNAUTHENTICATED This bearer token is not valid."),
+    ("GET", "/posts", {"HTTP_X_API_KEY": SECRET}, "401 UNAUTHENTICATED The API key is unknown, expired or revoked."),
+    ("GET", "/posts", {"QUERY_STRING": f"limit={SECRET}"}, "400 BAD_REQUEST"),
+    ("GET", "/posts", {"HTTP_HOST": f"{SECRET}.invalid"}, "400 BAD_REQUEST"),
+    ("PATCH", "/posts", {}, "405 METHOD_NOT_ALLOWED PATCH is not allowed here; allowed: GET, HEAD, POST, OPTIONS."),
+    ("POST", "/posts", {"body": SECRET.encode()},
+     "415 UNSUPPORTED_MEDIA_TYPE Send the body as application/json in UTF-8."),
+    ("POST", "/posts", {"body": b'{"status": "hunter2"}', **JSON_TYPE}, "400 BAD_REQUEST"),
+    ("POST", "/graphql", {"body": graphql("{ hunter2"), **JSON_TYPE}, "400 GRAPHQL_PARSE_FAILED"),
+    ("POST", "/graphql", {"body": graphql('{ posts(limit: "hunter2") { hunter2 } }'), **JSON_TYPE},
+     "400 GRAPHQL_VALIDATION_FAILED"),
+    ("POST", "/graphql", {"body": graphql("query ($n: Int) { posts(limit: $n) { id } }", n=SECRET), **JSON_TYPE},
+     "400 BAD_REQUEST"),
+    ("POST", "/graphql", {"body": graphql("mutation { deletePost(id: 1) }"), **JSON_TYPE},
+     "401 UNAUTHENTICATED A credential is needed to delete posts."),
+    ("POST", "/graphql", {"body": b" " * 2**21, **JSON_TYPE}, f"413 TOO_LARGE The body is larger than the {2**20}"
+     " bytes that are allowed (CONTENTAPI_MAX_BODY)."),
+    ("POST", "/admin/login/", {}, "403 Forbidden"),
+    ("POST", "/oauth/token", {"body": b"client_secret=hunter2",
+                              "CONTENT_TYPE": "application/x-www-form-urlencoded"}, "400 Bad Request"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "path", "changes", "expected"), LINES, ids=range(len(LINES)))
+def test_a_client_error_is_one_line_without_anything_secret(
+    application: Any, log: pytest.LogCaptureFixture, method: str, path: str, changes: dict[str, Any], expected: str
+) -> None:
+    status, _ = call(application, method, path, **changes)
+
+    assert line_of(log) == f"{method} {path} {expected}"
+    assert str(status) == expected[:3]
+    assert SECRET not in log.text
+
+
+@pytest.mark.usefixtures("log")
+def test_a_line_carries_the_id_of_its_response(application: Any) -> None:
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(logging.Formatter(project.LOGGING["formatters"]["line"]["format"]))  # type: ignore[index]
+    handler.addFilter(RequestIdFilter())
+    logging.getLogger().addHandler(handler)
+    try:
+        ids = [call(application, "GET", f"/posts/{number}")[1] for number in range(2)]
+    finally:
+        logging.getLogger().removeHandler(handler)
+
+    lines = written.getvalue().splitlines()
+    assert [line.partition("INFO ")[2] for line in lines] == [
+        f"contentapi.requests [{request_id}] GET /posts/{number} 404 NOT_FOUND There is no post with this id."
+        for number, request_id in enumerate(ids)
+    ]
+    assert current_request_id.get() == "-"
+
+
+@pytest.mark.parametrize("path", ["/posts/\r\n2026 ERROR forged", "/x\n", "/\x1b[31m", "/\x85\x9b", "/\u2028"])
+def test_control_characters_of_a_path_are_escaped(application: Any, log: pytest.LogCaptureFixture, path: str) -> None:
+    call(application, "GET", path.encode().decode("latin-1"))
+
+    line = line_of(log)
+    assert line.isascii()
+    assert line.isprintable()
+    assert len(line.splitlines()) == 1
+
+
+def test_a_long_request_gives_a_line_of_bounded_length(application: Any, log: pytest.LogCaptureFixture) -> None:
+    call(application, "M" * 5000, "/\x00" * 5000)
+
+    assert len(line_of(log)) <= MAX_LINE
+    assert line_of(log).startswith(f"{'M' * 17}... /\\x00/")
+
+
+def test_a_path_that_is_too_long_leaves_the_status_and_the_code(log: pytest.LogCaptureFixture) -> None:
+    call(applications()["Django"], "GET", "/" + "x" * 5000)
+
+    assert line_of(log).endswith("... 404 NOT_FOUND There is nothing at this address.")
+
+
+def test_a_request_without_an_error_logs_nothing(application: Any, log: pytest.LogCaptureFixture) -> None:
+    path = f"/posts/{make_post().pk}"
+
+    statuses = [
+        call(application, "GET", path)[0],
+        call(application, "GET", path, HTTP_IF_NONE_MATCH="*")[0],
+        call(application, "OPTIONS", path)[0],
+        call(application, "POST", "/graphql", graphql("{ __typename }"), **JSON_TYPE)[0],
+        call(application, "GET", "/admin/")[0],
+    ]
+
+    assert statuses == [200, 304, 204, 200, 302]
+    assert log.records == []
+
+
+def test_some_data_and_a_client_error_is_one_line(application: Any, log: pytest.LogCaptureFixture) -> None:
+    key = api_key_of(make_actor(Role.READER))
+    query = f'mutation {{ addComment(input: {{postId: {make_post().pk}, body: "x"}}) {{ id }} deletePost(id: 0) }}'
+
+    status, _ = call(application, "POST", "/graphql", graphql(query), HTTP_X_API_KEY=key, **JSON_TYPE)
+
+    assert status == 294
+    assert line_of(log) == "POST /graphql 294 NOT_FOUND There is no post with this id."
+
+
+def test_an_unknown_exception_is_one_error_with_its_traceback(application: Any, log: pytest.LogCaptureFixture) -> None:
+    execute("ALTER TABLE blog_post RENAME TO lost")
+
+    call(application, "GET", "/posts")
+
+    assert line_of(log, logging.ERROR) == "GET /posts 500 INTERNAL ProgrammingError"
+    assert 'relation "blog_post" does not exist' in log.text
+
+
+def test_several_unknown_exceptions_are_one_error_with_all_their_tracebacks(
+    application: Any, log: pytest.LogCaptureFixture
+) -> None:
+    execute("ALTER TABLE blog_post RENAME COLUMN body TO lost_body")
+    query = "{ __typename post(id: 1) { body } author(id: 1) { bio } }"
+
+    status, _ = call(application, "POST", "/graphql", graphql(query), **JSON_TYPE)
+
+    assert status == 294
+    assert line_of(log, logging.ERROR) == "POST /graphql 294 INTERNAL ProgrammingError"
+    assert "column blog_post.body does not exist" in log.text
+    assert "current transaction is aborted" in log.text  # the second, because a test is one transaction
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"), [("GET", "/posts", b""), ("POST", "/graphql", graphql("{ posts { id } }"))]
+)
+def test_a_database_failure_is_one_line_without_a_traceback(
+    application: Any, log: pytest.LogCaptureFixture, method: str, path: str, body: bytes
+) -> None:
+    answer_slowly()
+
+    call(application, method, path, body, **JSON_TYPE)
+
+    assert line_of(log, logging.ERROR) == (
+        f"{method} {path} 503 UNAVAILABLE QueryCanceled: canceling statement due to statement timeout"
+    )
+    assert "Traceback" not in log.text
+
+
+def test_a_request_over_its_rate_is_one_line(
+    application: Any, log: pytest.LogCaptureFixture, settings: Settings
+) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/hour")
+    for _ in range(2):
+        call(application, "GET", "/nowhere")
+
+    assert [record.getMessage() for record in log.records] == [
+        "GET /nowhere 404 NOT_FOUND There is nothing at this address.",
+        'GET /nowhere 429 RATE_LIMITED The limit "anonymous" of 1/hour (CONTENTAPI_RATE_ANONYMOUS) is used up. '
+        "Try again in 3600 seconds.",
+    ]
+
+
+def test_a_log_level_above_info_leaves_client_errors_out(application: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+
+    call(application, "GET", "/posts/0")
+
+    assert caplog.records == []
+
+
+def test_codes_whose_messages_repeat_the_request_are_not_safe() -> None:
+    repeating = {"BAD_REQUEST", "CONFLICT", "INVALID", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"}
+
+    assert SAFE_MESSAGES.isdisjoint(repeating)
