@@ -1,6 +1,7 @@
 """A deployment: the Procfile's server on a PostgreSQL of the operator's own, and that PostgreSQL failing."""
 
 import json
+import re
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
@@ -118,6 +119,28 @@ def test_identity_too_is_503_while_the_database_is_gone(served: Run, database: D
     after = [status_of(served, *request) for request in requests]
 
     assert (before, during, after) == (otherwise, [(503, "5")] * 4, otherwise)
+
+
+def test_requests_during_an_outage_are_one_log_line_each_without_a_traceback(served: Run, database: Database) -> None:
+    ask(served)
+    database.stop()
+    refused = [
+        ask(served),
+        ask(served),
+        status_of(served, "GET", "/posts", "", {}),
+        status_of(served, "GET", "/admin/", "", SESSION),
+    ]
+    database.start()
+
+    assert [answer[0] for answer in refused] == [503] * 4
+    lines = [line for line in served.printed.splitlines() if "contentapi.requests" in line]
+    assert [re.sub(r"^.*\] ", "", line).split(": ")[0] for line in lines] == [
+        "POST /graphql 503 UNAVAILABLE OperationalError",
+        "POST /graphql 503 UNAVAILABLE OperationalError",
+        "GET /posts 503 UNAVAILABLE OperationalError",
+        "GET /admin/ 503 UNAVAILABLE OperationalError",
+    ]
+    assert "Traceback" not in served.printed
 
 
 def test_a_statement_that_waits_too_long_is_503(served: Run, database: Database) -> None:
