@@ -4,8 +4,10 @@ from typing import Any
 
 from django.conf import settings
 from django.db.backends.postgresql import client
+from psycopg import OperationalError
 
-from contentapi.embedded.server import PORT, PROGRAMS, EmbeddedServer
+from contentapi.embedded.programs import PROGRAMS
+from contentapi.embedded.server import PORT, EmbeddedServer
 from contentapi.postgresql import base
 
 SERVER = EmbeddedServer(settings.VAR_DIR / "postgres")
@@ -28,3 +30,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_connection_params(self) -> dict[str, Any]:
         return {**super().get_connection_params(), "host": SERVER.hold(), "port": PORT}
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Connect; a server that was killed is started again first."""
+        try:
+            return super().get_new_connection(conn_params)
+        except OperationalError:
+            if not SERVER.restart_if_down():
+                raise
+            return super().get_new_connection({**conn_params, "host": SERVER.hold()})

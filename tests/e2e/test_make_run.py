@@ -4,9 +4,11 @@ import json
 import re
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.request import Request, urlopen
 
+import psutil
 import pytest
 
 from tests.e2e.checkout import ROOT, Checkout, Run, free_port
@@ -112,6 +114,27 @@ def test_two_checkouts_stand_side_by_side(checkout: Checkout, tmp_path: Path) ->
     there.interrupt()
     checkout.wait_until_empty()
     other.wait_until_empty()
+
+
+@pytest.mark.parametrize("server", ["gunicorn", "granian"])
+def test_a_killed_postgresql_is_started_again_by_the_next_request_and_stopped_by_ctrl_c(
+    checkout: Checkout, server: str
+) -> None:
+    run = checkout.run(f"SERVER={server}", port=free_port()).wait_until_ready()
+    query = "{ posts(limit: 1) { title } }"
+    before = [ask(run, query) for _ in range(4)]  # which connects several threads
+    killed = psutil.Process(int((checkout.folder / "var/postgres/postmaster.pid").read_text().split()[0]))
+    killed.kill()
+    psutil.wait_procs([killed], timeout=10)
+
+    with ThreadPoolExecutor(8) as threads:
+        after = list(threads.map(lambda _: ask(run, query), range(16)))
+
+    assert after == before[:1] * 16
+    assert run.printed.count("has been started again") == 1
+    run.interrupt()
+    checkout.wait_until_empty()
+    assert "Traceback" not in run.printed
 
 
 OTHER_MOMENTS = [0.02, 0.05, 0.15, 0.2, 0.25, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.7, 2.2]
