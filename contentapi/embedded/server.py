@@ -69,6 +69,8 @@ class EmbeddedServer:
             return False
         try:
             with self._alone(RESTART_PATIENCE):
+                if self._users is None:  # released: this process is ending
+                    return False
                 self._hold_by_itself()
                 if self._postmaster() is None:
                     self._start(RESTART_PATIENCE)
@@ -99,8 +101,8 @@ class EmbeddedServer:
         The lock that it inherited is its parent's, which may release it and stop the server while the worker lives. A
         worker that starts the server must hold it, so that the last process to end stops it.
         """
-        inherited = self._users
-        if inherited is not None and self._holder != os.getpid():
+        if self._users is not None and self._holder != os.getpid():
+            inherited = self._users
             self._hold_data()
             os.close(inherited)
 

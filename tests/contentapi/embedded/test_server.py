@@ -326,6 +326,17 @@ def test_a_server_that_cannot_be_started_again_is_one_log_line_and_not_tried_at_
     server.release()
 
 
+def test_a_process_that_has_released_the_server_does_not_start_it_again(data: Path) -> None:
+    server = EmbeddedServer(data)
+    folder = server.hold()
+    server.release()
+
+    is_up = server.restart_if_down()
+
+    assert not is_up
+    assert is_down(data, folder)
+
+
 def test_a_restart_waits_a_bounded_time_for_another_process(
     data: Path, hold: HoldIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
