@@ -7,7 +7,7 @@ VENV_PYTHON := .venv/bin/python
 PATIENTLY := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
-.PHONY: help run explorer test thorough bench check format lock installed installed-dev python-present
+.PHONY: help run explorer test thorough bench hostile check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything, on PORT (8000), with SERVER (granian, or gunicorn)"
@@ -15,6 +15,7 @@ help:
 	@echo "make test     run the tests"
 	@echo "make thorough run what takes long: all examples of the property tests, fuzzing, browsers"
 	@echo "make bench    compare with other GraphQL servers on this machine: see benchmarks/README.md"
+	@echo "make hostile  attack the server with slow, broken and greedy clients, and time another client's requests"
 	@echo "make check    format, lint, types, layers, openapi.yaml, SDL, settings, migrations: what CI runs besides the tests"
 	@echo "make format   put the code into its form"
 	@echo "make lock     write the newest allowed versions into requirements*.txt"
@@ -38,6 +39,10 @@ bench: installed
 	@exec $(VENV_PYTHON) -m benchmarks $(if $(PEERS),--peers $(PEERS)) $(if $(WORKLOADS),--workloads $(WORKLOADS)) \
 		$(if $(CONDITIONS),--conditions $(CONDITIONS)) $(if $(TRANSPORTS),--transports $(TRANSPORTS)) \
 		$(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS))
+
+hostile: installed
+	@exec $(VENV_PYTHON) -m benchmarks.hostile $(if $(SERVERS),--servers $(SERVERS)) $(if $(ATTACKS),--attacks $(ATTACKS)) \
+		$(if $(SECONDS),--seconds $(SECONDS)) $(if $(SCALE),--scale $(SCALE))
 
 check: installed-dev
 	$(VENV_PYTHON) -m ruff format --check .

@@ -1,0 +1,1 @@
+"""`python -m benchmarks.hostile`: what slow, broken and greedy clients do to another client's requests."""

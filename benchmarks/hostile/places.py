@@ -1,0 +1,27 @@
+"""Where the measurement keeps its data, and what it needs of the machine."""
+
+import resource
+import socket
+
+from benchmarks.places import ROOT, clean_environment
+
+WORK = ROOT / "var" / "hostile"
+LOGS = WORK / "logs"
+
+
+def server_environment() -> dict[str, str]:
+    """Return the environment of `make run`, with the default limits and data of its own."""
+    return clean_environment() | {"CONTENTAPI_VAR": str(WORK), "WEB_CONCURRENCY": "2"}
+
+
+def raise_open_files_limit() -> None:
+    """Let this process and those that it starts have thousands of connections."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def find_free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
