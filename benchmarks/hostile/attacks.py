@@ -3,9 +3,10 @@
 import asyncio
 import socket
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ class Client:
     number: int
     port: int
     seen: Counter[str]  # what the attackers saw: connections and the statuses of responses
-    placed: asyncio.Event = field(default_factory=asyncio.Event)  # set once it has a connection
+    placed: asyncio.Event = field(default_factory=asyncio.Event)  # set once it does what the attack is about
     documents: "count[int]" = field(init=False)  # the numbers of its next documents, which no other client has
 
     def __post_init__(self) -> None:
@@ -44,7 +45,8 @@ class Client:
             connection.close()
             raise
         self.seen["opened"] += 1
-        self.placed.set()
+        if not slow_reader:
+            self.placed.set()
         return connection
 
     async def send(self, connection: socket.socket, content: bytes) -> None:
@@ -100,11 +102,23 @@ async def send_a_byte_per_second(client: Client) -> None:
 
 
 async def read_nothing(client: Client) -> None:
+    """Ask for a large response and leave it unread. The client is in place once its response has begun."""
     with closing(await client.connect(slow_reader=True)) as connection:
         await client.send(connection, request(documents.encode(documents.large_response())))
         while connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == ESTABLISHED:
+            if not client.placed.is_set() and has_received(connection):
+                client.seen["responses begun"] += 1
+                client.placed.set()
             await asyncio.sleep(0.2)
         client.seen["closed by the server"] += 1
+
+
+def has_received(connection: socket.socket) -> bool:
+    """Say whether a response has begun, without reading it."""
+    try:
+        return bool(connection.recv(1, socket.MSG_PEEK))
+    except BlockingIOError:
+        return False
 
 
 async def stay_idle(client: Client) -> None:
@@ -125,13 +139,18 @@ async def ask_to_close(client: Client) -> None:
         await asyncio.Event().wait()
 
 
-async def send_expensive_documents(client: Client) -> None:
+async def send_expensive_documents(client: Client, kinds: Sequence[documents.Kind] = documents.EXPENSIVE) -> None:
     with closing(await client.connect()) as connection:
         reader, writer = await asyncio.open_connection(sock=connection)
         for number in client.documents:
-            writer.write(request(documents.encode(documents.expensive_document(number))))
+            writer.write(request(documents.encode(documents.make_document(kinds, number))))
             await writer.drain()
             client.seen[f"status {await read_response(reader)}"] += 1
+
+
+send_largest_pages = partial(send_expensive_documents, kinds=documents.PAGES)
+send_introspection = partial(send_expensive_documents, kinds=documents.INTROSPECTION)
+send_long_documents = partial(send_expensive_documents, kinds=documents.LONG)
 
 
 async def read_response(reader: asyncio.StreamReader) -> int:
@@ -167,6 +186,9 @@ ATTACKS = {
         Attack("garbage", "send garbage and do not close", 8, send_garbage, each_second=True),
         Attack("close", "send `Connection: close` and do not close", 8, ask_to_close, each_second=True),
         Attack("idle-2000", "stay idle", 2000, stay_idle),
-        Attack("expensive-8", "loop over expensive documents", 8, send_expensive_documents),
+        Attack("expensive-8", "loop over all expensive documents", 8, send_expensive_documents),
+        Attack("pages-8", "loop over the largest pages", 8, send_largest_pages),
+        Attack("introspection-8", "loop over introspection", 8, send_introspection),
+        Attack("texts-8", "loop over long documents", 8, send_long_documents),
     )
 }

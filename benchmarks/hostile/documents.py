@@ -1,31 +1,36 @@
 """The requests of the attacks: the most expensive documents that an anonymous client may send, each text a new one."""
 
 import json
-from collections.abc import Callable
-from itertools import chain, repeat
+from collections.abc import Callable, Sequence
 
 from graphql import get_introspection_query
+
+Kind = Callable[[int], str]  # from a number to a document, without the operation's name
 
 LARGE_TAG = "hostile-large"  # of the posts whose bodies make up a response of 2 MB
 
 SCALARS = "id title body status createdAt updatedAt publishAt tags version commentCount"
 AUTHOR = "author { id name bio avatarUrl email }"
-TYPE = "kind name description fields { name args { name type { name ofType { name } } } type { name ofType { name } } }"
+OF_TYPE = "kind name ofType { kind name ofType { kind name ofType { kind name } } }"
+DESCRIBED_TYPE = (
+    f"fragment T on __Type {{ kind name description fields {{ name description args {{ ...V }} type {{ {OF_TYPE} }} }}"
+    " inputFields { ...V } enumValues { name description } }"
+    f" fragment V on __InputValue {{ name description type {{ {OF_TYPE} }} defaultValue }}"
+)
 
 
 def encode(document: str) -> bytes:
     return json.dumps({"query": document}).encode()
 
 
+def make_document(kinds: Sequence[Kind], number: int) -> str:
+    """Return the document with this number, of each kind in turn. No two numbers give the same text."""
+    return f"query q{number} {kinds[number % len(kinds)](number)}"
+
+
 def large_response() -> str:
     """Return the query whose response has 2 MB."""
     return f'{{ postsConnection(first: 20, filter: {{tag: "{LARGE_TAG}"}}) {{ edges {{ node {{ body }} }} }} }}'
-
-
-def expensive_document(number: int) -> str:
-    """Return the document of a client's request with this number. No two numbers give the same text."""
-    make = EXPENSIVE[number % len(EXPENSIVE)]
-    return f"query q{number} {make(number)}"
 
 
 def page_with_everything(_: int) -> str:
@@ -40,19 +45,20 @@ def posts_of_authors(number: int) -> str:
 def counted_pages(number: int) -> str:
     """Return twenty pages in the order of changes, each of which is also counted."""
     page = f"totalCount edges {{ cursor node {{ {SCALARS} {AUTHOR} }} }}"
-    return roots(20, f"postsConnection(first: {100 - number % 5}, orderBy: updatedAtAsc) {{ {page} }}")
+    return repeat_field(20, f"postsConnection(first: {100 - number % 5}, orderBy: updatedAtAsc) {{ {page} }}")
 
 
 def many_tokens(number: int) -> str:
-    """Return a document with nearly as many tokens as a document may have."""
-    fields = " ".join(chain.from_iterable(repeat(SCALARS.split(), 9)))
-    return roots(20, f"post(id: {number}) {{ {fields} }}")
+    """Return nearly as many tokens as a document may have, without more comparisons than validation allows."""
+    scalars, author = " ".join([SCALARS] * 4), "author { " + "id name bio avatarUrl " * 5 + "}"
+    comments = f"comments {{ {'id body createdAt ' * 4} {author} }}"
+    return repeat_field(17, f"post(id: {number}) {{ {scalars} {author} {comments} }}")
 
 
 def repeated_introspection(number: int) -> str:
     """Return 30 aliases of introspection fields, named differently in every document."""
-    types = " ".join(f"t{number}_{place}: types {{ {TYPE} }}" for place in range(5))
-    return "{ " + " ".join(f"s{place}: __schema {{ {types} }}" for place in range(5)) + " }"
+    types = " ".join(f"t{number}_{place}: types {{ ...T }}" for place in range(5))
+    return repeat_field(5, f"__schema {{ {types} }}") + DESCRIBED_TYPE
 
 
 def standard_introspection(_: int) -> str:
@@ -60,15 +66,11 @@ def standard_introspection(_: int) -> str:
     return get_introspection_query().partition("IntrospectionQuery")[2]
 
 
-def roots(count: int, field: str) -> str:
+def repeat_field(count: int, field: str) -> str:
     return "{ " + " ".join(f"r{place}: {field}" for place in range(count)) + " }"
 
 
-EXPENSIVE: tuple[Callable[[int], str], ...] = (
-    page_with_everything,
-    repeated_introspection,
-    posts_of_authors,
-    many_tokens,
-    counted_pages,
-    standard_introspection,
-)
+PAGES: Sequence[Kind] = (page_with_everything, posts_of_authors, counted_pages)
+INTROSPECTION: Sequence[Kind] = (repeated_introspection, standard_introspection)
+LONG: Sequence[Kind] = (many_tokens,)
+EXPENSIVE: Sequence[Kind] = (*PAGES, *INTROSPECTION, *LONG)
