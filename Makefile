@@ -42,7 +42,7 @@ bench: installed
 
 hostile: installed
 	@exec $(VENV_PYTHON) -m benchmarks.hostile $(if $(SERVERS),--servers $(SERVERS)) $(if $(ATTACKS),--attacks $(ATTACKS)) \
-		$(if $(SECONDS),--seconds $(SECONDS)) $(if $(SCALE),--scale $(SCALE))
+		$(if $(SECONDS),--seconds $(SECONDS)) $(if $(SCALE),--scale $(SCALE)) $(if $(MAX_P99),--max-p99 $(MAX_P99))
 
 check: installed-dev
 	$(VENV_PYTHON) -m ruff format --check .

@@ -32,21 +32,22 @@ def start_server(name: str) -> Iterator[int]:
     command = [sys.executable, "manage.py", "serve", "--server", program]
     with run_process(command, LOGS / f"{name}.log", port, environment):
         if proxy:
-            with start_nginx(port) as proxy_port:
+            with start_nginx(port, WORK / "nginx") as proxy_port:
                 yield proxy_port
         else:
             yield port
 
 
 @contextmanager
-def start_nginx(upstream: int) -> Iterator[int]:
-    folder, port = WORK / "nginx", find_free_port()
+def start_nginx(upstream: int, folder: Path) -> Iterator[int]:
+    """Run nginx in front of a server's port, with its files in a folder, and yield the port of nginx."""
+    port = find_free_port()
     folder.mkdir(parents=True, exist_ok=True)
     configuration = folder / "nginx.conf"
     configuration.write_text(adapt_configuration(CONFIGURATION.read_text(), folder, port, upstream))
     directives = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")  # as root, else it could not enter var/
     command = [require_nginx(), "-p", str(folder), "-c", str(configuration), "-g", directives]
-    with run_process(command, LOGS / "nginx.log", port, dict(os.environ)):
+    with run_process(command, folder / "nginx.log", port, dict(os.environ)):
         yield port
 
 

@@ -10,6 +10,7 @@ import random
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from queue import Empty, LifoQueue
 from typing import NamedTuple
 
@@ -57,7 +58,8 @@ class Victim:
         self.post_ids = self.read_post_ids()
 
     def read_post_ids(self) -> list[str]:
-        page = json.loads(self.send(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30), FIRST_PAGE))
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
+            page = json.loads(self.send(connection, FIRST_PAGE))
         return [post["id"] for post in page["data"]]
 
     def measure(self, seconds: float) -> Figures:
