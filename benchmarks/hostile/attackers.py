@@ -16,8 +16,8 @@ from benchmarks.hostile.attacks import ATTACKS, PAUSE, Attack, Client
 from benchmarks.hostile.places import raise_open_files_limit
 from benchmarks.places import ROOT
 
-LONGEST_OVERRUN = 30  # seconds after the victim's last request was due, when the attack ends by itself
-TIME_TO_BEGIN = 10  # seconds after which the attack counts as begun, whether every client is in place or not
+LONGEST_OVERRUN = 60  # seconds after the victim's last request was due, when the attack ends by itself
+TIME_TO_BEGIN = 30  # seconds after which the attack counts as begun, whether every client is in place or not
 
 
 class Attackers:

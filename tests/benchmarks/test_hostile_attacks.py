@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.hostile.attackers import start_attack
+from benchmarks.hostile.attackers import LONGEST_OVERRUN, start_attack
 from benchmarks.hostile.attacks import ATTACKS, FEWEST
 from tests.benchmarks.upstream import run_upstream
 
@@ -107,7 +107,9 @@ def test_expensive_documents_are_sent_again_and_again_and_their_statuses_counted
 
 
 def test_attack_that_nobody_stops_ends_by_itself(listener: socket.socket) -> None:
-    with start_attack(ATTACKS["idle-2000"]._replace(clients=1), listener.getsockname()[1], -29) as attackers:
+    with start_attack(
+        ATTACKS["idle-2000"]._replace(clients=1), listener.getsockname()[1], 1 - LONGEST_OVERRUN
+    ) as attackers:
         attackers.process.wait(10)
 
     assert attackers.seen["opened"] == 1
