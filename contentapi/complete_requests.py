@@ -37,7 +37,7 @@ class CompleteRequests:
             if not is_read:
                 start_response = closing_connection(start_response)
         try:
-            slot = self.slots.acquire()
+            lease = self.slots.acquire()
         except Unavailable as error:
             return self.refuse(environ, error, start_response)
         try:
@@ -45,7 +45,7 @@ class CompleteRequests:
             if type(response) is not list:
                 response = finish(response)
         finally:
-            self.slots.release(slot)
+            self.slots.release(lease)
         return response
 
 

@@ -176,13 +176,13 @@ def test_a_host_that_is_missing_or_contradicts_the_target_is_emptied(changes: di
 def test_without_a_free_slot_the_request_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(complete_requests, "WAIT", 0.01)
     layer: Any = CompleteRequests(Application(), refuse, slots=1)
-    slot = layer.slots.acquire()
+    lease = layer.slots.acquire()
     started: list[str] = []
 
     body = layer({"PATH_INFO": "/posts"}, lambda status, *_: started.append(status))
 
     assert (started, [*body]) == (["503 Refused"], [b"/posts"])
-    layer.slots.release(slot)
+    layer.slots.release(lease)
 
 
 def test_an_application_that_raises_returns_its_slot() -> None:

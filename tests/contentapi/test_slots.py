@@ -1,7 +1,7 @@
 """Connection slots: few connections, many threads, first come, first served."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event, Lock
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, connections
 
 from contentapi.errors import Unavailable
-from contentapi.postgresql.slots import ConnectionSlots, uninstall
+from contentapi.postgresql.slots import ConnectionSlots, Lease, enter_expensive_lane, uninstall
 from contentapi.postgresql.threads import connection_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,14 +27,19 @@ def slots() -> Iterator[ConnectionSlots]:
 
 def read_backend(slots: ConnectionSlots) -> tuple[int, bool]:
     """Return the id of the PostgreSQL process behind a slot, and whether every look-up finds the same connection."""
-    wrappers = slots.acquire()
+    lease = slots.acquire()
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_backend_pid(), pg_sleep(0.02)")
             backend: int = cursor.fetchone()[0]
-        return backend, connection_of("default") is connections["default"] is wrappers["default"]
+        return backend, connection_of("default") is connections["default"] is wrapper_of(lease)
     finally:
-        slots.release(wrappers)
+        slots.release(lease)
+
+
+def wrapper_of(lease: Lease) -> Any:
+    assert lease.wrappers is not None
+    return lease.wrappers["default"]
 
 
 def test_many_threads_share_the_connections_of_few_slots(slots: ConnectionSlots) -> None:
@@ -51,14 +56,14 @@ def test_no_more_threads_than_slots_run_at_a_time(slots: ConnectionSlots) -> Non
 
     def run(_: int) -> None:
         nonlocal running, most
-        wrappers = slots.acquire()
+        lease = slots.acquire()
         with lock:
             running += 1
             most = max(most, running)
         time.sleep(0.005)
         with lock:
             running -= 1
-        slots.release(wrappers)
+        slots.release(lease)
 
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(run, range(100)))
@@ -71,9 +76,9 @@ def test_the_thread_that_has_waited_longest_gets_the_slot(slots: ConnectionSlots
     order: list[int] = []
 
     def run(number: int) -> None:
-        wrappers = slots.acquire()
+        lease = slots.acquire()
         order.append(number)
-        slots.release(wrappers)
+        slots.release(lease)
 
     with ThreadPoolExecutor(5) as threads:
         for number in range(5):
@@ -88,14 +93,15 @@ def test_the_thread_that_has_waited_longest_gets_the_slot(slots: ConnectionSlots
 
 def test_a_thread_that_waits_too_long_gets_an_error_and_leaves_the_queue() -> None:
     slots = ConnectionSlots(1, patience=0.05)
-    wrappers = slots.acquire()
+    lease = slots.acquire()
+    wrapper = wrapper_of(lease)
 
     with ThreadPoolExecutor(1) as threads, pytest.raises(Unavailable):
         threads.submit(slots.acquire).result()
 
     assert not slots.waiting
-    slots.release(wrappers)
-    assert slots.acquire() is wrappers
+    slots.release(lease)
+    assert wrapper_of(slots.acquire()) is wrapper
 
 
 def test_a_slot_that_arrives_at_the_last_moment_is_not_lost() -> None:
@@ -106,12 +112,12 @@ def test_a_slot_that_arrives_at_the_last_moment_is_not_lost() -> None:
     def run(_: int) -> None:
         nonlocal lent
         try:
-            wrappers = slots.acquire()
+            lease = slots.acquire()
         except Unavailable:
             return
         lent += 1
         time.sleep(0.002)
-        slots.release(wrappers)
+        slots.release(lease)
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(run, range(400)))
@@ -126,12 +132,13 @@ def test_a_thread_after_its_request_has_no_lent_connection(slots: ConnectionSlot
     ready = Barrier(2)
 
     def run() -> Any:
-        wrappers = slots.acquire()
+        lease = slots.acquire()
+        leased = wrapper_of(lease)
         uninstall()
-        slots.release(wrappers)
+        slots.release(lease)
         ready.wait()
         go_on.wait()
-        return [wrapper for wrapper in connections.all(initialized_only=True) if wrapper is wrappers["default"]]
+        return [wrapper for wrapper in connections.all(initialized_only=True) if wrapper is leased]
 
     with ThreadPoolExecutor(1) as threads:
         left = threads.submit(run)
@@ -139,6 +146,80 @@ def test_a_thread_after_its_request_has_no_lent_connection(slots: ConnectionSlot
         go_on.set()
 
     assert left.result() == []
+
+
+def run_expensive(slots: ConnectionSlots, work: Callable[[], Any]) -> Any:
+    lease = slots.acquire()
+    try:
+        enter_expensive_lane()
+        enter_expensive_lane()  # the second call does nothing
+        return work()
+    finally:
+        slots.release(lease)
+
+
+def test_expensive_requests_leave_half_of_the_slots_to_others() -> None:
+    slots = ConnectionSlots(4, patience=5)
+    go_on = Event()
+
+    with ThreadPoolExecutor(8) as threads:
+        expensive = [threads.submit(run_expensive, slots, go_on.wait) for _ in range(6)]
+        while len(slots.waiting_expensive) < 4:
+            time.sleep(0.001)
+        others = [slots.acquire(), slots.acquire()]
+        is_full = not slots.idle and not slots.unused
+        for lease in others:
+            slots.release(lease)
+        go_on.set()
+
+    assert is_full
+    assert [request.result() for request in expensive] == [True] * 6
+    assert (len(slots.idle), slots.unused_expensive) == (4, 2)
+
+
+def test_no_more_expensive_requests_run_at_a_time_than_half_of_the_slots() -> None:
+    slots = ConnectionSlots(4, patience=5)
+    running, most, lock = 0, 0, Lock()
+
+    def work() -> int:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        with connection.cursor() as cursor:  # the slot after the wait has a connection that works
+            cursor.execute("SELECT 1 FROM pg_sleep(0.005)")
+        with lock:
+            running -= 1
+        return 1
+
+    with ThreadPoolExecutor(12) as threads:
+        done = sum(threads.map(lambda _: run_expensive(slots, work), range(48)))
+
+    assert (done, most) == (48, 2)
+    assert (len(slots.idle) + slots.unused, slots.unused_expensive) == (4, 2)
+    for wrappers in slots.idle:
+        wrappers["default"].close()
+
+
+def test_an_expensive_request_that_waits_too_long_fails_and_leaves_no_slot_behind() -> None:
+    slots = ConnectionSlots(2, patience=0.05)
+    held = slots.acquire()
+    enter_expensive_lane()
+
+    with ThreadPoolExecutor(1) as threads, pytest.raises(Unavailable):
+        threads.submit(run_expensive, slots, int).result()
+
+    assert not slots.waiting_expensive
+    slots.release(held)
+    assert (len(slots.idle) + slots.unused, slots.unused_expensive) == (2, 1)
+
+
+def test_outside_of_a_server_nothing_is_held_back() -> None:
+    own = connections["default"]
+
+    enter_expensive_lane()
+
+    assert connections["default"] is own
 
 
 @pytest.fixture(autouse=True)
