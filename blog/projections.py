@@ -1,9 +1,11 @@
 """How the blog's types are read: each field of the SDL, said in the ORM."""
 
+from typing import cast
+
 from django.db.models import Case, Expression, Q, QuerySet, Value, When
 from django.db.models.functions import NullIf
 
-from blog.models import Author, Comment, CommentQuerySet, Post, PostQuerySet
+from blog.models import Author, Comment, CommentQuerySet, Post, PostQuerySet, PostStatus
 from contentapi import policy
 from contentapi.identity import Actor
 from contentapi.projection import (
@@ -16,6 +18,7 @@ from contentapi.projection import (
     Order,
     PrescribedType,
     Projection,
+    filter_by_union,
 )
 
 NEWEST_FIRST = Order("created_at", descending=True)
@@ -33,9 +36,15 @@ def oldest_first(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
     return comments.oldest_first()
 
 
-def visible_newest_first(posts: PostQuerySet, actor: Actor, *, status: str | None) -> QuerySet[Post]:
-    seen = policy.visible_posts(actor) if status is None else policy.posts_in_state(actor, status)
-    return posts.filter(seen).in_status(status).newest_first()
+def filter_visible(posts: PostQuerySet, actor: Actor, status: PostStatus | None) -> PostQuerySet:
+    """Return the posts that the actor may see, in one state where it is given."""
+    if status is not None:
+        return posts.filter(policy.narrow_visible_posts(actor, status)).in_status(status)
+    return cast("PostQuerySet", filter_by_union(posts, policy.split_visible_posts(actor)))
+
+
+def visible_newest_first(posts: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> QuerySet[Post]:
+    return filter_visible(posts, actor, status).newest_first()
 
 
 def visible_email(actor: Actor) -> Expression:

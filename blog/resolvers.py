@@ -16,7 +16,11 @@ Info = GraphQLResolveInfo[RequestContext]
 
 QUERY = QueryType()
 MUTATION = MutationType()
-BINDABLES = [QUERY, MUTATION, EnumType("PostOrder", POST_ORDERS), EnumType("CommentOrder", COMMENT_ORDERS)]
+STATES = {status.value: status for status in PostStatus}
+BINDABLES = [
+    *(QUERY, MUTATION),
+    *(EnumType("PostStatus", STATES), EnumType("PostOrder", POST_ORDERS), EnumType("CommentOrder", COMMENT_ORDERS)),
+]
 
 
 @QUERY.field("post")

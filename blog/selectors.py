@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 import msgspec
 from django.db.models import Q, QuerySet
 
 from blog.models import MAX_TAG, Author, Comment, Post, PostStatus
-from blog.projections import NEWEST_FIRST, OLDEST_FIRST
+from blog.projections import NEWEST_FIRST, OLDEST_FIRST, filter_visible
 from contentapi import policy
 from contentapi.errors import Malformed
 from contentapi.identity import Actor
@@ -34,8 +34,7 @@ def list_posts(actor: Actor, *, status: str | None = None, limit: int | None = N
 class Choice(TypedDict):
     """What posts are chosen by, as selectors by shape take it; None leaves it open."""
 
-    status: str | None
-    hidden: Literal[True] | None
+    status: PostStatus | None
     tag: str | None
     author: int | None
 
@@ -43,20 +42,17 @@ class Choice(TypedDict):
 def choice_of(status: str | None, tag: str | None = None, author: str | None = None) -> Choice:
     """Return what posts are chosen by. Raises `Malformed`."""
     return {
-        "status": status,
-        "hidden": is_hidden(status),
+        "status": None if status is None else parse_status(status),
         "tag": tag if tag is None else storable_tag(tag),
         "author": None if author is None else parse_id(author),
     }
 
 
-def is_hidden(status: str | None) -> Literal[True] | None:
-    """Return True for a state that is not public, else None, which a selector by shape can tell from it."""
-    return None if status in (None, PostStatus.PUBLISHED) else True
-
-
-def seen(actor: Actor, hidden: object) -> Q:
-    return policy.visible_posts(actor) if hidden is None else policy.unpublished_posts(actor)
+def parse_status(status: str) -> PostStatus:
+    """Return the state with this name. Raises `Malformed`."""
+    if status not in PostStatus.values:
+        raise Malformed(f"status must be one of {', '.join(PostStatus.values)}.")
+    return PostStatus(status)
 
 
 def posts_after(
@@ -68,8 +64,6 @@ def posts_after(
     author: str | None = None,
 ) -> QuerySet[Post]:
     """Return posts newest first after a position: in one state, with a tag, of an author. Raises `Malformed`."""
-    if status is not None and status not in PostStatus.values:
-        raise Malformed(f"status must be one of {', '.join(PostStatus.values)}.")
     choice = choice_of(status, tag, author)
     return visible_posts(actor, **choice, created_at=position and position.value, pk=position and position.id)
 
@@ -85,14 +79,13 @@ def storable_tag(tag: str) -> str:
 def visible_posts(
     actor: Actor,
     *,
-    status: str | None,
-    hidden: Literal[True] | None,
+    status: PostStatus | None,
     tag: str | None = None,
     author: int | None = None,
     created_at: str | None = None,
     pk: int | None = None,
 ) -> QuerySet[Post]:
-    posts = Post.objects.filter(seen(actor, hidden)).in_status(status).tagged(tag).of_author(author)
+    posts = filter_visible(Post.objects.all(), actor, status).tagged(tag).of_author(author)
     return posts.filter(after(NEWEST_FIRST, created_at, pk)).newest_first()
 
 
@@ -129,14 +122,13 @@ def posts_that_fit(
 def unordered_posts(
     actor: Actor,
     *,
-    status: str | None,
-    hidden: Literal[True] | None,
+    status: PostStatus | None,
     tag: str | None,
     author: int | None,
     created_from: datetime | None,
     created_before: datetime | None,
 ) -> QuerySet[Post]:
-    posts = Post.objects.filter(seen(actor, hidden)).in_status(status).tagged(tag).of_author(author)
+    posts = filter_visible(Post.objects.all(), actor, status).tagged(tag).of_author(author)
     return posts.created_between(created_from, created_before)
 
 

@@ -1,6 +1,7 @@
 """Executing by projection: where a resolver returns rows, one statement reads all that is selected of them."""
 
 from collections.abc import Hashable
+from enum import Enum
 from typing import Any, NamedTuple, TypeGuard, cast
 
 import msgspec
@@ -248,9 +249,9 @@ def selection_place(operation: OperationDefinitionNode, details: FieldDetailsLis
 
 def structure_of(value: Any) -> Hashable:
     """Return what of a variable's value can decide the structure of a statement: that it is there, what it switches,
-    which order it names.
+    which order or member of an enum it names.
     """
-    if value is None or isinstance(value, bool | Order):
+    if value is None or isinstance(value, bool | Enum | Order):
         return value
     if isinstance(value, dict):
         return tuple((name, structure_of(member)) for name, member in value.items())

@@ -2,7 +2,8 @@
 
 `fields` says how each field of an SDL type (`sdl`) is said in the ORM, `selections` what is selected, `shapes` which
 rows, `expressions` how PostgreSQL builds the JSON, `connections` and `orders` how it does so page by page; `statements`
-joins them, `inserts` writes a row and reads it at once, and `cursors` executes what comes out.
+joins them, `inserts` writes a row and reads it at once, and `cursors` executes what comes out. `unions` reads rows that
+meet one of several conditions from an index for each.
 """
 
 from contentapi.projection.connections import PAGE_INFO, Connected, Connection, ConnectionType, PrescribedType
@@ -14,6 +15,7 @@ from contentapi.projection.sdl import ProjectionError, SdlField
 from contentapi.projection.selections import FieldFailed, ReadArguments, Selected
 from contentapi.projection.shapes import by_shape, row_of
 from contentapi.projection.statements import Reading, Statement, project
+from contentapi.projection.unions import filter_by_union
 
 __all__ = [
     "PAGE_INFO",
@@ -39,6 +41,7 @@ __all__ = [
     "Selected",
     "Statement",
     "by_shape",
+    "filter_by_union",
     "project",
     "row_of",
 ]

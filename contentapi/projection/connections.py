@@ -20,8 +20,9 @@ from django.db.models import BooleanField, Case, ExpressionWrapper, F, Func, JSO
 from django.db.models.expressions import Combinable
 
 from contentapi.errors import Malformed
+from contentapi.literals import TextLiteral
 from contentapi.pagination import Window, asked_window, not_a_cursor
-from contentapi.projection.expressions import AnyRow, Constant, CountTable, Cursor, JsonRow, PageTable, Verbatim
+from contentapi.projection.expressions import AnyRow, CountTable, Cursor, JsonRow, PageTable, Verbatim
 from contentapi.projection.fields import Compilation, ProjectedField, Projection, related_rows
 from contentapi.projection.orders import Order
 from contentapi.projection.sdl import ProjectionError, SdlField, field_of, listed
@@ -199,7 +200,7 @@ class Making:
                 return JsonRow([(each.key, self.of_page(each)) for each in selected.selection])
             case "totalCount":
                 return Verbatim("total.n")
-        return Constant(self.kind.name)
+        return TextLiteral(self.kind.name)
 
     def of_edge(self, selected: Selected) -> Combinable:
         match selected.name:
@@ -207,7 +208,7 @@ class Making:
                 return self.cursor(F(self.order.column), F("pk"), self.parent_of_row)
             case "node":
                 return JsonRow(self.kind.node.expressions(selected.selection, self.compilation))
-        return Constant(self.kind.edge.name)
+        return TextLiteral(self.kind.edge.name)
 
     def of_page(self, selected: Selected) -> Combinable:
         match selected.name:
@@ -219,7 +220,7 @@ class Making:
                 return self.cursor(*self.end("start"), self.parent)
             case "endCursor":
                 return self.cursor(*self.end("end"), self.parent)
-        return Constant(PAGE_INFO.name)
+        return TextLiteral(PAGE_INFO.name)
 
     def has_more(self, *, backwards: bool) -> Combinable:
         """Return whether rows stand after the page: before it, where `backwards`.

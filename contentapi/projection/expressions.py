@@ -14,20 +14,10 @@ from django.core.exceptions import EmptyResultSet
 from django.db.models import BooleanField, Expression, Field, Func, JSONField, Model, QuerySet, Subquery, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
+from contentapi.literals import TextLiteral
 from contentapi.projection.selections import Parameter
 
 LONGEST_IDENTIFIER = 63  # bytes; PostgreSQL cuts longer ones off
-
-
-class Constant(Expression):
-    """A text of our own: a literal in the statement, so that it never varies."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(output_field=TextField())
-        self.text = text
-
-    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002 - Django's
-        return "'{}'".format(self.text.replace("'", "''").replace("%", "%%")), ()
 
 
 def json_object(keys: Sequence[str]) -> tuple[str, str]:
@@ -96,7 +86,7 @@ class JsonRow(Expression):
     def __init__(self, members: Sequence[tuple[str, Any]], tables: Sequence[Expression] = ()) -> None:
         super().__init__(output_field=JSONField())
         self.keys = [key for key, _ in members]
-        self.values: list[Any] = [value for _, value in members] or [Constant("")]
+        self.values: list[Any] = [value for _, value in members] or [TextLiteral("")]
         self.tables = list(tables)
 
     def get_source_expressions(self) -> list[Any]:

@@ -36,11 +36,20 @@ from django.db.models.expressions import Combinable
 
 from contentapi.errors import Malformed
 from contentapi.identity import ANONYMOUS, Actor
+from contentapi.literals import TextLiteral
 from contentapi.pagination import require_page_size
-from contentapi.projection.expressions import Constant, CountOfRows, JsonArray, JsonObject
+from contentapi.projection.expressions import CountOfRows, JsonArray, JsonObject
 from contentapi.projection.orders import in_full_order
 from contentapi.projection.sdl import ProjectionError, SdlField, as_json, field_of, listed, require_no_arguments
-from contentapi.projection.selections import Arguments, FieldFailed, Inputs, Parameter, Selected, stand_in
+from contentapi.projection.selections import (
+    Arguments,
+    FieldFailed,
+    Inputs,
+    Parameter,
+    Selected,
+    is_fixed,
+    stand_in,
+)
 
 
 class Compilation:
@@ -157,7 +166,7 @@ class Many(ProjectedField):
 
     `rows(queryset, actor, **arguments)` narrows and orders the related rows; its keyword-only parameters are the SDL's
     arguments, None where no value is given, but for `limit`, which every such list has, with the SDL's default. It is
-    given parameters in place of the values, and of the actor's id.
+    given parameters in place of the values, except of an enum's members, and of the actor's id.
     """
 
     def __init__(self, relation: str, rows: Callable[..., QuerySet[Any]]) -> None:
@@ -182,8 +191,9 @@ class Many(ProjectedField):
     def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
         given, read = compilation.arguments_of(selected)
 
-        def argument(name: str) -> Parameter | None:
-            return None if given.get(name) is None else Parameter(lambda inputs: read(inputs)[name])
+        def argument(name: str) -> Any:
+            value = given.get(name)
+            return value if is_fixed(value) else Parameter(lambda inputs: read(inputs)[name])
 
         related = self.rows(self.related, compilation.actor, **{name: argument(name) for name in self.names})
         rows, keys = self.target.select(in_full_order(related), selected.selection, compilation)
@@ -240,7 +250,7 @@ class Projection:
         """Return a query for the selected fields of some rows, a column each, and the columns' keys."""
         fields = self.expressions(selection, compilation)
         columns = {f"_{place}": expression for place, (_, expression) in enumerate(fields)}
-        return rows.values(**columns or {"_0": Constant("")}), [key for key, _ in fields]
+        return rows.values(**columns or {"_0": TextLiteral("")}), [key for key, _ in fields]
 
     def expressions(self, selection: Iterable[Selected], compilation: Compilation) -> list[tuple[str, Combinable]]:
         """Return the selected fields: their keys, and their values over the rows of the model."""
@@ -248,7 +258,7 @@ class Projection:
 
     def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
         if selected.name == "__typename":
-            return Constant(self.name)
+            return TextLiteral(self.name)
         return self.fields[selected.name].expression(selected, compilation)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
@@ -62,6 +63,11 @@ class Parameter(Expression):
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002 - Django's
         return "%s", (self,)
+
+
+def is_fixed(value: object) -> bool:
+    """Whether the value of an argument decides the structure of the statement, so that no parameter replaces it."""
+    return value is None or isinstance(value, Enum)
 
 
 def stand_in(actor: Actor, asker: Callable[[Inputs], Actor] = attrgetter("actor")) -> Actor:

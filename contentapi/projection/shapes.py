@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from django.db.models import Model, QuerySet
 
 from contentapi.identity import Actor
-from contentapi.projection.selections import Parameter, stand_in, standing
+from contentapi.projection.selections import Parameter, is_fixed, stand_in, standing
 
 M = TypeVar("M", bound=Model)
 Select = Callable[..., QuerySet[Any]]
@@ -25,7 +25,8 @@ def by_shape(model: type[M]) -> Callable[[Select], Callable[..., QuerySet[M]]]:
     """Let a function of an actor and keyword arguments return QuerySets that are known by their shape.
 
     When a statement is compiled, the function is given parameters in place of the actor's id and the arguments; None
-    stays None. So it can ask what the actor's role and scopes are and which arguments are None, and no more.
+    stays None, and so do the members of an enum, for each of which there is a statement. So it can ask what the actor's
+    role and scopes are, which arguments are None and which member of an enum one is, and no more.
     """
 
     def decorate(select: Select) -> Callable[..., QuerySet[M]]:
@@ -84,13 +85,13 @@ class ShapedQuerySet(QuerySet[Any]):
 
     @property
     def shape(self) -> Hashable:
-        given = tuple((name, value is None) for name, value in self.arguments.items())
+        given = tuple((name, value if is_fixed(value) else ...) for name, value in self.arguments.items())
         return self.select, standing(self.actor), given, not self.window.start, self.window.stop is None
 
     def template(self) -> QuerySet[Any]:
         """Return the rows with parameters for all values but the slice's. They are read from `Inputs.rows`."""
         actor = stand_in(self.actor, lambda inputs: inputs.rows.actor)
-        arguments = {name: None if value is None else argument(name) for name, value in self.arguments.items()}
+        arguments = {name: value if is_fixed(value) else argument(name) for name, value in self.arguments.items()}
         return self.select(actor, **arguments)
 
 

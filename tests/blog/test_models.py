@@ -170,7 +170,7 @@ QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ("blog_post_author_newest", lambda author: visible_newest_first(author.posts.all(), OPERATOR, status=None)[:10]),
     (
         "blog_post_author_status",
-        lambda author: visible_newest_first(author.posts.all(), OPERATOR, status="scheduled")[:10],
+        lambda author: visible_newest_first(author.posts.all(), OPERATOR, status=PostStatus.SCHEDULED)[:10],
     ),
     ("blog_post_updated", lambda _: connected(OPERATOR, "updatedAtDesc")),
     ("blog_post_status_updated", lambda _: connected(ANONYMOUS, "updatedAtAsc")),

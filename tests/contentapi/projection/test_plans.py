@@ -92,7 +92,7 @@ def generic_plan(statement: str, parameters: tuple[Any, ...]) -> list[dict[str, 
     numbered = re.sub("%s|%%", lambda found: f"${next(places)}" if found[0] == "%s" else "%", statement)
     values = sql.SQL(", ").join(map(sql.Literal, map(str, parameters)))
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL random_page_cost = 1.1")  # as served
         cursor.execute(f"PREPARE explained AS {numbered}")
         cursor.execute(sql.SQL("EXPLAIN (FORMAT JSON) EXECUTE explained({})").format(values))
         [[answer]] = cursor.fetchall()
@@ -127,7 +127,7 @@ def test_a_window_is_read_from_the_index_of_its_order() -> None:
 
             assert "Seq Scan" not in {node["Node Type"] for node in plan}
             indexes = {node["Index Name"] for node in plan if "Index Name" in node}
-            assert indexes <= {f"blog_post_{column}", f"blog_post_status_{column}"}
+            assert indexes == {f"blog_post_{column}" if status is None else f"blog_post_public_{column}"}
             sorts = [node for node in plan if node["Node Type"] in ("Sort", "Incremental Sort")]
             assert len(sorts) == ("last" in window), "only a page that is read backwards is turned round"
             assert all("Limit" in {below["Node Type"] for below in nodes(node)} for node in sorts)
@@ -141,7 +141,7 @@ def test_an_authors_posts_of_a_rare_state_are_found_without_reading_the_others(a
 
     plan = generic_plan(statement, parameters)
 
-    assert "blog_post_author_status" in {node.get("Index Name") for node in plan}
+    assert "blog_post_own_status" in {node.get("Index Name") for node in plan}
 
 
 @pytest.mark.usefixtures("shelves")
@@ -151,6 +151,6 @@ def test_what_is_others_and_hidden_is_not_looked_at() -> None:
 
     plan = generic_plan(statement, parameters)
 
-    [found] = [node for node in plan if node.get("Index Name") == "blog_post_author_status"]
-    assert "author_id >= " in found["Index Cond"]
+    [found] = [node for node in plan if node.get("Index Name") == "blog_post_own_status"]
+    assert "author_id = " in found["Index Cond"]
     assert "Filter" not in found

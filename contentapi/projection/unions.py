@@ -1,0 +1,97 @@
+"""Rows that meet one of several conditions, read by one index scan for each condition.
+
+PostgreSQL reads `WHERE public OR own ORDER BY created_at LIMIT 10` from the index of the order and drops every row that
+meets neither condition: with many of these, a page takes as long as reading all of them. As a union of two ordered
+queries, it merges two index scans and stops after ten rows:
+
+    SELECT ... FROM ((SELECT "blog_post"."id", ... WHERE public ORDER BY "blog_post"."created_at" DESC, ...)
+      UNION ALL (SELECT "blog_post"."id", ... WHERE own ORDER BY "blog_post"."created_at" DESC, ...)) "blog_post"
+    ORDER BY "blog_post"."created_at" DESC, ... LIMIT 10
+
+PostgreSQL applies the other conditions of the query inside of each branch. The order has to be repeated there: without
+it, PostgreSQL does not consider an index that has the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Any, TypeVar
+
+from django.core.exceptions import FullResultSet
+from django.db.models import BooleanField, ExpressionWrapper, Model, Q, QuerySet
+from django.db.models.sql.compiler import SQLCompiler, SQLDeleteCompiler, SQLUpdateCompiler
+from django.db.models.sql.datastructures import BaseTable
+
+M = TypeVar("M", bound=Model)
+
+
+def filter_by_union(rows: QuerySet[M], conditions: Sequence[Q]) -> QuerySet[M]:
+    """Return the rows that meet one of the conditions, of which no row may meet two.
+
+    The result is a QuerySet like any other, except that `|` must not combine it with another one.
+    """
+    if len(conditions) == 1:
+        return rows.filter(conditions[0])
+    branches = [rows.model._base_manager.filter(condition) for condition in conditions]
+    united = rows.filter(UnionCondition(reduce(or_, conditions), output_field=BooleanField()))
+    query = united.query
+    alias = query.get_initial_alias()
+    query.alias_map[alias] = UnionTable(query.alias_map[alias].table_name, alias, branches)
+    return united
+
+
+class UnionTable(BaseTable):
+    """A table in FROM that has only the rows of some branches.
+
+    Django has no public way to select from a subquery. `alias_map` holds what FROM consists of, under its aliases.
+    """
+
+    def __init__(self, table_name: str, alias: str, branches: Sequence[QuerySet[Any]]) -> None:
+        super().__init__(table_name, alias)
+        self.alias = alias
+        self.branches = branches
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:
+        if not reads_union(compiler):
+            return super().as_sql(compiler, connection)
+        texts: list[str] = []
+        parameters: tuple[Any, ...] = ()
+        for branch in self.branches:
+            query = branch.order_by(*column_order(compiler)).query
+            sql, values = query.get_compiler(connection=connection).as_sql()
+            texts.append(f"({sql})")
+            parameters += values
+        return f"({' UNION ALL '.join(texts)}) {compiler.quote_name_unless_alias(self.alias)}", parameters
+
+    def relabeled_clone(self, change_map: Mapping[str | None, str]) -> UnionTable:
+        return UnionTable(self.table_name, change_map.get(self.alias, self.alias), self.branches)
+
+
+class UnionCondition(ExpressionWrapper):  # type: ignore[type-arg]  # a generic type in the stubs only
+    """The conditions of a union, joined by OR: for statements that do not read the union.
+
+    Without it, an UPDATE or a DELETE, which have no FROM, would reach all rows.
+    """
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:
+        if reads_union(compiler):
+            raise FullResultSet
+        return super().as_sql(compiler, connection)
+
+
+def reads_union(compiler: SQLCompiler) -> bool:
+    """Whether the statement selects from a union. PostgreSQL cannot lock the rows of one (FOR UPDATE)."""
+    query = compiler.query
+    if isinstance(compiler, SQLUpdateCompiler | SQLDeleteCompiler) or query.select_for_update:
+        return False
+    return isinstance(query.alias_map.get(query.base_table), UnionTable)
+
+
+def column_order(compiler: SQLCompiler) -> list[str]:
+    """Return the order of the statement where it consists of columns of the table; otherwise none."""
+    query = compiler.query
+    columns = {"pk", *(field.name for field in query.get_meta().concrete_fields)}
+    terms = [term for term in query.order_by if isinstance(term, str) and term.removeprefix("-") in columns]
+    return terms if query.standard_ordering and len(terms) == len(query.order_by) else []
