@@ -11,6 +11,7 @@ from django.db import IntegrityError, connection, models, transaction
 from blog import selectors
 from blog.models import MAX_BODY, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostSource, PostStatus
 from blog.projections import POST_ORDERS, oldest_first, visible_newest_first
+from contentapi import policy
 from contentapi.errors import constraint_name
 from contentapi.identity import ANONYMOUS, OPERATOR, Actor
 from tests.factories import make_author, make_comment, make_post
@@ -157,23 +158,33 @@ def explained(rows: models.QuerySet[Any]) -> tuple[set[str], set[str]]:
     return indexes - {"blog_author_pkey"}, {node["Node Type"] for node in plan}
 
 
-def connected(actor: Actor, order: str) -> models.QuerySet[Any]:
+def unpublished(author: Author) -> tuple[models.Q, models.Q]:
+    return ~policy.PUBLIC_POSTS, models.Q(author=author)
+
+
+def connected(actor: Actor, order: str, fitting: dict[str, str] | None = None) -> models.QuerySet[Any]:
     """Return the rows of a connection's first page."""
-    posts = selectors.connect_posts(actor, order_by=POST_ORDERS[order])
+    posts = selectors.connect_posts(actor, fitting=fitting, order_by=POST_ORDERS[order])
     return posts.rows.order_by(*posts.order.terms())[:10]
 
 
 QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ("blog_post_newest", lambda _: selectors.list_posts(OPERATOR)),
-    ("blog_post_status_newest", lambda _: selectors.list_posts(ANONYMOUS)),
-    ("blog_post_status_newest", lambda _: selectors.list_posts(OPERATOR, status="scheduled")),
+    ("blog_post_public_newest", lambda _: selectors.list_posts(ANONYMOUS)),
+    ("blog_post_public_newest", lambda _: selectors.list_posts(OPERATOR, status="published")),
+    ("blog_post_public_author", lambda author: visible_newest_first(author.posts.all(), ANONYMOUS, status=None)[:10]),
+    ("blog_post_public_tags", lambda _: Post.objects.filter(policy.PUBLIC_POSTS, tags__contains=["tag7"])),
+    ("blog_post_hidden_newest", lambda _: selectors.list_posts(OPERATOR, status="scheduled")),
+    ("blog_post_hidden_updated", lambda _: connected(OPERATOR, "updatedAtAsc", {"status": "scheduled"})),
+    ("blog_post_own_newest", lambda author: Post.objects.filter(*unpublished(author)).newest_first()[:10]),
+    ("blog_post_own_updated", lambda author: Post.objects.filter(*unpublished(author)).order_by("updated_at", "id")),
     ("blog_post_author_newest", lambda author: visible_newest_first(author.posts.all(), OPERATOR, status=None)[:10]),
     (
-        "blog_post_author_status",
+        "blog_post_own_status",
         lambda author: visible_newest_first(author.posts.all(), OPERATOR, status=PostStatus.SCHEDULED)[:10],
     ),
     ("blog_post_updated", lambda _: connected(OPERATOR, "updatedAtDesc")),
-    ("blog_post_status_updated", lambda _: connected(ANONYMOUS, "updatedAtAsc")),
+    ("blog_post_public_updated", lambda _: connected(ANONYMOUS, "updatedAtAsc")),
     ("blog_post_tags", lambda _: Post.objects.filter(tags__contains=["tag7"])),
     (
         "blog_post_due",

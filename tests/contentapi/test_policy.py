@@ -1,6 +1,7 @@
 """The rules: what each answers, and that its read form and its write form agree. The acts: test_permission_table.py."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -190,6 +191,30 @@ def test_the_read_form_finds_exactly_the_rows_that_the_write_form_allows(rule: s
         assert found == {row for row in rows if may_see(who, row)}
 
     agree()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("asker", ASKERS)
+def test_split_conditions_find_each_visible_post_once(asker: str) -> None:
+    [user_id, _] = fill()
+    who = replace(actor(asker), user_id=user_id if actor(asker).user_id else None)
+
+    found = [post.pk for condition in policy.split_visible_posts(who) for post in Post.objects.filter(condition)]
+
+    assert sorted(found) == sorted(post.pk for post in Post.objects.all() if post_seen(who, post))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("status", PostStatus.values)
+@pytest.mark.parametrize("asker", ASKERS)
+def test_the_narrowed_condition_finds_the_visible_posts_of_a_state(asker: str, status: str) -> None:
+    [user_id, _] = fill()
+    who = replace(actor(asker), user_id=user_id if actor(asker).user_id else None)
+    posts = Post.objects.filter(status=status)
+
+    found = set(posts.filter(policy.narrow_visible_posts(who, status)))
+
+    assert found == {post for post in posts if post_seen(who, post)}
 
 
 def test_permit_lets_what_is_allowed_go_on() -> None:
