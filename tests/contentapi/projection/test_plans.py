@@ -25,6 +25,7 @@ id title tags author {{ id name avatarUrl }} commentsConnection(first: 10) {{
   edges {{ cursor node {{ id body author {{ name }} }} }} {AROUND} totalCount
 }}
 """
+EDGES = f"edges {{ cursor node {{ id title }} }} {AROUND}"
 DOCUMENTS = {
     "a page of a connection": f"{{ postsConnection {{ edges {{ cursor node {{ {CONNECTED} }} }} {AROUND} }} }}",
     "a post with a page of its comments": f"{{ post(id: 7) {{ {CONNECTED} }} }}",
@@ -154,3 +155,42 @@ def test_what_is_others_and_hidden_is_not_looked_at() -> None:
     [found] = [node for node in plan if node.get("Index Name") == "blog_post_own_status"]
     assert "author_id = " in found["Index Cond"]
     assert "Filter" not in found
+
+
+WRITE_DRAFTS = """
+    INSERT INTO blog_post (id, title, body, status, author_id, created_at, updated_at, tags, version)
+    SELECT 10000 + n, 'Draft', repeat('Text. ', 50), 'draft', 1 + n % 1000, moment, moment, '{rare}', 1
+    FROM generate_series(1, 20000) n, LATERAL (SELECT timestamptz '2030-01-01' + n * interval '1 minute') t(moment)
+"""
+PUBLIC_PAGES = {
+    **{name: document for name, document in DOCUMENTS.items() if "post(" not in document},
+    **{f"a connection {order}": f"{{ postsConnection(orderBy: {order}) {{ {EDGES} }} }}" for order in POST_ORDERS},
+    "the last page": f"{{ postsConnection(last: 10) {{ {EDGES} }} }}",
+    "a connection of a state": f"{{ postsConnection(filter: {{status: published}}) {{ {EDGES} totalCount }} }}",
+    "a connection of an author": f'{{ postsConnection(filter: {{author: "7"}}) {{ {EDGES} totalCount }} }}',
+    "a connection of a tag": f'{{ postsConnection(filter: {{tag: "rare"}}) {{ {EDGES} totalCount }} }}',
+    "a connection of some days": f"""{{ postsConnection(
+        filter: {{createdFrom: "2020-01-01T00:00:00Z", createdBefore: "2020-02-01T00:00:00Z"}}
+    ) {{ {EDGES} totalCount }} }}""",
+}
+
+
+@pytest.mark.parametrize("asker", ["anonymous", "author"])
+@pytest.mark.parametrize("statistics", ["of the time before the drafts", "of all posts"])
+@pytest.mark.usefixtures("shelves")
+def test_public_pages_use_public_indexes_whatever_drafts_the_statistics_know(statistics: str, asker: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(WRITE_DRAFTS)
+        if statistics == "of all posts":
+            cursor.execute("ANALYZE blog_post")
+
+    used: dict[str, set[str]] = {}
+    for name, document in PUBLIC_PAGES.items():
+        [(statement, parameters)] = run(document, actor=ASKERS[asker]).statements
+        plan = generic_plan(statement, parameters)
+        assert ("Seq Scan", "blog_post") not in {(node["Node Type"], node.get("Relation Name")) for node in plan}
+        used[name] = {node["Index Name"] for node in plan if node.get("Index Name", "").startswith("blog_post_")}
+
+    assert {name for name, indexes in used.items() if not any("_public_" in index for index in indexes)} == set()
+    allowed = ("blog_post_public_", "blog_post_own_") if asker == "author" else ("blog_post_public_",)
+    assert {index for indexes in used.values() for index in indexes if not index.startswith(allowed)} == set()
