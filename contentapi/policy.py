@@ -41,13 +41,16 @@ class Reach(NamedTuple):
         return NOTHING if self.user_id is None else is_own(self.user_id)
 
 
+NOBODY = Reach(everybodys=False, user_id=None)
+
+
 def reach(actor: Actor, scope: Scope, *, everybodys_for: Collection[Role]) -> Reach:
     """Say whose things an act that takes this scope reaches: everybody's for some roles, for the others their own.
 
     A role that reaches not even its own has not got the scope (`ROLE_SCOPES`).
     """
     if not actor.has(scope):
-        return Reach(everybodys=False, user_id=None)
+        return NOBODY
     return Reach(everybodys=actor.role in everybodys_for, user_id=actor.user_id)
 
 
@@ -64,17 +67,18 @@ def split_visible_posts(actor: Actor) -> list[Q]:
     unpublished = readable_posts(actor)
     if unpublished.everybodys:
         return [EVERYTHING]
-    if unpublished.user_id is None:
+    if unpublished == NOBODY:
         return [PUBLIC_POSTS]
-    return [PUBLIC_POSTS, ~PUBLIC_POSTS & is_own_post(unpublished.user_id)]
+    return [PUBLIC_POSTS, ~PUBLIC_POSTS & unpublished.condition(is_own_post)]
 
 
 def narrow_visible_posts(actor: Actor, status: str) -> Q:
     """Return what `visible_posts` amounts to for posts that are all in this state: one condition, without OR."""
     unpublished = readable_posts(actor)
-    if status == "published" or (unpublished.user_id is None and not unpublished.everybodys):
-        return PUBLIC_POSTS
-    return unpublished.condition(is_own_post)
+    if status == "published":
+        return EVERYTHING
+    # For nobody a contradiction: PostgreSQL sees it, and Django still writes the statement, unlike for `NOTHING`.
+    return unpublished.condition(is_own_post) if unpublished != NOBODY else PUBLIC_POSTS
 
 
 def may_see_post(actor: Actor, owner_id: int | None, status: str) -> bool:

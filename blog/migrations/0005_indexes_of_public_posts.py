@@ -67,12 +67,4 @@ class Migration(migrations.Migration):
             model_name='post',
             index=models.Index(condition=models.Q(('status', 'published'), _negated=True), fields=['author', '-created_at', '-id'], name='blog_post_own_newest'),
         ),
-        migrations.AddIndex(
-            model_name='post',
-            index=models.Index(condition=models.Q(('status', 'published'), _negated=True), fields=['author', 'updated_at', 'id'], name='blog_post_own_updated'),
-        ),
-        migrations.AddIndex(
-            model_name='post',
-            index=models.Index(condition=models.Q(('status', 'published'), _negated=True), fields=['author', 'status', '-created_at', '-id'], name='blog_post_own_status'),
-        ),
     ]

@@ -177,12 +177,7 @@ QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ("blog_post_hidden_newest", lambda _: selectors.list_posts(OPERATOR, status="scheduled")),
     ("blog_post_hidden_updated", lambda _: connected(OPERATOR, "updatedAtAsc", {"status": "scheduled"})),
     ("blog_post_own_newest", lambda author: Post.objects.filter(*unpublished(author)).newest_first()[:10]),
-    ("blog_post_own_updated", lambda author: Post.objects.filter(*unpublished(author)).order_by("updated_at", "id")),
     ("blog_post_author_newest", lambda author: visible_newest_first(author.posts.all(), OPERATOR, status=None)[:10]),
-    (
-        "blog_post_own_status",
-        lambda author: visible_newest_first(author.posts.all(), OPERATOR, status=PostStatus.SCHEDULED)[:10],
-    ),
     ("blog_post_updated", lambda _: connected(OPERATOR, "updatedAtDesc")),
     ("blog_post_public_updated", lambda _: connected(ANONYMOUS, "updatedAtAsc")),
     ("blog_post_tags", lambda _: Post.objects.filter(tags__contains=["tag7"])),
