@@ -47,6 +47,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_document_cache: Count = 256 * 1024
     contentapi_https: Switch = "off"
     contentapi_introspection: Switch = "on"
+    contentapi_introspection_cache: Count = 1024 * 1024
     contentapi_log_level: Level = "INFO"
     contentapi_max_aliases: Count = 30
     contentapi_max_body: Count = 1024 * 1024
@@ -55,10 +56,11 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_max_depth: Count = 12
     contentapi_max_directives: Count = 50
     contentapi_max_fields: Count = 5000
-    contentapi_max_introspection_depth: Count = 15
+    contentapi_max_introspection_depth: Count = 18
     contentapi_max_mutations: Count = 10
     contentapi_max_page: MaxPage = 100
     contentapi_max_query_length: Count = 32 * 1024
+    contentapi_max_response: Count = 16 * 1024 * 1024
     contentapi_max_root_fields: Count = 20
     contentapi_max_tokens: Count = 2000
     contentapi_max_values: Count = 10_000

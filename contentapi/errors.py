@@ -51,6 +51,17 @@ class LimitExceeded(Malformed):
     code = "LIMIT_EXCEEDED"
 
 
+class ResponseTooLarge(LimitExceeded):
+    """The response would have more bytes than `most`, which CONTENTAPI_MAX_RESPONSE allows."""
+
+    def __init__(self, most: int, note: str = "") -> None:
+        self.most = most
+        super().__init__(
+            f"The response's size in bytes is {most + 1} or more; "
+            f"at most {most} is allowed (CONTENTAPI_MAX_RESPONSE).{note}"
+        )
+
+
 class Unauthenticated(ApiError):
     """No credential where one is needed, or a bad one. `bearer_error` says so of a bearer token (RFC 6750)."""
 

@@ -19,7 +19,7 @@ from django.db.models import QuerySet
 from django.utils.encoding import force_bytes
 
 from contentapi.errors import Malformed, NotFound
-from contentapi.text import require_storable
+from contentapi.text import json_array, require_storable
 from contentapi.versions import Rendered
 
 DEFAULT_PAGE = 10
@@ -216,9 +216,10 @@ def paged(
     items = render(rows[first : first + page.limit + more])
     if not items and within is not None and not within.exists():
         raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
-    members: dict[str, Any] = {"data": msgspec.Raw(b"[" + b",".join(items[: page.limit]) + b"]")}
+    cursor = page.cursor_after(items[page.limit - 1]) if len(items) > page.limit else None
+    del items[page.limit :]
+    members: dict[str, Any] = {"data": msgspec.Raw(json_array(items))}
     if page.offset is None:
-        cursor = page.cursor_after(items[page.limit - 1]) if len(items) > page.limit else None
         members["next_cursor"] = cursor
         headers = {} if cursor is None else page.link_to("cursor", cursor)
     else:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Model, QuerySet
 
+from contentapi.current import current
 from contentapi.errors import NotFound
 from contentapi.identity import Actor
 from contentapi.pagination import Page, paged
@@ -37,14 +38,17 @@ class Representation:
             raise TypeError(f"{self.name} does not end with {self.optional}, which is left out where it is null.")
         self.selection, self.size = selection, size
 
-    def each(self, rows: QuerySet[Any], actor: Actor) -> list[bytes]:
-        """Return the JSON object of each row. Executes one statement."""
-        texts = self.texts(rows, actor)
+    def each(self, rows: QuerySet[Any], actor: Actor, room: int | None = None) -> list[bytes]:
+        """Return the JSON object of each row. Executes one statement.
+
+        Raises `ResponseTooLarge` where they have more bytes than there is room for.
+        """
+        texts = self.texts(rows, actor, room=room)
         return [self.without_null(text) for text in texts] if self.optional else texts
 
-    def texts(self, rows: QuerySet[Any], actor: Actor, *more: Selected) -> list[bytes]:
+    def texts(self, rows: QuerySet[Any], actor: Actor, *more: Selected, room: int | None = None) -> list[bytes]:
         key = (self.name, len(more))
-        return project(rows, Reading(self.projection, key, self.size, lambda: self.selection + more, actor, {}))
+        return project(rows, Reading(self.projection, key, self.size, lambda: self.selection + more, actor, {}, room))
 
     def without_null(self, text: bytes) -> bytes:
         end = f',"{self.optional}":null}}'.encode()  # a text could only end so inside of quotes
@@ -62,8 +66,9 @@ class Representation:
         return self.one(row_of(instance, actor), actor)
 
     def page(self, rows: QuerySet[Any], page: Page, actor: Actor, *, within: QuerySet[Any] | None = None) -> Rendered:
-        """Return a page of rows, as `contentapi.pagination.paged` does."""
-        return paged(rows, page, lambda window: self.each(window, actor), within=within)
+        """Return a page of rows, as `contentapi.pagination.paged` does, of a limited size."""
+        room = current.environment.contentapi_max_response
+        return paged(rows, page, lambda window: self.each(window, actor, room), within=within)
 
 
 def without_version(text: bytes) -> Rendered:

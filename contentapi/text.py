@@ -1,4 +1,7 @@
-"""What may be stored as text: any Unicode but NUL, which PostgreSQL has no place for, and lone surrogates."""
+"""What may be stored as text: any Unicode but NUL, which PostgreSQL has no place for, and lone surrogates.
+
+And how JSON texts are joined.
+"""
 
 from contentapi.errors import Malformed
 
@@ -29,3 +32,14 @@ def require_storable(value: object) -> int:
             case list() as items:
                 pending.extend(items)
     return number
+
+
+def json_array(items: list[bytes]) -> bytes:
+    """Return a JSON array of JSON texts. Uses the list up, so that a large response is not kept in memory twice."""
+    if not items:
+        return b"[]"
+    items[0] = b"[" + items[0]
+    items[-1] += b"]"
+    array = b",".join(items)
+    items.clear()
+    return array

@@ -6,9 +6,11 @@ and count 1 together, as the item of a list does: a page costs the same either w
 A document is measured once, as the sums of its operations, in which only page sizes that come from variables stay open;
 each request fills them in. Every fragment is one sum, however often it is spread: the work grows with the document, and
 not with what it expands to. `@skip` and `@include` change nothing: a cost holds whatever they say.
+
+Introspection is not part of these sums: `contentapi.graphql.introspection` counts the objects of a result itself.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, NamedTuple, cast
@@ -32,11 +34,13 @@ from graphql import (
     ValueNode,
     VariableNode,
     get_named_type,
+    get_nullable_type,
     is_composite_type,
+    is_list_type,
 )
 
 from contentapi.current import current
-from contentapi.graphql.limits import ENDLESS, exceeded, name_of
+from contentapi.graphql.limits import ENDLESS, INTROSPECTION, exceeded, name_of
 from contentapi.graphql.projections import default_of
 from contentapi.pagination import DEFAULT_PAGE
 
@@ -106,16 +110,29 @@ class Sum:
 
 
 class Measured(NamedTuple):
-    """What a selection costs: once, and for each item of the connection that it is a selection of."""
+    """What a selection costs: once, and for each item of the connection that it is a selection of.
+
+    `leaves` is the number of scalars in its result, or `ENDLESS` if the selection contains a list of objects.
+    """
 
     once: Sum = Sum()
     each: Sum = Sum()
+    leaves: int = 1
 
 
 class OperationCost(NamedTuple):
-    is_write: bool
+    """The cost of an operation, and what its root fields are.
+
+    `writes` counts mutations. Fields with `@skip` or `@include` count, as in every limit of a document: the number is
+    the same for every request, and known before variables are coerced.
+    """
+
     total: Sum
     defaults: dict[str, Any]  # of its variables
+    writes: int = 0
+    leaves: int = 0
+    has_introspection: bool = False
+    is_only_introspection: bool = False
 
     def value(self, variables: Variables | None) -> int:
         if not self.total.parts:
@@ -155,13 +172,37 @@ class Measuring:
             for definition in node.variable_definitions or ()
             if isinstance(definition.default_value, IntValueNode) and len(definition.default_value.value) <= LONGEST_INT
         }
-        is_write = node.operation is OperationType.MUTATION
-        total = self.selections(cast("GraphQLCompositeType", root), node.selection_set).once
-        return OperationCost(is_write, total, defaults)
+        measured = self.selections(cast("GraphQLCompositeType", root), node.selection_set)
+        fields = list(self.root_fields(node.selection_set, set()))
+        names = {field.name.value for field in fields}
+        keys = {field.alias.value if field.alias else field.name.value for field in fields if not is_typename(field)}
+        return OperationCost(
+            measured.once,
+            defaults,
+            writes=len(keys) if node.operation is OperationType.MUTATION else 0,
+            leaves=measured.leaves,
+            has_introspection=not names.isdisjoint(INTROSPECTION),
+            is_only_introspection=names <= {*INTROSPECTION, "__typename"},
+        )
+
+    def root_fields(self, node: SelectionSetNode, spread: set[str]) -> Iterator[FieldNode]:
+        """Yield the fields of a selection set and of its fragments, each fragment once."""
+        for selection in node.selections:
+            if isinstance(selection, FieldNode):
+                yield selection
+            elif isinstance(selection, InlineFragmentNode):
+                yield from self.root_fields(selection.selection_set, spread)
+            elif isinstance(selection, FragmentSpreadNode) and selection.name.value not in spread:
+                spread.add(selection.name.value)
+                yield from self.root_fields(self.fragments[selection.name.value].selection_set, spread)
 
     def selections(self, parent: GraphQLNamedType, node: SelectionSetNode) -> Measured:
         terms = [self.selection(parent, selection) for selection in node.selections]
-        return Measured(Sum.of((1, term.once) for term in terms), Sum.of((1, term.each) for term in terms))
+        return Measured(
+            Sum.of((1, term.once) for term in terms),
+            Sum.of((1, term.each) for term in terms),
+            min(sum(term.leaves for term in terms), ENDLESS),
+        )
 
     def selection(self, parent: GraphQLNamedType, node: SelectionNode) -> Measured:
         if isinstance(node, FragmentSpreadNode):
@@ -182,21 +223,26 @@ class Measuring:
 
     def field(self, parent: GraphQLNamedType, node: FieldNode) -> Measured:
         name = node.name.value
-        described = None if name.startswith("__") else cast("Any", parent).fields[name]  # introspection is free
+        described = None if name.startswith("__") else cast("Any", parent).fields[name]
         if described is None or node.selection_set is None:
             return Measured()
         kind = get_named_type(described.type)
         if not is_composite_type(kind):
             return Measured()
         inner = self.selections(kind, node.selection_set)
+        leaves = ENDLESS if is_list_type(get_nullable_type(described.type)) else inner.leaves
         is_new = not (name == "node" and parent.name.endswith("Edge"))
         one = Sum(min(inner.once.constant + is_new, ENDLESS), inner.once.parts)
         size = page_size(described, node)
         if is_connection(kind):
-            return Measured(Sum.of([(1, one), (size, inner.each)]))
+            return Measured(Sum.of([(1, one), (size, inner.each)]), leaves=leaves)
         if name == "edges" and is_connection(parent):
-            return Measured(each=one)
-        return Measured(Sum.of([(size, one)]))
+            return Measured(each=one, leaves=leaves)
+        return Measured(Sum.of([(size, one)]), leaves=leaves)
+
+
+def is_typename(node: FieldNode) -> bool:
+    return node.name.value == "__typename"
 
 
 def is_connection(kind: GraphQLNamedType) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeGuard, cast
 
 import msgspec
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Model, QuerySet
 from graphql import (
     FieldNode,
@@ -30,6 +31,7 @@ from graphql.execution.values import VariableValues
 from graphql.pyutils import Path
 
 from contentapi.context import RequestContext
+from contentapi.errors import ResponseTooLarge
 from contentapi.graphql.arguments import argument_reader
 from contentapi.graphql.limits import exceeded
 from contentapi.graphql.projections import projection_of
@@ -47,6 +49,7 @@ from contentapi.projection import (
     project,
     row_of,
 )
+from contentapi.text import json_array
 
 
 class RootField(NamedTuple):
@@ -72,10 +75,11 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
     """
 
     root: RootField | None = None  # that is being executed
+    room: int | None = None  # bytes left for rows in the response; None for any number
     fields_selected = 0  # of one operation, its fragments spread out, while statements are made for it
 
     def for_request(
-        self, context: RequestContext, variables: VariableValues, *, hide_suggestions: bool
+        self, context: RequestContext, variables: VariableValues, *, hide_suggestions: bool, room: int | None = None
     ) -> "ProjectingExecutor":
         """Return a copy for one request, as `build_per_event_executor` does for an event.
 
@@ -87,14 +91,20 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             context_value=context,
             variable_values=variables,
             hide_suggestions=hide_suggestions,
+            room=room,
             collected_errors=CollectedErrors(),
             _relevant_sub_fields={},
         )
         return copy
 
     def execute_root_field(self, kind: GraphQLObjectType, root: RootField) -> Any:
-        """Resolve and complete a field of the root type, as `execute_field` does."""
-        self.root = root
+        """Resolve and complete a field of the root type, as `execute_field` does.
+
+        Raises `ResponseTooLarge` for a query. A mutation whose result may exceed the limit runs in a transaction. If it
+        does exceed it, the mutation is rolled back and its field has the error: a client never has to guess whether it
+        was carried out, and the other mutations keep their results.
+        """
+        self.root, room = root, self.room
         context, returning = self.context_value, None
         if kind is self.schema.mutation_type:
             if isinstance(root.projection, Projection):
@@ -103,16 +113,39 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             self.context_value = {**context, "returning": returning}  # of this field
         info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
         try:
-            arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}
-            result = (root.field.resolve or self.field_resolver)(None, info, **arguments)
-            if returning is not None and isinstance(result, Model) and (text := returning.of(result)) is not None:
-                return msgspec.Raw(text)
-            return self.complete_value(root.field.type, root.details, info, root.path, result, None)
+            if self.room is None or kind is not self.schema.mutation_type:
+                return self.resolve_root_field(root, info, returning)
+            with transaction.atomic():
+                return self.resolve_root_field(root, info, returning)
+        except ResponseTooLarge as error:
+            # Frames that refer to the error would keep what was read in memory, until the garbage collector runs.
+            error.with_traceback(None)
+            if kind is not self.schema.mutation_type:
+                raise
+            self.room = room
+            undone = ResponseTooLarge(error.most, " The mutation was rolled back.")
+            super().handle_field_error(undone, root.field.type, root.details, root.path)
+            return None
         except Exception as error:  # noqa: BLE001 - whatever a resolver raises is an error of its field
             self.handle_field_error(error, root.field.type, root.details, root.path)
             return None
         finally:
             self.context_value = context  # a `Returning` leads back here: the two would hold each other
+
+    def resolve_root_field(self, root: RootField, info: GraphQLResolveInfo[Any], returning: Returning | None) -> Any:
+        arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}
+        result = (root.field.resolve or self.field_resolver)(None, info, **arguments)
+        if returning is not None and isinstance(result, Model) and (text := returning.of(result)) is not None:
+            self.take_room(len(text))
+            return msgspec.Raw(text)
+        return self.complete_value(root.field.type, root.details, info, root.path, result, None)
+
+    def take_room(self, size: int) -> None:
+        """Count bytes toward the size of the response. Raises `ResponseTooLarge`."""
+        if self.room is not None:
+            self.room -= size
+            if self.room < 0:
+                raise ResponseTooLarge(settings.ENVIRONMENT.contentapi_max_response)
 
     def complete_value(
         self,
@@ -134,17 +167,27 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         is_list = is_list_type(get_nullable_type(return_type))
         texts = project(rows, self.reading_of(kind, projection, field_details_list, path, is_list=is_list))
         if is_list:
-            return msgspec.Raw(b"[" + b",".join(texts) + b"]")
+            array = json_array(texts)
+            self.take_room(len(array))
+            return msgspec.Raw(array)
         if len(texts) > 1:
             raise TypeError(f"{info.parent_type}.{info.field_name} is one object, and was resolved to {len(texts)}.")
         if not texts and is_non_null_type(return_type):
             raise TypeError(f"Cannot return null for non-nullable field {info.parent_type}.{info.field_name}.")
-        return msgspec.Raw(texts[0]) if texts else None
+        if not texts:
+            return None
+        self.take_room(len(texts[0]))
+        return msgspec.Raw(texts[0])
 
     def handle_field_error(
         self, raw_error: Exception, return_type: GraphQLOutputType, field_details_list: FieldDetailsList, path: Path
     ) -> None:
-        """Collect an error, or let it go on to the parent; one of a selected field has its own place."""
+        """Collect an error, or let it go on to the parent; one of a selected field has its own place.
+
+        A response that is too large is no error of one field: `execute_root_field` decides what becomes of it.
+        """
+        if isinstance(raw_error, ResponseTooLarge):
+            raise raw_error
         if isinstance(raw_error, FieldFailed):
             source, position, place = raw_error.selected.origin
             cause = raw_error.cause
@@ -168,6 +211,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             lambda: self.selection_of(cast("GraphQLObjectType", kind), details, path, is_list),
             self.context_value["actor"],
             self.variable_values,
+            self.room,
         )
 
     def key_of(self, details: FieldDetailsList) -> Hashable:

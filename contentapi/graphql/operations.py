@@ -4,10 +4,11 @@ graphql-core's executor does the rest, as it does for any schema: it completes v
 the root fields (variables' types, fields collected, each looked up) would take longer than a small statement.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from typing import Any, NoReturn, cast
 
+import msgspec
 from graphql import (
     DocumentNode,
     ExecutionResult,
@@ -32,10 +33,13 @@ from graphql.execution.values import VariableValues, VariableValueSource
 from graphql.pyutils import Path
 
 from contentapi.context import RequestContext
+from contentapi.current import current
 from contentapi.graphql.arguments import argument_reader
 from contentapi.graphql.costs import OperationCost
 from contentapi.graphql.executor import ProjectingExecutor, RootField, place_of, selection_place
 from contentapi.graphql.inputs import Coerce, coercion
+from contentapi.graphql.introspection import INTROSPECTIONS, Introspection, introspect
+from contentapi.graphql.limits import INTROSPECTION
 from contentapi.graphql.projections import projection_of
 
 MAX_ERRORS = 50  # of variables
@@ -74,21 +78,89 @@ class Operation:
         self.varies = "@" in place_of(node)[0].body  # there may be a @skip or @include
 
     def execute(
-        self, variables: Mapping[str, Any], context: RequestContext, *, hide_suggestions: bool = False
+        self,
+        variables: Mapping[str, Any],
+        context: RequestContext,
+        *,
+        hide_suggestions: bool = False,
+        introspection: Introspection | None = None,
     ) -> ExecutionResult:
-        """Execute the operation, its root fields one after the other."""
+        """Execute the operation, its root fields one after the other; those of introspection have their values.
+
+        Raises `ResponseTooLarge` for a query.
+        """
         values = self.values_of(variables, hide_suggestions=hide_suggestions)
         if isinstance(values, list):
             return ExecutionResult(None, values)
-        executor = self.executor.for_request(context, values, hide_suggestions=hide_suggestions)
+        executor = self.executor.for_request(context, values, hide_suggestions=hide_suggestions, room=self.room)
         errors = executor.collected_errors
         try:
             fields = self.root_fields(values) if self.varies else self.constant_fields
-            data = {field.key: executor.execute_root_field(self.root_type, field) for field in fields}
+            if introspection is None:
+                data = {field.key: executor.execute_root_field(self.root_type, field) for field in fields}
+            else:
+                data = self.execute_beside(introspection, executor, fields)
         except GraphQLError as error:  # of a field that must not be null, or of a directive that was given null
             errors.add(error, None)
             return ExecutionResult(None, errors.errors)
         return ExecutionResult(data, errors.errors or None)
+
+    @property
+    def room(self) -> int | None:
+        """How many bytes the rows in the response may have; None where nothing has to count them.
+
+        A mutation that returns few scalars does not exceed the limit, because none is longer than the request that once
+        wrote it. It needs no transaction around it, and so costs what it did.
+        """
+        environment = current.environment
+        most: int = environment.contentapi_max_response
+        is_small = self.cost.writes and self.cost.leaves * environment.contentapi_max_body <= most
+        return None if is_small else most
+
+    def execute_beside(
+        self, introspection: Introspection, executor: ProjectingExecutor, fields: list[RootField]
+    ) -> dict[str, Any]:
+        """Execute all fields but those of introspection, whose values are given."""
+        if introspection.error is not None:
+            raise introspection.error
+        executor.take_room(introspection.size)
+        return {
+            field.key: msgspec.Raw(introspection.values[field.key])
+            if field.key in introspection.values
+            else executor.execute_root_field(self.root_type, field)
+            for field in fields
+        }
+
+    def introspect(
+        self, variables: Mapping[str, Any], *, before_work: Callable[[], None] = lambda: None
+    ) -> Introspection | None:
+        """Return the values of the introspection fields; None if a variable is wrong, which `execute` reports.
+
+        Raises `LimitExceeded`, and what `before_work` raises, which is called unless the values are cached.
+        """
+        values = self.values_of(variables, hide_suggestions=True)
+        if isinstance(values, list):
+            return None
+        # Variables of introspection fields and of directives are strings and booleans, so that the key can be hashed.
+        is_cacheable = self.cost.is_only_introspection
+        key = self.introspection_key(values) if is_cacheable else None
+        found = INTROSPECTIONS.get(key) if is_cacheable else None
+        if found is None:
+            before_work()
+            executor = self.executor.for_request(cast("RequestContext", {}), values, hide_suggestions=True)
+            try:
+                fields = self.root_fields(values) if self.varies else self.constant_fields
+            except GraphQLError:  # a directive at the root that was given null, which `execute` reports
+                return None
+            roots = [field for field in fields if field.nodes[0].name.value in INTROSPECTION]
+            found = introspect(executor, roots, self.root_type)
+            if is_cacheable and found.error is None:
+                INTROSPECTIONS.put(key, found)
+        return found
+
+    def introspection_key(self, values: VariableValues) -> Hashable:
+        source, position = place_of(self.node)
+        return self.schema, source.body, position, tuple(values.coerced.items())
 
     @cached_property
     def executor(self) -> ProjectingExecutor:

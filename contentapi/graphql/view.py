@@ -132,11 +132,14 @@ def execute(
         errors = [report.add(error) for error in refusal.errors]
         return {"errors": errors}, report.worst.status, report.worst.headers
     variables = body.variables or {}
-    cost = operation.cost.value(variables)
+    cost, introspection = operation.cost.value(variables), None
+    if operation.cost.has_introspection:
+        introspection = operation.introspect(variables, before_work=account.charge_for_asking)
+        cost += introspection.objects if introspection else 0
     require_affordable(cost)
-    account.charge_with_asking(1 + cost // COST_OF_ONE_MORE, is_write=operation.cost.is_write)
+    account.charge_with_asking(1 + cost // COST_OF_ONE_MORE, writes=operation.cost.writes)
     is_hidden = current.environment.contentapi_introspection == "off"
-    result = operation.execute(variables, context, hide_suggestions=is_hidden)
+    result = operation.execute(variables, context, hide_suggestions=is_hidden, introspection=introspection)
     members: dict[str, Any] = {"data": result.data}
     if (body.extensions or {}).get("cost") is True:
         members["extensions"] = {"cost": cost}

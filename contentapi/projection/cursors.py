@@ -17,6 +17,8 @@ from psycopg.errors import error_from_result
 from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
+from contentapi.current import current
+from contentapi.errors import ResponseTooLarge
 from contentapi.postgresql.threads import connection_of
 
 MOST_PREPARED = 100  # statements of a connection; each holds memory on the server
@@ -66,9 +68,22 @@ def executed(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, p
             raise
 
 
-def column(result: PGresult, number: int) -> list[bytes]:
-    """Return the values in a column. NULL is JSON's."""
-    return [result.get_value(row, number) or b"null" for row in range(result.ntuples)]
+def column(result: PGresult, number: int, room: int | None = None) -> list[bytes]:
+    """Return the values in a column. NULL is JSON's.
+
+    Raises `ResponseTooLarge` as soon as the values have more bytes than there is room for; None stands for no limit.
+    """
+    if room is None:
+        return [result.get_value(row, number) or b"null" for row in range(result.ntuples)]
+    texts = []
+    for row in range(result.ntuples):
+        text = result.get_value(row, number) or b"null"
+        room -= len(text)
+        if room < 0:
+            result.clear()
+            raise ResponseTooLarge(current.environment.contentapi_max_response)
+        texts.append(text)
+    return texts
 
 
 class LibpqCursor:

@@ -37,9 +37,9 @@ class Statement:
     weight: int = 0  # in a cache: bytes of texts, as a measure of the memory that they and what is made of them take
     has_run: bool = False
 
-    def run(self, using: str, inputs: Any) -> list[bytes]:
-        """Execute the statement, as `execute` does. Returns the JSON text of each row."""
-        return column(self.execute(using, inputs), 0)
+    def run(self, using: str, inputs: Any, room: int | None = None) -> list[bytes]:
+        """Execute the statement, as `execute` does. Returns the JSON text of each row, in at most `room` bytes."""
+        return column(self.execute(using, inputs), 0, room)
 
     def execute(self, using: str, inputs: Any, first: Sequence[Any] = ()) -> PGresult:
         """Execute the statement; its parameters read their values from `inputs`, but for the first, which are given.
@@ -69,7 +69,8 @@ class Reading(NamedTuple):
     """What is selected of rows, by whom, and how.
 
     `key` stands for the selection and for all of the variables that decides its structure; `select` makes the selection
-    when no statement is known for it, and `size` is how many bytes it is written with.
+    when no statement is known for it, and `size` is how many bytes it is written with. `room` is the number of bytes
+    that the rows may have; None for any number.
     """
 
     projection: Projection | ConnectionType
@@ -78,14 +79,15 @@ class Reading(NamedTuple):
     select: Callable[[], tuple[Selected, ...]]
     actor: Actor
     variables: Any
+    room: int | None = None
 
 
 def project(rows: QuerySet[Any] | Connected, reading: Reading) -> list[bytes]:
     """Return what is selected of each row, or of one connection, as the bytes of a JSON object each, by one statement.
 
-    Raises what reading the arguments raises, and Django's database errors. Values are bound by the server, which infers
-    their types from their places: where nothing else says it, as in a comparison of two values, a QuerySet has to
-    `Cast` them.
+    Raises what reading the arguments raises, `ResponseTooLarge`, and Django's database errors. Values are bound by the
+    server, which infers their types from their places: where nothing else says it, as in a comparison of two values, a
+    QuerySet has to `Cast` them.
     """
     shape = shape_of(rows)
     try:
@@ -94,7 +96,8 @@ def project(rows: QuerySet[Any] | Connected, reading: Reading) -> list[bytes]:
         return []
     arguments = [read(reading.variables) for read in statement.arguments]
     whole, window = (rows.rows, rows.window) if isinstance(rows, Connected) else (rows, None)
-    texts = statement.run(whole.db, Inputs(reading.actor, whole, *window_of(whole), window, arguments))
+    inputs = Inputs(reading.actor, whole, *window_of(whole), window, arguments)
+    texts = statement.run(whole.db, inputs, reading.room)
     require_own_cursors(arguments, texts)
     return texts
 

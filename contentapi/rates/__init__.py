@@ -7,8 +7,9 @@
 
 A window slides: no 60 seconds, wherever they begin, hold more than `300/minute` says. What is refused is not counted,
 and `Retry-After` is true: who waits that long, and spends nothing elsewhere, has room for the same request. A request
-that takes more than a limit as a whole takes all of it. The headers follow draft-ietf-httpapi-ratelimit-headers: `r` is
-what is left, `t` the seconds until some of the rest comes back.
+that takes more than a limit as a whole takes all of it. A GraphQL request takes 1 and more by its cost, and each of its
+mutations takes one write. The headers follow draft-ietf-httpapi-ratelimit-headers: `r` is what is left, `t` the seconds
+until some of the rest comes back.
 """
 
 from collections.abc import Mapping, Sequence
@@ -76,15 +77,15 @@ class Account:
         """Take the 1 that each request takes, unless that has been taken. Raises `RateLimited`."""
         self.charge(1)
 
-    def charge_with_asking(self, total: int, *, is_write: bool) -> None:
+    def charge_with_asking(self, total: int, *, writes: int) -> None:
         """Take what asking takes and all else of `total` in one step; the former also where this is refused."""
         try:
-            self.charge(total, is_write=is_write)
+            self.charge(total, writes=writes)
         except RateLimited:
             if self.paid:
                 raise
             self.charge_for_asking()
-            self.charge(total, is_write=is_write)
+            self.charge(total, writes=writes)
 
     def refusal(self) -> Exception | None:
         """Take for a request that has failed what each takes; return why that cannot be."""
@@ -94,20 +95,23 @@ class Account:
             return refusal
         return None
 
-    def charge(self, total: int, *, is_write: bool = False) -> None:
-        """Take what is missing to `total`, for a write of somebody known also from the writes. Raises `RateLimited`."""
-        is_write = is_write and self.limit is AUTHENTICATED
+    def charge(self, total: int, *, writes: int = 0) -> None:
+        """Charge up to `total`; the writes of an authenticated caller also count against the write limit.
+
+        Raises `RateLimited`, and has then charged nothing.
+        """
+        is_write = writes > 0 and self.limit is AUTHENTICATED
         if not self.is_metered or (total <= self.paid and not is_write):
             return
-        writes = [Charge.to(total, WRITES)] if is_write else []
-        if writes and self.standings and total <= self.paid:
+        write_charges = [Charge.to(writes, WRITES)] if is_write else []
+        if write_charges and self.standings and total <= self.paid:
             try:
-                self.standings = [self.standings[0], *take(self.key, writes)]
+                self.standings = [self.standings[0], *take(self.key, write_charges)]
             except RateLimited:
                 pass  # below it is told when there is room for both
             else:
                 return
-        charges = [Charge.to(total, self.limit, self.paid), *writes]
+        charges = [Charge.to(total, self.limit, self.paid), *write_charges]
         self.standings = take(self.key, charges)
         self.paid = charges[0].total
 

@@ -124,7 +124,7 @@ class Resource:
         if asked.method in READS:
             return conditional(self.act(asked, ids, media_type), asked.environ)
         require_fitting_conditions(asked.environ, creates=asked.method == "POST" and "GET" in self.methods)
-        account.charge(1, is_write=True)
+        account.charge(1, writes=1)
         if asked.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in asked.environ:
             return once(asked.actor, asked.environ, asked.content, partial(self.act, asked, ids, media_type))
         return self.act(asked, ids, media_type)

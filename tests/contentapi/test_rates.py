@@ -41,7 +41,7 @@ def test_a_credential_is_told_of_both_limits_and_what_a_write_has_left_of_both()
 
     account.charge(1)
     assert account.headers["RateLimit"] == '"authenticated";r=2999;t=60'
-    account.charge(3, is_write=True)
+    account.charge(3, writes=3)
 
     assert account.headers == {
         "RateLimit": '"authenticated";r=2997;t=60, "writes";r=597;t=60',
@@ -54,13 +54,13 @@ def test_a_write_that_is_refused_after_it_was_admitted_tells_when_there_is_room_
     settings: Settings, limits: dict[str, str], wait: int
 ) -> None:
     limited(settings, writes="1/hour", **limits)
-    account_of(WRITER).charge(1, is_write=True)
+    account_of(WRITER).charge(1, writes=1)
     account_of(WRITER).charge(1)
     account = account_of(WRITER)
     account.charge(1)
 
     with pytest.raises(RateLimited) as refused:
-        account.charge(1, is_write=True)
+        account.charge(1, writes=1)
 
     assert refused.value.headers["Retry-After"] == str(wait)
     assert refused.value.headers["RateLimit"].endswith('"writes";r=0;t=3600')
@@ -70,7 +70,7 @@ def test_a_write_that_is_refused_after_it_was_admitted_tells_when_there_is_room_
 def test_a_write_of_the_anonymous_takes_from_theirs_alone() -> None:
     account = account_of()
 
-    account.charge(2, is_write=True)
+    account.charge(2, writes=2)
 
     assert account.headers["RateLimit"] == '"anonymous";r=298;t=60'
 
@@ -94,10 +94,10 @@ def test_credentials_and_addresses_have_each_their_own(settings: Settings) -> No
 
 def test_a_refusal_names_the_limit_its_value_its_variable_and_when_to_come_back(settings: Settings) -> None:
     limited(settings, writes="2/hour")
-    account_of(WRITER).charge(2, is_write=True)
+    account_of(WRITER).charge(2, writes=2)
 
     with pytest.raises(RateLimited) as refused:
-        account_of(WRITER).charge(1, is_write=True)
+        account_of(WRITER).charge(1, writes=1)
 
     assert refused.value.message == (
         'The limit "writes" of 2/hour (CONTENTAPI_RATE_WRITES) is used up. Try again in 3600 seconds.'
@@ -111,15 +111,35 @@ def test_a_refusal_names_the_limit_its_value_its_variable_and_when_to_come_back(
 
 def test_what_one_limit_refuses_is_not_taken_from_the_other(settings: Settings) -> None:
     limited(settings, writes="2/minute", authenticated="9/minute")
-    account_of(WRITER).charge(2, is_write=True)
+    account_of(WRITER).charge(2, writes=2)
 
     for _ in range(5):
         with pytest.raises(RateLimited):
-            account_of(WRITER).charge(2, is_write=True)
+            account_of(WRITER).charge(2, writes=2)
 
     reading = account_of(WRITER)
     reading.charge(1)
     assert reading.headers["RateLimit"].startswith('"authenticated";r=6;')
+
+
+def test_writes_are_charged_by_their_number_and_the_request_by_its_total(settings: Settings) -> None:
+    limited(settings, writes="12/minute")
+    account = account_of(WRITER)
+    account.charge(1)
+
+    account.charge(2, writes=10)
+
+    assert account.headers["RateLimit"] == '"authenticated";r=2998;t=60, "writes";r=2;t=60'
+
+
+def test_more_writes_than_the_whole_limit_take_all_of_it(settings: Settings) -> None:
+    limited(settings, writes="3/minute")
+    account_of(WRITER).charge(1, writes=10)
+
+    with pytest.raises(RateLimited) as refused:
+        account_of(WRITER).charge(1, writes=1)
+
+    assert refused.value.headers["RateLimit"].endswith('"writes";r=0;t=60')
 
 
 def test_a_named_limit_is_charged_by_any_key(settings: Settings) -> None:

@@ -11,9 +11,10 @@ import msgspec
 import pytest
 from pytest_django import Settings
 
+from contentapi.errors import RateLimited
 from contentapi.rates.counters import PAUSE, Shared
 from contentapi.rates.limits import Charge, Limit
-from tests.contentapi.test_rates import account_of, limited
+from tests.contentapi.test_rates import WRITER, account_of, limited
 from tests.contentapi.test_rates_memory import Clock
 from tests.redis_server import RedisServer
 
@@ -91,6 +92,24 @@ def test_the_setting_makes_requests_count_there(redis_server: RedisServer, setti
     assert account.headers["RateLimit"].startswith('"anonymous";r=5;t=')
     with sharing(redis_server.url) as counter:
         assert counter.redis.storage.storage.keys() == [b"contentapi:LIMITER/anonymous/203.0.113.7/7/1/minute"]
+
+
+def test_writes_are_taken_all_or_none_and_the_wait_is_true(redis_server: RedisServer, settings: Settings) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, redis_url=redis_server.url)
+    limited(settings, writes="12/3seconds")
+    account_of(WRITER).charge(1, writes=10)
+
+    with pytest.raises(RateLimited) as refused:
+        account_of(WRITER).charge(1, writes=5)
+    small = account_of(WRITER)
+    small.charge(1, writes=2)
+    time.sleep(int(refused.value.headers["Retry-After"]))
+    later = account_of(WRITER)
+    later.charge(1, writes=5)
+
+    assert '"authenticated";r=2998' in small.headers["RateLimit"]
+    assert '"writes";r=0;' in small.headers["RateLimit"]
+    assert '"authenticated";r=2997' in later.headers["RateLimit"]
 
 
 def test_without_redis_requests_go_on_counted_here_and_it_is_used_again_when_it_is_back(

@@ -89,7 +89,42 @@ def test_the_operation_that_is_asked_for_counts_with_its_own_defaults() -> None:
     """
 
     assert [cost(document, {}, name) for name in ("A", "B", "C")] == [2, 3, 0]
-    assert [operation.is_write for operation in measure(SCHEMA, parse(document)).values()] == [False, False, True]
+    assert [operation.writes for operation in measure(SCHEMA, parse(document)).values()] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("document", "writes"),
+    [
+        ('mutation { deletePost(id: "1") }', 1),
+        ('mutation { a: deletePost(id: "1") b: deletePost(id: "2") __typename c: __typename }', 2),
+        ('mutation { deletePost(id: "1") deletePost(id: "1") }', 1),
+        ('mutation { a: deletePost(id: "1") @skip(if: true) b: deletePost(id: "2") @include(if: false) }', 2),
+        (
+            'mutation { ...F ... { ...F b: deletePost(id: "2") } } '
+            'fragment F on Mutation { a: deletePost(id: "1") ...G } fragment G on Mutation { c: deletePost(id: "3") }',
+            3,
+        ),
+        ('{ a: post(id: "1") { id } b: post(id: "2") { id } }', 0),
+    ],
+)
+def test_each_response_key_of_a_mutation_is_one_write(document: str, writes: int) -> None:
+    assert measure(SCHEMA, parse(document))[""].writes == writes
+
+
+@pytest.mark.parametrize(
+    ("document", "leaves"),
+    [
+        ('mutation { deletePost(id: "1") }', 1),
+        ('mutation { a: deletePost(id: "1") publishPost(id: "2") { id tags author { name bio } __typename } }', 6),
+        ('mutation { publishPost(id: "2") { ...F ...F } } fragment F on Post { id title }', 4),
+        ('mutation { publishPost(id: "2") { id comments(limit: 1) { id } } }', ENDLESS),
+        ('mutation { publishPost(id: "2") { author { posts { id } } } }', ENDLESS),
+        ('mutation { publishPost(id: "2") { commentsConnection(first: 1) { edges { node { id } } } } }', ENDLESS),
+        ('mutation { publishPost(id: "2") { commentsConnection(first: 1) { totalCount } } }', 1),
+    ],
+)
+def test_leaves_are_counted_and_a_list_of_objects_has_any_number(document: str, leaves: int) -> None:
+    assert measure(SCHEMA, parse(document))[""].leaves == leaves
 
 
 @pytest.mark.parametrize(

@@ -124,12 +124,12 @@ REFUSED: dict[str, tuple[str, Request]] = {
         "INTROSPECTION_DEPTH",
         Request(
             "{ ...S } fragment S on Query { __schema { ...T } } fragment T on __Schema { types { ...U } } "
-            f"fragment U on __Type {{ {'ofType { ' * 13} name {'} ' * 13} }}"
+            f"fragment U on __Type {{ {'ofType { ' * 16} name {'} ' * 16} }}"
         ),
     ),
     "introspection under an alias": (
         "INTROSPECTION_DEPTH",
-        Request(f'{{ name: __type(name: "Post") {{ {"ofType { " * 14} name {"} " * 14} }} }}'),
+        Request(f'{{ name: __type(name: "Post") {{ {"ofType { " * 17} name {"} " * 17} }} }}'),
     ),
     # directives
     "directives on everything": (

@@ -127,9 +127,9 @@ BOUNDS: list[tuple[str, str, str, int, str]] = [
     ("depth", f"{{ {path(12)} }}", f"{{ {path(13)} }}", 12, "CONTENTAPI_MAX_DEPTH"),
     (
         "depth of introspection",
-        f"{{ __schema {{ types {{ {nested('ofType { ', 'name', 12)} }} }} }}",
-        f"{{ __schema {{ types {{ {nested('ofType { ', 'name', 13)} }} }} }}",
-        15,
+        f"{{ __schema {{ types {{ {nested('ofType { ', 'name', 15)} }} }} }}",
+        f"{{ __schema {{ types {{ {nested('ofType { ', 'name', 16)} }} }} }}",
+        18,
         "CONTENTAPI_MAX_INTROSPECTION_DEPTH",
     ),
     (

@@ -67,7 +67,7 @@ def ready(text: str) -> Operation:
     document = parse(text)
     node = document.definitions[0]
     assert isinstance(node, OperationDefinitionNode)
-    return Operation(SCHEMA, Fragments(document), node, OperationCost(is_write=False, total=Sum(), defaults={}))
+    return Operation(SCHEMA, Fragments(document), node, OperationCost(total=Sum(), defaults={}))
 
 
 OPERATIONS = [operation(head, field) for head in HEADS for field in FIELDS]

@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from blog.models import Post as BlogPost
 from contentapi import rates
 from contentapi.graphql.view import respond
 from contentapi.identity import Role
@@ -136,6 +137,30 @@ def test_a_write_takes_from_the_writes_too_and_a_read_does_not(post: Post, setti
     ]
     assert '"writes" of 2/minute (CONTENTAPI_RATE_WRITES)' in answers[2].body["errors"][0]["message"]
     assert (read.status, left(read)) == (200, {"authenticated": 2996})
+
+
+def test_each_mutation_of_a_request_takes_one_write(post: Post) -> None:
+    key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
+    ten = " ".join(f'a{number}: createPost(input: {{title: "t", body: "b"}}) {{ id }}' for number in range(10))
+
+    answers = [post({"query": f"mutation {{ {fields} }}"}, X_API_Key=key) for fields in (ten, "__typename")]
+
+    assert left(answers[0]) == {"authenticated": 2999, "writes": 590}
+    assert left(answers[1]) == {"authenticated": 2998}
+
+
+def test_mutations_beyond_the_write_limit_are_refused_together(post: Post, settings: Settings) -> None:
+    limited(settings, writes="5/minute")
+    key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
+    three = " ".join(f'a{number}: createPost(input: {{title: "t", body: "b"}}) {{ id }}' for number in range(3))
+
+    answers = [post({"query": f"mutation {{ {three} }}"}, X_API_Key=key) for _ in range(2)]
+    again = post({"query": WRITE}, X_API_Key=key)
+
+    assert [answer.status for answer in answers] == [200, 429]
+    assert answers[1].headers["Retry-After"] == "60"
+    assert BlogPost.objects.count() == 4
+    assert left(again)["writes"] == 1
 
 
 def test_the_operation_that_is_chosen_says_whether_it_is_a_write(post: Post) -> None:

@@ -21,6 +21,11 @@ def write(selection: str, *, actor: Any = OPERATOR, author: Author | None = None
     return run(f"mutation ({head}) {{ createPost(input: $input) {selection} }}", {"input": values, "n": n}, actor=actor)
 
 
+def statements_of(executed: Executed) -> list[str]:
+    """Return the statements, without the transaction around a mutation that selects lists of objects."""
+    return [sql for sql, _ in executed.statements if not sql.startswith(("SAVEPOINT", "RELEASE"))]
+
+
 @pytest.mark.parametrize(
     "selection",
     [
@@ -37,7 +42,7 @@ def test_a_new_post_is_answered_by_one_statement_as_it_is_read_later(selection: 
     [post] = Post.objects.all()
     read = run(f"{{ post(id: {post.pk}) {selection.replace('$n', '5')} }}", actor=OPERATOR)
     assert written.data["createPost"] == read.data["post"]
-    assert len(written.statements) == 1
+    assert len(statements_of(written)) == 1
 
 
 def test_other_rows_of_its_table_are_read_with_the_new_one_among_them() -> None:
@@ -48,7 +53,7 @@ def test_other_rows_of_its_table_are_read_with_the_new_one_among_them() -> None:
 
     new = Post.objects.exclude(pk=other.pk).get()
     assert [each["id"] for each in written.data["createPost"]["author"]["posts"]] == [str(new.pk), str(other.pk)]
-    assert len(written.statements) == 2
+    assert len(statements_of(written)) == 2
 
 
 @pytest.mark.parametrize("selection", ["{ comments(limit: $n) { id } }", "{ author { posts(limit: $n) { id } } }"])

@@ -1,0 +1,234 @@
+"""The introspection fields of an operation, `__schema` and `__type`: counted, held to the limits, and written as JSON.
+
+Introspection reads the schema and nothing else, so its result follows from the selection and the variables alone. The
+result is built as a graph in which equal objects are one part: what five aliases of `types` select in the same fragment
+is built once. A part knows how many objects and bytes it stands for, hence a result beyond a limit is refused before it
+is written, and the time taken does not grow with the repetitions in it.
+
+Directives and arguments are applied before anything is counted, so that the cost is the exact number of objects.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+import msgspec
+from graphql import (
+    GraphQLError,
+    GraphQLField,
+    GraphQLObjectType,
+    GraphQLOutputType,
+    GraphQLResolveInfo,
+    get_named_type,
+    get_nullable_type,
+    is_leaf_type,
+    is_list_type,
+    located_error,
+)
+from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
+
+from contentapi.caching import BoundedCache
+from contentapi.current import current
+from contentapi.errors import ResponseTooLarge
+from contentapi.graphql.arguments import argument_reader
+from contentapi.graphql.executor import ProjectingExecutor, RootField
+from contentapi.graphql.limits import exceeded
+
+
+class Introspection(NamedTuple):
+    """The values of an operation's introspection fields by their keys, or the error that made them impossible."""
+
+    objects: int = 0  # in the values; each costs 1
+    values: Mapping[str, bytes] = {}
+    error: GraphQLError | None = None
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.values.values()))
+
+
+# Operations that consist of introspection, by document, operation and variables. Their values do not depend on the
+# caller, and are the same until the next start.
+INTROSPECTIONS: BoundedCache[Introspection] = BoundedCache(
+    current.environment.contentapi_introspection_cache, weigh=lambda found: 1000 + found.size
+)
+
+
+class Part:
+    """A JSON value under construction: texts, and other parts between them, which several parts may share."""
+
+    __slots__ = ("objects", "pieces", "size")
+
+    def __init__(self, pieces: Sequence["bytes | Part"], objects: int) -> None:
+        self.pieces = pieces
+        self.objects: int = objects
+        self.size: int = 0
+        for piece in pieces:
+            if type(piece) is Part:
+                self.objects += piece.objects
+                self.size += piece.size
+            else:
+                self.size += len(cast("bytes", piece))
+
+    def text(self) -> bytes:
+        texts: list[bytes] = []
+        self.write(texts)
+        return b"".join(texts)
+
+    def write(self, texts: list[bytes]) -> None:
+        for piece in self.pieces:
+            if type(piece) is Part:
+                piece.write(texts)
+            else:
+                texts.append(cast("bytes", piece))
+
+
+NULL = Part([b"null"], 0)
+
+
+class SelectedField:
+    """A field of an introspection type, as the fields of one response key select it."""
+
+    def __init__(self, builder: "Builder", kind: GraphQLObjectType, key: str, details: FieldDetailsList) -> None:
+        node = details[0].node
+        self.builder = builder
+        self.details = details
+        self.key = msgspec.json.encode(key) + b":"
+        self.typename = msgspec.json.encode(kind.name) if node.name.value == "__typename" else None
+        self.field = cast("GraphQLField", builder.executor.schema.get_field(kind, node.name.value))
+        self.arguments = read_arguments(self.field, details, builder.executor)
+
+    @cached_property
+    def selection(self) -> Sequence["SelectedField"]:
+        """The fields selected of this field's value; collected when the first object needs them."""
+        return self.builder.selection_of(cast("GraphQLObjectType", get_named_type(self.field.type)), self.details)
+
+
+def read_arguments(field: GraphQLField, details: FieldDetailsList, executor: ProjectingExecutor) -> dict[str, Any]:
+    return dict(argument_reader(field, details[0].node)(executor.variable_values)) if field.args else {}
+
+
+class Builder:
+    """Builds the introspection fields of one operation, for given variables. Raises `LimitExceeded` or `GraphQLError`.
+
+    graphql-core collects the fields and resolves them; completing and writing the values is done here.
+    """
+
+    def __init__(self, executor: ProjectingExecutor) -> None:
+        self.executor = executor
+        self.selections: dict[tuple[int, ...], Sequence[SelectedField]] = {}  # by the identities of the fields
+        self.parts: dict[Any, Part] = {}  # by selection, and identity of the element of the schema
+        self.fields_selected = 0
+        self.objects_visited = 0
+        self.room = current.environment.contentapi_max_response
+
+    def build(self, root: RootField, info: GraphQLResolveInfo[Any]) -> Part:
+        arguments = root.read_arguments(self.executor.variable_values) if root.read_arguments else {}
+        self.info = info  # introspection's resolvers read the schema of it, and nothing else
+        element = cast("Any", root.field.resolve)(None, info, **arguments)
+        if element is None:
+            return NULL
+        kind = cast("GraphQLObjectType", get_named_type(root.field.type))
+        return self.object_of(element, self.selection_of(kind, root.details))
+
+    def release(self) -> None:
+        """Forget selections and parts: fields refer to their builder, and the two would keep each other in memory."""
+        self.selections.clear()
+        self.parts.clear()
+
+    def selection_of(self, kind: GraphQLObjectType, details: FieldDetailsList) -> Sequence[SelectedField]:
+        key = tuple(id(detail.node) for detail in details)
+        selection = self.selections.get(key)
+        if selection is None:
+            executor = self.executor
+            collected = collect_subfields(
+                executor.schema, executor.fragments, executor.variable_values, executor.operation, kind, details
+            )
+            groups = collected.grouped_field_set
+            self.fields_selected += len(groups)
+            require_at_most(self.fields_selected, "number of fields", "contentapi_max_fields")
+            selection = [SelectedField(self, kind, name, found) for name, found in groups.items()]
+            self.selections[key] = selection
+        return selection
+
+    def object_of(self, element: Any, selection: Sequence[SelectedField]) -> Part:
+        """Return what is selected of an element of the schema: of a type, of a field under its name, and so on."""
+        # A visit adds an object to the result, so that this also bounds the time taken for a result within the limits.
+        self.objects_visited += 1
+        require_at_most(self.objects_visited, "cost", "contentapi_max_cost")
+        identity = (element[0], id(element[1])) if type(element) is tuple else id(element)
+        key = (id(selection), identity)
+        part = self.parts.get(key)
+        if part is None:
+            pieces: list[bytes | Part] = []
+            separator = b"{"
+            for field in selection:
+                pieces += (separator, field.key, self.value_of(element, field))
+                separator = b","
+            pieces.append(b"}" if selection else b"{}")
+            part = self.parts[key] = Part(joined(pieces), 1)
+            self.room -= sum(len(piece) for piece in part.pieces if type(piece) is bytes)
+            if self.room < 0:
+                raise ResponseTooLarge(current.environment.contentapi_max_response)
+        return part
+
+    def value_of(self, element: Any, field: SelectedField) -> "bytes | Part":
+        if field.typename is not None:
+            return field.typename
+        value = cast("Any", field.field.resolve)(element, self.info, **field.arguments)
+        return self.complete(field.field.type, value, field)
+
+    def complete(self, declared: GraphQLOutputType, value: Any, field: SelectedField) -> "bytes | Part":
+        if value is None:
+            return b"null"
+        kind = get_nullable_type(declared)
+        if is_list_type(kind):
+            pieces: list[bytes | Part] = [b"["]
+            for item in value:
+                pieces += (self.complete(kind.of_type, item, field), b",")
+            pieces[-1] = b"]" if len(pieces) > 1 else b"[]"
+            return Part(joined(pieces), 0)
+        if is_leaf_type(kind):
+            return msgspec.json.encode(kind.coerce_output_value(value))
+        return self.object_of(value, field.selection)
+
+
+def joined(pieces: Iterable["bytes | Part"]) -> list["bytes | Part"]:
+    """Join the texts that follow each other, so that writing a part takes few steps."""
+    found: list[bytes | Part] = []
+    texts: list[bytes] = []
+    for piece in pieces:
+        if type(piece) is Part:
+            found += (b"".join(texts), piece)
+            texts = []
+        else:
+            texts.append(cast("bytes", piece))
+    found.append(b"".join(texts))
+    return found
+
+
+def require_at_most(counted: int, what: str, variable: str) -> None:
+    most: int = getattr(current.environment, variable)
+    if counted > most:
+        raise exceeded(what, f"{most + 1} or more", most, variable)
+
+
+def introspect(executor: ProjectingExecutor, roots: Sequence[RootField], root_type: GraphQLObjectType) -> Introspection:
+    """Return the values of introspection fields. Raises `LimitExceeded` before anything is written."""
+    builder = Builder(executor)
+    parts: dict[str, Part] = {}
+    try:
+        for root in roots:
+            info = executor.build_resolve_info(root.field, root.nodes, root_type, root.path)
+            parts[root.key] = builder.build(root, info)
+    except GraphQLError as error:  # a directive or an argument that was given null by a variable
+        return Introspection(error=located_error(error, root.nodes, root.path.as_list()))
+    finally:
+        builder.release()
+    objects = sum(part.objects for part in parts.values())
+    most_objects, most_bytes = current.environment.contentapi_max_cost, current.environment.contentapi_max_response
+    if objects > most_objects:
+        raise exceeded("cost", objects, most_objects, "contentapi_max_cost")
+    if sum(part.size for part in parts.values()) > most_bytes:
+        raise ResponseTooLarge(most_bytes)
+    return Introspection(objects, {key: part.text() for key, part in parts.items()})

@@ -1,0 +1,171 @@
+"""The largest response: refused on both transports, and a mutation whose result exceeds it is rolled back."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from django.db import connection
+from pytest_django import Settings
+
+from blog.models import Author, Post
+from contentapi.errors import ResponseTooLarge
+from contentapi.identity import Actor, Role
+from contentapi.projection.cursors import column
+from contentapi.text import json_array
+from tests.conftest import GraphQL
+from tests.contentapi.graphql.conftest import error_entry
+from tests.factories import make_actor, make_author, make_comment, make_post
+from tests.resources import ask
+
+MESSAGE = "The response's size in bytes is 1001 or more; at most 1000 is allowed (CONTENTAPI_MAX_RESPONSE)."
+BODY = "x" * 400
+CREATE = 'createPost(input: {{title: "{}", body: "{}"}}) {}'
+
+
+@pytest.fixture
+def at_most_1000(settings: Settings) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_response=1000)
+
+
+def writer() -> tuple[Actor, Author]:
+    author = make_author()
+    return make_actor(Role.AUTHOR, author=author), author
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("at_most_1000")
+@pytest.mark.parametrize(
+    "query",
+    [
+        "{ posts { id body } }",
+        "{ postsConnection { nodes: edges { node { body } } } }",
+        "{ author(id: AUTHOR) { posts { body } } }",
+        "{ author(id: AUTHOR) { name posts { author { name posts { body } } } } }",
+        "{ a: posts(limit: 1) { body } b: posts(limit: 1) { body } c: posts(limit: 1) { body } }",
+        "{ post(id: POST) { a: body b: body c: body } __typename }",
+    ],
+)
+def test_a_query_whose_response_is_too_large_is_refused_as_a_whole(gql: GraphQL, query: str) -> None:
+    author = make_author()
+    post, *_ = [make_post(author=author, body=BODY) for _ in range(3)]
+
+    answer = gql(query.replace("AUTHOR", str(author.pk)).replace("POST", str(post.pk)))
+
+    assert (answer.status, answer.body) == (400, {"errors": [error_entry(answer, "LIMIT_EXCEEDED", 400, MESSAGE)]})
+
+
+@pytest.mark.django_db
+def test_a_response_of_exactly_the_limit_is_answered_and_one_byte_more_is_not(gql: GraphQL, settings: Settings) -> None:
+    make_post(body=BODY)
+    make_post(body="é\\")
+    rows = gql("{ posts { body } }").data["posts"]
+    size = len(msgspec.json.encode(rows))
+
+    statuses = []
+    for most in (size, size - 1):
+        settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_response=most)
+        statuses.append(gql("{ posts { body } }").status)
+
+    assert statuses == [200, 400]
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("at_most_1000")
+@pytest.mark.parametrize(
+    "selection",
+    [
+        "{ a: body b: body c: body }",  # read by the statement that inserts
+        "{ author { posts { a: body b: body c: body } } }",  # read back
+        "{ a: body b: body c: body author { posts { id } } }",
+    ],
+)
+def test_a_mutation_whose_result_is_too_large_is_rolled_back(gql: GraphQL, selection: str) -> None:
+    actor, _ = writer()
+
+    answer = gql(f"mutation {{ {CREATE.format('One', BODY, selection)} }}", actor=actor)
+
+    message = f"{MESSAGE} The mutation was rolled back."
+    expected = error_entry(answer, "LIMIT_EXCEEDED", 400, message) | {"path": ["createPost"]}
+    [error] = answer.body["errors"]
+    assert (answer.status, answer.body["data"]) == (400, {"createPost": None})
+    assert {key: value for key, value in error.items() if key != "locations"} == expected
+    assert not Post.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("at_most_1000")
+def test_an_update_whose_result_is_too_large_changes_nothing(gql: GraphQL) -> None:
+    actor, author = writer()
+    post = make_post(author=author, title="Before", body=BODY)
+    for _ in range(3):
+        make_comment(post, body=BODY)
+
+    answer = gql(
+        f'mutation {{ updatePost(input: {{id: "{post.pk}", title: "After"}}) {{ title comments {{ body }} }} }}',
+        actor=actor,
+    )
+
+    assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
+    post.refresh_from_db()
+    assert post.title == "Before"
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("at_most_1000")
+def test_mutations_beside_one_whose_result_is_too_large_keep_their_results(gql: GraphQL) -> None:
+    actor, _ = writer()
+    one, two = CREATE.format("One", BODY, "{ title body }"), CREATE.format("Two", BODY, "{ a: body b: body }")
+
+    answer = gql(f"mutation {{ a: {one} b: {two} c: {CREATE.format('Three', '', '{ title }')} }}", actor=actor)
+
+    assert (answer.status, answer.codes) == (294, ["LIMIT_EXCEEDED"])
+    assert [answer.body["data"][key] is None for key in "abc"] == [False, True, False]
+    assert set(Post.objects.values_list("title", flat=True)) == {"One", "Three"}
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("at_most_1000")
+@pytest.mark.parametrize("path", ["/posts", "/posts?offset=0", "/authors/AUTHOR/posts", "/posts/POST/comments"])
+def test_a_page_that_is_too_large_is_refused(path: str) -> None:
+    author = make_author()
+    post, *_ = [make_post(author=author, body=BODY) for _ in range(3)]
+    for _ in range(3):
+        make_comment(post, body=BODY)
+
+    reply = ask("GET", path.replace("AUTHOR", str(author.pk)).replace("POST", str(post.pk)))
+
+    assert reply.failure == (400, "LIMIT_EXCEEDED", MESSAGE)
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("at_most_1000")
+def test_a_single_resource_has_any_size() -> None:
+    post = make_post(body=BODY * 3)
+
+    assert ask("GET", f"/posts/{post.pk}").body["body"] == BODY * 3
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("room", "fits"), [(None, True), (500, True), (499, False), (99, False), (0, False)])
+def test_reading_a_column_ends_where_there_is_no_more_room_and_frees_the_result(
+    room: int | None,
+    fits: bool,  # noqa: FBT001
+) -> None:
+    connection.ensure_connection()
+    raw: Any = connection.connection
+    result = raw.pgconn.exec_(b"SELECT repeat('x', 100) FROM generate_series(1, 5)")
+
+    if fits:
+        assert column(result, 0, room) == [b"x" * 100] * 5
+    else:
+        with pytest.raises(ResponseTooLarge):
+            column(result, 0, room)
+        assert result.ntuples == 0
+
+
+@pytest.mark.parametrize(
+    ("items", "array"), [([], b"[]"), ([b"{}"], b"[{}]"), ([b"1", b"2"], b"[1,2]"), ([b"1", b"2", b"3"], b"[1,2,3]")]
+)
+def test_a_json_array_is_joined_and_its_items_are_used_up(items: list[bytes], array: bytes) -> None:
+    assert json_array(items) == array
+    assert items == []
