@@ -12,6 +12,8 @@ from graphql import (
     GraphQLInputObjectType,
     GraphQLObjectType,
     GraphQLSyntaxError,
+    SchemaMetaFieldDef,
+    TypeMetaFieldDef,
     get_named_type,
     is_non_null_type,
     is_object_type,
@@ -62,12 +64,19 @@ class Grower:
         self.rng, self.posts, self.schema = rng, posts, cast("Any", SCHEMA)
         self.query: Any = SCHEMA.query_type
 
+    def fields_of(self, kind: Any) -> dict[str, Any]:
+        """Return the fields of a type; those of introspection too, at the root."""
+        introspection = {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef} if kind is self.query else {}
+        return {**kind.fields, **introspection}
+
     def first(self) -> list[list[Selection]]:
-        """Return what a person would try: the largest page, many pages, and states that are rare among many posts."""
+        """Return what a person would try: the largest page, many pages, states that are rare among many posts, and the
+        whole schema many times.
+        """
         post, author = self.schema.type_map["Post"], self.schema.type_map["Author"]
         page = Selection("posts", post, {"limit": "100"}, [self.leafy("comments", post), self.leafy("author", post)])
         many = [Selection("posts", post, {"limit": "100"}, [self.leafy("author", post)]) for _ in range(20)]
-        documents = [[page], many]
+        documents = [[page], many, [self.whole_schema() for _ in range(20)]]
         for status in self.schema.type_map["PostStatus"].values:
             title, rare = Selection("title", None, {}), {"limit": "1", "status": status}
             theirs = [Selection("author", author, {}, [Selection("posts", post, rare, [title])]) for _ in range(30)]
@@ -84,6 +93,16 @@ class Grower:
             if not is_object_type(get_named_type(it.type))
         ]
         return Selection(name, below, {}, scalars)
+
+    def whole_schema(self) -> Selection:
+        """Return every description in the schema, with the types of all fields and arguments."""
+        kind, arguments = self.schema.type_map["__Type"], self.leafy("args", self.schema.type_map["__Field"])
+        fields, reference = self.leafy("fields", kind), self.leafy("ofType", kind)
+        arguments.children.append(Selection("type", kind, {}, [reference]))
+        fields.children += [arguments, Selection("type", kind, {}, [reference])]
+        types = self.leafy("types", self.schema.type_map["__Schema"])
+        types.children.append(fields)
+        return Selection("__schema", self.schema.type_map["__Schema"], {}, [types])
 
     def fits(self, roots: list[Selection]) -> bool:
         from contentapi.errors import LimitExceeded
@@ -133,7 +152,7 @@ class Grower:
                 place.append(self.grown(parent, self.rng.randint(0, 3)))
             case _:
                 parent = self.query if place is roots else self.parent_of(roots, place)
-                chosen.arguments = self.arguments(parent.fields[chosen.name].args)
+                chosen.arguments = self.arguments(self.fields_of(parent)[chosen.name].args)
 
     def parent_of(self, roots: list[Selection], place: list[Selection]) -> Any:
         for selections in all_of(roots):
@@ -143,11 +162,12 @@ class Grower:
         return self.query
 
     def grown(self, kind: Any, depth: int) -> Selection:
+        fields = self.fields_of(kind)
         name = self.rng.choice(
-            [name for name, it in kind.fields.items() if depth > 0 or not is_object_type(get_named_type(it.type))]
-            or list(kind.fields)
+            [name for name, it in fields.items() if depth > 0 or not is_object_type(get_named_type(it.type))]
+            or list(fields)
         )
-        described = kind.fields[name]
+        described = fields[name]
         below: Any = get_named_type(described.type)
         if not is_object_type(below):
             return Selection(name, None, self.arguments(described.args))
@@ -180,4 +200,6 @@ class Grower:
             return '"2026-01-01T00:00:00Z"'
         if named.name == "Boolean":
             return self.rng.choice(("true", "false"))
+        if name == "name":  # of a type
+            return f'"{self.rng.choice(list(self.schema.type_map))}"'
         return '"tag1"' if named.name == "String" and name not in ("after", "before") else None
