@@ -7,6 +7,7 @@ environ, so that `contentapi.wsgi` can answer one without Django's request and r
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -33,11 +34,13 @@ from contentapi.graphql.errors import ErrorReport, entry
 from contentapi.graphql.limits import exceeded
 from contentapi.graphql.schema import SCHEMA
 from contentapi.negotiation import preferred_type
+from contentapi.postgresql.slots import enter_expensive_lane
 from contentapi.rates import Account
 from contentapi.requests import Reply, charges_itself
 from contentapi.text import require_storable
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
+EXPENSIVE_SHARE = 10  # an operation over this part of CONTENTAPI_MAX_COST is expensive
 SHORT = 4  # digits of a Content-Length: less than 10,000 bytes
 
 
@@ -125,8 +128,9 @@ def execute(
     body: GraphQLBody, context: RequestContext, account: Account
 ) -> tuple[dict[str, Any], int, Mapping[str, str]]:
     """Execute a request. Returns the members of the answer, its status and its headers."""
+    before_work = partial(begin_expensive_work, account)
     try:
-        operation = operation_of(SCHEMA, body.query, body.operation_name, before_work=account.charge_for_asking)
+        operation = operation_of(SCHEMA, body.query, body.operation_name, before_work=before_work)
     except DocumentRefused as refusal:
         report = ErrorReport()
         errors = [report.add(error) for error in refusal.errors]
@@ -134,10 +138,12 @@ def execute(
     variables = body.variables or {}
     cost, introspection = operation.cost.value(variables), None
     if operation.cost.has_introspection:
-        introspection = operation.introspect(variables, before_work=account.charge_for_asking)
+        introspection = operation.introspect(variables, before_work=before_work)
         cost += introspection.objects if introspection else 0
     require_affordable(cost)
     account.charge_with_asking(1 + cost // COST_OF_ONE_MORE, writes=operation.cost.writes)
+    if cost > current.environment.contentapi_max_cost // EXPENSIVE_SHARE:
+        enter_expensive_lane()
     is_hidden = current.environment.contentapi_introspection == "off"
     result = operation.execute(variables, context, hide_suggestions=is_hidden, introspection=introspection)
     members: dict[str, Any] = {"data": result.data}
@@ -152,6 +158,12 @@ def execute(
     if any(value is not None for value in (result.data or {}).values()):
         return members, PARTIAL_SUCCESS, {}
     return members, report.worst.status, report.worst.headers
+
+
+def begin_expensive_work(account: Account) -> None:
+    """Charge a request whose document must be parsed, or its introspection counted, before it takes the time."""
+    account.charge_for_asking()
+    enter_expensive_lane()
 
 
 def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Reply:
