@@ -24,6 +24,7 @@ from contentapi.errors import (
     NotAcceptable,
     NotFound,
     RateLimited,
+    ResponseTooLarge,
     TooLarge,
     Unauthenticated,
     Unavailable,
@@ -37,6 +38,7 @@ from tests.factories import make_user
 TABLE = [
     (Malformed("No."), 400, "BAD_REQUEST"),
     (LimitExceeded("No."), 400, "LIMIT_EXCEEDED"),
+    (ResponseTooLarge(1), 400, "LIMIT_EXCEEDED"),
     (Unauthenticated("No."), 401, "UNAUTHENTICATED"),
     (Forbidden("No."), 403, "FORBIDDEN"),
     (NotFound("No."), 404, "NOT_FOUND"),

@@ -17,9 +17,14 @@ JSON = "Content-Type: application/json\r\n"
 QUERY = b'{"query": "{ __typename }"}'
 
 
-@pytest.fixture(params=["granian", "gunicorn"])
-def run(request: pytest.FixtureRequest, checkout: Checkout) -> Run:
-    return checkout.run(f"SERVER={request.param}", port=free_port()).wait_until_ready()
+@pytest.fixture(params=["granian", "gunicorn"], scope="module")
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """A server that all tests of this module share: they leave it as it was."""
+    checkout = Checkout(tmp_path_factory.mktemp("connections") / "a checkout")
+    run = checkout.run(f"SERVER={request.param}", port=free_port())
+    yield run.wait_until_ready()
+    run.interrupt()
+    checkout.kill_everything()
 
 
 class Connection:

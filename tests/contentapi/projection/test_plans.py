@@ -134,7 +134,17 @@ def test_a_window_is_read_from_the_index_of_its_order() -> None:
             assert all("Limit" in {below["Node Type"] for below in nodes(node)} for node in sorts)
 
 
-@pytest.mark.parametrize("asker", ["anonymous", "author", "operator"])
+@pytest.mark.usefixtures("shelves")
+def test_posts_of_a_hidden_state_are_not_searched_for_the_anonymous() -> None:
+    document = "{ posts { author { posts(status: scheduled) { id } } } }"
+    [(statement, parameters)] = run(document, actor=ASKERS["anonymous"]).statements
+
+    plan = generic_plan(statement, parameters)
+
+    assert "false" in {node.get("One-Time Filter") for node in plan}
+
+
+@pytest.mark.parametrize("asker", ["author", "operator"])
 @pytest.mark.usefixtures("shelves")
 def test_an_authors_posts_of_a_rare_state_are_found_without_reading_the_others(asker: str) -> None:
     document = "{ posts { author { posts(status: scheduled) { id } } } }"
