@@ -31,6 +31,9 @@ RANDOM = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
 WANTED_KEY = "Set it to an RSA key in PEM, the same for every process: openssl genrsa 2048"
 
 
+MAX_CONNECTIONS = 64  # of the workers of a host, by default: PostgreSQL accepts 100 by its own default
+
+
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
     """The variables by their lower-case names. Sizes are in bytes, times in milliseconds."""
 
@@ -75,7 +78,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_server_threads: Count = 128
     contentapi_statement_cache: Count = 1024 * 1024
     contentapi_statement_timeout: Count = 5000
-    contentapi_threads: Count = 4
+    contentapi_threads: Count = 16
     contentapi_trusted_proxies: Proxies = 0
     contentapi_var: str = ""
 
@@ -108,6 +111,9 @@ def read(variables: Mapping[str, str]) -> tuple[Environment, list[Problem]]:
                 )
             )
     environment = Environment(**values)
+    if "contentapi_threads" not in values:
+        threads = max(4, min(16, MAX_CONNECTIONS // environment.web_concurrency))
+        environment = msgspec.structs.replace(environment, contentapi_threads=threads)
     problems += [*database_problems(environment), *key_problems(environment), *redis_problems(environment)]
     return environment, problems
 

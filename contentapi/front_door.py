@@ -23,14 +23,15 @@ from django.utils.http import parse_header_parameters
 
 from contentapi.caching import BoundedCache
 from contentapi.current import current
-from contentapi.errors import PARTIAL_SUCCESS, ApiError
+from contentapi.errors import PARTIAL_SUCCESS, ApiError, from_exception
 from contentapi.failure_log import log_failure, record_error
 from contentapi.graphql.view import respond, respond_with_error
 from contentapi.origins import is_our_host
 from contentapi.postgresql.threads import look_after_connections
-from contentapi.rates import UNMETERED
+from contentapi.rates import UNMETERED, Account
 from contentapi.requests import Reply, current_request_id, new_request_id
 from contentapi.rest.failures import failure
+from contentapi.rest.markers import VERSION
 from contentapi.routes import Routes
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class FrontDoor:
 
     def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
         answer = self.responder(environ) if is_eligible(environ) else None
-        if answer is None:
+        shared = self.headers_for(environ.get("HTTP_ORIGIN")) if answer else None
+        if answer is None or shared is None:
             return self.django(environ, start_response)
         request_id = new_request_id()
         token = current_request_id.set(request_id)
@@ -82,7 +84,6 @@ class FrontDoor:
                 log_failure(environ, status)
         finally:
             current_request_id.reset(token)
-        shared = self.headers_for(environ["HTTP_ORIGIN"]) if "HTTP_ORIGIN" in environ else self.headers
         start_response(REASONS.get(status) or f"{status} Unknown", merge_headers(headers, shared, request_id))
         return [body]
 
@@ -91,24 +92,37 @@ class FrontDoor:
         request_id = new_request_id()
         token = current_request_id.set(request_id)
         try:
+            account = Account(environ)
+            refusal = account.refusal()
+            worst = error if refusal is None else from_exception(refusal)
             if environ["PATH_INFO"] == PATH:
-                reply = respond_with_error(environ, error)
+                reply = respond_with_error(environ, worst)
             else:
-                answer = failure(error, environ.get("HTTP_ACCEPT", ""))
-                reply = Reply(answer.status, {**answer.headers, "Content-Length": str(len(answer.body))}, answer.body)
-            record_error(error)
+                answer = failure(worst, environ.get("HTTP_ACCEPT", ""))
+                own = {**answer.headers, "Cache-Control": "no-store", "Content-Length": str(len(answer.body))}
+                reply = Reply(answer.status, {**own, "X-API-Version": VERSION}, answer.body)
+            record_error(worst)
             log_failure(environ, reply.status)
         finally:
             current_request_id.reset(token)
-        shared = self.headers_by_origin.get(environ.get("HTTP_ORIGIN")) or self.headers
-        start_response(REASONS[reply.status], merge_headers(reply.headers, shared, request_id))
+        shared = (self.headers_for(environ.get("HTTP_ORIGIN")) if is_eligible(environ) else None) or self.headers
+        headers = {**account.headers, **reply.headers}
+        start_response(REASONS[reply.status], merge_headers(headers, shared, request_id))
         return [reply.body]
 
-    def headers_for(self, origin: str) -> dict[str, str]:
-        """Return the headers that Django's middleware adds for an `Origin`. They are learned once for each."""
+    def headers_for(self, origin: str | None) -> dict[str, str] | None:
+        """Return the headers that Django's middleware adds for an `Origin`, learned once for each.
+
+        None if they could not be learned: the request then goes through Django.
+        """
+        if origin is None:
+            return self.headers
         headers = self.headers_by_origin.get(origin)
         if headers is None:
-            headers = middleware_headers(self.django, origin)
+            try:
+                headers = middleware_headers(self.django, origin)
+            except RuntimeError:
+                return None
             self.headers_by_origin.put(origin, headers)
         return headers
 

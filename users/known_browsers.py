@@ -2,7 +2,7 @@
 
 Somebody who guesses an account's password from many addresses uses up the account's limit. A known browser does not
 count against that limit, so the guesser cannot lock the account's owner out. The cookie is not a credential: it only
-chooses which login limit applies.
+chooses which login limit applies. A new password makes every browser unknown again.
 """
 
 import secrets
@@ -12,25 +12,28 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.crypto import salted_hmac
 
+from users.models import User
+
 COOKIE = "known_browser"
 LIFETIME = 180 * 24 * 3600  # seconds
+MAX_ACCOUNTS = 5  # of one browser, which people may share
 SALT = "users.known_browsers"
 
 
-def find_known_browser(request: HttpRequest, account: str) -> str | None:
-    """Return the id of the browser if this account has logged in with it before, otherwise None."""
-    try:
-        browser, digest = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=LIFETIME)
-    except signing.BadSignature:
-        return None
-    return browser if digest == account_digest(account) else None
+def find_known_browser(request: HttpRequest, user: User) -> str | None:
+    """Return the id of the browser if this user has logged in with it before, otherwise None."""
+    browser, digests = read_cookie(request)
+    return browser if account_digest(user) in digests else None
 
 
-def remember_browser(response: HttpResponseBase, account: str) -> None:
-    """Set the cookie that makes a browser known to an account that has just logged in."""
+def remember_browser(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
+    """Set the cookie that makes a browser known to a user who has just logged in."""
+    browser, digests = read_cookie(request)
+    digest = account_digest(user)
+    latest = [digest, *(other for other in digests if other != digest)][:MAX_ACCOUNTS]
     response.set_cookie(
         COOKIE,
-        signing.dumps([secrets.token_hex(16), account_digest(account)], salt=SALT),
+        signing.dumps([browser or secrets.token_hex(16), latest], salt=SALT),
         max_age=LIFETIME,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
@@ -38,6 +41,15 @@ def remember_browser(response: HttpResponseBase, account: str) -> None:
     )
 
 
-def account_digest(account: str) -> str:
-    """Return a digest of the account's email, so that the cookie does not reveal the email."""
-    return salted_hmac(SALT, account, algorithm="sha256").hexdigest()
+def read_cookie(request: HttpRequest) -> tuple[str, list[str]]:
+    """Return the id of the browser and the digests of its accounts; both are empty without a cookie of ours."""
+    try:
+        browser, digests = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=LIFETIME)
+    except signing.BadSignature:
+        return "", []
+    return browser, digests
+
+
+def account_digest(user: User) -> str:
+    """Return a digest of the account and its password's hash, so that the cookie reveals neither."""
+    return salted_hmac(SALT, f"{user.pk}|{user.get_session_auth_hash()}", algorithm="sha256").hexdigest()

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth.views import LoginView, LogoutView
@@ -13,8 +13,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from contentapi import rates
 from contentapi.addresses import client_address
 from contentapi.errors import RateLimited
+from contentapi.text import is_storable
 from users.known_browsers import find_known_browser, remember_browser
-from users.models import MAX_EMAIL
+from users.models import MAX_EMAIL, User
 from users.pages import page
 
 
@@ -29,30 +30,41 @@ def throttled(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
     def guarded(request: HttpRequest, *arguments: Any, **options: Any) -> HttpResponseBase:
         if request.method != "POST":
             return view(request, *arguments, **options)
-        account = account_in(request)
         try:
-            reservation = rates.Reservation(limits_of(request, account))
+            reservation = rates.Reservation(limits_of(request))
         except RateLimited as error:
             return refuse(request, error)
         response = view(request, *arguments, **options)
         if response.status_code == HTTPStatus.FOUND:  # a refused login shows the form again
             reservation.refund()
-            remember_browser(response, account)
+            remember_browser(request, response, cast("User", request.user))
         return response
 
     return guarded
 
 
-def limits_of(request: HttpRequest, account: str) -> dict[rates.Limit, str]:
+def limits_of(request: HttpRequest) -> dict[rates.Limit, str]:
     """Return the limits of an attempt, each with the key that it is counted by.
 
     A known browser is counted by itself alone: nobody else can use up its limit.
     """
-    browser = find_known_browser(request, account)
+    email = request.POST.get("username", "")[:MAX_EMAIL]
+    user = find_user(email)
+    account = email.lower() if user is None else f"user:{user.pk}"
+    browser = None if user is None else find_known_browser(request, user)
     if browser is not None:
         return {rates.LOGIN: f"{browser}|{account}"}
     address = client_address(request.META)
     return {rates.LOGIN: f"{address}|{account}", rates.LOGIN_ADDRESS: address, rates.LOGIN_ACCOUNT: account}
+
+
+def find_user(email: str) -> User | None:
+    """Return the user whom Django's login form would find by an email, in whatever way it is written."""
+    written = unicodedata.normalize("NFKC", email).strip()
+    try:
+        return User.objects.get_by_natural_key(written) if is_storable(written) else None
+    except User.DoesNotExist:
+        return None
 
 
 def refuse(request: HttpRequest, error: RateLimited) -> HttpResponse:
@@ -61,12 +73,6 @@ def refuse(request: HttpRequest, error: RateLimited) -> HttpResponse:
     for name, value in error.headers.items():
         response[name] = value
     return response
-
-
-def account_in(request: HttpRequest) -> str:
-    """Return the account that an attempt is for, as one key for every spelling of its email."""
-    email = unicodedata.normalize("NFKC", request.POST.get("username", ""))  # as Django's form reads it
-    return email.strip().lower()[:MAX_EMAIL]
 
 
 class Login(LoginView):

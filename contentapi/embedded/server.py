@@ -79,7 +79,7 @@ class EmbeddedServer:
                 return self._becomes_ready(RESTART_PATIENCE)
         except TimeoutError:
             return False
-        except SystemExit as error:
+        except (SystemExit, OSError) as error:
             self._no_restart_before = time.monotonic() + RESTART_PAUSE
             LOG.error("The embedded PostgreSQL cannot be started again: %r", str(error))  # noqa: TRY400 - in one line
             return False

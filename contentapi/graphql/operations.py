@@ -6,6 +6,7 @@ the root fields (variables' types, fields collected, each looked up) would take 
 
 from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, NoReturn, cast
 
 import msgspec
@@ -43,6 +44,7 @@ from contentapi.graphql.limits import INTROSPECTION
 from contentapi.graphql.projections import projection_of
 
 MAX_ERRORS = 50  # of variables
+MAX_KEY = 200  # characters of variables
 
 
 def no_async_work(*_: Any) -> NoReturn:
@@ -61,6 +63,11 @@ class Fragments:
         nodes = [node for node in document.definitions if isinstance(node, FragmentDefinitionNode)]
         self.definitions = {node.name.value: node for node in nodes}
         self.details = {node.name.value: FragmentDetails(node) for node in nodes}
+
+
+def is_small(values: VariableValues) -> bool:
+    """Return whether variables may be part of a cache's key, which does not count in the cache's weight."""
+    return sum(len(value) for value in values.coerced.values() if isinstance(value, str)) <= MAX_KEY
 
 
 class Operation:
@@ -142,7 +149,7 @@ class Operation:
         if isinstance(values, list):
             return None
         # Variables of introspection fields and of directives are strings and booleans, so that the key can be hashed.
-        is_cacheable = self.cost.is_only_introspection
+        is_cacheable = self.cost.is_only_introspection and is_small(values)
         key = self.introspection_key(values) if is_cacheable else None
         found = INTROSPECTIONS.get(key) if is_cacheable else None
         if found is None:
@@ -159,8 +166,13 @@ class Operation:
         return found
 
     def introspection_key(self, values: VariableValues) -> Hashable:
+        return self.schema, self.digest, tuple(values.coerced.items())
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The SHA-256 of the document, and the operation's position in it: the document itself may be long."""
         source, position = place_of(self.node)
-        return self.schema, source.body, position, tuple(values.coerced.items())
+        return sha256(f"{position} {source.body}".encode()).digest()
 
     @cached_property
     def executor(self) -> ProjectingExecutor:

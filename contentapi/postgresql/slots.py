@@ -4,8 +4,8 @@ A server thread that waits for a slow client costs little memory; a database con
 So a thread leases a slot when it has a complete request, and returns it with the response. Django's live test server
 lends connections to its threads in the same way.
 
-At most half of the slots serve expensive requests, so that the other requests always find one soon. A request that
-turns out to be expensive while it runs calls `enter_expensive_lane`.
+At most an eighth of the slots, but at least one, serves expensive requests, so that the others find a slot soon. A
+request that turns out to be expensive while it runs calls `enter_expensive_lane`.
 """
 
 from collections import deque
@@ -17,6 +17,8 @@ from django.db import connections
 
 from contentapi.errors import Unavailable
 from contentapi.postgresql.threads import look_after_connections, use_connections
+
+MAX_WAITING_EXPENSIVE = 32  # requests: each of them occupies a thread
 
 Wrappers = dict[str, Any]  # Django's database wrappers, by their aliases
 
@@ -30,14 +32,14 @@ class Lease:
     is_expensive: bool = False
 
 
-class OfThisThread(local):
+class ThreadState(local):
     """The current lease of a thread, and the connections that are installed in it. They stay until others come."""
 
     lease: Lease | None = None
     installed: Wrappers | None = None
 
 
-THREAD = OfThisThread()
+THREAD = ThreadState()
 
 
 class Waiter:
@@ -62,7 +64,7 @@ class ConnectionSlots:
         self.unused = size  # slots whose wrappers do not exist yet: they belong to the process that serves
         self.idle: list[Wrappers] = []
         self.waiting: deque[Waiter] = deque()
-        self.unused_expensive = max(1, size // 2)
+        self.unused_expensive = max(1, size // 8)
         self.waiting_expensive: deque[Waiter] = deque()
         self.lock = Lock()
 
@@ -120,6 +122,9 @@ class ConnectionSlots:
                 self.unused_expensive -= 1
                 lease.is_expensive = True
                 return
+            if len(self.waiting_expensive) >= MAX_WAITING_EXPENSIVE:
+                raise Unavailable
+            uninstall()  # before another thread gets the connections
             waiter = Waiter()
             self.waiting_expensive.append(waiter)
             self.hand_on(wrappers)

@@ -38,6 +38,8 @@ def filter_by_union(rows: QuerySet[M], conditions: Sequence[Q]) -> QuerySet[M]:
     united = rows.filter(UnionCondition(reduce(or_, conditions), output_field=BooleanField()))
     query = united.query
     alias = query.get_initial_alias()
+    if isinstance(query.alias_map[alias], UnionTable):
+        raise TypeError("These rows are a union already: the conditions of one of the two would be lost.")
     query.alias_map[alias] = UnionTable(query.alias_map[alias].table_name, alias, branches)
     return united
 

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, connections
 
 from contentapi.errors import Unavailable
-from contentapi.postgresql.slots import ConnectionSlots, Lease, enter_expensive_lane, uninstall
+from contentapi.postgresql.slots import MAX_WAITING_EXPENSIVE, ConnectionSlots, Lease, enter_expensive_lane, uninstall
 from contentapi.postgresql.threads import connection_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -158,15 +158,15 @@ def run_expensive(slots: ConnectionSlots, work: Callable[[], Any]) -> Any:
         slots.release(lease)
 
 
-def test_expensive_requests_leave_half_of_the_slots_to_others() -> None:
-    slots = ConnectionSlots(4, patience=5)
+def test_expensive_requests_leave_most_slots_to_others() -> None:
+    slots = ConnectionSlots(16, patience=5)
     go_on = Event()
 
     with ThreadPoolExecutor(8) as threads:
         expensive = [threads.submit(run_expensive, slots, go_on.wait) for _ in range(6)]
         while len(slots.waiting_expensive) < 4:
             time.sleep(0.001)
-        others = [slots.acquire(), slots.acquire()]
+        others = [slots.acquire() for _ in range(14)]
         is_full = not slots.idle and not slots.unused
         for lease in others:
             slots.release(lease)
@@ -174,11 +174,11 @@ def test_expensive_requests_leave_half_of_the_slots_to_others() -> None:
 
     assert is_full
     assert [request.result() for request in expensive] == [True] * 6
-    assert (len(slots.idle), slots.unused_expensive) == (4, 2)
+    assert (len(slots.idle), slots.unused_expensive) == (16, 2)
 
 
-def test_no_more_expensive_requests_run_at_a_time_than_half_of_the_slots() -> None:
-    slots = ConnectionSlots(4, patience=5)
+def test_no_more_expensive_requests_run_at_a_time_than_an_eighth_of_the_slots() -> None:
+    slots = ConnectionSlots(16, patience=5)
     running, most, lock = 0, 0, Lock()
 
     def work() -> int:
@@ -196,7 +196,7 @@ def test_no_more_expensive_requests_run_at_a_time_than_half_of_the_slots() -> No
         done = sum(threads.map(lambda _: run_expensive(slots, work), range(48)))
 
     assert (done, most) == (48, 2)
-    assert (len(slots.idle) + slots.unused, slots.unused_expensive) == (4, 2)
+    assert (len(slots.idle) + slots.unused, slots.unused_expensive) == (16, 2)
     for wrappers in slots.idle:
         wrappers["default"].close()
 
@@ -206,12 +206,36 @@ def test_an_expensive_request_that_waits_too_long_fails_and_leaves_no_slot_behin
     held = slots.acquire()
     enter_expensive_lane()
 
-    with ThreadPoolExecutor(1) as threads, pytest.raises(Unavailable):
-        threads.submit(run_expensive, slots, int).result()
+    def run() -> list[Any]:
+        with pytest.raises(Unavailable):
+            run_expensive(slots, int)
+        return list(connections.all(initialized_only=True))
 
+    with ThreadPoolExecutor(1) as threads:
+        left = threads.submit(run).result()
+
+    assert left == []  # another thread may have the connections by now
     assert not slots.waiting_expensive
     slots.release(held)
     assert (len(slots.idle) + slots.unused, slots.unused_expensive) == (2, 1)
+
+
+def test_expensive_requests_beyond_the_queue_are_refused_at_once() -> None:
+    slots = ConnectionSlots(64, patience=5)
+    slots.unused_expensive = 0
+
+    with ThreadPoolExecutor(MAX_WAITING_EXPENSIVE) as threads:
+        waiting = [threads.submit(run_expensive, slots, int) for _ in range(MAX_WAITING_EXPENSIVE)]
+        while len(slots.waiting_expensive) < MAX_WAITING_EXPENSIVE:
+            time.sleep(0.001)
+        with pytest.raises(Unavailable):
+            run_expensive(slots, int)
+        expensive = slots.acquire()
+        expensive.is_expensive = True
+        slots.release(expensive)
+
+    assert [request.result() for request in waiting] == [0] * MAX_WAITING_EXPENSIVE
+    assert not slots.waiting_expensive
 
 
 def test_outside_of_a_server_nothing_is_held_back() -> None:

@@ -136,7 +136,7 @@ def test_headers_of_proxies_have_no_effect_when_a_client_sends_them(run: Run) ->
     spoofed = [[read(run, path, {name: value}) for path in paths] for name, value in SPOOFED.items()]
 
     assert [status for status, _, _ in plain] == [200, 302, 200, 200, 200]
-    assert json.loads(plain[3][2])["issuer"] == f"http://localhost:{run.port}" or "localhost" in plain[3][2]
+    assert json.loads(plain[3][2])["issuer"].startswith("http://localhost")
     assert spoofed == [plain] * len(SPOOFED)
 
 

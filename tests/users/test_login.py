@@ -1,5 +1,6 @@
 """Logging in at the admin's page and at the one for applications' users."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -13,6 +14,7 @@ from pytest_django import Settings
 
 from contentapi import settings as project
 from tests.users.oauth.flow import PASSWORD, Browser, make_member
+from users.models import User
 
 pytestmark = pytest.mark.django_db
 
@@ -133,6 +135,44 @@ def test_a_known_browser_is_known_to_its_account_only(settings: Settings) -> Non
     attempts = [post(browser, other.email, "wrong") for _ in range(2)]
 
     assert attempts == [200, 429]
+
+
+def test_a_browser_stays_known_to_the_accounts_that_share_it(settings: Settings) -> None:
+    limit(settings, login_account="1/hour")
+    one, other, browser = make_member(), make_member(), Client()
+    for user in (one, other):
+        post(browser, user.email, PASSWORD)
+        browser.cookies.pop("sessionid")
+    attempt("/oauth/login", one.email)
+
+    assert attempt("/oauth/login", one.email, PASSWORD) == 429
+    assert post(browser, one.email, PASSWORD) == 302
+
+
+def test_a_new_password_makes_every_browser_unknown(settings: Settings) -> None:
+    limit(settings, login_account="1/hour")
+    user, browser = make_member(), Client()
+    post(browser, user.email, PASSWORD)
+    browser.cookies.pop("sessionid")
+    user.set_password("another long passphrase")
+    user.save()
+
+    attempts = [post(browser, user.email, "wrong") for _ in range(2)]
+
+    assert attempts == [200, 429]
+
+
+@pytest.mark.parametrize("written", [str.upper, lambda email: email.replace("i", "İ"), lambda email: f" {email} "])
+def test_another_spelling_of_an_email_does_not_get_a_limit_of_its_own(
+    settings: Settings, written: Callable[[str], str]
+) -> None:
+    limit(settings, login_account="1/hour")
+    user = make_member()
+    attempt("/oauth/login", user.email)
+
+    is_same_account = User.objects.with_email(written(user.email).strip()).exists()
+
+    assert attempt("/oauth/login", written(user.email), PASSWORD) == (429 if is_same_account else 200)
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "W10:1vX:x", "\0"])

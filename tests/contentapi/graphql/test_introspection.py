@@ -406,3 +406,14 @@ def test_an_operation_with_data_is_not_kept() -> None:
     introspected(SCHEMA, "{ __schema { queryType { name } } post(id: 1) { id } }")
 
     assert INTROSPECTIONS.weight == 0
+
+
+def test_an_operation_with_long_variables_is_not_kept() -> None:
+    """The variables are part of the key, and only the result counts in the cache's weight."""
+    INTROSPECTIONS.clear()
+    document = "query Q($name: String!) { __type(name: $name) { name } }"
+
+    found = operation_of(SCHEMA, document, None).introspect({"name": "x" * 10_000})
+
+    assert found is not None
+    assert INTROSPECTIONS.weight == 0
