@@ -62,7 +62,7 @@ class ConnectionSlots:
     def __init__(self, size: int, *, patience: float) -> None:
         self.patience = patience
         self.unused = size  # slots whose wrappers do not exist yet: they belong to the process that serves
-        self.idle: list[Wrappers] = []
+        self.idle: dict[int, Wrappers] = {}  # by identity
         self.waiting: deque[Waiter] = deque()
         self.unused_expensive = max(1, size // 8)
         self.waiting_expensive: deque[Waiter] = deque()
@@ -72,8 +72,8 @@ class ConnectionSlots:
         """Lease a slot: this thread's `django.db.connections` are the slot's from now on. Raises `Unavailable`."""
         waiter = None
         with self.lock:
-            if self.idle:
-                wrappers = self.idle.pop()
+            if self.idle:  # the one that this thread used last needs no installation
+                wrappers = self.idle.pop(id(THREAD.installed), None) or self.idle.popitem()[1]
             elif self.unused:
                 self.unused -= 1
                 wrappers = make_wrappers()
@@ -113,7 +113,7 @@ class ConnectionSlots:
         if self.waiting:
             hand_over(wrappers, self.waiting)
         else:
-            self.idle.append(wrappers)
+            self.idle[id(wrappers)] = wrappers
 
     def move_to_expensive(self, lease: Lease, wrappers: Wrappers) -> None:
         """Make a lease expensive. While there are too many of these, it waits without a slot. Raises `Unavailable`."""

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def slots() -> Iterator[ConnectionSlots]:
     slots = ConnectionSlots(2, patience=5)
     yield slots
-    for wrappers in slots.idle:
+    for wrappers in slots.idle.values():
         for wrapper in wrappers.values():
             wrapper.close()
 
@@ -197,7 +197,7 @@ def test_no_more_expensive_requests_run_at_a_time_than_an_eighth_of_the_slots() 
 
     assert (done, most) == (48, 2)
     assert (len(slots.idle) + slots.unused, slots.unused_expensive) == (16, 2)
-    for wrappers in slots.idle:
+    for wrappers in slots.idle.values():
         wrappers["default"].close()
 
 
