@@ -23,5 +23,6 @@ application = CompleteRequests(front_door, front_door.refuse, slots=current.envi
 gc.collect()
 gc.freeze()  # what is loaded by now stays: the collector need not look at it again, nor a forked worker copy it
 gc.set_threshold(10_000, 20, 20)  # a request leaves little garbage in cycles, so look for it less often
-# A thread that computes for long hands the interpreter over ten times as often as by default, so that others wait less.
-sys.setswitchinterval(0.0005)
+# A thread that computes for long lets others run every millisecond, not every five. Measured with `make hostile`: with
+# five, an expensive request delays each of the few times at which a cheap one needs the interpreter.
+sys.setswitchinterval(0.001)
