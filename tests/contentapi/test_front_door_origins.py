@@ -66,8 +66,14 @@ def with_origin(request: dict[str, Any], origin: str | None) -> dict[str, Any]:
     return request_environ if origin is None else {**request_environ, "HTTP_ORIGIN": origin}
 
 
-@pytest.mark.parametrize("request_name", REQUESTS)
-@pytest.mark.parametrize("configuration", SETTINGS)
+@pytest.mark.parametrize(
+    ("configuration", "request_name"),
+    [
+        *((configuration, "a query") for configuration in SETTINGS),
+        *((configuration, "a resource") for configuration in SETTINGS),
+        *(("an allow-list", name) for name in REQUESTS if name not in ("a query", "a resource")),
+    ],
+)
 def test_fast_path_and_django_respond_equally_to_every_origin(
     settings: Settings, configuration: str, request_name: str
 ) -> None:

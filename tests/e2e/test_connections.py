@@ -1,6 +1,7 @@
 """HTTP connections on the wire, on both servers: what a client sends to one request must not affect another."""
 
 import json
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -152,3 +153,22 @@ def test_a_forwarded_address_does_not_give_a_client_a_rate_limit_of_its_own(run:
 
     client.close()
     assert len(set(remaining)) > 1
+
+
+def test_an_absolute_target_of_another_host_is_refused_by_gunicorn_only(run: Run, connection: Connection) -> None:
+    """granian does not pass the target's host on: `Host`, which is checked, decides there (README, "Connections")."""
+    response = connection.send("GET http://elsewhere.invalid/posts HTTP/1.1\r\nHost: localhost\r\n")
+
+    assert response.status == (400 if "gunicorn" in run.printed else 200)
+
+
+def test_a_header_name_with_an_underscore_is_dropped_by_gunicorn_only(run: Run, connection: Connection) -> None:
+    """WSGI cannot tell it from the name with a hyphen, and granian passes it on (README, "Connections")."""
+    key = re.search(r"API key +(\S+)", run.printed)
+    assert key
+    head = f"POST /graphql HTTP/1.1\r\nHost: localhost\r\n{JSON}X_API_Key: {key[1]}\r\n"
+
+    response = connection.send(head, b'{"query": "{ viewer { role } }"}')
+
+    viewer = None if "gunicorn" in run.printed else {"role": "admin"}
+    assert json.loads(response.content) == {"data": {"viewer": viewer}}  # type: ignore[attr-defined]
