@@ -2,7 +2,7 @@
 
 Introspection reads the schema and nothing else, so its result follows from the selection and the variables alone. The
 result is built as a graph in which equal objects are one part: what five aliases of `types` select in the same fragment
-is built once. A part knows how many objects and bytes it stands for, hence a result beyond a limit is refused before it
+is built once. A part knows the number of its objects and bytes, so that a result beyond a limit is refused before it
 is written, and the time taken does not grow with the repetitions in it.
 
 Directives and arguments are applied before anything is counted, so that the cost is the exact number of objects.

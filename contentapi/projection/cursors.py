@@ -71,7 +71,7 @@ def executed(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, p
 def column(result: PGresult, number: int, room: int | None = None) -> list[bytes]:
     """Return the values in a column. NULL is JSON's.
 
-    Raises `ResponseTooLarge` as soon as the values have more bytes than there is room for; None stands for no limit.
+    Raises `ResponseTooLarge` as soon as the values have more bytes than there is room for; None means no limit.
     """
     if room is None:
         return [result.get_value(row, number) or b"null" for row in range(result.ntuples)]
