@@ -96,7 +96,7 @@ def told(text: str) -> Any:
 
 
 def test_whatever_comes_for_a_body_is_answered_in_order(checkout: Checkout) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run("SERVER=gunicorn", port=free_port()).wait_until_ready()
 
     answers = {case: ask(run, sent.content) for case, sent in CASES.items()}
 

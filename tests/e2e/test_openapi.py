@@ -21,7 +21,7 @@ AS_MANY_AS_THEY_LIKE = dict.fromkeys(
 
 @pytest.mark.parametrize("asker", ["anonymous", "author", "admin"])
 def test_no_request_gets_an_answer_that_is_not_described(asker: str, checkout: Checkout, tmp_path: Path) -> None:
-    run = checkout.run(port=free_port(), **AS_MANY_AS_THEY_LIKE).wait_until_ready()
+    run = checkout.run("SERVER=gunicorn", port=free_port(), **AS_MANY_AS_THEY_LIKE).wait_until_ready()
     user_id, key = ("", "") if asker == "anonymous" else credential(checkout, run, asker)
 
     fuzzing = subprocess.run(
