@@ -166,7 +166,7 @@ class Many(ProjectedField):
 
     `rows(queryset, actor, **arguments)` narrows and orders the related rows; its keyword-only parameters are the SDL's
     arguments, None where no value is given, but for `limit`, which every such list has, with the SDL's default. It is
-    given parameters in place of the values, except of an enum's members, and of the actor's id.
+    given parameters for the actor's id and for all values but the members of enums.
     """
 
     def __init__(self, relation: str, rows: Callable[..., QuerySet[Any]]) -> None:
