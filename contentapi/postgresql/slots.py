@@ -4,8 +4,10 @@ A server thread that waits for a slow client costs little memory; a database con
 So a thread leases a slot when it has a complete request, and returns it with the response. Django's live test server
 lends connections to its threads in the same way.
 
-At most an eighth of the slots, but at least one, serves expensive requests, so that the others find a slot soon. A
-request that turns out to be expensive while it runs calls `enter_expensive_lane`.
+Expensive requests leave most slots to the others. A request that has a document to parse and validate, which takes
+only the processor, calls `enter_preparation_lane`: one request of a process does so at a time. A request that turns out
+to be expensive calls `enter_expensive_lane`: at most an eighth of the slots, but at least one, serves those. The lanes
+are separate so that a cheap request with a new document does not wait for an expensive statement.
 """
 
 from collections import deque
@@ -18,9 +20,29 @@ from django.db import connections
 from contentapi.errors import Unavailable
 from contentapi.postgresql.threads import look_after_connections, use_connections
 
-MAX_WAITING_EXPENSIVE = 32  # requests: each of them occupies a thread
+MAX_WAITING = 32  # requests that wait for a lane: each of them occupies a thread
 
 Wrappers = dict[str, Any]  # Django's database wrappers, by their aliases
+
+
+class Waiter:
+    """A thread that waits for a slot or for a lane. `ready` is released when it is its turn."""
+
+    __slots__ = ("is_served", "ready", "wrappers")
+
+    def __init__(self) -> None:
+        self.is_served = False
+        self.wrappers: Wrappers | None = None
+        self.ready = Lock()
+        self.ready.acquire()
+
+
+class Lane:
+    """A permission for at most `size` requests at a time, first come, first served."""
+
+    def __init__(self, size: int) -> None:
+        self.unused = size
+        self.waiting: deque[Waiter] = deque()
 
 
 @dataclass(slots=True)
@@ -29,7 +51,7 @@ class Lease:
 
     slots: "ConnectionSlots"
     wrappers: Wrappers | None = None
-    is_expensive: bool = False
+    lane: Lane | None = None
 
 
 class ThreadState(local):
@@ -42,21 +64,10 @@ class ThreadState(local):
 THREAD = ThreadState()
 
 
-class Waiter:
-    """A thread that waits for a slot. `ready` is released when `wrappers` has arrived."""
-
-    __slots__ = ("ready", "wrappers")
-
-    def __init__(self) -> None:
-        self.wrappers: Wrappers | None = None
-        self.ready = Lock()
-        self.ready.acquire()
-
-
 class ConnectionSlots:
     """At most `size` sets of connections, leased to one thread each, first come, first served.
 
-    `patience` is how many seconds a thread waits for a slot before its request fails as `Unavailable`.
+    `patience` is how many seconds a thread waits for a slot or a lane before its request fails as `Unavailable`.
     """
 
     def __init__(self, size: int, *, patience: float) -> None:
@@ -64,12 +75,17 @@ class ConnectionSlots:
         self.unused = size  # slots whose wrappers do not exist yet: they belong to the process that serves
         self.idle: dict[int, Wrappers] = {}  # by identity
         self.waiting: deque[Waiter] = deque()
-        self.unused_expensive = max(1, size // 8)
-        self.waiting_expensive: deque[Waiter] = deque()
+        self.preparation = Lane(1)
+        self.expensive = Lane(max(1, size // 8))
         self.lock = Lock()
 
     def acquire(self) -> Lease:
         """Lease a slot: this thread's `django.db.connections` are the slot's from now on. Raises `Unavailable`."""
+        lease = THREAD.lease = Lease(self, self.take())
+        return lease
+
+    def take(self) -> Wrappers:
+        """Take a slot's connections and install them in this thread. Raises `Unavailable`."""
         waiter = None
         with self.lock:
             if self.idle:  # the one that this thread used last needs no installation
@@ -81,74 +97,87 @@ class ConnectionSlots:
                 waiter = Waiter()
                 self.waiting.append(waiter)
         if waiter is not None:
-            wrappers = self.wait(waiter, self.waiting)
+            wrappers = self.wait(waiter, self.waiting).wrappers or {}
         if THREAD.installed is not wrappers:
             install(wrappers)
-        lease = THREAD.lease = Lease(self, wrappers)
-        return lease
+        return wrappers
 
-    def wait(self, waiter: Waiter, queue: deque[Waiter]) -> Wrappers:
+    def wait(self, waiter: Waiter, queue: deque[Waiter]) -> Waiter:
         waiter.ready.acquire(timeout=self.patience)
         with self.lock:
-            if waiter.wrappers is None:
+            if not waiter.is_served:
                 queue.remove(waiter)
                 raise Unavailable
-            return waiter.wrappers
+            return waiter
 
     def release(self, lease: Lease) -> None:
-        """Return a slot: an expensive request's to the next expensive one, else to the thread that waits longest."""
+        """Return a slot, to the thread that has waited longest, and leave the lane."""
         THREAD.lease = None
         wrappers, lease.wrappers = lease.wrappers, None
-        if wrappers is None:  # the request failed while it waited for another slot
-            return
         with self.lock:
-            if lease.is_expensive:
-                if self.waiting_expensive:
-                    hand_over(wrappers, self.waiting_expensive)
-                    return
-                self.unused_expensive += 1
-            self.hand_on(wrappers)
+            self.leave_lane(lease)
+            if wrappers is not None:  # otherwise the request failed while it waited for another slot
+                self.hand_on(wrappers)
 
     def hand_on(self, wrappers: Wrappers) -> None:
         if self.waiting:
-            hand_over(wrappers, self.waiting)
+            self.waiting[0].wrappers = wrappers
+            serve_first(self.waiting)
         else:
             self.idle[id(wrappers)] = wrappers
 
-    def move_to_expensive(self, lease: Lease, wrappers: Wrappers) -> None:
-        """Make a lease expensive. While there are too many of these, it waits without a slot. Raises `Unavailable`."""
+    def leave_lane(self, lease: Lease) -> None:
+        lane, lease.lane = lease.lane, None
+        if lane is None:
+            return
+        if lane.waiting:
+            serve_first(lane.waiting)
+        else:
+            lane.unused += 1
+
+    def enter_lane(self, lease: Lease, lane: Lane) -> None:
+        """Move a lease to a lane. While the lane is full, the request waits without a slot. Raises `Unavailable`."""
         with self.lock:
-            if self.unused_expensive:
-                self.unused_expensive -= 1
-                lease.is_expensive = True
+            self.leave_lane(lease)
+            if lane.unused:
+                lane.unused -= 1
+                lease.lane = lane
                 return
-            if len(self.waiting_expensive) >= MAX_WAITING_EXPENSIVE:
+            if len(lane.waiting) >= MAX_WAITING:
                 raise Unavailable
-            uninstall()  # before another thread gets the connections
             waiter = Waiter()
-            self.waiting_expensive.append(waiter)
-            self.hand_on(wrappers)
-            lease.wrappers = None
-        lease.wrappers = self.wait(waiter, self.waiting_expensive)
-        lease.is_expensive = True
-        install(lease.wrappers)
+            lane.waiting.append(waiter)
+            if lease.wrappers is not None:
+                uninstall()  # before another thread gets the connections
+                self.hand_on(lease.wrappers)
+                lease.wrappers = None
+        self.wait(waiter, lane.waiting)
+        lease.lane = lane
+        lease.wrappers = self.take()
         look_after_connections()
 
 
-def enter_expensive_lane() -> None:
-    """Let the current request go on only among the few expensive ones.
+def enter_preparation_lane() -> None:
+    """Let the current request go on only as the one that parses and validates a document.
 
     Call this before the work, outside of a transaction. Outside of a server, and called again, it does nothing.
     Raises `Unavailable`.
     """
     lease = THREAD.lease
-    if lease is not None and lease.wrappers is not None and not lease.is_expensive:
-        lease.slots.move_to_expensive(lease, lease.wrappers)
+    if lease is not None and lease.lane is None:
+        lease.slots.enter_lane(lease, lease.slots.preparation)
 
 
-def hand_over(wrappers: Wrappers, queue: deque[Waiter]) -> None:
+def enter_expensive_lane() -> None:
+    """Let the current request go on only among the few expensive ones, under the conditions above."""
+    lease = THREAD.lease
+    if lease is not None and lease.lane is not lease.slots.expensive:
+        lease.slots.enter_lane(lease, lease.slots.expensive)
+
+
+def serve_first(queue: deque[Waiter]) -> None:
     waiter = queue.popleft()
-    waiter.wrappers = wrappers
+    waiter.is_served = True
     waiter.ready.release()
 
 

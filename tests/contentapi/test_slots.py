@@ -10,7 +10,14 @@ import pytest
 from django.db import connection, connections
 
 from contentapi.errors import Unavailable
-from contentapi.postgresql.slots import MAX_WAITING_EXPENSIVE, ConnectionSlots, Lease, enter_expensive_lane, uninstall
+from contentapi.postgresql.slots import (
+    MAX_WAITING,
+    ConnectionSlots,
+    Lease,
+    enter_expensive_lane,
+    enter_preparation_lane,
+    uninstall,
+)
 from contentapi.postgresql.threads import connection_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -164,7 +171,7 @@ def test_expensive_requests_leave_most_slots_to_others() -> None:
 
     with ThreadPoolExecutor(8) as threads:
         expensive = [threads.submit(run_expensive, slots, go_on.wait) for _ in range(6)]
-        while len(slots.waiting_expensive) < 4:
+        while len(slots.expensive.waiting) < 4:
             time.sleep(0.001)
         others = [slots.acquire() for _ in range(14)]
         is_full = not slots.idle and not slots.unused
@@ -174,7 +181,7 @@ def test_expensive_requests_leave_most_slots_to_others() -> None:
 
     assert is_full
     assert [request.result() for request in expensive] == [True] * 6
-    assert (len(slots.idle), slots.unused_expensive) == (16, 2)
+    assert (len(slots.idle), slots.expensive.unused) == (16, 2)
 
 
 def test_no_more_expensive_requests_run_at_a_time_than_an_eighth_of_the_slots() -> None:
@@ -196,7 +203,7 @@ def test_no_more_expensive_requests_run_at_a_time_than_an_eighth_of_the_slots() 
         done = sum(threads.map(lambda _: run_expensive(slots, work), range(48)))
 
     assert (done, most) == (48, 2)
-    assert (len(slots.idle) + slots.unused, slots.unused_expensive) == (16, 2)
+    assert (len(slots.idle) + slots.unused, slots.expensive.unused) == (16, 2)
     for wrappers in slots.idle.values():
         wrappers["default"].close()
 
@@ -215,27 +222,81 @@ def test_an_expensive_request_that_waits_too_long_fails_and_leaves_no_slot_behin
         left = threads.submit(run).result()
 
     assert left == []  # another thread may have the connections by now
-    assert not slots.waiting_expensive
+    assert not slots.expensive.waiting
     slots.release(held)
-    assert (len(slots.idle) + slots.unused, slots.unused_expensive) == (2, 1)
+    assert (len(slots.idle) + slots.unused, slots.expensive.unused) == (2, 1)
 
 
 def test_expensive_requests_beyond_the_queue_are_refused_at_once() -> None:
     slots = ConnectionSlots(64, patience=5)
-    slots.unused_expensive = 0
+    slots.expensive.unused = 0
 
-    with ThreadPoolExecutor(MAX_WAITING_EXPENSIVE) as threads:
-        waiting = [threads.submit(run_expensive, slots, int) for _ in range(MAX_WAITING_EXPENSIVE)]
-        while len(slots.waiting_expensive) < MAX_WAITING_EXPENSIVE:
+    with ThreadPoolExecutor(MAX_WAITING) as threads:
+        waiting = [threads.submit(run_expensive, slots, int) for _ in range(MAX_WAITING)]
+        while len(slots.expensive.waiting) < MAX_WAITING:
             time.sleep(0.001)
         with pytest.raises(Unavailable):
             run_expensive(slots, int)
         expensive = slots.acquire()
-        expensive.is_expensive = True
+        expensive.lane = slots.expensive
         slots.release(expensive)
 
-    assert [request.result() for request in waiting] == [0] * MAX_WAITING_EXPENSIVE
-    assert not slots.waiting_expensive
+    assert [request.result() for request in waiting] == [0] * MAX_WAITING
+    assert not slots.expensive.waiting
+
+
+def test_a_request_with_a_new_document_does_not_wait_for_expensive_ones() -> None:
+    slots = ConnectionSlots(8, patience=5)
+    go_on = Event()
+
+    def prepare() -> bool:
+        lease = slots.acquire()
+        try:
+            enter_preparation_lane()
+            return True
+        finally:
+            slots.release(lease)
+
+    with ThreadPoolExecutor(4) as threads:
+        expensive = [threads.submit(run_expensive, slots, go_on.wait) for _ in range(3)]
+        while len(slots.expensive.waiting) < 2:
+            time.sleep(0.001)
+        is_prepared = threads.submit(prepare).result(timeout=5)
+        go_on.set()
+
+    assert is_prepared
+    assert [request.result() for request in expensive] == [True] * 3
+    assert (slots.preparation.unused, slots.expensive.unused) == (1, 1)
+
+
+def test_an_expensive_request_with_a_new_document_leaves_the_preparation_to_the_next() -> None:
+    slots = ConnectionSlots(8, patience=5)
+    running, most, lock = 0, 0, Lock()
+
+    def run(_: int) -> int:
+        nonlocal running, most
+        lease = slots.acquire()
+        try:
+            enter_preparation_lane()
+            with lock:
+                running += 1
+                most = max(most, running)
+            time.sleep(0.002)
+            with lock:
+                running -= 1
+            enter_expensive_lane()
+            enter_preparation_lane()  # an expensive request stays in its lane
+            assert lease.lane is slots.expensive
+            return 1
+        finally:
+            slots.release(lease)
+
+    with ThreadPoolExecutor(12) as threads:
+        done = sum(threads.map(run, range(60)))
+
+    assert (done, most) == (60, 1)
+    assert (slots.preparation.unused, slots.expensive.unused) == (1, 1)
+    assert len(slots.idle) + slots.unused == 8
 
 
 def test_outside_of_a_server_nothing_is_held_back() -> None:
