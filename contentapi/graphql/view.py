@@ -128,7 +128,7 @@ def execute(
     body: GraphQLBody, context: RequestContext, account: Account
 ) -> tuple[dict[str, Any], int, Mapping[str, str]]:
     """Execute a request. Returns the members of the answer, its status and its headers."""
-    before_work = partial(begin_preparation, account)
+    before_work = partial(begin_preparation, account, len(body.query))
     try:
         operation = operation_of(SCHEMA, body.query, body.operation_name, before_work=before_work)
     except DocumentRefused as refusal:
@@ -160,11 +160,11 @@ def execute(
     return members, report.worst.status, report.worst.headers
 
 
-def begin_preparation(account: Account) -> None:
+def begin_preparation(account: Account, length: int) -> None:
     """Charge a request whose document must be parsed, or its introspection counted, before it takes the time."""
     account.charge_for_asking()
     if account.is_metered:  # the server's own request, which learns headers, is part of another request
-        enter_preparation_lane()
+        enter_preparation_lane(length)
 
 
 def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Reply:

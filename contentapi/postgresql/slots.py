@@ -5,9 +5,10 @@ So a thread leases a slot when it has a complete request, and returns it with th
 lends connections to its threads in the same way.
 
 Expensive requests leave most slots to the others. A request that has a document to parse and validate, which takes
-only the processor, calls `enter_preparation_lane`: one request of a process does so at a time. A request that turns out
-to be expensive calls `enter_expensive_lane`: at most an eighth of the slots, but at least one, serves those. The lanes
-are separate so that a cheap request with a new document does not wait for an expensive statement.
+only the processor, calls `enter_preparation_lane`: one request of a process does so at a time, short documents before
+long ones. A request that turns out to be expensive calls `enter_expensive_lane`: at most an eighth of the slots, but at
+least one, serves those. The lanes are separate so that a cheap request with a new document does not wait for an
+expensive statement.
 """
 
 from collections import deque
@@ -28,9 +29,10 @@ Wrappers = dict[str, Any]  # Django's database wrappers, by their aliases
 class Waiter:
     """A thread that waits for a slot or for a lane. `ready` is released when it is its turn."""
 
-    __slots__ = ("is_served", "ready", "wrappers")
+    __slots__ = ("is_served", "ready", "size", "wrappers")
 
-    def __init__(self) -> None:
+    def __init__(self, size: int = 0) -> None:
+        self.size = size
         self.is_served = False
         self.wrappers: Wrappers | None = None
         self.ready = Lock()
@@ -38,11 +40,15 @@ class Waiter:
 
 
 class Lane:
-    """A permission for at most `size` requests at a time, first come, first served."""
+    """A permission for at most `size` requests at a time; the smallest work first, then first come, first served."""
 
     def __init__(self, size: int) -> None:
         self.unused = size
         self.waiting: deque[Waiter] = deque()
+
+    def add(self, waiter: Waiter) -> None:
+        place = sum(other.size <= waiter.size for other in self.waiting)
+        self.waiting.insert(place, waiter)
 
 
 @dataclass(slots=True)
@@ -135,8 +141,11 @@ class ConnectionSlots:
         else:
             lane.unused += 1
 
-    def enter_lane(self, lease: Lease, lane: Lane) -> None:
-        """Move a lease to a lane. While the lane is full, the request waits without a slot. Raises `Unavailable`."""
+    def enter_lane(self, lease: Lease, lane: Lane, size: int = 0) -> None:
+        """Move a lease to a lane, for work of this size. While the lane is full, the request waits without a slot.
+
+        Raises `Unavailable`.
+        """
         with self.lock:
             self.leave_lane(lease)
             if lane.unused:
@@ -145,8 +154,8 @@ class ConnectionSlots:
                 return
             if len(lane.waiting) >= MAX_WAITING:
                 raise Unavailable
-            waiter = Waiter()
-            lane.waiting.append(waiter)
+            waiter = Waiter(size)
+            lane.add(waiter)
             if lease.wrappers is not None:
                 uninstall()  # before another thread gets the connections
                 self.hand_on(lease.wrappers)
@@ -157,15 +166,15 @@ class ConnectionSlots:
         look_after_connections()
 
 
-def enter_preparation_lane() -> None:
-    """Let the current request go on only as the one that parses and validates a document.
+def enter_preparation_lane(length: int) -> None:
+    """Let the current request go on only as the one that parses and validates a document of this length.
 
     Call this before the work, outside of a transaction. Outside of a server, and called again, it does nothing.
     Raises `Unavailable`.
     """
     lease = THREAD.lease
     if lease is not None and lease.lane is None:
-        lease.slots.enter_lane(lease, lease.slots.preparation)
+        lease.slots.enter_lane(lease, lease.slots.preparation, length)
 
 
 def enter_expensive_lane() -> None:

@@ -252,7 +252,7 @@ def test_a_request_with_a_new_document_does_not_wait_for_expensive_ones() -> Non
     def prepare() -> bool:
         lease = slots.acquire()
         try:
-            enter_preparation_lane()
+            enter_preparation_lane(100)
             return True
         finally:
             slots.release(lease)
@@ -277,7 +277,7 @@ def test_an_expensive_request_with_a_new_document_leaves_the_preparation_to_the_
         nonlocal running, most
         lease = slots.acquire()
         try:
-            enter_preparation_lane()
+            enter_preparation_lane(100)
             with lock:
                 running += 1
                 most = max(most, running)
@@ -285,7 +285,7 @@ def test_an_expensive_request_with_a_new_document_leaves_the_preparation_to_the_
             with lock:
                 running -= 1
             enter_expensive_lane()
-            enter_preparation_lane()  # an expensive request stays in its lane
+            enter_preparation_lane(100)  # an expensive request stays in its lane
             assert lease.lane is slots.expensive
             return 1
         finally:
@@ -297,6 +297,28 @@ def test_an_expensive_request_with_a_new_document_leaves_the_preparation_to_the_
     assert (done, most) == (60, 1)
     assert (slots.preparation.unused, slots.expensive.unused) == (1, 1)
     assert len(slots.idle) + slots.unused == 8
+
+
+def test_short_documents_are_prepared_before_long_ones() -> None:
+    slots = ConnectionSlots(8, patience=5)
+    first = slots.acquire()
+    enter_preparation_lane(1)
+    order: list[int] = []
+
+    def prepare(length: int) -> None:
+        lease = slots.acquire()
+        enter_preparation_lane(length)
+        order.append(length)
+        slots.release(lease)
+
+    with ThreadPoolExecutor(5) as threads:
+        for number, length in enumerate([9000, 200, 9000, 50, 200]):
+            threads.submit(prepare, length)
+            while len(slots.preparation.waiting) <= number:
+                time.sleep(0.001)
+        slots.release(first)
+
+    assert order == [50, 200, 200, 9000, 9000]
 
 
 def test_outside_of_a_server_nothing_is_held_back() -> None:
