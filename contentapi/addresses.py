@@ -5,7 +5,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Any
 
-from contentapi.current import current
+from contentapi.conf import current
 
 UNKNOWN = "unknown"
 

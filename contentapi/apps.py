@@ -5,4 +5,4 @@ class ContentApiConfig(AppConfig):
     name = "contentapi"
 
     def ready(self) -> None:
-        from contentapi import checks  # noqa: F401 - registers them
+        from contentapi.conf import checks  # noqa: F401 - registers them

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 from django.utils.http import parse_header_parameters
 
-from contentapi.current import current
+from contentapi.conf import current
 from contentapi.errors import Malformed, TooLarge, UnsupportedMediaType
 
 JSON = "application/json"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from contentapi.current import current
+from contentapi.conf import current
 from contentapi.errors import Unavailable
 from contentapi.postgresql.slots import ConnectionSlots, uninstall
 

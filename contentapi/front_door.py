@@ -22,7 +22,7 @@ from django.urls import get_resolver
 from django.utils.http import parse_header_parameters
 
 from contentapi.caching import BoundedCache
-from contentapi.current import current
+from contentapi.conf import current
 from contentapi.errors import PARTIAL_SUCCESS, ApiError, from_exception
 from contentapi.failure_log import log_failure, record_error
 from contentapi.graphql.view import respond, respond_with_error

@@ -16,9 +16,9 @@ from typing import Protocol
 
 from django.core.exceptions import ImproperlyConfigured
 
-from contentapi.current import current
+from contentapi.conf import current
+from contentapi.conf.secret_files import kept
 from contentapi.jwt import LEEWAY, LONGEST_LIFE, Key, KeyProblem
-from contentapi.kept import kept
 
 PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
 LOOK_EVERY = 5.0  # seconds between looks into the folder

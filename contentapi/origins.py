@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from django.http.request import split_domain_port, validate_host
 
-from contentapi.current import current
+from contentapi.conf import current
 
 ORIGIN = re.compile(r"https?://(?P<host>[^/?#@\s]+)")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Model, QuerySet
 
-from contentapi.current import current
+from contentapi.conf import current
 from contentapi.errors import NotFound
 from contentapi.identity import Actor
 from contentapi.pagination import Page, paged

@@ -1,4 +1,4 @@
-"""Django's settings, from `contentapi.environment`. DATABASE_URL unset: everything this checkout needs lies in var/."""
+"""Django's settings. Without DATABASE_URL, everything that this checkout needs is in var/."""
 
 import os
 import secrets
@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from contentapi import environment
+from contentapi.conf import environment
+from contentapi.conf.secret_files import kept
 from contentapi.identity import SCOPE_MEANINGS
-from contentapi.kept import kept
 
 ENVIRONMENT, ENVIRONMENT_PROBLEMS = environment.read(os.environ)
 

@@ -11,9 +11,9 @@ from django.core.wsgi import get_wsgi_application
 
 django_application = get_wsgi_application()
 
-from contentapi.checks import require_sound_environment  # noqa: E402
 from contentapi.complete_requests import CompleteRequests  # noqa: E402
-from contentapi.current import current  # noqa: E402
+from contentapi.conf import current  # noqa: E402
+from contentapi.conf.checks import require_sound_environment  # noqa: E402
 from contentapi.front_door import FrontDoor  # noqa: E402
 
 require_sound_environment()

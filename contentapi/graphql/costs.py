@@ -39,7 +39,7 @@ from graphql import (
     is_list_type,
 )
 
-from contentapi.current import current
+from contentapi.conf import current
 from contentapi.graphql.limits import ENDLESS, INTROSPECTION, exceeded, name_of
 from contentapi.graphql.projections import default_of
 from contentapi.pagination import DEFAULT_PAGE

@@ -28,7 +28,7 @@ from graphql.validation.rules import overlapping_fields_can_be_merged
 from graphql.validation.rules.max_introspection_depth_rule import MAX_LIST_DEPTH
 
 from contentapi.caching import BoundedCache
-from contentapi.current import current
+from contentapi.conf import current
 from contentapi.errors import LimitExceeded
 from contentapi.graphql.costs import measure
 from contentapi.graphql.errors import ValidationFailed

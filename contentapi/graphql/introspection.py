@@ -28,7 +28,7 @@ from graphql import (
 from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 
 from contentapi.caching import BoundedCache
-from contentapi.current import current
+from contentapi.conf import current
 from contentapi.errors import ResponseTooLarge
 from contentapi.graphql.arguments import argument_reader
 from contentapi.graphql.executor import ProjectingExecutor, RootField

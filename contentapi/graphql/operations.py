@@ -33,8 +33,8 @@ from graphql.execution.get_variable_signature import GraphQLVariableSignature, g
 from graphql.execution.values import VariableValues, VariableValueSource
 from graphql.pyutils import Path
 
+from contentapi.conf import current
 from contentapi.context import RequestContext
-from contentapi.current import current
 from contentapi.graphql.arguments import argument_reader
 from contentapi.graphql.costs import OperationCost
 from contentapi.graphql.executor import ProjectingExecutor, RootField, place_of, selection_place

@@ -16,8 +16,8 @@ from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.admission import identified
 from contentapi.bodies import JSON, decode, has_numbered_characters, is_json, read_bytes
+from contentapi.conf import current
 from contentapi.context import RequestContext
-from contentapi.current import current
 from contentapi.errors import (
     PARTIAL_SUCCESS,
     ApiError,

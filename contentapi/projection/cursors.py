@@ -17,7 +17,7 @@ from psycopg.errors import error_from_result
 from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
-from contentapi.current import current
+from contentapi.conf import current
 from contentapi.errors import ResponseTooLarge
 from contentapi.postgresql.threads import connection_of
 

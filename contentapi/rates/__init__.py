@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from contentapi.addresses import client_address
-from contentapi.current import current
+from contentapi.conf import current
 from contentapi.errors import RateLimited
 from contentapi.identity import Actor
 from contentapi.rates.counters import Counter, InThisProcess, Shared

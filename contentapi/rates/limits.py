@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from limits import RateLimitItem, parse
 
-from contentapi.current import current
+from contentapi.conf import current
 
 NAMES = ("anonymous", "authenticated", "writes", "tokens", "login", "login_address", "login_account")
 VARIABLES = {name: f"contentapi_rate_{name}" for name in NAMES}

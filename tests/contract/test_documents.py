@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from packaging.requirements import Requirement
 
-from contentapi.environment import Environment
+from contentapi.conf.environment import Environment
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.signals import setting_changed
 
 if TYPE_CHECKING:
-    from contentapi.environment import Environment
+    from contentapi.conf.environment import Environment
 
 
 class Current:

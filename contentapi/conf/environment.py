@@ -1,7 +1,7 @@
 """Every environment variable of an operator: its type, its default, and what is wrong with its value.
 
 A wrong value never stops the reading: it is recorded as a `Problem`, its default is used, and the system
-checks (`contentapi.checks`) report all problems at once, each naming its variable and what to do.
+checks (`contentapi.conf.checks`) report all problems at once, each naming its variable and what to do.
 """
 
 import os

@@ -4,7 +4,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from contentapi.environment import Environment, Words, database_parameters, read
+from contentapi.conf.environment import Environment, Words, database_parameters, read
 from contentapi.jwt import Key
 
 WRONG_RATES = [

@@ -4,8 +4,8 @@ import pytest
 from django.core.checks import run_checks
 from pytest_django import Settings
 
-from contentapi import environment
-from contentapi.checks import ENVIRONMENT_TAG, require_sound_environment
+from contentapi.conf import environment
+from contentapi.conf.checks import ENVIRONMENT_TAG, require_sound_environment
 
 SAMPLES = {
     "PORT": "http",

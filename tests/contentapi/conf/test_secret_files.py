@@ -9,11 +9,11 @@ from threading import Barrier
 import pytest
 from django.conf import settings
 
-from contentapi.kept import keep, kept
+from contentapi.conf.secret_files import keep, kept
 
 PROGRAM = """
 import pathlib, secrets, sys
-from contentapi.kept import kept
+from contentapi.conf.secret_files import kept
 sys.stdin.readline()
 print(kept(pathlib.Path(sys.argv[1]), secrets.token_hex))
 """
