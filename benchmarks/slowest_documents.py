@@ -105,7 +105,7 @@ class Grower:
         return Selection("__schema", self.schema.type_map["__Schema"], {}, [types])
 
     def fits(self, roots: list[Selection]) -> bool:
-        from contentapi.errors import LimitExceeded
+        from contentapi.core.errors import LimitExceeded
         from contentapi.graphql.costs import measure, require_affordable
         from contentapi.graphql.limits import require_within_limits, sizes_of
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from blog import services
 from blog.models import MAX_TAG, MAX_TAGS, Author, Comment, Post, PostSource, PostStatus
-from contentapi.errors import ApiError
+from contentapi.core.errors import ApiError
 from users.authentication import from_session
 
 MOVING = {"status", "publish_at"}

@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 from blog import front_matter
 from blog.front_matter import MarkdownPost
 from blog.models import Post, PostStatus
-from contentapi import policy
-from contentapi.identity import Actor
+from contentapi.core import policy
+from contentapi.core.identity import Actor
 
 AT_ONCE = 500  # posts in memory
 

@@ -15,7 +15,7 @@ import tomli_w
 import yaml
 
 from blog.models import PostStatus
-from contentapi.text import is_storable
+from contentapi.core.text import is_storable
 
 FENCES = {"+++": "TOML", "---": "YAML"}
 DATE_IN_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?=[-_. T]|$)")

@@ -13,10 +13,10 @@ from django.utils import timezone
 from blog import front_matter, services
 from blog.front_matter import BadFile, MarkdownPost
 from blog.models import MAX_NAME, Author, Post, PostSource, PostStatus
-from contentapi import policy
-from contentapi.errors import Invalid
-from contentapi.identity import Actor
-from contentapi.text import is_storable
+from contentapi.core import policy
+from contentapi.core.errors import Invalid
+from contentapi.core.identity import Actor
+from contentapi.core.text import is_storable
 
 SUFFIXES = (".md", ".markdown")
 NO_AUTHOR = "Unknown author"

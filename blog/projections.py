@@ -6,8 +6,8 @@ from django.db.models import Case, Expression, Q, QuerySet, Value, When
 from django.db.models.functions import NullIf
 
 from blog.models import Author, Comment, CommentQuerySet, Post, PostQuerySet, PostStatus
-from contentapi import policy
-from contentapi.identity import Actor
+from contentapi.core import policy
+from contentapi.core.identity import Actor
 from contentapi.projection import (
     Computed,
     Connection,

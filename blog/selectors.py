@@ -9,10 +9,10 @@ from django.db.models import Q, QuerySet
 
 from blog.models import MAX_TAG, Author, Comment, Post, PostStatus
 from blog.projections import NEWEST_FIRST, OLDEST_FIRST, filter_visible
-from contentapi import policy
-from contentapi.errors import Malformed
-from contentapi.identity import Actor
-from contentapi.pagination import Position, asked_window, parse_id, require_page_size
+from contentapi.core import policy
+from contentapi.core.errors import Malformed
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import Position, asked_window, parse_id, require_page_size
 from contentapi.projection import Connected, Order, PreparedQuery, by_shape
 
 

@@ -14,12 +14,12 @@ from django.utils import timezone
 
 from blog import selectors
 from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostStatus
-from contentapi import policy
-from contentapi.errors import Conflict, Invalid, NotFound, Unauthenticated
-from contentapi.identity import Actor
-from contentapi.pagination import parse_id
+from contentapi.core import policy
+from contentapi.core.entity_tags import UNCHANGING, Expected, require_version
+from contentapi.core.errors import Conflict, Invalid, NotFound, Unauthenticated
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
 from contentapi.projection import PreparedInsert, Returning
-from contentapi.versions import UNCHANGING, Expected, require_version
 
 POSTS = PreparedInsert(Post, requiring="author")
 MOVES: dict[str, set[PostStatus]] = {

@@ -8,7 +8,7 @@ import msgspec
 from django.utils.http import parse_header_parameters
 
 from contentapi.conf import current
-from contentapi.errors import Malformed, TooLarge, UnsupportedMediaType
+from contentapi.core.errors import Malformed, TooLarge, UnsupportedMediaType
 
 JSON = "application/json"
 VALUE = msgspec.json.Decoder()

@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from contentapi.conf import current
-from contentapi.errors import Unavailable
+from contentapi.core.errors import Unavailable
 from contentapi.postgresql.slots import ConnectionSlots, uninstall
 
 if TYPE_CHECKING:

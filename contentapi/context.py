@@ -2,7 +2,7 @@
 
 from typing import NotRequired, TypedDict
 
-from contentapi.identity import Actor
+from contentapi.core.identity import Actor
 from contentapi.projection import Returning
 
 

@@ -11,8 +11,8 @@ from blog import services as blog
 from blog.importing import Outcome, SourceFile
 from blog.models import PostSource
 from contentapi.conf.secret_files import keep, kept
-from contentapi.errors import Unauthenticated
-from contentapi.identity import OPERATOR, ROLE_SCOPES, Actor, Role
+from contentapi.core.errors import Unauthenticated
+from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role
 from orders import services as orders
 from orders.models import Order
 from users import services as users

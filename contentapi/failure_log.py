@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
 
-from contentapi.errors import PARTIAL_SUCCESS, ApiError, Internal
+from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Internal
 from contentapi.requests import current_request_id
 
 LOG = logging.getLogger("contentapi.requests")

@@ -21,9 +21,9 @@ from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.urls import get_resolver
 from django.utils.http import parse_header_parameters
 
-from contentapi.caching import BoundedCache
 from contentapi.conf import current
-from contentapi.errors import PARTIAL_SUCCESS, ApiError, from_exception
+from contentapi.core.caching import BoundedCache
+from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, from_exception
 from contentapi.failure_log import log_failure, record_error
 from contentapi.graphql.view import respond, respond_with_error
 from contentapi.origins import is_our_host

@@ -23,8 +23,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from jose import jwk, jws
 from jose.exceptions import JOSEError
 
-from contentapi.caching import BoundedCache
-from contentapi.text import is_storable
+from contentapi.core.caching import BoundedCache
+from contentapi.core.text import is_storable
 
 MAX_TOKEN = 8 * 1024  # characters
 SHORTEST_SECRET = 32  # bytes

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from contentapi.errors import RateLimited
+from contentapi.core.errors import RateLimited
 from contentapi.failure_log import log_failure
 from contentapi.rates import Account
 from contentapi.requests import current_request_id, new_request_id

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from contentapi.errors import MethodNotAllowed
+from contentapi.core.errors import MethodNotAllowed
 from contentapi.rest import accept_of, error_response
 from contentapi.rest.conditions import is_known
 

@@ -9,11 +9,11 @@ from typing import Any
 from django.db.models import Model, QuerySet
 
 from contentapi.conf import current
-from contentapi.errors import NotFound
-from contentapi.identity import Actor
-from contentapi.pagination import Page, paged
+from contentapi.core.entity_tags import UNCHANGING, Rendered, tagged
+from contentapi.core.errors import NotFound
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import Page, paged
 from contentapi.projection import Projection, Reading, Selected, project, row_of
-from contentapi.versions import UNCHANGING, Rendered, tagged
 
 VERSION = Selected("version", "version")
 
@@ -66,7 +66,7 @@ class Representation:
         return self.one(row_of(instance, actor), actor)
 
     def page(self, rows: QuerySet[Any], page: Page, actor: Actor, *, within: QuerySet[Any] | None = None) -> Rendered:
-        """Return a page of rows, as `contentapi.pagination.paged` does, of a limited size."""
+        """Return a page of rows, as `contentapi.core.pagination.paged` does, of a limited size."""
         room = current.environment.contentapi_max_response
         return paged(rows, page, lambda window: self.each(window, actor, room), within=within)
 

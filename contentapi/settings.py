@@ -8,7 +8,7 @@ from typing import Any
 
 from contentapi.conf import environment
 from contentapi.conf.secret_files import kept
-from contentapi.identity import SCOPE_MEANINGS
+from contentapi.core.identity import SCOPE_MEANINGS
 
 ENVIRONMENT, ENVIRONMENT_PROBLEMS = environment.read(os.environ)
 

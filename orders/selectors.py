@@ -2,10 +2,10 @@
 
 from django.db.models import QuerySet
 
-from contentapi import policy
-from contentapi.errors import Conflict, NotFound
-from contentapi.identity import Actor
-from contentapi.pagination import Position, parse_id
+from contentapi.core import policy
+from contentapi.core.errors import Conflict, NotFound
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import Position, parse_id
 from contentapi.projection import by_shape
 from orders.models import ON_THE_WAY, Order, OrderStatus
 

@@ -11,11 +11,11 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
-from contentapi import policy
-from contentapi.errors import Conflict, Invalid, NotFound, Unauthenticated
-from contentapi.identity import Actor
-from contentapi.text import require_storable
-from contentapi.versions import Expected, require_version
+from contentapi.core import policy
+from contentapi.core.entity_tags import Expected, require_version
+from contentapi.core.errors import Conflict, Invalid, NotFound, Unauthenticated
+from contentapi.core.identity import Actor
+from contentapi.core.text import require_storable
 from orders import selectors
 from orders.models import LARGEST_TOTAL, MAX_TRACKING, SMALLEST_TOTAL, Order, OrderStatus
 

@@ -8,10 +8,10 @@ import msgspec
 from django.db.models import QuerySet
 from msgspec import UNSET, UnsetType
 
-from contentapi.identity import Actor
-from contentapi.pagination import paged
+from contentapi.core.entity_tags import Rendered, tagged
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import paged
 from contentapi.rest import Answer, Asked, Body, Nothing, Resource, created, no_content, ok
-from contentapi.versions import Rendered, tagged
 from orders import selectors, services
 from orders.models import Order
 

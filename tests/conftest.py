@@ -10,7 +10,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client
 
 from contentapi import rates
-from contentapi.identity import Actor
+from contentapi.core.identity import Actor
 from tests.redis_server import RedisServer
 from users import services
 from users.models import User

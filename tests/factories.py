@@ -4,7 +4,7 @@ from itertools import count
 from typing import Any
 
 from blog.models import Author, Comment, Post, PostStatus
-from contentapi.identity import ROLE_SCOPES, Actor, Role, Scope
+from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from orders.models import Order
 from users.models import User
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.test import Client
 
-from contentapi.identity import Actor
+from contentapi.core.identity import Actor
 from tests.conftest import api_key_of
 
 

@@ -12,8 +12,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from contentapi import rates
 from contentapi.addresses import client_address
-from contentapi.errors import RateLimited
-from contentapi.text import is_storable
+from contentapi.core.errors import RateLimited
+from contentapi.core.text import is_storable
 from users.known_browsers import find_known_browser, remember_browser
 from users.models import MAX_EMAIL, User
 from users.pages import page

@@ -11,7 +11,7 @@ from django.db.models import Q, Value
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from contentapi.identity import Role, Scope
+from contentapi.core.identity import Role, Scope
 from contentapi.jwt import LEEWAY
 
 MAX_NAME = 150

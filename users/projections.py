@@ -4,7 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db.models import CharField, Expression, Value
 from django.db.models.functions import Cast
 
-from contentapi.identity import Actor, Role, Scope
+from contentapi.core.identity import Actor, Role, Scope
 from contentapi.projection import Computed, Itself, One, Projection
 from users.models import User
 

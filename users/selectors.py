@@ -2,12 +2,12 @@
 
 from django.db.models import QuerySet
 
-from contentapi import policy
-from contentapi.errors import NotFound
-from contentapi.identity import Actor
-from contentapi.pagination import Position, parse_id
+from contentapi.core import policy
+from contentapi.core.errors import NotFound
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import Position, parse_id
+from contentapi.core.text import is_storable
 from contentapi.projection import by_shape
-from contentapi.text import is_storable
 from users.models import User
 
 

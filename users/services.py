@@ -11,10 +11,10 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from contentapi import policy
-from contentapi.errors import Conflict, Invalid, NotFound, constraint_name
-from contentapi.identity import ROLE_SCOPES, Actor, Role, Scope
-from contentapi.versions import UNCHANGING, Expected, require_version
+from contentapi.core import policy
+from contentapi.core.entity_tags import UNCHANGING, Expected, require_version
+from contentapi.core.errors import Conflict, Invalid, NotFound, constraint_name
+from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from users import selectors
 from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
 

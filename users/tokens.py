@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from contentapi import jwt
-from contentapi.errors import Invalid
-from contentapi.identity import ROLE_SCOPES, Role, Scope
+from contentapi.core.errors import Invalid
+from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from contentapi.jwt import LONGEST_LIFE, Claims, TokenError
 from contentapi.keys import keys
 from contentapi.origins import is_issuer, public_url

@@ -3,9 +3,9 @@
 import msgspec
 from django.db.models import QuerySet
 
-from contentapi.pagination import paged
+from contentapi.core.entity_tags import UNCHANGING, Rendered, tagged
+from contentapi.core.pagination import paged
 from contentapi.rest import Answer, Asked, Body, Resource, created, no_content, ok
-from contentapi.versions import UNCHANGING, Rendered, tagged
 from users import selectors, services
 from users.models import User
 

@@ -40,9 +40,9 @@ from graphql import (
 )
 
 from contentapi.conf import current
+from contentapi.core.pagination import DEFAULT_PAGE
 from contentapi.graphql.limits import ENDLESS, INTROSPECTION, exceeded, name_of
 from contentapi.graphql.projections import default_of
-from contentapi.pagination import DEFAULT_PAGE
 
 PAGE_SIZES = ("limit", "first", "last")  # the arguments that say how many items come back
 LONGEST_INT = len("-2147483648")  # what is longer is the default of another type's variable

@@ -27,15 +27,15 @@ from graphql.validation import validation_context
 from graphql.validation.rules import overlapping_fields_can_be_merged
 from graphql.validation.rules.max_introspection_depth_rule import MAX_LIST_DEPTH
 
-from contentapi.caching import BoundedCache
 from contentapi.conf import current
-from contentapi.errors import LimitExceeded
+from contentapi.core.caching import BoundedCache
+from contentapi.core.errors import LimitExceeded
+from contentapi.core.text import is_storable
 from contentapi.graphql.costs import measure
 from contentapi.graphql.errors import ValidationFailed
 from contentapi.graphql.limits import MAX_NESTING, Sizes, exceeded, name_of, require_within_limits, sizes_of
 from contentapi.graphql.operations import Fragments, Operation
 from contentapi.graphql.rules import all_of
-from contentapi.text import is_storable
 
 MAX_ERRORS = 20  # of validation; whoever has more of them begins with these
 

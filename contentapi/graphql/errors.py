@@ -4,7 +4,7 @@ from typing import Any
 
 from graphql import GraphQLError, GraphQLSyntaxError
 
-from contentapi.errors import ApiError, Malformed, from_exception
+from contentapi.core.errors import ApiError, Malformed, from_exception
 from contentapi.failure_log import record_error
 from contentapi.requests import current_request_id
 

@@ -31,7 +31,8 @@ from graphql.execution.values import VariableValues
 from graphql.pyutils import Path
 
 from contentapi.context import RequestContext
-from contentapi.errors import ResponseTooLarge
+from contentapi.core.errors import ResponseTooLarge
+from contentapi.core.text import json_array
 from contentapi.graphql.arguments import argument_reader
 from contentapi.graphql.limits import exceeded
 from contentapi.graphql.projections import projection_of
@@ -49,7 +50,6 @@ from contentapi.projection import (
     project,
     row_of,
 )
-from contentapi.text import json_array
 
 
 class RootField(NamedTuple):

@@ -27,9 +27,9 @@ from graphql import (
 )
 from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 
-from contentapi.caching import BoundedCache
 from contentapi.conf import current
-from contentapi.errors import ResponseTooLarge
+from contentapi.core.caching import BoundedCache
+from contentapi.core.errors import ResponseTooLarge
 from contentapi.graphql.arguments import argument_reader
 from contentapi.graphql.executor import ProjectingExecutor, RootField
 from contentapi.graphql.limits import exceeded

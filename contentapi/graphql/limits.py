@@ -21,7 +21,7 @@ from graphql import (
     SelectionSetNode,
 )
 
-from contentapi.errors import LimitExceeded
+from contentapi.core.errors import LimitExceeded
 
 ENDLESS = 10**12  # more than anybody may have: how far above this a number is, is told to nobody
 MAX_NESTING = 100  # what validation, costs and execution walk into by recursion; no matter of taste, hence no setting

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from graphql import print_schema
 
-from contentapi.errors import NotFound
+from contentapi.core.errors import NotFound
 from contentapi.graphql.schema import SCHEMA
 from contentapi.published import published
 from contentapi.rest import accept_of, error_response

@@ -18,7 +18,7 @@ from contentapi.admission import identified
 from contentapi.bodies import JSON, decode, has_numbered_characters, is_json, read_bytes
 from contentapi.conf import current
 from contentapi.context import RequestContext
-from contentapi.errors import (
+from contentapi.core.errors import (
     PARTIAL_SUCCESS,
     ApiError,
     MethodNotAllowed,
@@ -26,6 +26,7 @@ from contentapi.errors import (
     UnsupportedMediaType,
     from_exception,
 )
+from contentapi.core.text import require_storable
 from contentapi.failure_log import record_error
 from contentapi.graphql import explorer
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
@@ -37,7 +38,6 @@ from contentapi.negotiation import preferred_type
 from contentapi.postgresql.slots import enter_expensive_lane, enter_preparation_lane
 from contentapi.rates import Account
 from contentapi.requests import Reply, charges_itself
-from contentapi.text import require_storable
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 EXPENSIVE_SHARE = 10  # an operation over this part of CONTENTAPI_MAX_COST is expensive

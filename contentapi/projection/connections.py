@@ -19,9 +19,9 @@ from typing import Any
 from django.db.models import BooleanField, Case, ExpressionWrapper, F, Func, JSONField, Model, Q, QuerySet, When
 from django.db.models.expressions import Combinable
 
-from contentapi.errors import Malformed
+from contentapi.core.errors import Malformed
+from contentapi.core.pagination import Window, asked_window, not_a_cursor
 from contentapi.literals import TextLiteral
-from contentapi.pagination import Window, asked_window, not_a_cursor
 from contentapi.projection.expressions import AnyRow, CountTable, Cursor, JsonRow, PageTable, Verbatim
 from contentapi.projection.fields import Compilation, ProjectedField, Projection, related_rows
 from contentapi.projection.orders import Order

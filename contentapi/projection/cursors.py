@@ -18,7 +18,7 @@ from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from contentapi.conf import current
-from contentapi.errors import ResponseTooLarge
+from contentapi.core.errors import ResponseTooLarge
 from contentapi.postgresql.threads import connection_of
 
 MOST_PREPARED = 100  # statements of a connection; each holds memory on the server

@@ -174,7 +174,7 @@ class AnyRow(Subquery):
 
 
 class Cursor(Func):
-    """The cursor of a place: its position, as `contentapi.pagination` reads it, signed; null for no place.
+    """The cursor of a place: its position, as `contentapi.core.pagination` reads it, signed; null for no place.
 
     Takes the outer and the inner key that it is signed with, in hex, and the position's members.
     """

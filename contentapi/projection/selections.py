@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, cast
 from django.db.models import Expression
 from django.db.models.sql.compiler import SQLCompiler
 
-from contentapi.errors import ApiError
-from contentapi.identity import Actor
-from contentapi.pagination import Window
+from contentapi.core.errors import ApiError
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import Window
 
 Arguments = Mapping[str, Any]
 ReadArguments = Callable[[Any], Arguments]

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from contentapi.identity import Actor
+from contentapi.core.identity import Actor
 from contentapi.projection.selections import Parameter, is_fixed, stand_in, standing
 
 M = TypeVar("M", bound=Model)

@@ -12,8 +12,8 @@ from django.core.exceptions import EmptyResultSet
 from django.db.models import QuerySet
 from psycopg.pq.abc import PGresult
 
-from contentapi.caching import BoundedCache
-from contentapi.identity import Actor
+from contentapi.core.caching import BoundedCache
+from contentapi.core.identity import Actor
 from contentapi.projection.connections import Connected, ConnectionType, Making, require_own_cursors
 from contentapi.projection.cursors import column, executed
 from contentapi.projection.expressions import json_object

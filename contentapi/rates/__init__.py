@@ -18,8 +18,8 @@ from typing import Any
 
 from contentapi.addresses import client_address
 from contentapi.conf import current
-from contentapi.errors import RateLimited
-from contentapi.identity import Actor
+from contentapi.core.errors import RateLimited
+from contentapi.core.identity import Actor
 from contentapi.rates.counters import Counter, InThisProcess, Shared
 from contentapi.rates.limits import (
     ANONYMOUS,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import NamedTuple
 
-from contentapi.versions import Rendered
+from contentapi.core.entity_tags import Rendered
 
 
 class Answer(NamedTuple):

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from contentapi import bodies
-from contentapi.text import require_storable
+from contentapi.core.text import require_storable
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from contentapi.errors import Conflict, Malformed
+from contentapi.core.entity_tags import Expected, version_in
+from contentapi.core.errors import Conflict, Malformed
 from contentapi.rest.answers import Answer
-from contentapi.versions import Expected, version_in
 
 # A member of If-Match: a tag as it should be, or a version alone and a tag that has lost its quotes.
 TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'

@@ -8,7 +8,7 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 
 from contentapi.bodies import JSON
-from contentapi.errors import ApiError, Forbidden, Internal, Malformed, NotFound, from_exception
+from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, NotFound, from_exception
 from contentapi.failure_log import record_error
 from contentapi.negotiation import PROBLEM, wants_problem
 from contentapi.requests import current_request_id

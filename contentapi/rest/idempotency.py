@@ -15,8 +15,8 @@ import msgspec
 from django.db import connection, transaction
 from django.utils import timezone
 
-from contentapi.errors import ApiError, Conflict, Internal, Invalid, Malformed
-from contentapi.identity import Actor
+from contentapi.core.errors import ApiError, Conflict, Internal, Invalid, Malformed
+from contentapi.core.identity import Actor
 from contentapi.models import KeptAnswer
 from contentapi.rest.answers import Answer
 from contentapi.rest.failures import failure

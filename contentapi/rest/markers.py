@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentapi.bodies import JSON
-from contentapi.errors import Malformed, NotAcceptable
+from contentapi.core.errors import Malformed, NotAcceptable
 from contentapi.negotiation import preferred_type, wants_problem
 
 VERSION = "1"

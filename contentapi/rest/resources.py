@@ -10,9 +10,10 @@ from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.admission import HEADERS, admitted
 from contentapi.bodies import JSON, is_json, read_bytes
-from contentapi.errors import MethodNotAllowed, UnsupportedMediaType, from_exception
-from contentapi.identity import Actor
-from contentapi.pagination import Page, asked_page
+from contentapi.core.entity_tags import Expected
+from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType, from_exception
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import Page, asked_page
 from contentapi.rates import Account
 from contentapi.requests import Reply, charges_itself
 from contentapi.rest.answers import Answer
@@ -21,7 +22,6 @@ from contentapi.rest.conditions import conditional, expected_version, require_fi
 from contentapi.rest.failures import failure
 from contentapi.rest.idempotency import once
 from contentapi.rest.markers import VERSION, media_type_for, require_known_version, split_path
-from contentapi.versions import Expected
 
 MERGE_PATCH = "application/merge-patch+json"
 METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS")  # in the order of Allow

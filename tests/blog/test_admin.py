@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from blog import services
 from blog.models import Author, Comment, Post, PostSource
-from contentapi.identity import OPERATOR, Role
+from contentapi.core.identity import OPERATOR, Role
 from tests.factories import make_author, make_comment, make_post, make_user
 
 PAST, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, 12, 30, tzinfo=UTC)

@@ -5,8 +5,8 @@ from django.db import connection
 
 from blog import services
 from blog.models import Author, Comment, PostStatus
-from contentapi.errors import ApiError, Forbidden, Invalid, NotFound, Unauthenticated
-from contentapi.identity import ALL_SCOPES, ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
+from contentapi.core.errors import ApiError, Forbidden, Invalid, NotFound, Unauthenticated
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
 from tests.blog.racing import race
 from tests.factories import make_actor, make_post, make_user
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from blog.models import Post, PostStatus
 from blog.projections import COMMENT_ORDERS, POST_ORDERS
-from contentapi.identity import Role
+from contentapi.core.identity import Role
 from tests.blog.test_projections import asking
 from tests.blog.test_selectors import ASKERS, make_post_in
 from tests.conftest import Answer, GraphQL

@@ -5,8 +5,8 @@ from django.db import IntegrityError
 
 from blog import services
 from blog.models import Author, Comment, Post, PostSource, PostStatus
-from contentapi.errors import Conflict, NotFound, from_exception
-from contentapi.identity import OPERATOR, Role
+from contentapi.core.errors import Conflict, NotFound, from_exception
+from contentapi.core.identity import OPERATOR, Role
 from tests.blog.racing import race
 from tests.factories import make_actor, make_author, make_comment, make_post
 

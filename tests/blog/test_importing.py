@@ -10,8 +10,8 @@ from blog import importing, services
 from blog.front_matter import BadFile
 from blog.importing import Outcome, SourceFile
 from blog.models import Author, Post, PostSource
-from contentapi.errors import ApiError, Forbidden, Unauthenticated
-from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from contentapi.core.errors import ApiError, Forbidden, Unauthenticated
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from tests.blog.racing import race
 from tests.factories import make_actor, make_author
 

@@ -11,9 +11,9 @@ from django.db import IntegrityError, connection, models, transaction
 from blog import selectors
 from blog.models import MAX_BODY, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostSource, PostStatus
 from blog.projections import POST_ORDERS, oldest_first, visible_newest_first
-from contentapi import policy
-from contentapi.errors import constraint_name
-from contentapi.identity import ANONYMOUS, OPERATOR, Actor
+from contentapi.core import policy
+from contentapi.core.errors import constraint_name
+from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor
 from tests.factories import make_author, make_comment, make_post
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)

@@ -9,8 +9,8 @@ import pytest
 
 from blog import services
 from blog.models import Post, PostStatus
-from contentapi.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated
-from contentapi.identity import ALL_SCOPES, ANONYMOUS, Role, Scope
+from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Role, Scope
 from tests.factories import make_actor, make_author, make_post
 
 PAST, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)

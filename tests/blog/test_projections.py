@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from blog.models import Author, Comment, Post, PostStatus
-from contentapi.identity import Actor, Role, Scope
+from contentapi.core.identity import Actor, Role, Scope
 from tests.blog.test_selectors import ASKERS, make_post_in
 from tests.conftest import Answer, GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post

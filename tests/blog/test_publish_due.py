@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from blog import services
 from blog.models import Post, PostStatus
-from contentapi.errors import Forbidden, Unauthenticated
-from contentapi.identity import ANONYMOUS, OPERATOR, Role
+from contentapi.core.errors import Forbidden, Unauthenticated
+from contentapi.core.identity import ANONYMOUS, OPERATOR, Role
 from tests.blog.racing import race
 from tests.factories import make_actor, make_post
 

@@ -3,7 +3,7 @@
 import pytest
 
 from blog.models import Comment, Post
-from contentapi.identity import Role
+from contentapi.core.identity import Role
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from blog import selectors
 from blog.models import Author, Post, PostStatus
-from contentapi import policy
-from contentapi.errors import Malformed
-from contentapi.identity import ANONYMOUS, OPERATOR, Actor, Role, Scope
+from contentapi.core import policy
+from contentapi.core.errors import Malformed
+from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role, Scope
 from tests.factories import make_actor, make_author, make_post, make_user
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)

@@ -10,8 +10,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from blog import services
 from blog.models import Author, Post, PostStatus
-from contentapi.errors import ApiError, Forbidden, Invalid, NotFound, Unauthenticated
-from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from contentapi.core.errors import ApiError, Forbidden, Invalid, NotFound, Unauthenticated
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from tests.blog.racing import race
 from tests.factories import make_actor, make_author, make_post, make_user
 

@@ -7,8 +7,8 @@ import pytest
 
 from blog import services
 from blog.models import Post
-from contentapi.errors import Conflict, Forbidden, Invalid
-from contentapi.identity import OPERATOR, Role
+from contentapi.core.errors import Conflict, Forbidden, Invalid
+from contentapi.core.identity import OPERATOR, Role
 from tests.factories import make_actor, make_post
 
 ACTS: dict[str, Callable[..., Any]] = {

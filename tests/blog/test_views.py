@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from blog.models import Comment, Post
-from contentapi.identity import Actor, Role, Scope
+from contentapi.core.identity import Actor, Role, Scope
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.resources import ask

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from contentapi import complete_requests
 from contentapi.complete_requests import DRAIN_LIMIT, CompleteRequests
 from contentapi.conf.environment import Environment
-from contentapi.errors import Unavailable
+from contentapi.core.errors import Unavailable
 
 LIMIT = 1000
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from blog.models import Author, Comment, Post
-from contentapi.errors import Malformed
-from contentapi.identity import Actor, Role
-from contentapi.pagination import Page, asked_page
+from contentapi.core.errors import Malformed
+from contentapi.core.identity import Actor, Role
+from contentapi.core.pagination import Page, asked_page
 from orders.models import Order
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
 from tests.resources import ask

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from blog.models import Author, PostStatus
 from blog.selectors import AuthorRow
-from contentapi.errors import Unavailable, from_exception
+from contentapi.core.errors import Unavailable, from_exception
 from contentapi.postgresql.threads import connection_of
 from contentapi.projection import PreparedInsert, PreparedQuery
 from contentapi.projection.cursors import MOST_PREPARED, as_texts, column, executed

@@ -7,8 +7,8 @@ import pytest
 from pytest_django import Settings
 
 from contentapi import rates
-from contentapi.errors import RateLimited
-from contentapi.identity import ANONYMOUS, Actor, Role
+from contentapi.core.errors import RateLimited
+from contentapi.core.identity import ANONYMOUS, Actor, Role
 
 WRITER = Actor(user_id=7, role=Role.AUTHOR, credential="api-key", credential_id="key:capi_1234abcd")
 ENVIRON = {"REMOTE_ADDR": "203.0.113.7"}

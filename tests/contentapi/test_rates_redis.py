@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from pytest_django import Settings
 
-from contentapi.errors import RateLimited
+from contentapi.core.errors import RateLimited
 from contentapi.rates.counters import PAUSE, Shared
 from contentapi.rates.limits import Charge, Limit
 from tests.contentapi.test_rates import WRITER, account_of, limited

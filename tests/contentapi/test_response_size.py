@@ -8,10 +8,10 @@ from django.db import connection
 from pytest_django import Settings
 
 from blog.models import Author, Post
-from contentapi.errors import ResponseTooLarge
-from contentapi.identity import Actor, Role
+from contentapi.core.errors import ResponseTooLarge
+from contentapi.core.identity import Actor, Role
+from contentapi.core.text import json_array
 from contentapi.projection.cursors import column
-from contentapi.text import json_array
 from tests.conftest import GraphQL
 from tests.contentapi.graphql.conftest import error_entry
 from tests.factories import make_actor, make_author, make_comment, make_post

@@ -9,7 +9,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from blog.models import Post
-from contentapi.identity import Role
+from contentapi.core.identity import Role
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_post, make_user
 from tests.resources import ask

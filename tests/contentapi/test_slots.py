@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
-from contentapi.errors import Unavailable
+from contentapi.core.errors import Unavailable
 from contentapi.postgresql.slots import (
     MAX_WAITING,
     ConnectionSlots,

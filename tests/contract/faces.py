@@ -18,8 +18,8 @@ import orders.services
 import users.selectors
 import users.services
 from blog.models import Author, Comment, Post
-from contentapi import policy
-from contentapi.errors import ApiError
+from contentapi.core import policy
+from contentapi.core.errors import ApiError
 from orders.models import Order
 from tests.conftest import GraphQL, api_key_of
 from tests.contract.permissions import (

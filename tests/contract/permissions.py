@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from blog.models import Author, Comment, Post, PostStatus
-from contentapi.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
 from orders.models import Order
 from tests.factories import make_author, make_comment, make_order, make_post, make_user
 from users.models import User

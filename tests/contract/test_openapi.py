@@ -29,10 +29,10 @@ import orders.views
 import users.models
 import users.views
 from blog.representations import REPRESENTATIONS
-from contentapi import errors, pagination
+from contentapi.core import errors, pagination
+from contentapi.core.identity import SCOPE_MEANINGS
 from contentapi.graphql.fragments import fragment_of
 from contentapi.graphql.schema import SCHEMA
-from contentapi.identity import SCOPE_MEANINGS
 from contentapi.representations import Representation
 from contentapi.rest import Body
 from tests.openapi import DOCUMENT, OPERATIONS, SCHEMAS, examples, problems, properties, resolved, types

@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from blog.models import PostStatus
-from contentapi.identity import Role, Scope
+from contentapi.core.identity import Role, Scope
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
 from tests.openapi import OPERATIONS, Operation, problems, resolved

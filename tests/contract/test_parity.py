@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from blog.models import Comment, Post
 from contentapi import rates
-from contentapi.identity import ANONYMOUS, Actor, Role, Scope
+from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope
 from tests.conftest import GraphQL, api_key_of
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.resources import ask

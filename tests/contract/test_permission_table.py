@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from blog.models import Author, Comment, Post
-from contentapi.identity import ALL_SCOPES, ROLE_SCOPES, Role, Scope
+from contentapi.core.identity import ALL_SCOPES, ROLE_SCOPES, Role, Scope
 from orders.models import Order
 from tests.conftest import GraphQL
 from tests.contract.faces import FACES, GRAPHQL, REST, SERVICES, on_services, rest

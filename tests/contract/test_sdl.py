@@ -13,9 +13,9 @@ from graphql import (
 
 import blog.projections
 import users.projections
+from contentapi.core.identity import Role
 from contentapi.graphql.projections import projection_of
 from contentapi.graphql.schema import SCHEMA
-from contentapi.identity import Role
 from contentapi.projection import PAGE_INFO
 
 PROJECTIONS = [PAGE_INFO, *blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]

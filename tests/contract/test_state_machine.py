@@ -13,8 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 import orders.services
 from blog.models import Author
 from contentapi import rates
-from contentapi.errors import ApiError
-from contentapi.identity import OPERATOR, Actor, Role
+from contentapi.core.errors import ApiError
+from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post
 from tests.resources import Reply, ask

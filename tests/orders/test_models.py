@@ -9,7 +9,7 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, transaction
 
-from contentapi.errors import constraint_name
+from contentapi.core.errors import constraint_name
 from orders.models import Order, OrderStatus
 from tests.factories import make_order, make_user
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contentapi.identity import OPERATOR, Role
+from contentapi.core.identity import OPERATOR, Role
 from orders import selectors
 from tests.factories import make_actor, make_order
 from users.models import User

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from contentapi.errors import Forbidden, Invalid, Unauthenticated
-from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from contentapi.core.errors import Forbidden, Invalid, Unauthenticated
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from orders.models import Order, OrderStatus
 from orders.services import create_order
 from tests.factories import make_actor, make_user

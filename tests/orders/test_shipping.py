@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from contentapi.errors import Conflict, Forbidden, Invalid, Malformed, NotFound, Unauthenticated
-from contentapi.identity import ANONYMOUS, OPERATOR, Role
+from contentapi.core.errors import Conflict, Forbidden, Invalid, Malformed, NotFound, Unauthenticated
+from contentapi.core.identity import ANONYMOUS, OPERATOR, Role
 from orders.models import Order, OrderStatus
 from orders.services import deliver_order, ship_order
 from tests.blog.racing import race

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from contentapi.identity import Role, Scope
+from contentapi.core.identity import Role, Scope
 from orders.models import Order, OrderStatus
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_order

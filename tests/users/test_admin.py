@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from contentapi.identity import Role
+from contentapi.core.identity import Role
 from orders.models import Order
 from tests.factories import make_author, make_post, make_user
 from users import services

@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from contentapi.errors import Unauthenticated
-from contentapi.identity import ROLE_SCOPES, Actor, Role, Scope
+from contentapi.core.errors import Unauthenticated
+from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from tests.factories import make_user
 from users import services
 from users.authentication import authenticate

@@ -8,8 +8,8 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from contentapi import jwt
-from contentapi.errors import Malformed, Unauthenticated
-from contentapi.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
+from contentapi.core.errors import Malformed, Unauthenticated
+from contentapi.core.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.keys import keys
 from tests.factories import make_user
 from users import services, tokens

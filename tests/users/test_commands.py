@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from contentapi.identity import ROLE_SCOPES, Role
+from contentapi.core.identity import ROLE_SCOPES, Role
 from tests.contentapi.graphql.conftest import post_to_graphql
 from tests.factories import make_user
 from users.models import ApiKey, User

@@ -3,8 +3,8 @@
 import pytest
 
 from blog.models import Author, Comment, Post
-from contentapi.errors import ApiError, NotFound, Unauthenticated
-from contentapi.identity import OPERATOR, Role
+from contentapi.core.errors import ApiError, NotFound, Unauthenticated
+from contentapi.core.identity import OPERATOR, Role
 from orders.models import Order
 from tests.blog.racing import race
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user

@@ -10,8 +10,8 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from contentapi.errors import constraint_name
-from contentapi.identity import Role, Scope
+from contentapi.core.errors import constraint_name
+from contentapi.core.identity import Role, Scope
 from tests.factories import make_user
 from users.models import ApiKey, User
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from contentapi.errors import Unauthenticated
-from contentapi.identity import Role
+from contentapi.core.errors import Unauthenticated
+from contentapi.core.identity import Role
 from contentapi.jwt import LEEWAY
 from tests.factories import make_user
 from users import tokens

@@ -10,8 +10,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from contentapi.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
-from contentapi.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Role, Scope
+from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+from contentapi.core.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Role, Scope
 from tests.factories import make_actor, make_user
 from users import selectors, services
 from users.models import ApiKey, User

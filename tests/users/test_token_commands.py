@@ -9,8 +9,8 @@ from django.core.management.base import CommandError
 from msgspec import structs
 from pytest_django import Settings
 
-from contentapi.errors import Unauthenticated
-from contentapi.identity import ROLE_SCOPES, Role
+from contentapi.core.errors import Unauthenticated
+from contentapi.core.identity import ROLE_SCOPES, Role
 from contentapi.jwt import Key
 from contentapi.keys import keys, ring
 from tests.factories import make_user

@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from contentapi import jwt
-from contentapi.errors import Invalid
-from contentapi.identity import ROLE_SCOPES, Role, Scope
+from contentapi.core.errors import Invalid
+from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from contentapi.jwt import LONGEST_LIFE, TokenError
 from contentapi.keys import keys
 from tests.factories import make_user

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contentapi.identity import Role, Scope
+from contentapi.core.identity import Role, Scope
 from tests.factories import make_actor, make_user
 from tests.resources import ask
 from users.models import User

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from oauth2_provider.models import Application
 
-from contentapi.errors import Invalid
-from contentapi.text import is_storable
+from contentapi.core.errors import Invalid
+from contentapi.core.text import is_storable
 
 MAX_NAME = 100
 MAX_URI = 2000

@@ -22,8 +22,8 @@ from oauthlib.oauth2 import WebApplicationServer
 from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError
 from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 
-from contentapi.identity import ROLE_SCOPES, Role, Scope
-from contentapi.text import is_storable
+from contentapi.core.identity import ROLE_SCOPES, Role, Scope
+from contentapi.core.text import is_storable
 from users import tokens
 from users.models import IssuedToken
 

@@ -9,8 +9,8 @@ from django.db import transaction
 from tqdm import tqdm
 
 from blog import exporting
-from contentapi.commands import OperatorCommand
-from contentapi.identity import OPERATOR
+from contentapi.core.commands import OperatorCommand
+from contentapi.core.identity import OPERATOR
 
 
 class Command(OperatorCommand):

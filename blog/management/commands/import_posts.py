@@ -13,7 +13,7 @@ from blog import importing
 from blog.front_matter import BadFile
 from blog.importing import Outcome, SourceFile
 from blog.models import PostStatus
-from contentapi.identity import OPERATOR
+from contentapi.core.identity import OPERATOR
 
 BAD = "bad"
 

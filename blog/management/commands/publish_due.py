@@ -3,8 +3,8 @@
 from typing import Any
 
 from blog import services
-from contentapi.commands import OperatorCommand
-from contentapi.identity import OPERATOR
+from contentapi.core.commands import OperatorCommand
+from contentapi.core.identity import OPERATOR
 
 
 class Command(OperatorCommand):

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from contentapi.commands import OperatorCommand
-from contentapi.identity import OPERATOR
+from contentapi.core.commands import OperatorCommand
+from contentapi.core.identity import OPERATOR
 from orders import services
 from users import selectors
 

@@ -3,8 +3,8 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from contentapi.commands import OperatorCommand
-from contentapi.identity import OPERATOR
+from contentapi.core.commands import OperatorCommand
+from contentapi.core.identity import OPERATOR
 from orders import services
 
 

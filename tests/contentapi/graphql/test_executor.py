@@ -8,9 +8,9 @@ from weakref import ref
 
 import pytest
 
+from contentapi.core.identity import ANONYMOUS, OPERATOR
 from contentapi.graphql.documents import DOCUMENTS, operation_of
 from contentapi.graphql.schema import SCHEMA
-from contentapi.identity import ANONYMOUS, OPERATOR
 from tests.factories import make_author
 
 OURS = ("graphql.", "contentapi.", "blog.", "users.", "orders.")

@@ -7,7 +7,7 @@ from django.db import ProgrammingError, connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contentapi.identity import Role
+from contentapi.core.identity import Role
 from tests.conftest import GraphQL, api_key_of
 from tests.contentapi.graphql.conftest import Post, error_entry, post_to_graphql
 from tests.factories import make_actor, make_author, make_post

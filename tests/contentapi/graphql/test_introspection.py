@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from contentapi.errors import LimitExceeded
+from contentapi.core.errors import LimitExceeded
 from contentapi.graphql.costs import measure
 from contentapi.graphql.documents import operation_of
 from contentapi.graphql.introspection import INTROSPECTIONS, Introspection

@@ -12,8 +12,8 @@ from pytest_django import Settings
 
 from blog.models import Post as BlogPost
 from contentapi import rates
+from contentapi.core.identity import Role
 from contentapi.graphql.view import respond
-from contentapi.identity import Role
 from contentapi.rates import reset
 from tests.conftest import Answer, GraphQL, api_key_of
 from tests.contentapi.graphql.conftest import Post, error_entry

@@ -4,9 +4,9 @@ from itertools import combinations
 
 import pytest
 
-from contentapi.errors import PARTIAL_SUCCESS
+from contentapi.core.errors import PARTIAL_SUCCESS
+from contentapi.core.identity import Role
 from contentapi.graphql.errors import WORST_FIRST
-from contentapi.identity import Role
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_post
 

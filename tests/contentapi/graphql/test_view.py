@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from contentapi.errors import (
+from contentapi.core.errors import (
     ApiError,
     Conflict,
     Forbidden,
@@ -21,8 +21,8 @@ from contentapi.errors import (
     Unauthenticated,
     Unavailable,
 )
+from contentapi.core.identity import Role
 from contentapi.graphql.errors import ErrorReport
-from contentapi.identity import Role
 from tests.conftest import Answer, GraphQL
 from tests.contentapi.graphql.conftest import Post, error_entry
 from tests.factories import make_actor, make_author, make_post

@@ -16,11 +16,11 @@ from django.utils import timezone
 from graphql import DocumentNode, ExecutionResult, GraphQLResolveInfo, execute_sync
 
 from blog.models import Author, Comment, Post
-from contentapi.errors import Forbidden, Malformed
+from contentapi.core.errors import Forbidden, Malformed
+from contentapi.core.identity import Actor, Role
+from contentapi.core.pagination import signer
 from contentapi.graphql.scalars import DATE_TIME, serialize_date_time
 from contentapi.graphql.schema import load_sdl
-from contentapi.identity import Actor, Role
-from contentapi.pagination import signer
 
 QUERY, MUTATION = QueryType(), MutationType()
 POST, AUTHOR, COMMENT = ObjectType("Post"), ObjectType("Author"), ObjectType("Comment")

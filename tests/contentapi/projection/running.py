@@ -11,10 +11,10 @@ from django.db import connection
 from graphql import GraphQLSchema
 
 from blog import selectors
+from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.graphql.documents import DocumentRefused, operation_of
 from contentapi.graphql.errors import ErrorReport
 from contentapi.graphql.schema import SCHEMA
-from contentapi.identity import ANONYMOUS, Actor
 
 
 @dataclass

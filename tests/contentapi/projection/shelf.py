@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from blog.models import Author, Comment, Post
-from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from users.models import User
 
 FIRST = 10**12  # far from the ids that sequences give

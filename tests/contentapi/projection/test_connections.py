@@ -10,11 +10,11 @@ from django.db.models import QuerySet
 from graphql import GraphQLSchema
 
 from blog.models import Author, Post
-from contentapi.errors import Malformed
+from contentapi.core.errors import Malformed
+from contentapi.core.identity import ANONYMOUS, Actor
+from contentapi.core.pagination import Position, asked_window, signer
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.graphql.projections import ProjectedTypes
-from contentapi.identity import ANONYMOUS, Actor
-from contentapi.pagination import Position, asked_window, signer
 from contentapi.projection import PAGE_INFO, Connected, ConnectionType, Order, Projection, by_shape
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.running import run

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from contentapi.errors import ApiError
+from contentapi.core.errors import ApiError
+from contentapi.core.identity import Actor
 from contentapi.graphql.documents import known_document
 from contentapi.graphql.schema import SCHEMA
-from contentapi.identity import Actor
 from tests.contentapi.projection import plain
 from tests.contentapi.projection.documents import Request, requests
 from tests.contentapi.projection.running import Executed, run

@@ -12,9 +12,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from graphql import GraphQLSchema
 
 from blog.models import Author, Post
+from contentapi.core.identity import ANONYMOUS
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.graphql.projections import ProjectedTypes
-from contentapi.identity import ANONYMOUS
 from contentapi.projection import One, Projection, row_of
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.running import run

@@ -8,8 +8,8 @@ import pytest
 from django.db.models import Q, QuerySet
 
 from blog.models import Author, Post
-from contentapi import policy
-from contentapi.identity import ANONYMOUS, Actor, Role
+from contentapi.core import policy
+from contentapi.core.identity import ANONYMOUS, Actor, Role
 from contentapi.projection.shapes import by_shape
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.running import run

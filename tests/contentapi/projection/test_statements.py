@@ -8,9 +8,9 @@ import pytest
 from graphql import DocumentNode, Node, Visitor, visit
 from pytest_django import Settings
 
+from contentapi.core.identity import ALL_SCOPES, Actor, Role
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.graphql.schema import SCHEMA
-from contentapi.identity import ALL_SCOPES, Actor, Role
 from contentapi.postgresql.threads import connection_of
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.running import run

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from contentapi import rates
-from contentapi.errors import Unavailable
+from contentapi.core.errors import Unavailable
+from contentapi.core.identity import Role
 from contentapi.front_door import FrontDoor
-from contentapi.identity import Role
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_post
 

@@ -12,8 +12,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from blog.models import Comment, Post
-from contentapi.errors import Conflict, Unavailable
-from contentapi.identity import Role, Scope
+from contentapi.core.errors import Conflict, Unavailable
+from contentapi.core.identity import Role, Scope
 from contentapi.models import KeptAnswer
 from contentapi.rest import Answer
 from contentapi.rest.idempotency import CLEARED, once

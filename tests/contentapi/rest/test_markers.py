@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.urls import get_resolver
 
-from contentapi.identity import Actor, Role
+from contentapi.core.identity import Actor, Role
 from contentapi.rest import Resource
 from contentapi.routes import Routes, resources_in
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from oauth2_provider.models import Application
 
-from contentapi.errors import Invalid
+from contentapi.core.errors import Invalid
 from tests.users.oauth.flow import CALLBACK, make_member
 from users.oauth.clients import register_client
 

@@ -3,8 +3,8 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from contentapi.commands import OperatorCommand
-from contentapi.identity import ROLE_SCOPES, Role, Scope
+from contentapi.core.commands import OperatorCommand
+from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from users import selectors, services
 
 

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from contentapi.commands import OperatorCommand
+from contentapi.core.commands import OperatorCommand
 from users.oauth.clients import register_client
 
 

@@ -4,8 +4,8 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from contentapi.commands import OperatorCommand
-from contentapi.identity import OPERATOR, Role
+from contentapi.core.commands import OperatorCommand
+from contentapi.core.identity import OPERATOR, Role
 from users import services
 
 

@@ -3,8 +3,8 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from contentapi.commands import OperatorCommand
-from contentapi.identity import ROLE_SCOPES, Role, Scope
+from contentapi.core.commands import OperatorCommand
+from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from contentapi.jwt import LONGEST_LIFE
 from users import selectors, tokens
 from users.revocations import EVERY

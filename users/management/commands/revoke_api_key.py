@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from contentapi.errors import NotFound
+from contentapi.core.errors import NotFound
 from users import services
 
 

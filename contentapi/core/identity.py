@@ -29,7 +29,7 @@ class Scope(StrEnum):
 
 
 ALL_SCOPES = frozenset(Scope)
-# What a role can use at all; whose posts, orders and users each reaches is for `contentapi.policy` to say.
+# What a role can use at all; whose posts, orders and users each reaches is for `contentapi.core.policy` to say.
 ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
     Role.READER: ALL_SCOPES - {Scope.POSTS_READ, Scope.POSTS_WRITE, Scope.POSTS_PUBLISH, Scope.COMMENTS_MODERATE},
     Role.AUTHOR: ALL_SCOPES,

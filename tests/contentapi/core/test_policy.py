@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blog.models import Author, Post, PostStatus
-from contentapi import policy
-from contentapi.errors import Forbidden, Unauthenticated
-from contentapi.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
+from contentapi.core import policy
+from contentapi.core.errors import Forbidden, Unauthenticated
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from orders.models import Order
 from tests.factories import make_author, make_order, make_post, make_user
 from tests.thoroughness import examples

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from contentapi.caching import BoundedCache
+from contentapi.core.caching import BoundedCache
 
 
 def lengths(limit: int) -> BoundedCache[str]:

@@ -12,7 +12,7 @@ from django.core.exceptions import (
 from django.db import IntegrityError, InterfaceError, OperationalError, ProgrammingError, connection, transaction
 from django.http import Http404
 
-from contentapi.errors import (
+from contentapi.core.errors import (
     ApiError,
     Conflict,
     Forbidden,

@@ -3,7 +3,7 @@
 And how JSON texts are joined.
 """
 
-from contentapi.errors import Malformed
+from contentapi.core.errors import Malformed
 
 
 def is_storable(text: str) -> bool:

@@ -18,9 +18,9 @@ from django.core.signing import BadSignature, Signer
 from django.db.models import QuerySet
 from django.utils.encoding import force_bytes
 
-from contentapi.errors import Malformed, NotFound
-from contentapi.text import json_array, require_storable
-from contentapi.versions import Rendered
+from contentapi.core.entity_tags import Rendered
+from contentapi.core.errors import Malformed, NotFound
+from contentapi.core.text import json_array, require_storable
 
 DEFAULT_PAGE = 10
 LARGEST_OFFSET = 2**31 - 1

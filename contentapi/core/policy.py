@@ -14,8 +14,8 @@ from django.apps import apps
 from django.db.models import BooleanField, Q, Subquery
 from django.db.models.expressions import RawSQL
 
-from contentapi.errors import Forbidden, Unauthenticated
-from contentapi.identity import Actor, Role, Scope
+from contentapi.core.errors import Forbidden, Unauthenticated
+from contentapi.core.identity import Actor, Role, Scope
 from contentapi.literals import TextLiteral
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from contentapi.errors import Conflict
-from contentapi.versions import Expected, require_version, tagged, version_in
+from contentapi.core.entity_tags import Expected, require_version, tagged, version_in
+from contentapi.core.errors import Conflict
 
 
 @pytest.mark.parametrize("text", ["7", '"7"', "7-c0ffee", '"7-c0ffee"'])

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from contentapi.errors import ApiError
+from contentapi.core.errors import ApiError
 
 
 class OperatorCommand(BaseCommand):

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from contentapi.errors import Malformed
-from contentapi.pagination import parse_id, require_page_size
+from contentapi.core.errors import Malformed
+from contentapi.core.pagination import parse_id, require_page_size
 
 NEARLY_IDS = st.text() | st.from_regex(r"\A[-+ ]?0*[0-9]{1,25}\n?\Z") | st.integers().map(str)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentapi.errors import Malformed
-from contentapi.text import is_storable, require_storable
+from contentapi.core.errors import Malformed
+from contentapi.core.text import is_storable, require_storable
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None) | st.sampled_from("\0\ud800\udfff"))
 STORABLE_JSON = st.recursive(

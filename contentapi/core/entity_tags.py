@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from hashlib import blake2b
 from typing import NamedTuple
 
-from contentapi.errors import Conflict
+from contentapi.core.errors import Conflict
 
 VERSION = re.compile(r'(?P<quote>"?)(?P<version>[0-9]+)(-[^"\s]+)?(?P=quote)', re.ASCII)
 UNCHANGING = 1  # the version of what no request changes: authors, comments, users
