@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from benchmarks import dataset
 from benchmarks.database import EDITOR, Database, digest, load_ours, manage, our_environment
 from benchmarks.places import ROOT
-from contentapi.embedded.server import EmbeddedServer
+from contentapi.db.embedded.server import EmbeddedServer
 
 DRAFTS = 60_000
 MAX_RATIO = 2.0

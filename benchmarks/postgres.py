@@ -5,7 +5,7 @@ import shlex
 import socket
 from dataclasses import dataclass
 
-from contentapi.embedded.server import PORT, EmbeddedServer
+from contentapi.db.embedded.server import PORT, EmbeddedServer
 
 SOCKET, TCP = "socket", "tcp"
 TRANSPORTS = (SOCKET, TCP)

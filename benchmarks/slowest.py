@@ -19,7 +19,7 @@ import psutil
 from benchmarks.database import Database, manage, our_environment
 from benchmarks.places import ROOT
 from benchmarks.slowest_documents import Grower, Selection, written
-from contentapi.embedded.server import EmbeddedServer
+from contentapi.db.embedded.server import EmbeddedServer
 
 WORK = ROOT / "var" / "slowest"
 POSTS, AUTHORS, COMMENTS = 100_000, 1_000, 500_000

@@ -11,7 +11,7 @@ from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 from django.utils import timezone
 
-from contentapi.literals import TextLiteral
+from contentapi.db.literals import TextLiteral
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -1,7 +1,7 @@
 """A WSGI layer that reads each request completely before the application gets it, together with a connection slot.
 
 A client that sends its body slowly holds a thread and nothing else. Everything that needs the processor or the database
-happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.postgresql.slots`).
+happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.postgresql.slots`).
 """
 
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from contentapi.conf import current
 from contentapi.core.errors import Unavailable
-from contentapi.postgresql.slots import ConnectionSlots, uninstall
+from contentapi.db.postgresql.slots import ConnectionSlots, uninstall
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication

@@ -24,10 +24,10 @@ from django.utils.http import parse_header_parameters
 from contentapi.conf import current
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, from_exception
+from contentapi.db.postgresql.thread_connections import look_after_connections
 from contentapi.failure_log import log_failure, record_error
 from contentapi.graphql.view import respond, respond_with_error
 from contentapi.origins import is_our_host
-from contentapi.postgresql.threads import look_after_connections
 from contentapi.rates import UNMETERED, Account
 from contentapi.requests import Reply, current_request_id, new_request_id
 from contentapi.rest.failures import failure

@@ -50,7 +50,7 @@ def main() -> None:
     from contentapi import wsgi  # noqa: F401 - workers import it anew; here it only has to be sound
 
     if settings.EMBEDDED:
-        from contentapi.embedded.base import SERVER
+        from contentapi.db.embedded.base import SERVER
 
         SERVER.hold()  # for as long as this process lives
     address, _, port = settings.BIND.rpartition(":")

@@ -38,7 +38,7 @@ forwarded_allow_ips = ""
 def on_starting(_: Any) -> None:
     """Hold the embedded PostgreSQL for as long as the master lives; the workers inherit the hold."""
     if settings.EMBEDDED:
-        from contentapi.embedded.base import SERVER
+        from contentapi.db.embedded.base import SERVER
 
         SERVER.hold()
 

@@ -102,13 +102,13 @@ def database() -> dict[str, Any]:
         "TEST": {"NAME": "test_contentapi"},
     }
     if EMBEDDED:
-        return {"ENGINE": "contentapi.embedded", "NAME": "postgres", "USER": "postgres", **common}
+        return {"ENGINE": "contentapi.db.embedded", "NAME": "postgres", "USER": "postgres", **common}
     given = environment.database_parameters(ENVIRONMENT.database_url)
     named = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
     values = {setting: given.pop(parameter, "") for setting, parameter in named.items()}
     if SERVING and "options" in given:
         options["options"] += f" {given.pop('options')}"
-    return {"ENGINE": "contentapi.postgresql", **values, **common, "OPTIONS": options | given}
+    return {"ENGINE": "contentapi.db.postgresql", **values, **common, "OPTIONS": options | given}
 
 
 DATABASES = {"default": database()}

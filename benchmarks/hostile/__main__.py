@@ -15,7 +15,7 @@ from benchmarks.hostile.report import Result, format_row, format_table
 from benchmarks.hostile.servers import SERVERS, find_nginx, start_server
 from benchmarks.hostile.victim import Victim
 from benchmarks.places import ROOT
-from contentapi.embedded.server import EmbeddedServer
+from contentapi.db.embedded.server import EmbeddedServer
 
 NEEDS_A_PROXY = "body-1000"  # more than all threads: only a server that buffers requests withstands it
 WARM_UP = 2  # seconds

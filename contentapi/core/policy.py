@@ -16,7 +16,7 @@ from django.db.models.expressions import RawSQL
 
 from contentapi.core.errors import Forbidden, Unauthenticated
 from contentapi.core.identity import Actor, Role, Scope
-from contentapi.literals import TextLiteral
+from contentapi.db.literals import TextLiteral
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)
 ADMINS = (Role.ADMIN,)

@@ -27,6 +27,7 @@ from contentapi.core.errors import (
     from_exception,
 )
 from contentapi.core.text import require_storable
+from contentapi.db.postgresql.slots import enter_expensive_lane, enter_preparation_lane
 from contentapi.failure_log import record_error
 from contentapi.graphql import explorer
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
@@ -35,7 +36,6 @@ from contentapi.graphql.errors import ErrorReport, entry
 from contentapi.graphql.limits import exceeded
 from contentapi.graphql.schema import SCHEMA
 from contentapi.negotiation import preferred_type
-from contentapi.postgresql.slots import enter_expensive_lane, enter_preparation_lane
 from contentapi.rates import Account
 from contentapi.requests import Reply, charges_itself
 

@@ -21,7 +21,7 @@ from django.db.models.expressions import Combinable
 
 from contentapi.core.errors import Malformed
 from contentapi.core.pagination import Window, asked_window, not_a_cursor
-from contentapi.literals import TextLiteral
+from contentapi.db.literals import TextLiteral
 from contentapi.projection.expressions import AnyRow, CountTable, Cursor, JsonRow, PageTable, Verbatim
 from contentapi.projection.fields import Compilation, ProjectedField, Projection, related_rows
 from contentapi.projection.orders import Order

@@ -19,7 +19,7 @@ from psycopg.pq.abc import PGresult
 
 from contentapi.conf import current
 from contentapi.core.errors import ResponseTooLarge
-from contentapi.postgresql.threads import connection_of
+from contentapi.db.postgresql.thread_connections import connection_of
 
 MOST_PREPARED = 100  # statements of a connection; each holds memory on the server
 

@@ -14,7 +14,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db.models import BooleanField, Expression, Field, Func, JSONField, Model, QuerySet, Subquery, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
-from contentapi.literals import TextLiteral
+from contentapi.db.literals import TextLiteral
 from contentapi.projection.selections import Parameter
 
 LONGEST_IDENTIFIER = 63  # bytes; PostgreSQL cuts longer ones off

@@ -37,7 +37,7 @@ from django.db.models.expressions import Combinable
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.pagination import require_page_size
-from contentapi.literals import TextLiteral
+from contentapi.db.literals import TextLiteral
 from contentapi.projection.expressions import CountOfRows, JsonArray, JsonObject
 from contentapi.projection.orders import in_full_order
 from contentapi.projection.sdl import ProjectionError, SdlField, as_json, field_of, listed, require_no_arguments

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.contentapi.embedded.test_server import Holder
+from tests.contentapi.db.embedded.test_server import Holder
 from tests.e2e.checkout import Checkout, Run, free_port
 
 pytestmark = pytest.mark.processes

@@ -9,9 +9,9 @@ from graphql import DocumentNode, Node, Visitor, visit
 from pytest_django import Settings
 
 from contentapi.core.identity import ALL_SCOPES, Actor, Role
+from contentapi.db.postgresql.thread_connections import connection_of
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.graphql.schema import SCHEMA
-from contentapi.postgresql.threads import connection_of
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.running import run
 from tests.contentapi.projection.shelf import ASKERS, AUTHORS, BO, IDA, POSTS, fill

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from blog.models import Author, PostStatus
 from blog.selectors import AuthorRow
 from contentapi.core.errors import Unavailable, from_exception
-from contentapi.postgresql.threads import connection_of
+from contentapi.db.postgresql.thread_connections import connection_of
 from contentapi.projection import PreparedInsert, PreparedQuery
 from contentapi.projection.cursors import MOST_PREPARED, as_texts, column, executed
 from tests.factories import make_author

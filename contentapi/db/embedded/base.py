@@ -6,9 +6,9 @@ from django.conf import settings
 from django.db.backends.postgresql import client
 from psycopg import OperationalError
 
-from contentapi.embedded.programs import PROGRAMS
-from contentapi.embedded.server import PORT, EmbeddedServer
-from contentapi.postgresql import base
+from contentapi.db.embedded.programs import PROGRAMS
+from contentapi.db.embedded.server import PORT, EmbeddedServer
+from contentapi.db.postgresql import base
 
 SERVER = EmbeddedServer(settings.VAR_DIR / "postgres")
 

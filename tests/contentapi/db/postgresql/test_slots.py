@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, connections
 
 from contentapi.core.errors import Unavailable
-from contentapi.postgresql.slots import (
+from contentapi.db.postgresql.slots import (
     MAX_WAITING,
     ConnectionSlots,
     Lease,
@@ -18,7 +18,7 @@ from contentapi.postgresql.slots import (
     enter_preparation_lane,
     uninstall,
 )
-from contentapi.postgresql.threads import connection_of
+from contentapi.db.postgresql.thread_connections import connection_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import psutil
 
-from contentapi.embedded.programs import PROGRAMS, open_the_way, roots_account
+from contentapi.db.embedded.programs import PROGRAMS, open_the_way, roots_account
 
 PORT = 5432  # names the socket; nothing listens on TCP
 LOG = logging.getLogger("contentapi.embedded")

@@ -19,7 +19,7 @@ from typing import Any
 from django.db import connections
 
 from contentapi.core.errors import Unavailable
-from contentapi.postgresql.threads import look_after_connections, use_connections
+from contentapi.db.postgresql.thread_connections import look_after_connections, use_connections
 
 MAX_WAITING = 32  # requests that wait for a lane: each of them occupies a thread
 

@@ -13,8 +13,8 @@ import psutil
 import psycopg
 import pytest
 
-from contentapi.embedded import server as embedded_server
-from contentapi.embedded.server import EmbeddedServer
+from contentapi.db.embedded import server as embedded_server
+from contentapi.db.embedded.server import EmbeddedServer
 
 pytestmark = pytest.mark.processes
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.processes
 PROGRAM = """
 import os, sys
 from pathlib import Path
-from contentapi.embedded.server import EmbeddedServer
+from contentapi.db.embedded.server import EmbeddedServer
 print(EmbeddedServer(Path(sys.argv[1])).hold(), flush=True)
 if "fork" in sys.argv and os.fork() == 0:
     sys.exit()  # a worker that ends as gunicorn's do
@@ -36,7 +36,7 @@ RESTARTER = """
 import os, sys, signal
 from pathlib import Path
 from threading import Thread
-from contentapi.embedded.server import EmbeddedServer
+from contentapi.db.embedded.server import EmbeddedServer
 server = EmbeddedServer(Path(sys.argv[1]))
 print(server.hold(), flush=True)
 if "fork" in sys.argv and os.fork():

@@ -1,0 +1,1 @@
+"""PostgreSQL: the database engine, connection slots, and the embedded server."""
