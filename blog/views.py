@@ -8,7 +8,8 @@ from msgspec import UNSET, Meta, UnsetType
 from blog import selectors, services
 from blog.models import PostStatus
 from blog.representations import AUTHOR, COMMENT, POST
-from contentapi.rest import Answer, Asked, Body, Resource, created, no_content, ok
+from contentapi.http.response import Answer, created, no_content, ok
+from contentapi.rest import Asked, Body, Resource
 
 Moment = Annotated[datetime, Meta(tz=True)]
 

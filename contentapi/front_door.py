@@ -25,13 +25,13 @@ from contentapi.conf import current
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, from_exception
 from contentapi.db.postgresql.thread_connections import look_after_connections
-from contentapi.failure_log import log_failure, record_error
 from contentapi.graphql.view import respond, respond_with_error
-from contentapi.origins import is_our_host
+from contentapi.http.api_version import VERSION
+from contentapi.http.error_response import failure
+from contentapi.http.failure_log import log_failure, record_error
+from contentapi.http.hosts import is_our_host
+from contentapi.http.request_id import Reply, current_request_id, new_request_id
 from contentapi.rates import UNMETERED, Account
-from contentapi.requests import Reply, current_request_id, new_request_id
-from contentapi.rest.failures import failure
-from contentapi.rest.markers import VERSION
 from contentapi.routes import Routes
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import yaml
 from django.conf import settings
 from django.template.loader import render_to_string
 
-from contentapi.published import published
+from contentapi.http.documents import published
 
 # What Swagger UI needs: its files, the document and the resources to try, all of this host; its icons are `data:`.
 POLICY = (

@@ -49,16 +49,16 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "contentapi.middleware.request_id",
+    "contentapi.http.middleware.request_id",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "contentapi.middleware.Rates",  # inside CORS: a script may read its 429, and asking leave costs nothing
+    "contentapi.http.middleware.Rates",  # inside CORS: a script may read its 429, and asking leave costs nothing
     "django.middleware.common.CommonMiddleware",
-    "contentapi.editors.Session",
+    "contentapi.http.browser_middleware.Session",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "contentapi.editors.Login",
-    "contentapi.editors.Messages",
+    "contentapi.http.browser_middleware.Login",
+    "contentapi.http.browser_middleware.Messages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -213,12 +213,12 @@ WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/explorer/"  # their address changes 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "contentapi.requests.RequestIdFilter"}},
+    "filters": {"request_id": {"()": "contentapi.http.request_id.RequestIdFilter"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.contentapi_log_level},
     "loggers": {
-        "django.request": {"level": "CRITICAL"},  # `contentapi.failure_log` has a line for each failed request
+        "django.request": {"level": "CRITICAL"},  # `contentapi.http.failure_log` has a line for each failed request
         "django.security": {"level": "CRITICAL"},  # the same
         "oauthlib": {"level": "WARNING"},  # at DEBUG it writes tokens down
         "oauth2_provider": {"level": "WARNING"},

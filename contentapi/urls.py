@@ -3,9 +3,9 @@ from django.urls import include, path
 
 from contentapi.graphql.sdl import sdl
 from contentapi.graphql.view import graphql
+from contentapi.http.api_version import PREFIX
 from contentapi.keys_view import jwks
 from contentapi.openapi import docs, openapi
-from contentapi.rest.markers import PREFIX
 
 resources = [include(f"{app}.urls") for app in ("blog", "orders", "users")]
 
@@ -20,7 +20,7 @@ urlpatterns = [
     *(path(prefix, app) for prefix in ("", f"{PREFIX[1:]}/") for app in resources),
 ]
 
-handler400 = "contentapi.rest.bad_request"
-handler403 = "contentapi.rest.forbidden"
-handler404 = "contentapi.rest.not_found"
-handler500 = "contentapi.rest.server_error"
+handler400 = "contentapi.http.error_response.bad_request"
+handler403 = "contentapi.http.error_response.forbidden"
+handler404 = "contentapi.http.error_response.not_found"
+handler500 = "contentapi.http.error_response.server_error"

@@ -11,7 +11,8 @@ from msgspec import UNSET, UnsetType
 from contentapi.core.entity_tags import Rendered, tagged
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import paged
-from contentapi.rest import Answer, Asked, Body, Nothing, Resource, created, no_content, ok
+from contentapi.http.response import Answer, created, no_content, ok
+from contentapi.rest import Asked, Body, Nothing, Resource
 from orders import selectors, services
 from orders.models import Order
 

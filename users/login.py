@@ -11,9 +11,9 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from contentapi import rates
-from contentapi.addresses import client_address
 from contentapi.core.errors import RateLimited
 from contentapi.core.text import is_storable
+from contentapi.http.client_address import client_address
 from users.known_browsers import find_known_browser, remember_browser
 from users.models import MAX_EMAIL, User
 from users.pages import page

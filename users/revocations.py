@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
-from contentapi.failure_log import describe_exception
+from contentapi.http.failure_log import describe_exception
 from users.models import IssuedToken
 
 LOG = logging.getLogger("users.revocations")

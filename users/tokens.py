@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from contentapi import jwt
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
+from contentapi.http.hosts import is_issuer, public_url
 from contentapi.jwt import LONGEST_LIFE, Claims, TokenError
 from contentapi.keys import keys
-from contentapi.origins import is_issuer, public_url
 from users.models import IssuedToken, User
 
 AUDIENCE = "contentapi"

@@ -5,7 +5,8 @@ from django.db.models import QuerySet
 
 from contentapi.core.entity_tags import UNCHANGING, Rendered, tagged
 from contentapi.core.pagination import paged
-from contentapi.rest import Answer, Asked, Body, Resource, created, no_content, ok
+from contentapi.http.response import Answer, created, no_content, ok
+from contentapi.rest import Asked, Body, Resource
 from users import selectors, services
 from users.models import User
 

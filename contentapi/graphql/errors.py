@@ -5,8 +5,8 @@ from typing import Any
 from graphql import GraphQLError, GraphQLSyntaxError
 
 from contentapi.core.errors import ApiError, Malformed, from_exception
-from contentapi.failure_log import record_error
-from contentapi.requests import current_request_id
+from contentapi.http.failure_log import record_error
+from contentapi.http.request_id import current_request_id
 
 LONGEST_MESSAGE = 500  # graphql-core repeats what it was sent, which may be a megabyte
 WORST_FIRST = (500, 503, 429, 401, 403, 404, 409, 413, 422, 400)

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from contentapi.explorer import BUILT, digest
-from contentapi.negotiation import preferred_type
+from contentapi.http.negotiation import preferred_type
 
 HTML = "text/html"
 POLICY = [

@@ -9,8 +9,8 @@ from graphql import print_schema
 
 from contentapi.core.errors import NotFound
 from contentapi.graphql.schema import SCHEMA
-from contentapi.published import published
-from contentapi.rest import accept_of, error_response
+from contentapi.http.documents import published
+from contentapi.http.error_response import accept_of, error_response
 
 
 @csrf_exempt  # so that a POST is told what is allowed

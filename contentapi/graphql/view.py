@@ -15,7 +15,6 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.admission import identified
-from contentapi.bodies import JSON, decode, has_numbered_characters, is_json, read_bytes
 from contentapi.conf import current
 from contentapi.context import RequestContext
 from contentapi.core.errors import (
@@ -28,16 +27,17 @@ from contentapi.core.errors import (
 )
 from contentapi.core.text import require_storable
 from contentapi.db.postgresql.slots import enter_expensive_lane, enter_preparation_lane
-from contentapi.failure_log import record_error
 from contentapi.graphql import explorer
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
 from contentapi.graphql.documents import DocumentRefused, operation_of
 from contentapi.graphql.errors import ErrorReport, entry
 from contentapi.graphql.limits import exceeded
 from contentapi.graphql.schema import SCHEMA
-from contentapi.negotiation import preferred_type
+from contentapi.http.body import JSON, decode, has_numbered_characters, is_json, read_bytes
+from contentapi.http.failure_log import record_error
+from contentapi.http.negotiation import preferred_type
+from contentapi.http.request_id import Reply, charges_itself
 from contentapi.rates import Account
-from contentapi.requests import Reply, charges_itself
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 EXPENSIVE_SHARE = 10  # an operation over this part of CONTENTAPI_MAX_COST is expensive

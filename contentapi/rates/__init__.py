@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from contentapi.addresses import client_address
 from contentapi.conf import current
 from contentapi.core.errors import RateLimited
 from contentapi.core.identity import Actor
+from contentapi.http.client_address import client_address
 from contentapi.rates.counters import Counter, InThisProcess, Shared
 from contentapi.rates.limits import (
     ANONYMOUS,

@@ -11,33 +11,7 @@ is said here once: who asks and what it costs them, methods, media types, versio
 conditions, idempotency keys (`idempotency`), failures. Cookies are no credential.
 """
 
-from contentapi.rest.answers import Answer, created, no_content, ok
 from contentapi.rest.bodies import Body, Nothing
-from contentapi.rest.failures import (
-    accept_of,
-    bad_request,
-    error_response,
-    failure_response,
-    forbidden,
-    not_found,
-    server_error,
-)
 from contentapi.rest.resources import Asked, Resource
 
-__all__ = [
-    "Answer",
-    "Asked",
-    "Body",
-    "Nothing",
-    "Resource",
-    "accept_of",
-    "bad_request",
-    "created",
-    "error_response",
-    "failure_response",
-    "forbidden",
-    "no_content",
-    "not_found",
-    "ok",
-    "server_error",
-]
+__all__ = ["Asked", "Body", "Nothing", "Resource"]

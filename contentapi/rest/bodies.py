@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from contentapi import bodies
 from contentapi.core.text import require_storable
+from contentapi.http import body
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
@@ -42,10 +42,10 @@ B = TypeVar("B", bound=Body)
 
 def decode(content: bytes, kind: type[B]) -> B:
     """Decode a JSON object. Raises `Malformed`, naming the place."""
-    body: B
-    body, whole = bodies.decode(content, decoder(kind))
+    decoded: B
+    decoded, whole = body.decode(content, decoder(kind))
     require_storable(whole)
-    return body
+    return decoded
 
 
 @cache

@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from contentapi.core.errors import ApiError, Conflict, Internal, Invalid, Malformed
 from contentapi.core.identity import Actor
+from contentapi.http.error_response import failure
+from contentapi.http.response import Answer
 from contentapi.models import KeptAnswer
-from contentapi.rest.answers import Answer
-from contentapi.rest.failures import failure
 
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
 LIFE = timedelta(hours=24)

@@ -9,19 +9,19 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.admission import HEADERS, admitted
-from contentapi.bodies import JSON, is_json, read_bytes
 from contentapi.core.entity_tags import Expected
 from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType, from_exception
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Page, asked_page
+from contentapi.http.api_version import VERSION, media_type_for, require_known_version, split_path
+from contentapi.http.body import JSON, is_json, read_bytes
+from contentapi.http.conditional import conditional, expected_version, require_fitting_conditions
+from contentapi.http.error_response import failure
+from contentapi.http.request_id import Reply, charges_itself
+from contentapi.http.response import Answer
 from contentapi.rates import Account
-from contentapi.requests import Reply, charges_itself
-from contentapi.rest.answers import Answer
 from contentapi.rest.bodies import Body, decode
-from contentapi.rest.conditions import conditional, expected_version, require_fitting_conditions
-from contentapi.rest.failures import failure
 from contentapi.rest.idempotency import once
-from contentapi.rest.markers import VERSION, media_type_for, require_known_version, split_path
 
 MERGE_PATCH = "application/merge-patch+json"
 METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS")  # in the order of Allow

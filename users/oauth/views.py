@@ -24,13 +24,13 @@ from oauth2_provider.views.mixins import OAuthLibMixin
 from oauthlib.common import add_params_to_uri
 
 from contentapi import rates
-from contentapi.addresses import client_address
 from contentapi.core.errors import Malformed, MethodNotAllowed, Unauthenticated, UnsupportedMediaType
 from contentapi.core.identity import ROLE_SCOPES, Role
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import is_storable
-from contentapi.requests import charges_itself
-from contentapi.rest import accept_of, error_response, failure_response
+from contentapi.http.client_address import client_address
+from contentapi.http.error_response import accept_of, error_response, failure_response
+from contentapi.http.request_id import charges_itself
 from users import tokens
 from users.models import IssuedToken, User
 from users.oauth.server import PARAMETERS, digest

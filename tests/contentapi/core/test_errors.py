@@ -32,7 +32,7 @@ from contentapi.core.errors import (
     constraint_name,
     from_exception,
 )
-from contentapi.rest import error_response
+from contentapi.http.error_response import error_response
 from tests.factories import make_user
 
 TABLE = [

@@ -14,8 +14,8 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from blog.models import Comment, Post
 from contentapi.core.errors import Conflict, Unavailable
 from contentapi.core.identity import Role, Scope
+from contentapi.http.response import Answer
 from contentapi.models import KeptAnswer
-from contentapi.rest import Answer
 from contentapi.rest.idempotency import CLEARED, once
 from orders.models import Order
 from tests.blog.racing import race

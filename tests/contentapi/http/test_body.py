@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contentapi.bodies import VALUE, Repeated, stands_once, without_repetition
+from contentapi.http.body import VALUE, Repeated, stands_once, without_repetition
 from tests.thoroughness import examples
 
 SPACES = st.sampled_from(["", "", "", " ", "\n", "\t \r\n"])

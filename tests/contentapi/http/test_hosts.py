@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 from pytest_django import Settings
 
-from contentapi.origins import is_issuer, public_url
+from contentapi.http.hosts import is_issuer, public_url
 
 
 def test_the_public_url_is_the_only_issuer(settings: Settings) -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from pytest_django import Settings
 
-from contentapi.addresses import client_address
+from contentapi.http.client_address import client_address
 
 
 def behind(settings: Settings, proxies: int) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from blog.models import Comment, Post
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor, Role
-from contentapi.rest.conditions import expected_version, is_known, versions_in
+from contentapi.http.conditional import expected_version, is_known, versions_in
 from orders.models import Order
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
 from tests.resources import Reply, ask

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from contentapi.bodies import JSON
 from contentapi.core.errors import Malformed, NotAcceptable
-from contentapi.negotiation import preferred_type, wants_problem
+from contentapi.http.body import JSON
+from contentapi.http.negotiation import preferred_type, wants_problem
 
 VERSION = "1"
 PREFIX = f"/v{VERSION}"

@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.core.errors import MethodNotAllowed
-from contentapi.rest import accept_of, error_response
-from contentapi.rest.conditions import is_known
+from contentapi.http.conditional import is_known
+from contentapi.http.error_response import accept_of, error_response
 
 METHODS = ("GET", "HEAD", "OPTIONS")
 

@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 from django.http import HttpRequest, HttpResponse
 
-from contentapi.bodies import JSON
 from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, NotFound, from_exception
-from contentapi.failure_log import record_error
-from contentapi.negotiation import PROBLEM, wants_problem
-from contentapi.requests import current_request_id
-from contentapi.rest.answers import Answer
-from contentapi.rest.markers import VERSION
+from contentapi.http.api_version import VERSION
+from contentapi.http.body import JSON
+from contentapi.http.failure_log import record_error
+from contentapi.http.negotiation import PROBLEM, wants_problem
+from contentapi.http.request_id import current_request_id
+from contentapi.http.response import Answer
 
 
 def failure(error: ApiError, accept: str) -> Answer:

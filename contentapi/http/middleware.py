@@ -8,10 +8,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from contentapi.core.errors import RateLimited
-from contentapi.failure_log import log_failure
+from contentapi.http.error_response import accept_of, error_response
+from contentapi.http.failure_log import log_failure
+from contentapi.http.request_id import current_request_id, new_request_id
 from contentapi.rates import Account
-from contentapi.requests import current_request_id, new_request_id
-from contentapi.rest import accept_of, error_response
 
 # Editors' pages and files: those who log in there are counted when they do.
 NOT_THE_API = ("/admin/", "/static/")

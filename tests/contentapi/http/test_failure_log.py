@@ -15,9 +15,9 @@ from pytest_django import Settings
 
 from contentapi import settings as project
 from contentapi.core.identity import Role
-from contentapi.failure_log import MAX_LINE, SAFE_MESSAGES
 from contentapi.front_door import FrontDoor, Utf8Request
-from contentapi.requests import RequestIdFilter, current_request_id
+from contentapi.http.failure_log import MAX_LINE, SAFE_MESSAGES
+from contentapi.http.request_id import RequestIdFilter, current_request_id
 from tests.conftest import api_key_of
 from tests.contentapi.graphql.test_failures import answer_slowly, execute
 from tests.factories import make_actor, make_post

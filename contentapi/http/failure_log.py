@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import Any
 
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Internal
-from contentapi.requests import current_request_id
+from contentapi.http.request_id import current_request_id
 
 LOG = logging.getLogger("contentapi.requests")
 

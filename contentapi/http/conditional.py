@@ -11,7 +11,7 @@ from typing import Any
 
 from contentapi.core.entity_tags import Expected, version_in
 from contentapi.core.errors import Conflict, Malformed
-from contentapi.rest.answers import Answer
+from contentapi.http.response import Answer
 
 # A member of If-Match: a tag as it should be, or a version alone and a tag that has lost its quotes.
 TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'

@@ -1,0 +1,1 @@
+"""Requests and responses: bodies, negotiation, errors, conditional requests, request ids."""
