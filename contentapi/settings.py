@@ -126,7 +126,7 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 LOGIN_URL = LOGIN_REDIRECT_URL = "/oauth/login"
-SESSION_ENGINE = "contentapi.sessions"
+SESSION_ENGINE = "contentapi.auth.sessions"
 CSRF_FAILURE_VIEW = "users.pages.stale_form"
 # E003 looks for a unique *column*; users_user_email_unique is unique regardless of case.
 SILENCED_SYSTEM_CHECKS = ["auth.E003"]

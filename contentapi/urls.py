@@ -1,10 +1,10 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from contentapi.auth.jwks import jwks
 from contentapi.graphql.sdl import sdl
 from contentapi.graphql.view import graphql
 from contentapi.http.api_version import PREFIX
-from contentapi.keys_view import jwks
 from contentapi.openapi import docs, openapi
 
 resources = [include(f"{app}.urls") for app in ("blog", "orders", "users")]

@@ -12,10 +12,10 @@ import msgspec
 from django.db.models import Q
 from django.utils import timezone
 
+from contentapi.auth.jwt import TokenError
 from contentapi.core.errors import Malformed, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.core.pagination import parse_id
-from contentapi.jwt import TokenError
 from contentapi.projection import PreparedQuery
 from users import tokens
 from users.models import ApiKey

@@ -11,8 +11,8 @@ from django.db.models import Q, Value
 from django.db.models.functions import Lower
 from django.utils import timezone
 
+from contentapi.auth.jwt import LEEWAY
 from contentapi.core.identity import Role, Scope
-from contentapi.jwt import LEEWAY
 
 MAX_NAME = 150
 MAX_EMAIL = 254

@@ -5,12 +5,12 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from contentapi import jwt
+from contentapi.auth import jwt
+from contentapi.auth.jwt import LONGEST_LIFE, Claims, TokenError
+from contentapi.auth.signing_keys import keys
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from contentapi.http.hosts import is_issuer, public_url
-from contentapi.jwt import LONGEST_LIFE, Claims, TokenError
-from contentapi.keys import keys
 from users.models import IssuedToken, User
 
 AUDIENCE = "contentapi"

@@ -146,11 +146,14 @@ def database_problems(environment: Environment) -> Iterator[Problem]:
 def key_problems(environment: Environment) -> Iterator[Problem]:
     """Check the keys of bearer tokens, which are never repeated."""
     if environment.jwt_private_key or environment.jwt_secret:
-        from contentapi import jwt, keys  # cryptography takes its time, for those alone who have keys
+        from contentapi.auth import (
+            jwt,  # cryptography takes its time, for those alone who have keys
+            signing_keys,  # cryptography takes its time, for those alone who have keys
+        )
 
         for variable, read_keys, text, hint in (
-            ("JWT_PRIVATE_KEY", keys.private_keys, environment.jwt_private_key, f"{WANTED_KEY}."),
-            ("JWT_SECRET", keys.secret_keys, environment.jwt_secret, f"Set it to random characters: {RANDOM}."),
+            ("JWT_PRIVATE_KEY", signing_keys.private_keys, environment.jwt_private_key, f"{WANTED_KEY}."),
+            ("JWT_SECRET", signing_keys.secret_keys, environment.jwt_secret, f"Set it to random characters: {RANDOM}."),
         ):
             try:
                 read_keys(text)

@@ -14,7 +14,7 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from contentapi.admission import identified
+from contentapi.auth.authentication import identified
 from contentapi.conf import current
 from contentapi.context import RequestContext
 from contentapi.core.errors import (

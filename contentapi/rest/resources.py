@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.csrf import csrf_exempt
 
-from contentapi.admission import HEADERS, admitted
+from contentapi.auth.authentication import HEADERS, admitted
 from contentapi.core.entity_tags import Expected
 from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType, from_exception
 from contentapi.core.identity import Actor

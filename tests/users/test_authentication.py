@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from contentapi import jwt
+from contentapi.auth import jwt
+from contentapi.auth.signing_keys import keys
 from contentapi.core.errors import Malformed, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
-from contentapi.keys import keys
 from tests.factories import make_user
 from users import services, tokens
 from users.authentication import authenticate, from_session

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from contentapi.auth.jwt import LEEWAY
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import Role
-from contentapi.jwt import LEEWAY
 from tests.factories import make_user
 from users import tokens
 from users.authentication import authenticate

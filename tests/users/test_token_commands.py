@@ -9,10 +9,10 @@ from django.core.management.base import CommandError
 from msgspec import structs
 from pytest_django import Settings
 
+from contentapi.auth.jwt import Key
+from contentapi.auth.signing_keys import keys, ring
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import ROLE_SCOPES, Role
-from contentapi.jwt import Key
-from contentapi.keys import keys, ring
 from tests.factories import make_user
 from tests.users.test_commands import EMAIL, run
 from users import tokens

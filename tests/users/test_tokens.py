@@ -9,11 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from contentapi import jwt
+from contentapi.auth import jwt
+from contentapi.auth.jwt import LONGEST_LIFE, TokenError
+from contentapi.auth.signing_keys import keys
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
-from contentapi.jwt import LONGEST_LIFE, TokenError
-from contentapi.keys import keys
 from tests.factories import make_user
 from users import tokens
 from users.tokens import ACCESS_TOKEN_LIFE, AUDIENCE, issue_token, read

@@ -4,8 +4,8 @@ from typing import get_args, get_type_hints
 
 import pytest
 
+from contentapi.auth.jwt import Key
 from contentapi.conf.environment import Environment, Words, database_parameters, read
-from contentapi.jwt import Key
 
 WRONG_RATES = [
     "off",

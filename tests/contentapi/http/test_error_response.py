@@ -177,7 +177,7 @@ def test_what_fails_outside_of_resources_is_said_like_that_too(
     def fail() -> None:
         raise exception
 
-    monkeypatch.setattr("contentapi.keys_view.keys", fail)
+    monkeypatch.setattr("contentapi.auth.jwks.keys", fail)
 
     found, given, content = call("GET", "/.well-known/jwks.json", HTTP_ACCEPT=accept)
 

@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 from oauth2_provider.models import AccessToken
 
-from contentapi import jwt
-from contentapi.keys import keys
+from contentapi.auth import jwt
+from contentapi.auth.signing_keys import keys
 from tests.users.oauth.flow import Application, Browser, make_member
 from users import tokens
 

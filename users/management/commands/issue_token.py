@@ -3,9 +3,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from contentapi.auth.jwt import LONGEST_LIFE
 from contentapi.core.commands import OperatorCommand
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
-from contentapi.jwt import LONGEST_LIFE
 from users import selectors, tokens
 from users.revocations import EVERY
 

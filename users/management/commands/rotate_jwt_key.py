@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from contentapi.jwt import Key
-from contentapi.keys import KeptKeys, keys, next_private_key
+from contentapi.auth.jwt import Key
+from contentapi.auth.signing_keys import KeptKeys, keys, next_private_key
 
 ADVICE = (
     "Above is the new value of JWT_PRIVATE_KEY: a new key, which signs, and what verifies the tokens of before. Set it "

@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from jose import jws
 
-from contentapi.jwt import (
+from contentapi.auth.jwt import (
     LATEST_IAT,
     LEEWAY,
     LONGEST_LIFE,

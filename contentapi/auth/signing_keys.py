@@ -16,9 +16,9 @@ from typing import Protocol
 
 from django.core.exceptions import ImproperlyConfigured
 
+from contentapi.auth.jwt import LEEWAY, LONGEST_LIFE, Key, KeyProblem
 from contentapi.conf import current
 from contentapi.conf.secret_files import kept
-from contentapi.jwt import LEEWAY, LONGEST_LIFE, Key, KeyProblem
 
 PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
 LOOK_EVERY = 5.0  # seconds between looks into the folder
@@ -27,7 +27,7 @@ KEPT_AFTER_RETIREMENT = LONGEST_LIFE + LEEWAY + 60  # seconds; the last 60 for s
 
 
 class KeyRing(Protocol):
-    """Keys to verify with by `get`, as `contentapi.jwt.verify` takes them, and the one to sign with."""
+    """Keys to verify with by `get`, as `contentapi.auth.jwt.verify` takes them, and the one to sign with."""
 
     def get(self, kid: str | None, /) -> Key | None: ...
 

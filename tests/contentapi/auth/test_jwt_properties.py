@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
-from contentapi.jwt import LATEST_IAT, LEEWAY, Claims, Key, TokenError, encode, verify
+from contentapi.auth.jwt import LATEST_IAT, LEEWAY, Claims, Key, TokenError, encode, verify
 from tests.thoroughness import examples
 
 ISSUER = "https://api.example.invalid"

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from contentapi import jwt
-from contentapi.jwt import LEEWAY, SIGNED, Key, TokenError, encode
-from tests.contentapi.test_jwt import CLAIMS, KEYS, NOW, OTHER, RSA, SHARED, refusal, verified
+from contentapi.auth import jwt
+from contentapi.auth.jwt import LEEWAY, SIGNED, Key, TokenError, encode
+from tests.contentapi.auth.test_jwt import CLAIMS, KEYS, NOW, OTHER, RSA, SHARED, refusal, verified
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import json
 
+from contentapi.auth.signing_keys import keys
 from contentapi.http.documents import published
-from contentapi.keys import keys
 
 # Seconds. A new key signs at once, so verifiers must hear of it within a minute: servers look for it every few seconds,
 # and this is for the caches in between.

@@ -9,12 +9,12 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jose import jwk
 
-from contentapi.jwt import (
+from contentapi.auth.jwt import (
     Key,
     KeyProblem,
     encode,
 )
-from tests.contentapi.test_jwt import CLAIMS, RSA, SECRET, SHARED, forged, public_forms, verified
+from tests.contentapi.auth.test_jwt import CLAIMS, RSA, SECRET, SHARED, forged, public_forms, verified
 
 
 @pytest.mark.parametrize("secret", [b"", b"x", b"x" * 31])

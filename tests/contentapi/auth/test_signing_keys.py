@@ -11,8 +11,8 @@ from threading import Barrier
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from contentapi.jwt import Key, KeyProblem
-from contentapi.keys import (
+from contentapi.auth.jwt import Key, KeyProblem
+from contentapi.auth.signing_keys import (
     KEPT_AFTER_RETIREMENT,
     LOOK_EVERY,
     LOOK_FOR_UNKNOWN_EVERY,
@@ -145,7 +145,7 @@ def test_the_first_key_is_made_when_it_is_wanted_and_kept_for_its_owner_alone(tm
 
 PROGRAM = """
 import pathlib, sys
-from contentapi.keys import KeptKeys
+from contentapi.auth.signing_keys import KeptKeys
 sys.stdin.readline()
 print(KeptKeys(pathlib.Path(sys.argv[1])).signing().kid)
 """

@@ -1,0 +1,1 @@
+"""Authentication: bearer tokens, signing keys, sessions."""
