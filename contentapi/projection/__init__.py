@@ -9,11 +9,11 @@ meet one of several conditions from an index for each.
 from contentapi.projection.connections import PAGE_INFO, Connected, Connection, ConnectionType, PrescribedType
 from contentapi.projection.fields import Computed, Count, Itself, Many, One, Projection
 from contentapi.projection.inserts import PreparedInsert, Returning
-from contentapi.projection.orders import Order
-from contentapi.projection.queries import PreparedQuery
+from contentapi.projection.ordering import Order
+from contentapi.projection.prepared_query import PreparedQuery
+from contentapi.projection.querysets import by_shape, row_of
 from contentapi.projection.sdl import ProjectionError, SdlField
 from contentapi.projection.selections import FieldFailed, ReadArguments, Selected
-from contentapi.projection.shapes import by_shape, row_of
 from contentapi.projection.statements import Reading, Statement, project
 from contentapi.projection.unions import filter_by_union
 

@@ -24,7 +24,7 @@ from contentapi.core.pagination import Window, asked_window, not_a_cursor
 from contentapi.db.literals import TextLiteral
 from contentapi.projection.expressions import AnyRow, CountTable, Cursor, JsonRow, PageTable, Verbatim
 from contentapi.projection.fields import Compilation, ProjectedField, Projection, related_rows
-from contentapi.projection.orders import Order
+from contentapi.projection.ordering import Order
 from contentapi.projection.sdl import ProjectionError, SdlField, field_of, listed
 from contentapi.projection.selections import Arguments, FieldFailed, Inputs, Parameter, Selected
 

@@ -39,7 +39,7 @@ from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.pagination import require_page_size
 from contentapi.db.literals import TextLiteral
 from contentapi.projection.expressions import CountOfRows, JsonArray, JsonObject
-from contentapi.projection.orders import in_full_order
+from contentapi.projection.ordering import in_full_order
 from contentapi.projection.sdl import ProjectionError, SdlField, as_json, field_of, listed, require_no_arguments
 from contentapi.projection.selections import (
     Arguments,

@@ -15,12 +15,12 @@ from psycopg.pq.abc import PGresult
 from contentapi.core.caching import BoundedCache
 from contentapi.core.identity import Actor
 from contentapi.projection.connections import Connected, ConnectionType, Making, require_own_cursors
-from contentapi.projection.cursors import column, executed
 from contentapi.projection.expressions import json_object
 from contentapi.projection.fields import Compilation, Projection
-from contentapi.projection.orders import in_full_order
+from contentapi.projection.libpq import column, executed
+from contentapi.projection.ordering import in_full_order
+from contentapi.projection.querysets import ShapedQuerySet
 from contentapi.projection.selections import Inputs, Parameter, Selected, standing
-from contentapi.projection.shapes import ShapedQuerySet
 
 LONGEST_PREPARED = 16 * 1024  # bytes; what is prepared holds memory on the server, by its size
 PLACE_OR_PERCENT = re.compile("%s|%%")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from blog.models import Author, Comment, Post
 from blog.projections import COMMENT_ORDERS, POST_ORDERS
 from tests.blog.test_connections import COMMENTS, POSTS, at, ids
-from tests.contentapi.projection.running import run
+from tests.contentapi.projection.execution import run
 from tests.factories import make_author, make_comment, make_post
 
 pytestmark = pytest.mark.django_db

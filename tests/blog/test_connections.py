@@ -14,7 +14,7 @@ from contentapi.core.identity import Role
 from tests.blog.test_projections import asking
 from tests.blog.test_selectors import ASKERS, make_post_in
 from tests.conftest import Answer, GraphQL
-from tests.contentapi.projection.running import run
+from tests.contentapi.projection.execution import run
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.resources import ask
 

@@ -11,7 +11,7 @@ from blog.models import Author, Post
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.identity import Actor, Role
 from contentapi.core.text import json_array
-from contentapi.projection.cursors import column
+from contentapi.projection.libpq import column
 from tests.conftest import GraphQL
 from tests.contentapi.graphql.conftest import error_entry
 from tests.factories import make_actor, make_author, make_comment, make_post

@@ -4,7 +4,7 @@ import pytest
 
 from contentapi.core.identity import ALL_SCOPES, ROLE_SCOPES, Actor, Role, Scope
 from tests.conftest import GraphQL
-from tests.contentapi.projection.running import run
+from tests.contentapi.projection.execution import run
 from tests.factories import make_actor, make_author, make_post
 from users.models import User
 

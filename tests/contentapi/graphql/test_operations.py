@@ -27,7 +27,7 @@ from contentapi.graphql.costs import OperationCost, Sum
 from contentapi.graphql.documents import DOCUMENTS, DocumentRefused, operation_of
 from contentapi.graphql.operations import Fragments, Operation, is_constant
 from contentapi.graphql.schema import SCHEMA as OURS
-from tests.contentapi.projection.running import run
+from tests.contentapi.projection.execution import run
 from tests.thoroughness import examples
 
 SCHEMA = build_schema(

@@ -9,8 +9,19 @@ from typing import Any
 from ariadne import convert_camel_case_to_snake
 from hypothesis import strategies as st
 
-from tests.contentapi.projection.plain import ORDERS, Bound, cursor_of
-from tests.contentapi.projection.shelf import AUTHORS, BO, IDA, LATER, MOMENT, MOMENTS, POSTS, TEXTS, comments, posts
+from tests.contentapi.projection.fixture_rows import (
+    AUTHORS,
+    BO,
+    IDA,
+    LATER,
+    MOMENT,
+    MOMENTS,
+    POSTS,
+    TEXTS,
+    comments,
+    posts,
+)
+from tests.contentapi.projection.reference_executor import ORDERS, Bound, cursor_of
 
 LEAVES = {
     "Post": ["id", "title", "body", "status", "commentCount", "createdAt", "updatedAt", "publishAt", "tags", "version"],

@@ -17,8 +17,8 @@ from contentapi.graphql.documents import DOCUMENTS
 from contentapi.graphql.projections import ProjectedTypes
 from contentapi.projection import PAGE_INFO, Connected, ConnectionType, Order, Projection, by_shape
 from contentapi.projection.statements import STATEMENTS
-from tests.contentapi.projection.running import run
-from tests.contentapi.projection.shelf import ASKERS, POSTS, fill
+from tests.contentapi.projection.execution import run
+from tests.contentapi.projection.fixture_rows import ASKERS, POSTS, fill
 from tests.factories import make_author, make_post
 
 pytestmark = pytest.mark.django_db

@@ -16,10 +16,10 @@ from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.graphql.documents import known_document
 from contentapi.graphql.schema import SCHEMA
-from tests.contentapi.projection import plain
+from tests.contentapi.projection import reference_executor
 from tests.contentapi.projection.documents import Request, requests
-from tests.contentapi.projection.running import Executed, run
-from tests.contentapi.projection.shelf import ASKERS, AUTHORS, POSTS, WRITERS, fill
+from tests.contentapi.projection.execution import Executed, run
+from tests.contentapi.projection.fixture_rows import ASKERS, AUTHORS, POSTS, WRITERS, fill
 from tests.thoroughness import examples
 
 pytestmark = pytest.mark.django_db
@@ -56,8 +56,8 @@ def same(request: Request, variables: dict[str, Any], actor: Actor) -> set[Any]:
     got = run(request.text, variables, actor=actor, operation_name=request.operation_name)
     got_failed = {error["path"][0] for error in got.errors}
     document = known_document(SCHEMA, request.text, request.operation_name).document
-    rows = plain.all_rows(actor, POSTS, got_failed)  # a mutation that fails has written nothing
-    wanted = plain.execute(document, rows, variables, request.operation_name)
+    rows = reference_executor.all_rows(actor, POSTS, got_failed)  # a mutation that fails has written nothing
+    wanted = reference_executor.execute(document, rows, variables, request.operation_name)
     failed = {error.path[0] for error in wanted.errors or [] if error.path}
 
     wanted_data, got_data = in_order(json.dumps({"data": wanted.data})), in_order(got.content)

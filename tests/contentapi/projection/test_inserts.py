@@ -9,7 +9,7 @@ from django.db import transaction
 from blog.models import Author, Post
 from contentapi.core.identity import OPERATOR, Role
 from contentapi.projection import PreparedInsert
-from tests.contentapi.projection.running import Executed, run
+from tests.contentapi.projection.execution import Executed, run
 from tests.factories import make_actor, make_author, make_comment, make_post
 
 pytestmark = pytest.mark.django_db

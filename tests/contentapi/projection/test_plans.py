@@ -14,8 +14,8 @@ from pytest_django import DjangoDbBlocker
 
 from blog.models import Author, Comment, Post
 from blog.projections import POST_ORDERS
-from tests.contentapi.projection.running import run
-from tests.contentapi.projection.shelf import ASKERS
+from tests.contentapi.projection.execution import run
+from tests.contentapi.projection.fixture_rows import ASKERS
 
 BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
 FIELDS = "id title tags commentCount author { id name avatarUrl } comments { id body author { name } }"

@@ -17,7 +17,7 @@ from contentapi.graphql.documents import DOCUMENTS
 from contentapi.graphql.projections import ProjectedTypes
 from contentapi.projection import One, Projection, row_of
 from contentapi.projection.statements import STATEMENTS
-from tests.contentapi.projection.running import run
+from tests.contentapi.projection.execution import run
 from tests.factories import make_author, make_post, make_user
 from users.models import User
 

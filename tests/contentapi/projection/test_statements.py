@@ -13,8 +13,8 @@ from contentapi.db.postgresql.thread_connections import connection_of
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.graphql.schema import SCHEMA
 from contentapi.projection.statements import STATEMENTS
-from tests.contentapi.projection.running import run
-from tests.contentapi.projection.shelf import ASKERS, AUTHORS, BO, IDA, POSTS, fill
+from tests.contentapi.projection.execution import run
+from tests.contentapi.projection.fixture_rows import ASKERS, AUTHORS, BO, IDA, POSTS, fill
 
 pytestmark = pytest.mark.django_db
 

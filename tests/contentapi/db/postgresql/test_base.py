@@ -15,7 +15,7 @@ from blog.selectors import AuthorRow
 from contentapi.core.errors import Unavailable, from_exception
 from contentapi.db.postgresql.thread_connections import connection_of
 from contentapi.projection import PreparedInsert, PreparedQuery
-from contentapi.projection.cursors import MOST_PREPARED, as_texts, column, executed
+from contentapi.projection.libpq import MOST_PREPARED, as_texts, column, executed
 from tests.factories import make_author
 
 

@@ -10,9 +10,9 @@ from django.db.models import Q, QuerySet
 from blog.models import Author, Post
 from contentapi.core import policy
 from contentapi.core.identity import ANONYMOUS, Actor, Role
-from contentapi.projection.shapes import by_shape
+from contentapi.projection.querysets import by_shape
 from contentapi.projection.statements import STATEMENTS
-from tests.contentapi.projection.running import run
+from tests.contentapi.projection.execution import run
 from tests.contentapi.projection.test_rows import names, schema
 from tests.factories import make_actor, make_author
 
