@@ -31,7 +31,7 @@ from contentapi.http.error_response import failure
 from contentapi.http.failure_log import log_failure, record_error
 from contentapi.http.hosts import is_our_host
 from contentapi.http.request_id import Reply, current_request_id, new_request_id
-from contentapi.rates import UNMETERED, Account
+from contentapi.rate_limits.account import UNMETERED, Account
 from contentapi.routes import Routes
 
 if TYPE_CHECKING:

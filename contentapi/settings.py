@@ -49,11 +49,12 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "contentapi.http.middleware.request_id",
+    "contentapi.http.middleware.request_id_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "contentapi.http.middleware.Rates",  # inside CORS: a script may read its 429, and asking leave costs nothing
+    # Inside CORS: a script may read its 429, and a preflight costs nothing.
+    "contentapi.rate_limits.middleware.RateLimitMiddleware",
     "django.middleware.common.CommonMiddleware",
     "contentapi.http.browser_middleware.Session",
     "django.middleware.csrf.CsrfViewMiddleware",

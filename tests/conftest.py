@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client
 
-from contentapi import rates
+from contentapi import rate_limits
 from contentapi.core.identity import Actor
 from tests.redis_server import RedisServer
 from users import services
@@ -50,7 +50,7 @@ def api_key_of(actor: Actor) -> str:
 @pytest.fixture(autouse=True)
 def nothing_counted() -> None:
     """Begin with full rate limits: all tests ask from one address."""
-    rates.reset()
+    rate_limits.reset()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-from contentapi import rates
+from contentapi import rate_limits
 from contentapi.core.errors import RateLimited
 from contentapi.core.text import is_storable
 from contentapi.http.client_address import client_address
@@ -31,7 +31,7 @@ def throttled(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
         if request.method != "POST":
             return view(request, *arguments, **options)
         try:
-            reservation = rates.Reservation(limits_of(request))
+            reservation = rate_limits.Reservation(limits_of(request))
         except RateLimited as error:
             return refuse(request, error)
         response = view(request, *arguments, **options)
@@ -43,7 +43,7 @@ def throttled(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
     return guarded
 
 
-def limits_of(request: HttpRequest) -> dict[rates.Limit, str]:
+def limits_of(request: HttpRequest) -> dict[rate_limits.Limit, str]:
     """Return the limits of an attempt, each with the key that it is counted by.
 
     A known browser is counted by itself alone: nobody else can use up its limit.
@@ -53,9 +53,13 @@ def limits_of(request: HttpRequest) -> dict[rates.Limit, str]:
     account = email.lower() if user is None else f"user:{user.pk}"
     browser = None if user is None else find_known_browser(request, user)
     if browser is not None:
-        return {rates.LOGIN: f"{browser}|{account}"}
+        return {rate_limits.LOGIN: f"{browser}|{account}"}
     address = client_address(request.META)
-    return {rates.LOGIN: f"{address}|{account}", rates.LOGIN_ADDRESS: address, rates.LOGIN_ACCOUNT: account}
+    return {
+        rate_limits.LOGIN: f"{address}|{account}",
+        rate_limits.LOGIN_ADDRESS: address,
+        rate_limits.LOGIN_ACCOUNT: account,
+    }
 
 
 def find_user(email: str) -> User | None:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from contentapi.core.identity import Actor
-from contentapi.rates import Account
+from contentapi.rate_limits.account import Account
 
 HEADERS = {"X-API-Key": "HTTP_X_API_KEY", "Authorization": "HTTP_AUTHORIZATION"}
 

@@ -36,8 +36,9 @@ from contentapi.graphql.schema import SCHEMA
 from contentapi.http.body import JSON, decode, has_numbered_characters, is_json, read_bytes
 from contentapi.http.failure_log import record_error
 from contentapi.http.negotiation import preferred_type
-from contentapi.http.request_id import Reply, charges_itself
-from contentapi.rates import Account
+from contentapi.http.request_id import Reply
+from contentapi.rate_limits.account import Account
+from contentapi.rate_limits.middleware import handles_rate_limit
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 EXPENSIVE_SHARE = 10  # an operation over this part of CONTENTAPI_MAX_COST is expensive
@@ -56,7 +57,7 @@ class GraphQLBody(msgspec.Struct, rename="camel"):
 BODY = msgspec.json.Decoder(GraphQLBody)
 
 
-@charges_itself
+@handles_rate_limit
 @csrf_exempt  # cookies are no credential here
 def graphql(request: HttpRequest) -> HttpResponse:
     """Answer one GraphQL request."""

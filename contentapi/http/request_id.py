@@ -2,12 +2,9 @@
 charges for it."""
 
 import logging
-from collections.abc import Callable
 from contextvars import ContextVar
 from random import getrandbits
-from typing import Any, NamedTuple, TypeVar
-
-View = TypeVar("View", bound=Callable[..., Any])
+from typing import NamedTuple
 
 current_request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
@@ -23,12 +20,6 @@ class Reply(NamedTuple):
     status: int
     headers: dict[str, str]
     body: bytes
-
-
-def charges_itself(view: View) -> View:
-    """Mark a view that charges for its requests, and puts the headers of `contentapi.rates` into its answers."""
-    vars(view)["charges_itself"] = True
-    return view
 
 
 class RequestIdFilter(logging.Filter):

@@ -17,9 +17,10 @@ from contentapi.http.api_version import VERSION, media_type_for, require_known_v
 from contentapi.http.body import JSON, is_json, read_bytes
 from contentapi.http.conditional import conditional, expected_version, require_fitting_conditions
 from contentapi.http.error_response import failure
-from contentapi.http.request_id import Reply, charges_itself
+from contentapi.http.request_id import Reply
 from contentapi.http.response import Answer
-from contentapi.rates import Account
+from contentapi.rate_limits.account import Account
+from contentapi.rate_limits.middleware import handles_rate_limit
 from contentapi.rest.bodies import Body, decode
 from contentapi.rest.idempotency import once
 
@@ -82,7 +83,7 @@ class Resource:
     def as_view(cls) -> Callable[..., HttpResponse]:
         resource = cls()
 
-        @charges_itself
+        @handles_rate_limit
         @csrf_exempt
         def view(request: HttpRequest, **ids: str) -> HttpResponse:
             status, headers, body = resource.respond(request.META, ids)

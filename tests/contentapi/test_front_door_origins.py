@@ -8,9 +8,9 @@ from corsheaders.signals import check_request_enabled
 from django.core.handlers.wsgi import WSGIHandler
 from pytest_django import Settings
 
-from contentapi import rates
+from contentapi import rate_limits
 from contentapi.front_door import ORIGIN_CACHE, FrontDoor, is_eligible
-from contentapi.rates import UNMETERED
+from contentapi.rate_limits.account import UNMETERED
 from tests.contentapi.test_front_door import (
     NoDjango,
     answer_of,
@@ -83,9 +83,9 @@ def test_fast_path_and_django_respond_equally_to_every_origin(
     fast_path, django = FrontDoor(NoDjango()), WSGIHandler()
 
     for origin in [*ORIGINS, *ORIGINS]:  # the second time from the cache
-        rates.reset()
+        rate_limits.reset()
         direct = answer_of(fast_path, with_origin(REQUESTS[request_name], origin))
-        rates.reset()
+        rate_limits.reset()
         by_django = answer_of(django, with_origin(REQUESTS[request_name], origin))
 
         assert comparable(direct) == comparable(by_django), origin

@@ -10,7 +10,7 @@ from django.db import transaction
 from pytest_django import Settings
 
 from blog.models import Comment, Post
-from contentapi import rates
+from contentapi import rate_limits
 from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope
 from tests.conftest import GraphQL, api_key_of
 from tests.factories import make_actor, make_author, make_comment, make_post
@@ -190,7 +190,7 @@ def on_both_faces(gql: GraphQL, act: Any, world: World, actor: Actor, **headers:
         transaction.set_rollback(True)
     entry = answer.body["errors"][0]
     assert entry["extensions"]["status"] == answer.status
-    rates.reset()
+    rate_limits.reset()
     reply = ask(method, path, body, actor=asker, **headers)
     return [Failure(answer.status, entry["extensions"]["code"], entry["message"]), Failure(*reply.failure)]
 

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 import orders.services
 from blog.models import Author
-from contentapi import rates
+from contentapi import rate_limits
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.conftest import api_key_of
@@ -118,7 +118,7 @@ class Api(RuleBasedStateMachine):
     # How a client asks
 
     def ask(self, asker: str, method: str, path: str, body: Any = None) -> Reply:
-        rates.reset()
+        rate_limits.reset()
         return ask(method, path, body, **({"X_API_Key": self.keys[asker]} if asker in self.keys else {}))  # type: ignore[arg-type]
 
     def gql(self, asker: str, document: str, **variables: Any) -> tuple[int, Any]:

@@ -23,14 +23,14 @@ from oauth2_provider.views import OAuthServerMetadataView
 from oauth2_provider.views.mixins import OAuthLibMixin
 from oauthlib.common import add_params_to_uri
 
-from contentapi import rates
+from contentapi import rate_limits
 from contentapi.core.errors import Malformed, MethodNotAllowed, Unauthenticated, UnsupportedMediaType
 from contentapi.core.identity import ROLE_SCOPES, Role
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import is_storable
 from contentapi.http.client_address import client_address
 from contentapi.http.error_response import accept_of, error_response, failure_response
-from contentapi.http.request_id import charges_itself
+from contentapi.rate_limits.middleware import handles_rate_limit
 from users import tokens
 from users.models import IssuedToken, User
 from users.oauth.server import PARAMETERS, digest
@@ -108,13 +108,13 @@ def refusal(request: HttpRequest, message: str) -> HttpResponse:
 def endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Make a view an endpoint for clients: POST of a form only, counted, atomic, never cached, never a 5xx by input."""
 
-    @charges_itself
+    @handles_rate_limit
     @csrf_exempt
     @wraps(view)
     def answer(request: HttpRequest) -> HttpResponse:
         headers: Mapping[str, str] = {}
         try:
-            headers = rates.charge(rates.TOKENS, key=client_address(request.META))
+            headers = rate_limits.charge(rate_limits.TOKENS, key=client_address(request.META))
             require_form(request)
             with transaction.atomic():
                 response = view(request)

@@ -11,10 +11,9 @@ from django.test import Client
 from pytest_django import Settings
 
 from blog.models import Post as BlogPost
-from contentapi import rates
 from contentapi.core.identity import Role
 from contentapi.graphql.view import respond
-from contentapi.rates import reset
+from contentapi.rate_limits.account import reset
 from tests.conftest import Answer, GraphQL, api_key_of
 from tests.contentapi.graphql.conftest import Post, error_entry
 from tests.factories import make_actor, make_author
@@ -269,7 +268,7 @@ def test_a_counter_that_fails_is_a_failure_of_ours(monkeypatch: pytest.MonkeyPat
         def take(self, *_: Any) -> Any:
             raise RuntimeError("no counter")
 
-    monkeypatch.setattr(rates, "counter", Failing)
+    monkeypatch.setattr(account_module, "counter", Failing)
 
     reply = respond(
         {

@@ -14,7 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from contentapi import rates
+from contentapi import rate_limits
 from contentapi.core.errors import Unavailable
 from contentapi.core.identity import Role
 from contentapi.front_door import FrontDoor
@@ -235,7 +235,7 @@ def test_nothing_that_a_client_sends_is_a_fault_of_ours() -> None:
     @hypothesis_settings(max_examples=100, deadline=None)
     def ask(request_: tuple[str, str, bytes, dict[str, Any]]) -> None:
         method, path, body, changes = request_
-        rates.reset()
+        rate_limits.reset()
 
         with transaction.atomic():
             status, given, content = call(method, path.format(post=post.pk), body, HTTP_X_API_KEY=key, **changes)

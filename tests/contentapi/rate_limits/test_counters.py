@@ -12,10 +12,10 @@ import pytest
 from pytest_django import Settings
 
 from contentapi.core.errors import RateLimited
-from contentapi.rates.counters import PAUSE, Shared
-from contentapi.rates.limits import Charge, Limit
-from tests.contentapi.test_rates import WRITER, account_of, limited
-from tests.contentapi.test_rates_memory import Clock
+from contentapi.rate_limits.counters import PAUSE, Shared
+from contentapi.rate_limits.limits import Charge, Limit
+from tests.contentapi.rate_limits.test_account import WRITER, account_of, limited
+from tests.contentapi.rate_limits.test_memory import Clock
 from tests.redis_server import RedisServer
 
 pytestmark = pytest.mark.processes

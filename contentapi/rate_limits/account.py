@@ -20,35 +20,16 @@ from contentapi.conf import current
 from contentapi.core.errors import RateLimited
 from contentapi.core.identity import Actor
 from contentapi.http.client_address import client_address
-from contentapi.rates.counters import Counter, InThisProcess, Shared
-from contentapi.rates.limits import (
+from contentapi.rate_limits.counters import Counter, InThisProcess, Shared
+from contentapi.rate_limits.limits import (
     ANONYMOUS,
     AUTHENTICATED,
-    LOGIN,
-    LOGIN_ACCOUNT,
-    LOGIN_ADDRESS,
-    TOKENS,
     WRITES,
     Charge,
     Limit,
     Standing,
     terms_of,
 )
-
-__all__ = [
-    "ANONYMOUS",
-    "AUTHENTICATED",
-    "LOGIN",
-    "LOGIN_ACCOUNT",
-    "LOGIN_ADDRESS",
-    "TOKENS",
-    "WRITES",
-    "Account",
-    "Limit",
-    "Reservation",
-    "charge",
-    "reset",
-]
 
 UNMETERED = "contentapi.unmetered"  # in a WSGI environ, where no client can put it: the server asks itself
 COUNTERS: dict[str, Counter] = {}  # by the address of Redis; empty for this process

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from limits.storage import RedisStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from contentapi.rates.limits import Charge, Standing
-from contentapi.rates.memory import InProcess
+from contentapi.rate_limits.limits import Charge, Standing
+from contentapi.rate_limits.memory import InProcess
 
 LOG = logging.getLogger("contentapi.rates")
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from pytest_django import Settings
 
-from contentapi import rates
+from contentapi import rate_limits
 from contentapi.core.errors import RateLimited
 from contentapi.core.identity import ANONYMOUS, Actor, Role
 
@@ -19,8 +19,8 @@ def limited(settings: Settings, **limits: str) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **named)
 
 
-def account_of(actor: Actor = ANONYMOUS, **more: Any) -> rates.Account:
-    account = rates.Account({**ENVIRON, **more})
+def account_of(actor: Actor = ANONYMOUS, **more: Any) -> rate_limits.Account:
+    account = rate_limits.Account({**ENVIRON, **more})
     account.belongs_to(actor)
     return account
 
@@ -145,9 +145,9 @@ def test_more_writes_than_the_whole_limit_take_all_of_it(settings: Settings) -> 
 def test_a_named_limit_is_charged_by_any_key(settings: Settings) -> None:
     limited(settings, tokens="2/minute")
 
-    told = [rates.charge(rates.TOKENS, key="203.0.113.7")["RateLimit"] for _ in range(2)]
+    told = [rate_limits.charge(rate_limits.TOKENS, key="203.0.113.7")["RateLimit"] for _ in range(2)]
 
     assert told == ['"tokens";r=1;t=60', '"tokens";r=0;t=60']
     with pytest.raises(RateLimited):
-        rates.charge(rates.TOKENS, key="203.0.113.7")
-    assert rates.charge(rates.LOGIN, key="203.0.113.7")["RateLimit-Policy"] == '"login";q=10;w=60'
+        rate_limits.charge(rate_limits.TOKENS, key="203.0.113.7")
+    assert rate_limits.charge(rate_limits.LOGIN, key="203.0.113.7")["RateLimit-Policy"] == '"login";q=10;w=60'

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentapi.rates.counters import InThisProcess, MovingWindows
-from contentapi.rates.limits import Charge, Limit
-from contentapi.rates.memory import InProcess
+from contentapi.rate_limits.counters import InThisProcess, MovingWindows
+from contentapi.rate_limits.limits import Charge, Limit
+from contentapi.rate_limits.memory import InProcess
 
 WINDOW, LIMIT = 60, 10
 TICK = 1 / 16  # longer than what the storage keeps as one; in halves of halves, so that sums of times are exact

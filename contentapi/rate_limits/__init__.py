@@ -1,0 +1,32 @@
+"""Rate limits: what a credential or an address may consume, and the headers that report what remains.
+
+`limits` names the limits, `account` charges a request to them, `counters` counts in this process or in Redis, and
+`middleware` charges the requests of Django's own views.
+"""
+
+from contentapi.rate_limits.account import Account, Reservation, charge, reset
+from contentapi.rate_limits.limits import (
+    ANONYMOUS,
+    AUTHENTICATED,
+    LOGIN,
+    LOGIN_ACCOUNT,
+    LOGIN_ADDRESS,
+    TOKENS,
+    WRITES,
+    Limit,
+)
+
+__all__ = [
+    "ANONYMOUS",
+    "AUTHENTICATED",
+    "LOGIN",
+    "LOGIN_ACCOUNT",
+    "LOGIN_ADDRESS",
+    "TOKENS",
+    "WRITES",
+    "Account",
+    "Limit",
+    "Reservation",
+    "charge",
+    "reset",
+]
