@@ -21,18 +21,18 @@ help:
 	@echo "make lock     write the newest allowed versions into requirements*.txt"
 
 run: installed
-	@$(PATIENTLY) $(VENV_PYTHON) -m contentapi.explorer.build --if-possible
+	@$(PATIENTLY) $(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
 	@exec $(PATIENTLY) $(VENV_PYTHON) manage.py serve --server $(SERVER)
 
 explorer: installed
-	@$(PATIENTLY) $(VENV_PYTHON) -m contentapi.explorer.build
+	@$(PATIENTLY) $(VENV_PYTHON) -m contentapi.graphql.explorer.build
 
 test: installed-dev
-	@$(VENV_PYTHON) -m contentapi.explorer.build --if-possible
+	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
 	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "not thorough"
 
 thorough: installed-dev
-	@$(VENV_PYTHON) -m contentapi.explorer.build --if-possible
+	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
 	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto -m "thorough or property"
 
 bench: installed

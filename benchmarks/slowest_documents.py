@@ -59,7 +59,7 @@ def all_of(selections: list[Selection]) -> Iterator[list[Selection]]:
 
 class Grower:
     def __init__(self, rng: random.Random, posts: int) -> None:
-        from contentapi.graphql.schema import SCHEMA
+        from contentapi.schema import SCHEMA
 
         self.rng, self.posts, self.schema = rng, posts, cast("Any", SCHEMA)
         self.query: Any = SCHEMA.query_type

@@ -9,7 +9,7 @@ from graphql import GraphQLResolveInfo
 from blog import selectors, services
 from blog.models import Author, Comment, Post, PostStatus
 from blog.projections import COMMENT_ORDERS, POST_ORDERS
-from contentapi.context import RequestContext
+from contentapi.graphql.context import RequestContext
 from contentapi.projection import Connected, Order
 
 Info = GraphQLResolveInfo[RequestContext]

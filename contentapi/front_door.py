@@ -25,7 +25,7 @@ from contentapi.conf import current
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, from_exception
 from contentapi.db.postgresql.thread_connections import look_after_connections
-from contentapi.graphql.view import respond, respond_with_error
+from contentapi.graphql.endpoint import respond, respond_with_error
 from contentapi.http.api_version import VERSION
 from contentapi.http.error_response import failure
 from contentapi.http.failure_log import log_failure, record_error

@@ -2,8 +2,8 @@ from django.contrib import admin
 from django.urls import include, path
 
 from contentapi.auth.jwks import jwks
+from contentapi.graphql.endpoint import graphql
 from contentapi.graphql.sdl import sdl
-from contentapi.graphql.view import graphql
 from contentapi.http.api_version import PREFIX
 from contentapi.openapi import docs, openapi
 

@@ -1,6 +1,5 @@
 """The front door: `gql` posts to /graphql as a client does, with the API key of whoever asks."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,30 +10,10 @@ from django.test import Client
 
 from contentapi import rate_limits
 from contentapi.core.identity import Actor
+from tests.graphql_requests import Answer, Post, post_to_graphql
 from tests.redis_server import RedisServer
 from users import services
 from users.models import User
-
-
-class Answer:
-    """What came back: the status, the decoded body and the headers."""
-
-    def __init__(self, response: Any) -> None:
-        self.status: int = response.status_code
-        self.headers = response.headers
-        self.body: dict[str, Any] = json.loads(response.content)
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """The data of an answer without errors."""
-        assert "errors" not in self.body, self.body["errors"]
-        assert self.status == 200
-        data: dict[str, Any] = self.body["data"]
-        return data
-
-    @property
-    def codes(self) -> list[str]:
-        return [error["extensions"]["code"] for error in self.body["errors"]]
 
 
 class GraphQL(Protocol):
@@ -61,13 +40,18 @@ def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 @pytest.fixture
+def post(db: None) -> Post:  # noqa: ARG001
+    return post_to_graphql
+
+
+@pytest.fixture
 def gql(db: None, client: Client) -> GraphQL:  # noqa: ARG001
-    def post(query: str, *, actor: Actor | None = None, **variables: Any) -> Answer:
+    def execute(query: str, *, actor: Actor | None = None, **variables: Any) -> Answer:
         headers = {} if actor is None else {"X-API-Key": api_key_of(actor)}
         body = {"query": query, "variables": variables}
         return Answer(client.post("/graphql", body, content_type="application/json", headers=headers))
 
-    return post
+    return execute
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,7 +4,7 @@ from ariadne import QueryType
 from django.db.models import QuerySet
 from graphql import GraphQLResolveInfo
 
-from contentapi.context import RequestContext
+from contentapi.graphql.context import RequestContext
 from users import selectors
 from users.models import User
 

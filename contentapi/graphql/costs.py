@@ -7,7 +7,7 @@ A document is measured once, as the sums of its operations, in which only page s
 each request fills them in. Every fragment is one sum, however often it is spread: the work grows with the document, and
 not with what it expands to. `@skip` and `@include` change nothing: a cost holds whatever they say.
 
-Introspection is not part of these sums: `contentapi.graphql.introspection` counts the objects of a result itself.
+Introspection is not part of these sums: `contentapi.graphql.execution.introspection` counts the objects of a result.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -41,8 +41,8 @@ from graphql import (
 
 from contentapi.conf import current
 from contentapi.core.pagination import DEFAULT_PAGE
+from contentapi.graphql.bindings import default_of
 from contentapi.graphql.limits import ENDLESS, INTROSPECTION, exceeded, name_of
-from contentapi.graphql.projections import default_of
 
 PAGE_SIZES = ("limit", "first", "last")  # the arguments that say how many items come back
 LONGEST_INT = len("-2147483648")  # what is longer is the default of another type's variable

@@ -33,9 +33,9 @@ from contentapi.core.errors import LimitExceeded
 from contentapi.core.text import is_storable
 from contentapi.graphql.costs import measure
 from contentapi.graphql.errors import ValidationFailed
+from contentapi.graphql.execution.combined_rules import all_of
+from contentapi.graphql.execution.operations import Fragments, Operation
 from contentapi.graphql.limits import MAX_NESTING, Sizes, exceeded, name_of, require_within_limits, sizes_of
-from contentapi.graphql.operations import Fragments, Operation
-from contentapi.graphql.rules import all_of
 
 MAX_ERRORS = 20  # of validation; whoever has more of them begins with these
 

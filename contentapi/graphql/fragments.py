@@ -21,8 +21,8 @@ from graphql import (
     validate,
 )
 
-from contentapi.graphql.arguments import argument_reader
-from contentapi.graphql.projections import projection_of
+from contentapi.graphql.bindings import projection_of
+from contentapi.graphql.execution.arguments import argument_reader
 from contentapi.projection import ProjectionError, Selected
 from contentapi.representations import Representation
 

@@ -8,9 +8,9 @@ from django.views.decorators.csrf import csrf_exempt
 from graphql import print_schema
 
 from contentapi.core.errors import NotFound
-from contentapi.graphql.schema import SCHEMA
 from contentapi.http.documents import published
 from contentapi.http.error_response import accept_of, error_response
+from contentapi.schema import SCHEMA
 
 
 @csrf_exempt  # so that a POST is told what is allowed

@@ -5,7 +5,7 @@ from graphql import parse, validate
 
 from benchmarks.hostile.documents import EXPENSIVE, Kind, large_response, make_document
 from contentapi.graphql.limits import require_within_limits, sizes_of
-from contentapi.graphql.schema import SCHEMA
+from contentapi.schema import SCHEMA
 
 
 @pytest.mark.parametrize("kind", EXPENSIVE)

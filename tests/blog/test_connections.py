@@ -13,9 +13,10 @@ from blog.projections import COMMENT_ORDERS, POST_ORDERS
 from contentapi.core.identity import Role
 from tests.blog.test_projections import asking
 from tests.blog.test_selectors import ASKERS, make_post_in
-from tests.conftest import Answer, GraphQL
+from tests.conftest import GraphQL
 from tests.contentapi.projection.execution import run
 from tests.factories import make_actor, make_author, make_comment, make_post
+from tests.graphql_requests import Answer
 from tests.resources import ask
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,9 @@ import pytest
 from blog.models import Author, Comment, Post, PostStatus
 from contentapi.core.identity import Actor, Role, Scope
 from tests.blog.test_selectors import ASKERS, make_post_in
-from tests.conftest import Answer, GraphQL
+from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
+from tests.graphql_requests import Answer
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from django.test import Client
 from blog.models import Comment, Post
 from contentapi import demo
 from orders.models import Order
-from tests.contentapi.graphql.conftest import post_to_graphql
+from tests.graphql_requests import post_to_graphql
 from users.models import ApiKey, User
 
 DRAFTS = {"query": "{ posts(status: draft) { title } }"}

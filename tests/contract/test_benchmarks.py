@@ -26,7 +26,7 @@ from benchmarks.measure import load_environment, name_series
 from benchmarks.places import HERE
 from benchmarks.plan import MAIN
 from benchmarks.workloads import ALL, TEXTS, Dialect, operation, variables
-from contentapi.graphql.schema import SCHEMA
+from contentapi.schema import SCHEMA
 
 Received = list[tuple[Message, bytes]]
 

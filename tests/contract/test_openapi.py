@@ -32,9 +32,9 @@ from blog.representations import REPRESENTATIONS
 from contentapi.core import errors, pagination
 from contentapi.core.identity import SCOPE_MEANINGS
 from contentapi.graphql.fragments import fragment_of
-from contentapi.graphql.schema import SCHEMA
 from contentapi.representations import Representation
 from contentapi.rest import Body
+from contentapi.schema import SCHEMA
 from tests.openapi import DOCUMENT, OPERATIONS, SCHEMAS, examples, problems, properties, resolved, types
 
 # Described by the OAuth metadata, by GraphQL itself, or not for programs at all.

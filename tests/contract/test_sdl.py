@@ -14,9 +14,9 @@ from graphql import (
 import blog.projections
 import users.projections
 from contentapi.core.identity import Role
-from contentapi.graphql.projections import projection_of
-from contentapi.graphql.schema import SCHEMA
+from contentapi.graphql.bindings import projection_of
 from contentapi.projection import PAGE_INFO
+from contentapi.schema import SCHEMA
 
 PROJECTIONS = [PAGE_INFO, *blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]
 

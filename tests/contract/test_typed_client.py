@@ -15,7 +15,7 @@ from graphql import (
     visit,
 )
 
-from contentapi.graphql.schema import SCHEMA
+from contentapi.schema import SCHEMA
 from tests.e2e.checkout import ROOT
 
 CLIENT = ROOT / "tests" / "contract" / "client"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from contentapi.explorer import BUILT
+from contentapi.graphql.explorer import BUILT
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60

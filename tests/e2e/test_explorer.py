@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, expect, sync_playwright
 
-from contentapi.explorer import build
+from contentapi.graphql.explorer import build
 from tests.e2e.checkout import Checkout, Run, free_port
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from contentapi.core.identity import ROLE_SCOPES, Role
-from tests.contentapi.graphql.conftest import post_to_graphql
 from tests.factories import make_user
+from tests.graphql_requests import post_to_graphql
 from users.models import ApiKey, User
 
 EMAIL = "ines@example.invalid"

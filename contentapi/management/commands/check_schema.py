@@ -8,8 +8,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from graphql import GraphQLError, GraphQLSchema, build_schema
 
-from contentapi.graphql.changes import breaking_changes, dangerous_changes, unclear_deprecations
-from contentapi.graphql.schema import load_sdl
+from contentapi.graphql.schema_diff import breaking_changes, dangerous_changes, unclear_deprecations
+from contentapi.schema import load_sdl
 
 RELEASED = settings.SCHEMA_DIR / "released" / "schema.graphql"
 

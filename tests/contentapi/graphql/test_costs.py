@@ -10,9 +10,9 @@ from pytest_django import Settings
 
 from contentapi.graphql.costs import measure
 from contentapi.graphql.limits import ENDLESS
-from contentapi.graphql.schema import SCHEMA
+from contentapi.schema import SCHEMA
 from tests.conftest import GraphQL
-from tests.contentapi.graphql.conftest import Post
+from tests.graphql_requests import Post
 
 PAGE = "{ posts(limit: 100) { title comments { body author { name } } author { name } } }"
 PAGED = build_schema(

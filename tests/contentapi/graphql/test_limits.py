@@ -8,7 +8,7 @@ from graphql import get_introspection_query, parse
 from pytest_django import Settings
 
 from contentapi.graphql.limits import ENDLESS, sizes_of
-from tests.contentapi.graphql.conftest import Post, error_entry
+from tests.graphql_requests import Post, error_entry
 
 COUNTED = ("depth", "introspection_depth", "root_fields", "aliases", "directives")
 

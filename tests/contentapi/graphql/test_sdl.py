@@ -6,7 +6,7 @@ from django.test import Client
 from graphql import build_schema, introspection_from_schema
 from pytest_django import Settings
 
-from contentapi.graphql.schema import SCHEMA
+from contentapi.schema import SCHEMA
 from tests.resources import ask
 
 PATH = "/schema.graphql"

@@ -18,8 +18,8 @@ from contentapi.core.identity import Role
 from contentapi.front_door import FrontDoor, Utf8Request
 from contentapi.http.failure_log import MAX_LINE, SAFE_MESSAGES
 from contentapi.http.request_id import RequestIdFilter, current_request_id
+from tests.behaviour.test_graphql_failures import answer_slowly, execute
 from tests.conftest import api_key_of
-from tests.contentapi.graphql.test_failures import answer_slowly, execute
 from tests.factories import make_actor, make_post
 
 pytestmark = pytest.mark.django_db

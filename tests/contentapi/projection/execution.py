@@ -14,7 +14,7 @@ from blog import selectors
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.graphql.documents import DocumentRefused, operation_of
 from contentapi.graphql.errors import ErrorReport
-from contentapi.graphql.schema import SCHEMA
+from contentapi.schema import SCHEMA
 
 
 @dataclass

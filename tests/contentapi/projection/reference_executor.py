@@ -20,7 +20,7 @@ from contentapi.core.errors import Forbidden, Malformed
 from contentapi.core.identity import Actor, Role
 from contentapi.core.pagination import signer
 from contentapi.graphql.scalars import DATE_TIME, serialize_date_time
-from contentapi.graphql.schema import load_sdl
+from contentapi.schema import load_sdl
 
 QUERY, MUTATION = QueryType(), MutationType()
 POST, AUTHOR, COMMENT = ObjectType("Post"), ObjectType("Author"), ObjectType("Comment")

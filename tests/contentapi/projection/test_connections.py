@@ -13,8 +13,8 @@ from blog.models import Author, Post
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.pagination import Position, asked_window, signer
+from contentapi.graphql.bindings import ProjectedTypes
 from contentapi.graphql.documents import DOCUMENTS
-from contentapi.graphql.projections import ProjectedTypes
 from contentapi.projection import PAGE_INFO, Connected, ConnectionType, Order, Projection, by_shape
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run

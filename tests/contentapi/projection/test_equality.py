@@ -15,7 +15,7 @@ from pytest_django import Settings
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.graphql.documents import known_document
-from contentapi.graphql.schema import SCHEMA
+from contentapi.schema import SCHEMA
 from tests.contentapi.projection import reference_executor
 from tests.contentapi.projection.documents import Request, requests
 from tests.contentapi.projection.execution import Executed, run

@@ -11,7 +11,7 @@ from django.db.models.functions import Length
 from blog.models import Author, Comment, Post, PostSource, PostStatus
 from blog.projections import oldest_first, visible_newest_first
 from contentapi.core.identity import Actor
-from contentapi.graphql.projections import ProjectedTypes
+from contentapi.graphql.bindings import ProjectedTypes
 from contentapi.graphql.scalars import DATE_TIME
 from contentapi.projection import (
     PAGE_INFO,

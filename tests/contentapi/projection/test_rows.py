@@ -13,8 +13,8 @@ from graphql import GraphQLSchema
 
 from blog.models import Author, Post
 from contentapi.core.identity import ANONYMOUS
+from contentapi.graphql.bindings import ProjectedTypes
 from contentapi.graphql.documents import DOCUMENTS
-from contentapi.graphql.projections import ProjectedTypes
 from contentapi.projection import One, Projection, row_of
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run

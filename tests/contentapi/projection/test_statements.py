@@ -11,8 +11,8 @@ from pytest_django import Settings
 from contentapi.core.identity import ALL_SCOPES, Actor, Role
 from contentapi.db.postgresql.thread_connections import connection_of
 from contentapi.graphql.documents import DOCUMENTS
-from contentapi.graphql.schema import SCHEMA
 from contentapi.projection.statements import STATEMENTS
+from contentapi.schema import SCHEMA
 from tests.contentapi.projection.execution import run
 from tests.contentapi.projection.fixture_rows import ASKERS, AUTHORS, BO, IDA, POSTS, fill
 

@@ -8,8 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from graphql import build_schema, print_schema
 
-from contentapi.graphql.changes import unclear_deprecations
-from contentapi.graphql.schema import SCHEMA
+from contentapi.graphql.schema_diff import unclear_deprecations
+from contentapi.schema import SCHEMA
 
 
 class Said(NamedTuple):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SOURCES = ("package.json", "package-lock.json", "explorer.js", "explorer.css")
-BUILT = HERE.parent / "static" / "explorer"  # where Django finds an app's static files
+BUILT = HERE.parent.parent / "static" / "explorer"  # where Django finds an app's static files
 
 
 def digest() -> str:

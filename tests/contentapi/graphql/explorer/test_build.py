@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contentapi.explorer import HERE, build, digest
+from contentapi.graphql.explorer import HERE, build, digest
 
 pytestmark = pytest.mark.processes
 

@@ -11,8 +11,7 @@ from django.test import Client
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import Answer
-from tests.contentapi.graphql.conftest import Post, error_entry, post_to_graphql
+from tests.graphql_requests import Answer, Post, error_entry, post_to_graphql
 
 BODY = "The body is not what is expected: "
 STORABLE = "Text must not contain the NUL character or lone surrogates."

@@ -10,7 +10,7 @@ import pytest
 
 from contentapi.core.identity import ANONYMOUS, OPERATOR
 from contentapi.graphql.documents import DOCUMENTS, operation_of
-from contentapi.graphql.schema import SCHEMA
+from contentapi.schema import SCHEMA
 from tests.factories import make_author
 
 OURS = ("graphql.", "contentapi.", "blog.", "users.", "orders.")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from contentapi.core.identity import Role
 from tests.conftest import GraphQL, api_key_of
-from tests.contentapi.graphql.conftest import Post, error_entry, post_to_graphql
 from tests.factories import make_actor, make_author, make_post
+from tests.graphql_requests import Post, error_entry, post_to_graphql
 
 HELLO = {"query": "{ __typename }"}
 POSTS = {"query": "{ __typename posts { title } }"}

@@ -1,8 +1,8 @@
 """The explorer: the page for browsers at the endpoint's own address, GraphiQL from this server's own files.
 
-The page runs the one script that is named in it, and nothing else; it talks to this server alone, and keeps no
-credential. Where GraphiQL is not built (`contentapi.explorer`), a page without any script says how to get it. Ariadne's
-own page is of no use for that: it loads GraphiQL from another host.
+The page's content security policy allows one script, and requests to this server only. The page stores no credential.
+Where GraphiQL is not built (`contentapi.graphql.explorer.build`), a page without a script says how to build it.
+Ariadne's own page cannot be used: it loads GraphiQL from another host.
 """
 
 import secrets
@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.template.loader import render_to_string
 
-from contentapi.explorer import BUILT, digest
+from contentapi.graphql.explorer import BUILT, digest
 from contentapi.http.negotiation import preferred_type
 
 HTML = "text/html"
@@ -31,13 +31,13 @@ POLICY = [
 FOLDER = f"explorer/{digest()}/" if (BUILT / digest()).is_dir() else ""
 
 
-def is_asked_for(environ: Mapping[str, Any], otherwise: Sequence[str]) -> bool:
-    """Say whether a request to read the endpoint prefers a page to the media types that it else answers with."""
+def is_explorer_requested(environ: Mapping[str, Any], otherwise: Sequence[str]) -> bool:
+    """Return whether a GET or HEAD request prefers HTML to the media types of the endpoint's other responses."""
     accept = environ.get("HTTP_ACCEPT", "")
     return environ["REQUEST_METHOD"] in ("GET", "HEAD") and preferred_type(accept, [*otherwise, HTML]) == HTML
 
 
-def page(folder: str = FOLDER) -> tuple[dict[str, str], bytes]:
+def render_page(folder: str = FOLDER) -> tuple[dict[str, str], bytes]:
     """Return the page's headers and the page, with GraphiQL's files out of this folder of the static files."""
     nonce = secrets.token_urlsafe(16)
     context = {"folder": folder, "nonce": nonce, "introspection": settings.ENVIRONMENT.contentapi_introspection}

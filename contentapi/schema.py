@@ -9,8 +9,8 @@ import blog.representations
 import blog.resolvers
 import users.projections
 import users.resolvers
+from contentapi.graphql.bindings import ProjectedTypes
 from contentapi.graphql.fragments import Fragments
-from contentapi.graphql.projections import ProjectedTypes
 from contentapi.graphql.scalars import DATE_TIME
 from contentapi.projection import PAGE_INFO
 

@@ -22,11 +22,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role
-from contentapi.graphql.arguments import argument_reader
 from contentapi.graphql.costs import OperationCost, Sum
 from contentapi.graphql.documents import DOCUMENTS, DocumentRefused, operation_of
-from contentapi.graphql.operations import Fragments, Operation, is_constant
-from contentapi.graphql.schema import SCHEMA as OURS
+from contentapi.graphql.execution.arguments import argument_reader
+from contentapi.graphql.execution.operations import Fragments, Operation, is_constant
+from contentapi.schema import SCHEMA as OURS
 from tests.contentapi.projection.execution import run
 from tests.thoroughness import examples
 

@@ -16,7 +16,6 @@ from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.auth.authentication import identified
 from contentapi.conf import current
-from contentapi.context import RequestContext
 from contentapi.core.errors import (
     PARTIAL_SUCCESS,
     ApiError,
@@ -27,18 +26,19 @@ from contentapi.core.errors import (
 )
 from contentapi.core.text import require_storable
 from contentapi.db.postgresql.slots import enter_expensive_lane, enter_preparation_lane
-from contentapi.graphql import explorer
+from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
 from contentapi.graphql.documents import DocumentRefused, operation_of
 from contentapi.graphql.errors import ErrorReport, entry
+from contentapi.graphql.explorer.page import is_explorer_requested, render_page
 from contentapi.graphql.limits import exceeded
-from contentapi.graphql.schema import SCHEMA
 from contentapi.http.body import JSON, decode, has_numbered_characters, is_json, read_bytes
 from contentapi.http.failure_log import record_error
 from contentapi.http.negotiation import preferred_type
 from contentapi.http.request_id import Reply
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
+from contentapi.schema import SCHEMA
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 EXPENSIVE_SHARE = 10  # an operation over this part of CONTENTAPI_MAX_COST is expensive
@@ -95,8 +95,8 @@ def respond(environ: Mapping[str, Any]) -> Reply:
 
 def page_instead(environ: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
     """Return what a browser is shown: headers and a page. Raises `MethodNotAllowed`."""
-    if explorer.is_asked_for(environ, (JSON, GRAPHQL_RESPONSE)):
-        return explorer.page()
+    if is_explorer_requested(environ, (JSON, GRAPHQL_RESPONSE)):
+        return render_page()
     raise MethodNotAllowed(environ["REQUEST_METHOD"], ["POST"])
 
 

@@ -30,8 +30,8 @@ from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 from contentapi.conf import current
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import ResponseTooLarge
-from contentapi.graphql.arguments import argument_reader
-from contentapi.graphql.executor import ProjectingExecutor, RootField
+from contentapi.graphql.execution.arguments import argument_reader
+from contentapi.graphql.execution.executor import ProjectingExecutor, RootField
 from contentapi.graphql.limits import exceeded
 
 

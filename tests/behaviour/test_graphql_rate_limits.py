@@ -12,11 +12,12 @@ from pytest_django import Settings
 
 from blog.models import Post as BlogPost
 from contentapi.core.identity import Role
-from contentapi.graphql.view import respond
+from contentapi.graphql.endpoint import respond
+from contentapi.rate_limits import account as account_module
 from contentapi.rate_limits.account import reset
-from tests.conftest import Answer, GraphQL, api_key_of
-from tests.contentapi.graphql.conftest import Post, error_entry
+from tests.conftest import GraphQL, api_key_of
 from tests.factories import make_actor, make_author
+from tests.graphql_requests import Answer, Post, error_entry
 
 pytestmark = pytest.mark.django_db
 
@@ -68,7 +69,7 @@ def test_another_method_is_charged_and_told(client: Client, method: str) -> None
 
 
 def test_a_failure_of_the_server_is_told_too(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contentapi.graphql.view.read_body", lambda _: 1 / 0)
+    monkeypatch.setattr("contentapi.graphql.endpoint.read_body", lambda _: 1 / 0)
 
     answer = post(HELLO)
 

@@ -34,14 +34,14 @@ from graphql.execution.values import VariableValues, VariableValueSource
 from graphql.pyutils import Path
 
 from contentapi.conf import current
-from contentapi.context import RequestContext
-from contentapi.graphql.arguments import argument_reader
+from contentapi.graphql.bindings import projection_of
+from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import OperationCost
-from contentapi.graphql.executor import ProjectingExecutor, RootField, place_of, selection_place
-from contentapi.graphql.inputs import Coerce, coercion
-from contentapi.graphql.introspection import INTROSPECTIONS, Introspection, introspect
+from contentapi.graphql.execution.arguments import argument_reader
+from contentapi.graphql.execution.coercion import Coerce, coercion
+from contentapi.graphql.execution.executor import ProjectingExecutor, RootField, place_of, selection_place
+from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspection, introspect
 from contentapi.graphql.limits import INTROSPECTION
-from contentapi.graphql.projections import projection_of
 
 MAX_ERRORS = 50  # of variables
 MAX_KEY = 200  # characters of variables

@@ -13,8 +13,8 @@ from contentapi.core.identity import Actor, Role
 from contentapi.core.text import json_array
 from contentapi.projection.libpq import column
 from tests.conftest import GraphQL
-from tests.contentapi.graphql.conftest import error_entry
 from tests.factories import make_actor, make_author, make_comment, make_post
+from tests.graphql_requests import error_entry
 from tests.resources import ask
 
 MESSAGE = "The response's size in bytes is 1001 or more; at most 1000 is allowed (CONTENTAPI_MAX_RESPONSE)."

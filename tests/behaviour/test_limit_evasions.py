@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from contentapi.graphql.errors import LONGEST_MESSAGE
-from tests.contentapi.graphql.conftest import Post
+from tests.graphql_requests import Post
 
 LONG = 32 * 1024
 DEEP = "posts { author { " * 5 + "posts { author { id } }" + " } }" * 5  # 13 fields

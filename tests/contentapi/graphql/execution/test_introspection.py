@@ -25,11 +25,11 @@ from pytest_django import Settings
 from contentapi.core.errors import LimitExceeded
 from contentapi.graphql.costs import measure
 from contentapi.graphql.documents import operation_of
-from contentapi.graphql.introspection import INTROSPECTIONS, Introspection
-from contentapi.graphql.operations import Fragments, Operation
-from contentapi.graphql.schema import SCHEMA
-from tests.contentapi.graphql.conftest import Post, error_entry
+from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspection
+from contentapi.graphql.execution.operations import Fragments, Operation
+from contentapi.schema import SCHEMA
 from tests.factories import make_post
+from tests.graphql_requests import Post, error_entry
 from tests.thoroughness import examples
 
 RICH = build_schema('''

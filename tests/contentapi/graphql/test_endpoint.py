@@ -23,9 +23,9 @@ from contentapi.core.errors import (
 )
 from contentapi.core.identity import Role
 from contentapi.graphql.errors import ErrorReport
-from tests.conftest import Answer, GraphQL
-from tests.contentapi.graphql.conftest import Post, error_entry
+from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_post
+from tests.graphql_requests import Answer, Post, error_entry
 
 JSON = "application/json; charset=utf-8"
 GRAPHQL = "application/graphql-response+json; charset=utf-8"

@@ -1,4 +1,4 @@
-"""Build the explorer's files: `python -m contentapi.explorer.build`, which takes Node.
+"""Build the explorer's files: `python -m contentapi.graphql.explorer.build`, which takes Node.
 
 The packages are pinned in package-lock.json, none of their scripts is run, and esbuild makes one script and one style
 sheet of them. Nothing happens when these are there. Two at once wait for each other; one that was killed half-way is
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from contentapi.explorer import BUILT, HERE, SOURCES, digest
+from contentapi.graphql.explorer import BUILT, HERE, SOURCES, digest
 
 # Two attempts within seconds: whoever has no network is not to wait for it.
 PATIENCE = [

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contentapi.graphql.documents import RULES
-from contentapi.graphql.rules import all_of
-from contentapi.graphql.schema import SCHEMA
+from contentapi.graphql.execution.combined_rules import all_of
+from contentapi.schema import SCHEMA
 from tests.thoroughness import examples
 
 NAMES = st.sampled_from(["posts", "post", "author", "id", "title", "comments", "name", "body", "nobody", "__typename"])

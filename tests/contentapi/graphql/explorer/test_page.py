@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from contentapi.graphql import explorer
-from tests.conftest import Answer
+from contentapi.graphql.explorer.page import render_page
+from tests.graphql_requests import Answer
 
 CHROMIUM = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 BUILT = "explorer/0123456789ab/"
@@ -91,7 +91,7 @@ def test_the_policy_of_the_page_allows_this_servers_files_alone(client: Client) 
 
 @pytest.mark.parametrize("folder", [BUILT, ""])
 def test_the_page_loads_from_this_server_alone_and_holds_no_script(folder: str) -> None:
-    loaded = Loaded(explorer.page(folder)[1].decode())
+    loaded = Loaded(render_page(folder)[1].decode())
 
     elsewhere = [address for address in loaded.addresses if not re.match(r"/(?!/)|data:,$", address)]
     assert (elsewhere, loaded.inline) == ([], [])
@@ -99,7 +99,7 @@ def test_the_page_loads_from_this_server_alone_and_holds_no_script(folder: str) 
 
 
 def test_the_page_names_the_files_of_what_was_built() -> None:
-    headers, page = explorer.page(BUILT)
+    headers, page = render_page(BUILT)
 
     assert b'src="/static/explorer/0123456789ab/explorer.js"' in page
     assert b'href="/static/explorer/0123456789ab/explorer.css"' in page
@@ -109,7 +109,7 @@ def test_the_page_names_the_files_of_what_was_built() -> None:
 
 
 def test_where_nothing_is_built_the_page_says_how_to_build_it() -> None:
-    page = explorer.page("")[1]
+    page = render_page("")[1]
 
     assert b"make explorer" in page
     assert b'<a href="/schema.graphql">' in page
@@ -119,5 +119,5 @@ def test_where_nothing_is_built_the_page_says_how_to_build_it() -> None:
 def test_without_introspection_the_page_does_not_ask_for_the_schema(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_introspection="off")
 
-    assert b'data-introspection="off"' in explorer.page(BUILT)[1]
-    assert b"schema.graphql" not in explorer.page("")[1]
+    assert b'data-introspection="off"' in render_page(BUILT)[1]
+    assert b"schema.graphql" not in render_page("")[1]

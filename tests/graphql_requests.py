@@ -3,19 +3,32 @@
 import json
 from typing import Any, Protocol
 
-import pytest
 from django.test import Client
 
-from tests.conftest import Answer
+
+class Answer:
+    """What came back: the status, the decoded body and the headers."""
+
+    def __init__(self, response: Any) -> None:
+        self.status: int = response.status_code
+        self.headers = response.headers
+        self.body: dict[str, Any] = json.loads(response.content)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The data of an answer without errors."""
+        assert "errors" not in self.body, self.body["errors"]
+        assert self.status == 200
+        data: dict[str, Any] = self.body["data"]
+        return data
+
+    @property
+    def codes(self) -> list[str]:
+        return [error["extensions"]["code"] for error in self.body["errors"]]
 
 
 class Post(Protocol):
     def __call__(self, body: Any, content_type: str = "application/json", **headers: str) -> Answer: ...
-
-
-@pytest.fixture
-def post(db: None) -> Post:  # noqa: ARG001
-    return post_to_graphql
 
 
 def post_to_graphql(body: Any, content_type: str = "application/json", **headers: str) -> Answer:

@@ -30,12 +30,12 @@ from graphql.execution.executor_throwing_on_incremental import ExecutorThrowingO
 from graphql.execution.values import VariableValues
 from graphql.pyutils import Path
 
-from contentapi.context import RequestContext
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.text import json_array
-from contentapi.graphql.arguments import argument_reader
+from contentapi.graphql.bindings import projection_of
+from contentapi.graphql.context import RequestContext
+from contentapi.graphql.execution.arguments import argument_reader
 from contentapi.graphql.limits import exceeded
-from contentapi.graphql.projections import projection_of
 from contentapi.projection import (
     Connected,
     ConnectionType,
