@@ -3,7 +3,7 @@
 from blog.projections import AUTHOR as AUTHOR_PROJECTION
 from blog.projections import COMMENT as COMMENT_PROJECTION
 from blog.projections import POST as POST_PROJECTION
-from contentapi.representations import Representation
+from contentapi.rest.representations import Representation
 
 POST = Representation(POST_PROJECTION, versioned=True)
 AUTHOR = Representation(AUTHOR_PROJECTION, optional="email")

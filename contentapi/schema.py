@@ -10,9 +10,9 @@ import blog.resolvers
 import users.projections
 import users.resolvers
 from contentapi.graphql.bindings import ProjectedTypes
-from contentapi.graphql.fragments import Fragments
 from contentapi.graphql.scalars import DATE_TIME
 from contentapi.projection import PAGE_INFO
+from contentapi.rest.fragments import Fragments
 
 
 def load_sdl() -> str:

@@ -5,7 +5,7 @@ from contentapi.auth.jwks import jwks
 from contentapi.graphql.endpoint import graphql
 from contentapi.graphql.sdl import sdl
 from contentapi.http.api_version import PREFIX
-from contentapi.openapi import docs, openapi
+from contentapi.rest.openapi import docs, openapi
 
 resources = [include(f"{app}.urls") for app in ("blog", "orders", "users")]
 

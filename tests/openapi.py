@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from openapi_schema_validator import OAS31Validator, oas31_format_checker
 
-from contentapi.openapi import document
+from contentapi.rest.openapi import document
 
 DOCUMENT = document()
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]

@@ -11,7 +11,7 @@ is said here once: who asks and what it costs them, methods, media types, versio
 conditions, idempotency keys (`idempotency`), failures. Cookies are no credential.
 """
 
-from contentapi.rest.bodies import Body, Nothing
-from contentapi.rest.resources import Asked, Resource
+from contentapi.rest.request_bodies import Body, Nothing
+from contentapi.rest.resource import Asked, Resource
 
 __all__ = ["Asked", "Body", "Nothing", "Resource"]

@@ -31,9 +31,9 @@ import users.views
 from blog.representations import REPRESENTATIONS
 from contentapi.core import errors, pagination
 from contentapi.core.identity import SCOPE_MEANINGS
-from contentapi.graphql.fragments import fragment_of
-from contentapi.representations import Representation
 from contentapi.rest import Body
+from contentapi.rest.fragments import fragment_of
+from contentapi.rest.representations import Representation
 from contentapi.schema import SCHEMA
 from tests.openapi import DOCUMENT, OPERATIONS, SCHEMAS, examples, problems, properties, resolved, types
 

@@ -1,7 +1,7 @@
 """Representations of resources: what of a row goes out over resource-oriented HTTP, as PostgreSQL's own bytes.
 
 Each is a fragment of GraphQL, `fragment PostResource on Post` in schema/resources/post.graphql, which is bound to the
-schema at start-up (`contentapi.graphql.fragments`). So both faces have the same names, values and SQL.
+schema at start-up (`contentapi.rest.fragments`). So both faces have the same names, values and SQL.
 """
 
 from typing import Any

@@ -21,8 +21,8 @@ from contentapi.http.request_id import Reply
 from contentapi.http.response import Answer
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
-from contentapi.rest.bodies import Body, decode
 from contentapi.rest.idempotency import once
+from contentapi.rest.request_bodies import Body, decode
 
 MERGE_PATCH = "application/merge-patch+json"
 METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS")  # in the order of Allow

@@ -24,7 +24,7 @@ from graphql import (
 from contentapi.graphql.bindings import projection_of
 from contentapi.graphql.execution.arguments import argument_reader
 from contentapi.projection import ProjectionError, Selected
-from contentapi.representations import Representation
+from contentapi.rest.representations import Representation
 
 RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, ExecutableDefinitionsRule)]
 
