@@ -116,8 +116,10 @@ REFERENCE = "ariadne"  # the answers of all servers must equal those of this one
 PEERS_BY_NAME = {
     peer.name: peer
     for peer in (
-        ours(OURS, "python", "-m", "contentapi.granian"),  # as `make run`
-        ours(OURS_GUNICORN, "gunicorn", "--config", "contentapi/gunicorn.py", "contentapi.wsgi"),  # as the Procfile
+        ours(OURS, "python", "-m", "contentapi.server.granian"),  # as `make run`
+        ours(
+            OURS_GUNICORN, "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"
+        ),  # as the Procfile
         django("floor-django", "peer_floor"),
         django("floor-django-granian", "peer_floor", server="granian"),
         django(REFERENCE, "peer_ariadne"),

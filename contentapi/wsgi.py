@@ -11,10 +11,10 @@ from django.core.wsgi import get_wsgi_application
 
 django_application = get_wsgi_application()
 
-from contentapi.complete_requests import CompleteRequests  # noqa: E402
 from contentapi.conf import current  # noqa: E402
 from contentapi.conf.checks import require_sound_environment  # noqa: E402
-from contentapi.front_door import FrontDoor  # noqa: E402
+from contentapi.server.complete_requests import CompleteRequests  # noqa: E402
+from contentapi.server.fast_path import FrontDoor  # noqa: E402
 
 require_sound_environment()
 front_door = FrontDoor(django_application)

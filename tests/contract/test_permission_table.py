@@ -11,7 +11,7 @@ from blog.models import Author, Comment, Post
 from contentapi.core.identity import ALL_SCOPES, ROLE_SCOPES, Role, Scope
 from orders.models import Order
 from tests.conftest import GraphQL
-from tests.contract.faces import FACES, GRAPHQL, REST, SERVICES, on_services, rest
+from tests.contract.transports import FACES, GRAPHQL, REST, SERVICES, on_services, rest
 from tests.contract.permissions import (
     ASKERS,
     CHANGE_NOTHING,

@@ -19,8 +19,8 @@ from contentapi import demo
 
 ONE_AT_A_TIME = "SELECT pg_advisory_lock(hashtext('contentapi.serve'))"
 SERVERS = {
-    "granian": [sys.executable, "-m", "contentapi.granian"],
-    "gunicorn": [sys.executable, "-m", "gunicorn", "--config", "contentapi/gunicorn.py", "contentapi.wsgi"],
+    "granian": [sys.executable, "-m", "contentapi.server.granian"],
+    "gunicorn": [sys.executable, "-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"],
 }
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -7,7 +7,7 @@ from django.urls import get_resolver
 
 from contentapi.core.identity import Actor, Role
 from contentapi.rest import Resource
-from contentapi.routes import Routes, resources_in
+from contentapi.server.router import Routes, resources_in
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
 from tests.resources import Reply, ask
 

@@ -17,7 +17,7 @@ from pytest_django import Settings
 from contentapi import rate_limits
 from contentapi.core.errors import Unavailable
 from contentapi.core.identity import Role
-from contentapi.front_door import FrontDoor
+from contentapi.server.fast_path import FrontDoor
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_post
 

@@ -15,9 +15,9 @@ from pytest_django import Settings
 
 from contentapi import settings as project
 from contentapi.core.identity import Role
-from contentapi.front_door import FrontDoor, Utf8Request
 from contentapi.http.failure_log import MAX_LINE, SAFE_MESSAGES
 from contentapi.http.request_id import RequestIdFilter, current_request_id
+from contentapi.server.fast_path import FrontDoor, Utf8Request
 from tests.behaviour.test_graphql_failures import answer_slowly, execute
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_post

@@ -8,10 +8,10 @@ import pytest
 from django.http import FileResponse, HttpResponse
 from pytest_django import Settings
 
-from contentapi import complete_requests
-from contentapi.complete_requests import DRAIN_LIMIT, CompleteRequests
 from contentapi.conf.environment import Environment
 from contentapi.core.errors import Unavailable
+from contentapi.server import complete_requests
+from contentapi.server.complete_requests import DRAIN_LIMIT, CompleteRequests
 
 LIMIT = 1000
 

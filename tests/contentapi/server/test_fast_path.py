@@ -10,7 +10,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 
 from contentapi import rate_limits
-from contentapi.front_door import FrontDoor, is_eligible
+from contentapi.server.fast_path import FrontDoor, is_eligible
 from tests.factories import make_post
 
 pytestmark = pytest.mark.django_db

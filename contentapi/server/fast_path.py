@@ -32,7 +32,7 @@ from contentapi.http.failure_log import log_failure, record_error
 from contentapi.http.hosts import is_our_host
 from contentapi.http.request_id import Reply, current_request_id, new_request_id
 from contentapi.rate_limits.account import UNMETERED, Account
-from contentapi.routes import Routes
+from contentapi.server.router import Routes
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse

@@ -9,9 +9,9 @@ from django.core.handlers.wsgi import WSGIHandler
 from pytest_django import Settings
 
 from contentapi import rate_limits
-from contentapi.front_door import ORIGIN_CACHE, FrontDoor, is_eligible
 from contentapi.rate_limits.account import UNMETERED
-from tests.contentapi.test_front_door import (
+from contentapi.server.fast_path import ORIGIN_CACHE, FrontDoor, is_eligible
+from tests.contentapi.server.test_fast_path import (
     NoDjango,
     answer_of,
     comparable,

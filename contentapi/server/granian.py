@@ -1,7 +1,7 @@
-"""The server: `python -m contentapi.granian` runs the WSGI application under granian, whose HTTP is in Rust.
+"""The server: `python -m contentapi.server.granian` runs the WSGI application under granian, whose HTTP is in Rust.
 
 granian calls the application in a thread when a request's headers have arrived; the thread then waits for the body.
-So there are many threads, and few of them have a database connection at a time (`contentapi.complete_requests`).
+So there are many threads, and few of them have a database connection at a time (`contentapi.server.complete_requests`).
 """
 
 import logging
@@ -55,7 +55,7 @@ def main() -> None:
         SERVER.hold()  # for as long as this process lives
     address, _, port = settings.BIND.rpartition(":")
     server = Granian(
-        "contentapi.granian:make_application",
+        "contentapi.server.granian:make_application",
         factory=True,
         address=address.strip("[]"),
         port=int(port),

@@ -1,4 +1,4 @@
-"""gunicorn's settings: `gunicorn --config contentapi/gunicorn.py contentapi.wsgi`.
+"""gunicorn's settings: `gunicorn --config contentapi/server/gunicorn_conf.py contentapi.wsgi`.
 
 For platforms whose router buffers requests: a thread of gunicorn's waits while a client sends its request.
 """
@@ -11,7 +11,7 @@ os.environ["CONTENTAPI_PROCESS"] = "server"
 
 from django.conf import settings
 
-from contentapi.complete_requests import DRAIN_LIMIT
+from contentapi.server.complete_requests import DRAIN_LIMIT
 
 environment = settings.ENVIRONMENT
 

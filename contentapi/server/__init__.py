@@ -1,0 +1,1 @@
+"""Serving: granian, gunicorn, and the fast path around Django's middleware."""
