@@ -129,7 +129,7 @@ class BrokenBody:
 def closing_connection(start_response: "StartResponse") -> "StartResponse":
     """Return a `start_response` that adds `Connection: close`, for a response to a body that was not read completely.
 
-    granian sends the header. gunicorn ignores it; there, `contentapi.server.gunicorn_conf.pre_request` closes the connection.
+    granian sends the header. gunicorn ignores it; there, `gunicorn_conf.pre_request` closes the connection.
     """
 
     def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
