@@ -14,10 +14,10 @@ django_application = get_wsgi_application()
 from contentapi.conf import current  # noqa: E402
 from contentapi.conf.checks import require_sound_environment  # noqa: E402
 from contentapi.server.complete_requests import CompleteRequests  # noqa: E402
-from contentapi.server.fast_path import FrontDoor  # noqa: E402
+from contentapi.server.fast_path import FastPath  # noqa: E402
 
 require_sound_environment()
-front_door = FrontDoor(django_application)
+front_door = FastPath(django_application)
 application = CompleteRequests(front_door, front_door.refuse, slots=current.environment.contentapi_threads)
 
 gc.collect()

@@ -35,7 +35,7 @@ from contentapi.graphql.limits import exceeded
 from contentapi.http.body import JSON, decode, has_numbered_characters, is_json, read_bytes
 from contentapi.http.failure_log import record_error
 from contentapi.http.negotiation import preferred_type
-from contentapi.http.request_id import Reply
+from contentapi.http.request_id import Response
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
 from contentapi.schema import SCHEMA
@@ -65,7 +65,7 @@ def graphql(request: HttpRequest) -> HttpResponse:
     return HttpResponse(reply.body, status=reply.status, headers=reply.headers)
 
 
-def respond(environ: Mapping[str, Any]) -> Reply:
+def respond(environ: Mapping[str, Any]) -> Response:
     """Answer the GraphQL request of a WSGI environ, also when something goes wrong.
 
     Asking is charged together with what is asked for; before that, where there is work to be done for it: a long body,
@@ -78,7 +78,7 @@ def respond(environ: Mapping[str, Any]) -> Reply:
         if environ["REQUEST_METHOD"] != "POST":
             account.charge_for_asking()
             own, page = page_instead(environ)
-            return Reply(200, {**account.headers, **own}, page)
+            return Response(200, {**account.headers, **own}, page)
         require_acceptable(media_type)
         if not 1 <= len(environ.get("CONTENT_LENGTH", "")) <= SHORT:
             account.charge_for_asking()
@@ -168,16 +168,16 @@ def begin_preparation(account: Account, length: int) -> None:
         enter_preparation_lane(length)
 
 
-def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Reply:
+def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Response:
     """Return the response to a request that is refused before anything of it is read."""
     media_type = preferred_media_type(environ) or JSON
     return answer({"errors": [entry(error)]}, error.status, dict(error.headers), media_type)
 
 
-def answer(members: dict[str, Any], status: int, headers: dict[str, str], media_type: str) -> Reply:
+def answer(members: dict[str, Any], status: int, headers: dict[str, str], media_type: str) -> Response:
     if "errors" in members:  # they come first, as GraphQL advises
         members = {"errors": members["errors"], **members}
     body = msgspec.json.encode(members)
     headers["Content-Type"] = f"{media_type}; charset=utf-8"
     headers["Content-Length"] = str(len(body))
-    return Reply(status, headers, body)
+    return Response(status, headers, body)

@@ -14,7 +14,7 @@ def new_request_id() -> str:
     return f"{getrandbits(128):032x}"
 
 
-class Reply(NamedTuple):
+class Response(NamedTuple):
     """What goes back to the client, to be sent by whichever way the request has come."""
 
     status: int

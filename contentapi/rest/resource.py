@@ -17,7 +17,7 @@ from contentapi.http.api_version import VERSION, media_type_for, require_known_v
 from contentapi.http.body import JSON, is_json, read_bytes
 from contentapi.http.conditional import conditional, expected_version, require_fitting_conditions
 from contentapi.http.error_response import failure
-from contentapi.http.request_id import Reply
+from contentapi.http.request_id import Response
 from contentapi.http.response import Answer
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
@@ -95,7 +95,7 @@ class Resource:
         vars(view)["resource"] = resource
         return view
 
-    def respond(self, environ: Mapping[str, Any], ids: Mapping[str, str]) -> Reply:
+    def respond(self, environ: Mapping[str, Any], ids: Mapping[str, str]) -> Response:
         """Answer a request, also when something goes wrong."""
         account = Account(environ)
         is_public = False
@@ -140,11 +140,11 @@ class Resource:
         return Answer(status, body, own)
 
 
-def reply(answer: Answer, headers: dict[str, str], method: str) -> Reply:
+def reply(answer: Answer, headers: dict[str, str], method: str) -> Response:
     """Return an answer as it is sent: one to HEAD, and 304, has the length of the body that it does not have."""
     if answer.status == HTTPStatus.NO_CONTENT:
-        return Reply(answer.status, headers, b"")
+        return Response(answer.status, headers, b"")
     headers["Content-Length"] = str(len(answer.body))
     if answer.status == HTTPStatus.NOT_MODIFIED:
         del headers["Content-Type"]
-    return Reply(answer.status, headers, b"" if method == "HEAD" or answer.status in BODILESS else answer.body)
+    return Response(answer.status, headers, b"" if method == "HEAD" or answer.status in BODILESS else answer.body)

@@ -30,7 +30,7 @@ from contentapi.http.api_version import VERSION
 from contentapi.http.error_response import failure
 from contentapi.http.failure_log import log_failure, record_error
 from contentapi.http.hosts import is_our_host
-from contentapi.http.request_id import Reply, current_request_id, new_request_id
+from contentapi.http.request_id import Response, current_request_id, new_request_id
 from contentapi.rate_limits.account import UNMETERED, Account
 from contentapi.server.router import Routes
 
@@ -41,7 +41,7 @@ PATH = "/graphql"
 OF_EACH_ANSWER = {"Content-Type", "Content-Length", "X-Request-ID"}
 ORIGIN_CACHE = 256  # origins whose headers are kept
 LONGEST_ORIGIN = 255  # characters; a longer one goes through Django
-Responder = Callable[[dict[str, Any]], Reply]
+Responder = Callable[[dict[str, Any]], Response]
 REASONS = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
@@ -59,7 +59,7 @@ class Utf8Request(WSGIRequest):
             self.content_type, self.content_params = "", {}
 
 
-class FrontDoor:
+class FastPath:
     """A WSGI application around Django's."""
 
     def __init__(self, django: WSGIHandler) -> None:
@@ -100,7 +100,7 @@ class FrontDoor:
             else:
                 answer = failure(worst, environ.get("HTTP_ACCEPT", ""))
                 own = {**answer.headers, "Cache-Control": "no-store", "Content-Length": str(len(answer.body))}
-                reply = Reply(answer.status, {**own, "X-API-Version": VERSION}, answer.body)
+                reply = Response(answer.status, {**own, "X-API-Version": VERSION}, answer.body)
             record_error(worst)
             log_failure(environ, reply.status)
         finally:

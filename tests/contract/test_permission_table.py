@@ -11,7 +11,6 @@ from blog.models import Author, Comment, Post
 from contentapi.core.identity import ALL_SCOPES, ROLE_SCOPES, Role, Scope
 from orders.models import Order
 from tests.conftest import GraphQL
-from tests.contract.transports import FACES, GRAPHQL, REST, SERVICES, on_services, rest
 from tests.contract.permissions import (
     ASKERS,
     CHANGE_NOTHING,
@@ -34,6 +33,7 @@ from tests.contract.permissions import (
     World,
     make_world,
 )
+from tests.contract.transports import FACES, GRAPHQL, REST, SERVICES, on_services, rest
 from users.models import User
 
 README = settings.BASE_DIR / "README.md"

@@ -17,7 +17,7 @@ from pytest_django import Settings
 from contentapi import rate_limits
 from contentapi.core.errors import Unavailable
 from contentapi.core.identity import Role
-from contentapi.server.fast_path import FrontDoor
+from contentapi.server.fast_path import FastPath
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_post
 
@@ -34,8 +34,8 @@ def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def application() -> FrontDoor:
-    return FrontDoor(WSGIHandler())
+def application() -> FastPath:
+    return FastPath(WSGIHandler())
 
 
 def call(method: str, path: str, body: bytes = b"", **changes: Any) -> tuple[int, dict[str, str], bytes]:

@@ -17,7 +17,7 @@ from contentapi import settings as project
 from contentapi.core.identity import Role
 from contentapi.http.failure_log import MAX_LINE, SAFE_MESSAGES
 from contentapi.http.request_id import RequestIdFilter, current_request_id
-from contentapi.server.fast_path import FrontDoor, Utf8Request
+from contentapi.server.fast_path import FastPath, Utf8Request
 from tests.behaviour.test_graphql_failures import answer_slowly, execute
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_post
@@ -35,7 +35,7 @@ class Handler(WSGIHandler):
 @cache
 def applications() -> dict[str, Any]:
     """Return the two paths of a request: the fast one, and Django's handler with its middleware."""
-    return {"fast path": FrontDoor(WSGIHandler()), "Django": Handler()}
+    return {"fast path": FastPath(WSGIHandler()), "Django": Handler()}
 
 
 @pytest.fixture(params=["fast path", "Django"])

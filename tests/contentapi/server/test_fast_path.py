@@ -10,7 +10,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 
 from contentapi import rate_limits
-from contentapi.server.fast_path import FrontDoor, is_eligible
+from contentapi.server.fast_path import FastPath, is_eligible
 from tests.factories import make_post
 
 pytestmark = pytest.mark.django_db
@@ -51,8 +51,8 @@ def kept_connections(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 @pytest.fixture
-def through_the_door() -> FrontDoor:
-    return FrontDoor(NoDjango())
+def through_the_door() -> FastPath:
+    return FastPath(NoDjango())
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def comparable(answer: Answer) -> tuple[int, dict[str, str], Any]:
     ids=str,
 )
 def test_an_answer_is_what_django_would_have_answered(
-    through_the_door: FrontDoor, through_django: WSGIHandler, changes: dict[str, Any]
+    through_the_door: FastPath, through_django: WSGIHandler, changes: dict[str, Any]
 ) -> None:
     make_post(title="Soup")
 
@@ -132,7 +132,7 @@ def test_an_answer_is_what_django_would_have_answered(
     ids=str,
 )
 def test_an_answer_for_a_resource_is_what_django_would_have_answered(
-    through_the_door: FrontDoor, through_django: WSGIHandler, method: str, path: str, changes: dict[str, Any]
+    through_the_door: FastPath, through_django: WSGIHandler, method: str, path: str, changes: dict[str, Any]
 ) -> None:
     path = path.format(post=make_post(title="Soup").pk)
     request: dict[str, Any] = {"REQUEST_METHOD": method, "PATH_INFO": path, **changes}
@@ -146,20 +146,20 @@ def test_an_answer_for_a_resource_is_what_django_would_have_answered(
 
 
 def test_learning_the_headers_counts_no_request_and_learns_no_rates() -> None:
-    door = FrontDoor(NoDjango())
+    door = FastPath(NoDjango())
 
     _, headers, _ = answer_of(door, environ())
 
     assert [value for name, value in headers if name == "RateLimit"] == ['"anonymous";r=299;t=60']
 
 
-def test_the_security_headers_are_there(through_the_door: FrontDoor) -> None:
+def test_the_security_headers_are_there(through_the_door: FastPath) -> None:
     _, headers, _ = answer_of(through_the_door, environ())
 
     assert {"nosniff", "DENY", "same-origin", "origin"} <= {value for _, value in headers}
 
 
-def test_two_requests_have_two_ids(through_the_door: FrontDoor) -> None:
+def test_two_requests_have_two_ids(through_the_door: FastPath) -> None:
     ids = {dict(answer_of(through_the_door, environ())[1])["X-Request-ID"] for _ in range(2)}
 
     assert len(ids) == 2
@@ -187,7 +187,7 @@ def test_two_requests_have_two_ids(through_the_door: FrontDoor) -> None:
     ids=str,
 )
 def test_all_else_is_djangos(changes: dict[str, Any]) -> None:
-    door = FrontDoor(NoDjango())
+    door = FastPath(NoDjango())
     answer_of(door, environ())
 
     with pytest.raises(AssertionError, match="was handed to Django"):
@@ -214,7 +214,7 @@ def test_a_server_whose_endpoint_does_not_work_does_not_start(settings: Any) -> 
     settings.SECURE_SSL_REDIRECT = True  # and no HTTPS: every request is sent elsewhere
 
     with pytest.raises(RuntimeError, match="responds to a first request with 301"):
-        FrontDoor(NoDjango())
+        FastPath(NoDjango())
 
 
 class Broken(io.BytesIO):
@@ -222,7 +222,7 @@ class Broken(io.BytesIO):
         raise OSError("the chunk's size is ZZZ")
 
 
-def test_a_body_that_cannot_be_read_is_the_clients_fault(through_the_door: FrontDoor) -> None:
+def test_a_body_that_cannot_be_read_is_the_clients_fault(through_the_door: FastPath) -> None:
     changes: dict[str, Any] = {"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input": Broken()}
 
     status, _, body = answer_of(through_the_door, environ(**changes))
@@ -239,7 +239,7 @@ def test_without_the_tls_it_should_have_a_request_is_djangos_to_redirect(setting
 
 
 def test_a_forgotten_host_is_refused_by_django(through_django: WSGIHandler) -> None:
-    status, _, _ = answer_of(FrontDoor(through_django), environ(HTTP_HOST="elsewhere.invalid"))
+    status, _, _ = answer_of(FastPath(through_django), environ(HTTP_HOST="elsewhere.invalid"))
 
     assert status.startswith("400")
 
@@ -249,12 +249,12 @@ def test_behind_tls_the_answer_asks_browsers_to_stay_there(settings: Any) -> Non
     settings.SECURE_HSTS_SECONDS = 60
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-    _, headers, _ = answer_of(FrontDoor(NoDjango()), environ(HTTP_X_FORWARDED_PROTO="https"))
+    _, headers, _ = answer_of(FastPath(NoDjango()), environ(HTTP_X_FORWARDED_PROTO="https"))
 
     assert dict(headers)["Strict-Transport-Security"].startswith("max-age=60")
 
 
-def test_connections_are_looked_after_as_django_does(through_the_door: FrontDoor, kept_connections: list[bool]) -> None:
+def test_connections_are_looked_after_as_django_does(through_the_door: FastPath, kept_connections: list[bool]) -> None:
     answer_of(through_the_door, environ())
 
     assert kept_connections
@@ -266,7 +266,7 @@ def test_connections_are_looked_after_as_django_does(through_the_door: FrontDoor
 )
 def test_no_codec_that_a_client_names_is_let_near_its_words(path: str, codec: str) -> None:
     content_type = f"application/x-www-form-urlencoded; charset={codec}"
-    application = FrontDoor(WSGIHandler())
+    application = FastPath(WSGIHandler())
 
     for method in ("GET", "POST"):
         request = environ(b"x=%41%ff", REQUEST_METHOD=method, PATH_INFO=f"/{path}", QUERY_STRING="a=%41%ff")
@@ -278,6 +278,6 @@ def test_no_codec_that_a_client_names_is_let_near_its_words(path: str, codec: st
 def test_an_endless_content_type_is_none() -> None:
     request = environ(b"x=1", PATH_INFO="/oauth/token", CONTENT_TYPE=f"text/plain; {'a=b; ' * 5000}")
 
-    status, *_ = answer_of(FrontDoor(WSGIHandler()), request)
+    status, *_ = answer_of(FastPath(WSGIHandler()), request)
 
     assert status.startswith("415")

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from contentapi import rate_limits
 from contentapi.rate_limits.account import UNMETERED
-from contentapi.server.fast_path import ORIGIN_CACHE, FrontDoor, is_eligible
+from contentapi.server.fast_path import ORIGIN_CACHE, FastPath, is_eligible
 from tests.contentapi.server.test_fast_path import (
     NoDjango,
     answer_of,
@@ -80,7 +80,7 @@ def test_fast_path_and_django_respond_equally_to_every_origin(
     for name, value in SETTINGS[configuration].items():
         setattr(settings, name, value)
     make_post(title="Soup")
-    fast_path, django = FrontDoor(NoDjango()), WSGIHandler()
+    fast_path, django = FastPath(NoDjango()), WSGIHandler()
 
     for origin in [*ORIGINS, *ORIGINS]:  # the second time from the cache
         rate_limits.reset()
@@ -104,7 +104,7 @@ def test_a_preflight_is_answered_by_django_cors_headers(settings: Settings, path
         HTTP_ACCESS_CONTROL_REQUEST_HEADERS="content-type, traceparent",
     )
 
-    status, headers, _ = answer_of(FrontDoor(WSGIHandler()), request)
+    status, headers, _ = answer_of(FastPath(WSGIHandler()), request)
 
     named = dict(headers)
     assert status == "200 OK"
@@ -129,11 +129,11 @@ def test_cors_for_some_paths_of_the_api_only_stops_the_start(settings: Settings)
     settings.CORS_URLS_REGEX = "^/posts"
 
     with pytest.raises(RuntimeError, match="CORS_URLS_REGEX must match all paths"):
-        FrontDoor(NoDjango())
+        FastPath(NoDjango())
 
 
 def test_more_origins_than_the_cache_holds_leave_it_bounded() -> None:
-    fast_path = FrontDoor(NoDjango())
+    fast_path = FastPath(NoDjango())
 
     for number in range(ORIGIN_CACHE + 10):
         answer_of(fast_path, {**environ(HTTP_ORIGIN=f"https://{number}.example"), UNMETERED: True})
@@ -142,7 +142,7 @@ def test_more_origins_than_the_cache_holds_leave_it_bounded() -> None:
 
 
 def test_learning_an_origin_is_not_charged_to_the_client() -> None:
-    fast_path = FrontDoor(NoDjango())
+    fast_path = FastPath(NoDjango())
 
     _, headers, _ = answer_of(fast_path, environ(HTTP_ORIGIN=ALLOWED))
 
