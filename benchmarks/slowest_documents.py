@@ -106,14 +106,14 @@ class Grower:
 
     def fits(self, roots: list[Selection]) -> bool:
         from contentapi.core.errors import LimitExceeded
-        from contentapi.graphql.costs import measure, require_affordable
-        from contentapi.graphql.limits import require_within_limits, sizes_of
+        from contentapi.graphql.costs import measure, require_cost_within_limit
+        from contentapi.graphql.limits import measure_operations, require_within_limits
 
         text = written(roots)
         try:
             document = parse(text, max_lexical_tokens=2000)
-            require_within_limits(sizes_of(document), None)
-            require_affordable(measure(self.schema, document)[""].value(None))
+            require_within_limits(measure_operations(document), None)
+            require_cost_within_limit(measure(self.schema, document)[""].value(None))
         except (LimitExceeded, GraphQLSyntaxError):  # the second for more tokens than there may be
             return False
         return len(text) < 32_000

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from blog import services
 from blog.models import MAX_TAG, MAX_TAGS, Author, Comment, Post, PostSource, PostStatus
 from contentapi.core.errors import ApiError
-from users.authentication import from_session
+from users.authentication import build_session_actor
 
 MOVING = {"status", "publish_at"}
 
@@ -96,7 +96,7 @@ class PostAdmin(admin.ModelAdmin):
         return ["author", "created_at", "updated_at"] if obj else []
 
     def save_model(self, request: HttpRequest, obj: Post, form: PostForm, change: bool) -> None:
-        actor = from_session(request.user)
+        actor = build_session_actor(request.user)
         values = form.cleaned_data
         if not change:
             created = services.create_post(

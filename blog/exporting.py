@@ -14,24 +14,24 @@ from contentapi.core.identity import Actor
 AT_ONCE = 500  # posts in memory
 
 
-def posts_to_export(actor: Actor) -> QuerySet[Post]:
+def list_posts_to_export(actor: Actor) -> QuerySet[Post]:
     """Return the posts that the actor may see, in the order in which they were made, with what a file says of each."""
     return Post.objects.filter(policy.visible_posts(actor)).select_related("author", "source").order_by("id")
 
 
 def export_posts(*, actor: Actor, directory: Path) -> Iterator[Path]:
     """Write each post into a file of its own, named by the post's id. Raises `OSError`."""
-    for post in posts_to_export(actor).iterator(AT_ONCE):
+    for post in list_posts_to_export(actor).iterator(AT_ONCE):
         file = directory / f"{post.pk}.md"
-        file.write_bytes(front_matter.write(as_markdown(post)))
+        file.write_bytes(front_matter.write(to_markdown_post(post)))
         yield file
 
 
-def as_markdown(post: Post) -> MarkdownPost:
+def to_markdown_post(post: Post) -> MarkdownPost:
     return MarkdownPost(
         title=post.title,
         body=post.body,
-        authors=authors_of(post),
+        authors=get_author_names(post),
         tags=tuple(post.tags),
         date=post.created_at,
         updated=post.updated_at,
@@ -40,7 +40,7 @@ def as_markdown(post: Post) -> MarkdownPost:
     )
 
 
-def authors_of(post: Post) -> tuple[str, ...]:
+def get_author_names(post: Post) -> tuple[str, ...]:
     """Return all authors that a post was imported with, as long as the first is still the post's."""
     source = getattr(post, "source", None)
     named = tuple(source.authors) if source else ()

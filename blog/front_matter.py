@@ -41,32 +41,32 @@ class MarkdownPost:
     publish_at: datetime | None
 
 
-def parse(content: bytes, path: PurePath) -> MarkdownPost | None:
+def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
     """Read a file. Raises `BadFile`; returns None for a page without title and text, which only picks a template."""
     try:
-        return read(content, path)
+        return parse_post_unchecked(content, path)
     except BadFile:
         raise
     except Exception as trouble:  # noqa: BLE001 - what PyYAML and numbers of 5,000 digits raise has no common name
         raise BadFile(f"cannot be understood: {shorten(str(trouble), 200)}") from None
 
 
-def read(content: bytes, path: PurePath) -> MarkdownPost | None:
-    meta, body = split(decode(content))
+def parse_post_unchecked(content: bytes, path: PurePath) -> MarkdownPost | None:
+    meta, body = split_front_matter(decode_text(content))
     if "title" not in meta and not body.strip():
         return None
     post = MarkdownPost(
-        title=title(meta),
+        title=read_title(meta),
         body=body,
-        authors=names(meta, "authors", "author"),
-        tags=tuple(dict.fromkeys(words(listed(meta, "tags"), "tags"))),
-        date=moment(meta.get("date"), "date") or dated_by_address(meta) or dated_by_name(path),
+        authors=read_names(meta, "authors", "author"),
+        tags=tuple(dict.fromkeys(read_words(find_value(meta, "tags"), "tags"))),
+        date=parse_moment(meta.get("date"), "date") or find_date_in_address(meta) or find_date_in_file_name(path),
         updated=next(
-            (moment(meta[key], key) for key in ("updated", "lastmod", "last_modified_at") if meta.get(key)),
+            (parse_moment(meta[key], key) for key in ("updated", "lastmod", "last_modified_at") if meta.get(key)),
             None,
         ),
-        status=state(meta),
-        publish_at=moment(meta.get("publishAt"), "publishAt"),
+        status=read_status(meta),
+        publish_at=parse_moment(meta.get("publishAt"), "publishAt"),
     )
     if (post.status == PostStatus.SCHEDULED) != (post.publish_at is not None):
         raise BadFile('status = "scheduled" and publishAt go together')
@@ -91,7 +91,7 @@ def write(post: MarkdownPost) -> bytes:
     return f"+++\n{tomli_w.dumps(given)}+++\n{post.body}".encode()
 
 
-def decode(content: bytes) -> str:
+def decode_text(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as trouble:
@@ -101,7 +101,7 @@ def decode(content: bytes) -> str:
     return text
 
 
-def split(text: str) -> tuple[dict[str, Any], str]:
+def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     """Return the front matter and everything after the line that ends it."""
     first, _, rest = text.partition("\n")
     fence = first.rstrip()
@@ -110,10 +110,10 @@ def split(text: str) -> tuple[dict[str, Any], str]:
     end = re.search(rf"^{re.escape(fence)}[ \t\r]*(?:\n|\Z)", rest, re.MULTILINE)
     if end is None:
         raise BadFile(f"the front matter has no second {fence}")
-    return load(rest[: end.start()], FENCES[fence]), rest[end.end() :]
+    return load_front_matter(rest[: end.start()], FENCES[fence]), rest[end.end() :]
 
 
-def load(text: str, language: str) -> dict[str, Any]:
+def load_front_matter(text: str, language: str) -> dict[str, Any]:
     try:
         meta = tomllib.loads(text.replace("\r\n", "\n")) if language == "TOML" else yaml.safe_load(text)
     except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as trouble:
@@ -125,14 +125,14 @@ def load(text: str, language: str) -> dict[str, Any]:
     return meta
 
 
-def title(meta: dict[str, Any]) -> str:
+def read_title(meta: dict[str, Any]) -> str:
     value = meta.get("title")
     if isinstance(value, (str, int, float, date)) and not isinstance(value, bool) and str(value).strip():
         return str(value)
     raise BadFile("has no title")
 
 
-def listed(meta: dict[str, Any], *keys: str) -> Any:
+def find_value(meta: dict[str, Any], *keys: str) -> Any:
     """Return the first of these that is given: at the top, or where Zola keeps taxonomies and extras."""
     for table in (meta, meta.get("taxonomies"), meta.get("extra")):
         if isinstance(table, dict):
@@ -142,60 +142,60 @@ def listed(meta: dict[str, Any], *keys: str) -> Any:
     return []
 
 
-def words(value: Any, name: str) -> list[str]:
+def read_words(value: Any, name: str) -> list[str]:
     """Read a list of words, or Jekyll's one string of them."""
     if isinstance(value, str):
         value = value.split(",") if "," in value else value.split()
-    return texts(value, name)
+    return read_texts(value, name)
 
 
-def names(meta: dict[str, Any], *keys: str) -> tuple[str, ...]:
-    value = listed(meta, *keys)
+def read_names(meta: dict[str, Any], *keys: str) -> tuple[str, ...]:
+    value = find_value(meta, *keys)
     people = value if isinstance(value, list) else [value]
-    return tuple(texts([who.get("name") if isinstance(who, dict) else who for who in people], keys[0]))
+    return tuple(read_texts([who.get("name") if isinstance(who, dict) else who for who in people], keys[0]))
 
 
-def texts(value: Any, name: str) -> list[str]:
+def read_texts(value: Any, name: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, (str, int, float)) for item in value):
         raise BadFile(f"{name} is not a list of texts")
     return [text for item in value if (text := str(item).strip())]
 
 
-def state(meta: dict[str, Any]) -> PostStatus | None:
+def read_status(meta: dict[str, Any]) -> PostStatus | None:
     """Read `draft`, which all generators know, and `status`, which is ours. Raises `BadFile` where they disagree."""
     draft, status = meta.get("draft", False), meta.get("status")
     if not isinstance(draft, bool):
-        raise BadFile(f"draft is neither true nor false: {shown(draft)}")
+        raise BadFile(f"draft is neither true nor false: {format_for_message(draft)}")
     if status is not None and status not in PostStatus.values:
-        raise BadFile(f"status is none of {', '.join(PostStatus.values)}: {shown(status)}")
+        raise BadFile(f"status is none of {', '.join(PostStatus.values)}: {format_for_message(status)}")
     if draft and status not in (None, PostStatus.DRAFT):
         raise BadFile(f"is a draft, and its status is {status}")
     return PostStatus.DRAFT if draft else status and PostStatus(status)
 
 
-def dated_by_address(meta: dict[str, Any]) -> datetime | None:
+def find_date_in_address(meta: dict[str, Any]) -> datetime | None:
     """Return the day in the page's address, as in Zola's path = "2015/05/15/Rust-1.0"."""
     for key in ADDRESS_KEYS:
         if isinstance(meta.get(key), str) and (match := DATE_IN_ADDRESS.search(meta[key])):
-            return day(match)
+            return parse_date_match(match)
     return None
 
 
-def dated_by_name(path: PurePath) -> datetime | None:
+def find_date_in_file_name(path: PurePath) -> datetime | None:
     """Return the day in the name of the file, or of the folder of an index.md, as in Jekyll's 2015-05-15-title.md."""
     name = path.parent.name if path.stem == "index" else path.stem
     match = DATE_IN_NAME.match(name)
-    return day(match) if match else None
+    return parse_date_match(match) if match else None
 
 
-def day(match: re.Match[str]) -> datetime:
+def parse_date_match(match: re.Match[str]) -> datetime:
     try:
         return datetime.combine(date(*map(int, match.groups())), time(), UTC)
     except ValueError:
         raise BadFile(f"{match.group()} is no day") from None
 
 
-def moment(value: Any, name: str) -> datetime | None:
+def parse_moment(value: Any, name: str) -> datetime | None:
     """Read a date or a time; UTC where no offset is given."""
     match value:
         case None | "":
@@ -205,24 +205,24 @@ def moment(value: Any, name: str) -> datetime | None:
         case date():
             found = datetime.combine(value, time())
         case str():
-            found = moment_in_text(value.strip(), name)
+            found = parse_moment_text(value.strip(), name)
         case _:
-            raise BadFile(f"{name} is no date: {shown(value)}")
+            raise BadFile(f"{name} is no date: {format_for_message(value)}")
     try:
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
-        raise BadFile(f"{name} is out of range: {shown(value)}") from None
+        raise BadFile(f"{name} is out of range: {format_for_message(value)}") from None
 
 
-def moment_in_text(text: str, name: str) -> datetime:
-    for read in (datetime.fromisoformat, lambda words: datetime.strptime(words, "%Y-%m-%d %H:%M:%S %z")):
+def parse_moment_text(text: str, name: str) -> datetime:
+    for read in (datetime.fromisoformat, lambda value: datetime.strptime(value, "%Y-%m-%d %H:%M:%S %z")):
         try:
             return read(text)
         except ValueError:
             continue
-    raise BadFile(f"{name} is no date: {shown(text)}")
+    raise BadFile(f"{name} is no date: {format_for_message(text)}")
 
 
-def shown(value: Any) -> str:
+def format_for_message(value: Any) -> str:
     """Return a value as a message shows it: in few words, whatever a file makes of it."""
     return shorten(repr(value), 60) if isinstance(value, (str, int, float, date)) else f"a {type(value).__name__}"

@@ -53,7 +53,7 @@ def find_files(paths: Iterable[Path]) -> list[SourceFile]:
     return found
 
 
-def require_first(source: SourceFile, seen: AbstractSet[str]) -> None:
+def require_unique_path(source: SourceFile, seen: AbstractSet[str]) -> None:
     """Refuse a second file of one import that is known by the same path: it would overwrite the first one's post."""
     if source.known_as in seen:
         raise BadFile(f"another file of this import is known as {source.known_as} too")
@@ -77,10 +77,10 @@ def import_file(
     if source.file.name.startswith("_index."):
         return Outcome.NOT_A_POST  # a section of the site, to Zola and Hugo
     content = source.file.read_bytes()
-    parsed = front_matter.parse(content, source.file)
+    parsed = front_matter.parse_post(content, source.file)
     if parsed is None:
         return Outcome.NOT_A_POST
-    outcome = store(
+    outcome = save_imported_post(
         source.known_as,
         hashlib.sha256(content).digest(),
         parsed,
@@ -90,7 +90,7 @@ def import_file(
     return outcome
 
 
-def store(path: str, digest: bytes, parsed: MarkdownPost, status: str) -> Outcome:
+def save_imported_post(path: str, digest: bytes, parsed: MarkdownPost, status: str) -> Outcome:
     if not is_storable(path):
         raise BadFile("the file's name is not UTF-8")
     with connection.cursor() as cursor:  # two imports at once: one file after the other, and nothing twice
@@ -99,7 +99,7 @@ def store(path: str, digest: bytes, parsed: MarkdownPost, status: str) -> Outcom
     if known and bytes(known.digest) == digest:
         return Outcome.UNCHANGED
     post = known.post if known else Post()
-    write_text(post, parsed)
+    apply_content(post, parsed)
     if not known or (known.status, known.publish_at) != (status, parsed.publish_at):
         post.status, post.publish_at = status, parsed.publish_at
     post.version += 1 if known else 0
@@ -118,18 +118,18 @@ def store(path: str, digest: bytes, parsed: MarkdownPost, status: str) -> Outcom
     return Outcome.UPDATED if known else Outcome.CREATED
 
 
-def write_text(post: Post, parsed: MarkdownPost) -> None:
+def apply_content(post: Post, parsed: MarkdownPost) -> None:
     try:
         values = services.clean_post(title=parsed.title, body=parsed.body, tags=parsed.tags)
     except Invalid as trouble:
         raise BadFile(trouble.message) from None
     for name, value in values.items():
         setattr(post, name, value)
-    post.author = author_named(parsed.authors[0] if parsed.authors else NO_AUTHOR)
+    post.author = get_or_create_author(parsed.authors[0] if parsed.authors else NO_AUTHOR)
     post.created_at = parsed.date or post.created_at
 
 
-def author_named(name: str) -> Author:
+def get_or_create_author(name: str) -> Author:
     """Return the author of this name, the oldest where there are several; make one where there is none."""
     if len(name) > MAX_NAME:
         raise BadFile(f"the author's name has {len(name)} characters; at most {MAX_NAME}")

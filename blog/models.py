@@ -59,7 +59,7 @@ NEWEST = ("-created_at", "-id")
 UPDATED = ("updated_at", "id")
 
 
-class IsSetOfWords(Func):
+class IsUniqueTagList(Func):
     """Whether a text array holds no NULL, no empty string and nothing twice: a function that the migration makes."""
 
     function = "blog_is_set_of_words"
@@ -125,7 +125,7 @@ class Post(models.Model):
                 violation_error_message=f"A post may have at most {MAX_TAGS} tags.",
             ),
             models.CheckConstraint(
-                condition=IsSetOfWords("tags"),
+                condition=IsUniqueTagList("tags"),
                 name="blog_post_tags_set",
                 violation_error_message="Each tag once, and none empty.",
             ),

@@ -13,41 +13,41 @@ from contentapi.projection import (
     Connection,
     ConnectionType,
     Count,
-    Many,
-    One,
-    Order,
-    PrescribedType,
+    Ordering,
     Projection,
+    RelayType,
+    ToMany,
+    ToOne,
     filter_by_union,
 )
 
-NEWEST_FIRST = Order("created_at", descending=True)
-OLDEST_FIRST = Order("created_at")
+NEWEST_FIRST = Ordering("created_at", descending=True)
+OLDEST_FIRST = Ordering("created_at")
 POST_ORDERS = {
     "createdAtDesc": NEWEST_FIRST,
     "createdAtAsc": OLDEST_FIRST,
-    "updatedAtDesc": Order("updated_at", descending=True),
-    "updatedAtAsc": Order("updated_at"),
+    "updatedAtDesc": Ordering("updated_at", descending=True),
+    "updatedAtAsc": Ordering("updated_at"),
 }
 COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}
 
 
-def oldest_first(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
+def order_oldest_first(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
     return comments.oldest_first()
 
 
-def filter_visible(posts: PostQuerySet, actor: Actor, status: PostStatus | None) -> PostQuerySet:
+def filter_visible_posts(posts: PostQuerySet, actor: Actor, status: PostStatus | None) -> PostQuerySet:
     """Return the posts that the actor may see, in one state where it is given."""
     if status is not None:
         return posts.filter(policy.narrow_visible_posts(actor, status)).in_status(status)
     return cast("PostQuerySet", filter_by_union(posts, policy.split_visible_posts(actor)))
 
 
-def visible_newest_first(posts: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> QuerySet[Post]:
-    return filter_visible(posts, actor, status).newest_first()
+def select_newest_visible_posts(posts: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> QuerySet[Post]:
+    return filter_visible_posts(posts, actor, status).newest_first()
 
 
-def visible_email(actor: Actor) -> Expression:
+def build_visible_email(actor: Actor) -> Expression:
     seen = policy.visible_author_emails(actor) & Q(pk__isnull=False)  # WHEN takes no empty condition
     return Case(When(seen, then=NullIf("email", Value(""))))
 
@@ -60,8 +60,8 @@ POST = Projection(
         "title": "title",
         "body": "body",
         "status": "status",
-        "author": One("author"),
-        "comments": Many("comments", oldest_first),
+        "author": ToOne("author"),
+        "comments": ToMany("comments", order_oldest_first),
         "commentsConnection": Connection("comments"),
         "commentCount": Count("comments"),
         "createdAt": "created_at",
@@ -80,8 +80,8 @@ AUTHOR = Projection(
         "name": "name",
         "bio": "bio",
         "avatarUrl": "avatar_url",
-        "email": Computed(visible_email),
-        "posts": Many("posts", visible_newest_first),
+        "email": Computed(build_visible_email),
+        "posts": ToMany("posts", select_newest_visible_posts),
     },
 )
 
@@ -91,7 +91,7 @@ COMMENT = Projection(
     {
         "id": "id",
         "body": "body",
-        "author": One("author"),
+        "author": ToOne("author"),
         "createdAt": "created_at",
     },
 )
@@ -99,7 +99,7 @@ COMMENT = Projection(
 POST_CONNECTION = ConnectionType(POST)
 COMMENT_CONNECTION = ConnectionType(COMMENT)
 
-PROJECTIONS: list[Projection | PrescribedType] = [
+PROJECTIONS: list[Projection | RelayType] = [
     *(POST, POST_CONNECTION, POST_CONNECTION.edge),
     *(COMMENT, COMMENT_CONNECTION, COMMENT_CONNECTION.edge),
     AUTHOR,

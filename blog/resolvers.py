@@ -10,7 +10,7 @@ from blog import selectors, services
 from blog.models import Author, Comment, Post, PostStatus
 from blog.projections import COMMENT_ORDERS, POST_ORDERS
 from contentapi.graphql.context import RequestContext
-from contentapi.projection import Connected, Order
+from contentapi.projection import ConnectionQuery, Ordering
 
 Info = GraphQLResolveInfo[RequestContext]
 
@@ -35,8 +35,8 @@ def posts(_: None, info: Info, limit: int | None = None, status: str | None = No
 
 @QUERY.field("postsConnection")
 def posts_connection(
-    _: None, info: Info, filter: dict[str, Any] | None = None, order_by: Order | None = None, **window: Any
-) -> Connected:
+    _: None, info: Info, filter: dict[str, Any] | None = None, order_by: Ordering | None = None, **window: Any
+) -> ConnectionQuery:
     return selectors.connect_posts(info.context["actor"], fitting=filter, order_by=order_by, **window)
 
 

@@ -8,12 +8,12 @@ import msgspec
 from django.db.models import Q, QuerySet
 
 from blog.models import MAX_TAG, Author, Comment, Post, PostStatus
-from blog.projections import NEWEST_FIRST, OLDEST_FIRST, filter_visible
+from blog.projections import NEWEST_FIRST, OLDEST_FIRST, filter_visible_posts
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Position, asked_window, parse_id, require_page_size
-from contentapi.projection import Connected, Order, PreparedQuery, by_shape
+from contentapi.core.pagination import Position, parse_connection_args, parse_id, require_page_size
+from contentapi.projection import ConnectionQuery, Ordering, PreparedQuery, parametrised
 
 
 def post_by_id(actor: Actor, post_id: str) -> QuerySet[Post]:
@@ -21,7 +21,7 @@ def post_by_id(actor: Actor, post_id: str) -> QuerySet[Post]:
     return visible_post(actor, pk=parse_id(post_id))
 
 
-@by_shape(Post)
+@parametrised(Post)
 def visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
     return Post.objects.filter(policy.visible_posts(actor), pk=pk)
 
@@ -75,7 +75,7 @@ def storable_tag(tag: str) -> str:
     return tag
 
 
-@by_shape(Post)
+@parametrised(Post)
 def visible_posts(
     actor: Actor,
     *,
@@ -85,23 +85,25 @@ def visible_posts(
     created_at: str | None = None,
     pk: int | None = None,
 ) -> QuerySet[Post]:
-    posts = filter_visible(Post.objects.all(), actor, status).tagged(tag).of_author(author)
+    posts = filter_visible_posts(Post.objects.all(), actor, status).tagged(tag).of_author(author)
     return posts.filter(after(NEWEST_FIRST, created_at, pk)).newest_first()
 
 
-def after(order: Order, value: str | None, pk: int | None) -> Q:
+def after(order: Ordering, value: str | None, pk: int | None) -> Q:
     """Return the condition on rows after a position in an order: none where there is no position."""
     return Q() if value is None else order.beyond(value, pk)
 
 
 def connect_posts(
-    actor: Actor, *, fitting: Mapping[str, Any] | None = None, order_by: Order | None = None, **window: Any
-) -> Connected:
+    actor: Actor, *, fitting: Mapping[str, Any] | None = None, order_by: Ordering | None = None, **window: Any
+) -> ConnectionQuery:
     """Return the posts that fit a filter, by `first` and `after` or by `last` and `before`. Raises `Malformed`."""
     chosen = {name: value for name, value in sorted((fitting or {}).items()) if value is not None}
     order = order_by or NEWEST_FIRST
     bound_to = {**{name: str(value) for name, value in chosen.items()}, "orderBy": order.terms()}
-    return Connected(posts_that_fit(actor, **chosen), order, asked_window("postsConnection", bound_to, **window))
+    return ConnectionQuery(
+        posts_that_fit(actor, **chosen), order, parse_connection_args("postsConnection", bound_to, **window)
+    )
 
 
 def posts_that_fit(
@@ -118,7 +120,7 @@ def posts_that_fit(
     return unordered_posts(actor, **choice, created_from=created_from, created_before=created_before)
 
 
-@by_shape(Post)
+@parametrised(Post)
 def unordered_posts(
     actor: Actor,
     *,
@@ -128,7 +130,7 @@ def unordered_posts(
     created_from: datetime | None,
     created_before: datetime | None,
 ) -> QuerySet[Post]:
-    posts = filter_visible(Post.objects.all(), actor, status).tagged(tag).of_author(author)
+    posts = filter_visible_posts(Post.objects.all(), actor, status).tagged(tag).of_author(author)
     return posts.created_between(created_from, created_before)
 
 
@@ -137,7 +139,7 @@ def author_by_id(actor: Actor, author_id: str) -> QuerySet[Author]:
     return author(actor, pk=parse_id(author_id))
 
 
-@by_shape(Author)
+@parametrised(Author)
 def author(_: Actor, *, pk: int) -> QuerySet[Author]:
     return Author.objects.filter(pk=pk)
 
@@ -147,7 +149,7 @@ def authors_after(actor: Actor, position: Position | None) -> QuerySet[Author]:
     return authors(actor, pk=position.id if position else 0)
 
 
-@by_shape(Author)
+@parametrised(Author)
 def authors(_: Actor, *, pk: int) -> QuerySet[Author]:
     return Author.objects.filter(pk__gt=pk).order_by("pk")
 
@@ -157,7 +159,7 @@ def comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None = None) 
     return visible_comment(actor, pk=parse_id(comment_id), post=None if post_id is None else parse_id(post_id))
 
 
-@by_shape(Comment)
+@parametrised(Comment)
 def visible_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comment]:
     """Whoever sees a post sees all its comments."""
     posts = Post.objects.filter(policy.visible_posts(actor))
@@ -175,7 +177,7 @@ def comments_after(actor: Actor, position: Position | None, *, post_id: str) -> 
     )
 
 
-@by_shape(Comment)
+@parametrised(Comment)
 def visible_comments(actor: Actor, *, post: int, created_at: str | None, pk: int | None) -> QuerySet[Comment]:
     posts = Post.objects.filter(policy.visible_posts(actor), pk=post)
     return Comment.objects.filter(post__in=posts).filter(after(OLDEST_FIRST, created_at, pk)).oldest_first()

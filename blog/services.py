@@ -15,11 +15,11 @@ from django.utils import timezone
 from blog import selectors
 from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostStatus
 from contentapi.core import policy
-from contentapi.core.entity_tags import UNCHANGING, Expected, require_version
+from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
 from contentapi.core.errors import Conflict, Invalid, NotFound, Unauthenticated
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.projection import PreparedInsert, Returning
+from contentapi.projection import PreparedInsert, ReturningSelection
 
 POSTS = PreparedInsert(Post, requiring="author")
 MOVES: dict[str, set[PostStatus]] = {
@@ -39,7 +39,7 @@ def create_post(
     tags: Sequence[str] | None = None,
     status: str | None = None,
     publish_at: datetime | None = None,
-    returning: Returning | None = None,
+    returning: ReturningSelection | None = None,
 ) -> Post:
     """Write a post, the actor's own unless `author_id` names another author. None stands for what was not given."""
     status = status or PostStatus.DRAFT
@@ -60,7 +60,9 @@ def create_post(
 
 
 @transaction.atomic
-def update_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: Expected = None) -> Post:
+def update_post(
+    *, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: ExpectedVersion = None
+) -> Post:
     """Change a post's title, body or tags: only what `changes` holds. Where all is as it was, nothing happens."""
     post = find_post_to_change(actor, post_id, "change posts")
     permit_update(actor, post)
@@ -75,7 +77,7 @@ def move_post(
     post_id: str,
     status: str,
     publish_at: datetime | None = None,
-    expected_version: Expected = None,
+    expected_version: ExpectedVersion = None,
 ) -> Post:
     """Move a post into another state; into the one it is in, nothing happens. Raises `Conflict` for an illegal move."""
     post = find_post_to_change(actor, post_id, "change posts")
@@ -85,7 +87,9 @@ def move_post(
 
 
 @transaction.atomic
-def edit_post(*, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: Expected = None) -> Post:
+def edit_post(
+    *, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: ExpectedVersion = None
+) -> Post:
     """Change a post and move it, both or neither: what `changes` holds of title, body, tags, status and publish_at."""
     moves = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
     texts = {name: value for name, value in changes.items() if name not in moves}
@@ -143,7 +147,7 @@ def new_state(post: Post, status: str, publish_at: datetime | None) -> dict[str,
 
 
 @transaction.atomic
-def delete_post(*, actor: Actor, post_id: str, expected_version: Expected = None) -> str:
+def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion = None) -> str:
     """Delete a post with its comments. Returns the id that it had."""
     post = find_post_to_change(actor, post_id, "delete posts")
     policy.permit(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
@@ -284,7 +288,7 @@ def add_comment(*, actor: Actor, post_id: str, body: str) -> Comment:
 
 @transaction.atomic
 def delete_comment(
-    *, actor: Actor, comment_id: str, post_id: str | None = None, expected_version: Expected = None
+    *, actor: Actor, comment_id: str, post_id: str | None = None, expected_version: ExpectedVersion = None
 ) -> str:
     """Delete a comment, of this post where one is given. Returns the id that it had."""
     policy.require_credential(actor, "delete comments")

@@ -9,7 +9,7 @@ from blog import selectors, services
 from blog.models import PostStatus
 from blog.representations import AUTHOR, COMMENT, POST
 from contentapi.http.response import Answer, created, no_content, ok
-from contentapi.rest import Asked, Body, Resource
+from contentapi.rest import Body, Resource, ResourceRequest
 
 Moment = Annotated[datetime, Meta(tz=True)]
 
@@ -32,7 +32,7 @@ class PostChanges(Body):
     expected_version: str | None = None
 
 
-class Expectation(Body):
+class ExpectedVersionBody(Body):
     expected_version: str | None = None
 
 
@@ -41,74 +41,74 @@ class NewComment(Body):
 
 
 class PostCollection(Resource):
-    def get(self, asked: Asked) -> Answer:
+    def get(self, asked: ResourceRequest) -> Answer:
         page = asked.page("status", "tag", "author")
         return ok(POST.page(selectors.posts_after(asked.actor, page.after, **page.filters), page, asked.actor))
 
-    def post(self, asked: Asked) -> Answer:
-        post = services.create_post(actor=asked.actor, **asked.body(NewPost).given())
+    def post(self, asked: ResourceRequest) -> Answer:
+        post = services.create_post(actor=asked.actor, **asked.body(NewPost).provided())
         return created(f"/posts/{post.pk}", POST.of(post, asked.actor))
 
 
 class PostResource(Resource):
-    def get(self, asked: Asked, post_id: str) -> Answer:
+    def get(self, asked: ResourceRequest, post_id: str) -> Answer:
         return ok(POST.one(selectors.post_by_id(asked.actor, post_id), asked.actor))
 
-    def patch(self, asked: Asked, post_id: str) -> Answer:
-        changes = asked.body(PostChanges).given()
+    def patch(self, asked: ResourceRequest, post_id: str) -> Answer:
+        changes = asked.body(PostChanges).provided()
         version = asked.expected_version(changes.pop("expected_version"))
         post = services.edit_post(actor=asked.actor, post_id=post_id, changes=changes, expected_version=version)
         return ok(POST.of(post, asked.actor))
 
-    def delete(self, asked: Asked, post_id: str) -> Answer:
-        version = asked.expected_version(asked.body_if_any(Expectation).expected_version)
+    def delete(self, asked: ResourceRequest, post_id: str) -> Answer:
+        version = asked.expected_version(asked.body_if_any(ExpectedVersionBody).expected_version)
         services.delete_post(actor=asked.actor, post_id=post_id, expected_version=version)
         return no_content()
 
 
-class Publication(Resource):
-    def post(self, asked: Asked, post_id: str) -> Answer:
-        version = asked.expected_version(asked.body_if_any(Expectation).expected_version)
+class PostPublishResource(Resource):
+    def post(self, asked: ResourceRequest, post_id: str) -> Answer:
+        version = asked.expected_version(asked.body_if_any(ExpectedVersionBody).expected_version)
         published = PostStatus.PUBLISHED
         post = services.move_post(actor=asked.actor, post_id=post_id, status=published, expected_version=version)
         return ok(POST.of(post, asked.actor))
 
 
 class CommentCollection(Resource):
-    def get(self, asked: Asked, post_id: str) -> Answer:
+    def get(self, asked: ResourceRequest, post_id: str) -> Answer:
         page, post = asked.page(), selectors.post_by_id(asked.actor, post_id)
         comments = selectors.comments_after(asked.actor, page.after, post_id=post_id)
         return ok(COMMENT.page(comments, page, asked.actor, within=post))
 
-    def post(self, asked: Asked, post_id: str) -> Answer:
+    def post(self, asked: ResourceRequest, post_id: str) -> Answer:
         comment = services.add_comment(actor=asked.actor, post_id=post_id, body=asked.body(NewComment).body)
         return created(f"/posts/{post_id}/comments/{comment.pk}", COMMENT.of(comment, asked.actor))
 
 
 class CommentResource(Resource):
-    def get(self, asked: Asked, post_id: str, comment_id: str) -> Answer:
+    def get(self, asked: ResourceRequest, post_id: str, comment_id: str) -> Answer:
         comment = selectors.comment_by_id(asked.actor, comment_id, post_id=post_id)
         return ok(COMMENT.one(comment, asked.actor))
 
-    def delete(self, asked: Asked, post_id: str, comment_id: str) -> Answer:
+    def delete(self, asked: ResourceRequest, post_id: str, comment_id: str) -> Answer:
         version = asked.expected_version()
         services.delete_comment(actor=asked.actor, comment_id=comment_id, post_id=post_id, expected_version=version)
         return no_content()
 
 
 class AuthorCollection(Resource):
-    def get(self, asked: Asked) -> Answer:
+    def get(self, asked: ResourceRequest) -> Answer:
         page = asked.page()
         return ok(AUTHOR.page(selectors.authors_after(asked.actor, page.after), page, asked.actor))
 
 
 class AuthorResource(Resource):
-    def get(self, asked: Asked, author_id: str) -> Answer:
+    def get(self, asked: ResourceRequest, author_id: str) -> Answer:
         return ok(AUTHOR.one(selectors.author_by_id(asked.actor, author_id), asked.actor))
 
 
-class PostsOfAuthor(Resource):
-    def get(self, asked: Asked, author_id: str) -> Answer:
+class AuthorPostCollection(Resource):
+    def get(self, asked: ResourceRequest, author_id: str) -> Answer:
         page, author = asked.page("status", "tag"), selectors.author_by_id(asked.actor, author_id)
         posts = selectors.posts_after(asked.actor, page.after, author=author_id, **page.filters)
         return ok(POST.page(posts, page, asked.actor, within=author))

@@ -20,7 +20,7 @@ NEWER_NAMES = ("python3.13", "python3.12", "python3.11", "python3.14")
 
 
 def main(lock_names: "list[str]") -> None:
-    use_a_python_new_enough(lock_names)
+    require_supported_python(lock_names)
     import fcntl  # not on Windows, which `use_a_python_new_enough` has turned away
 
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # which `make` has blocked until here
@@ -28,16 +28,16 @@ def main(lock_names: "list[str]") -> None:
     try:
         fcntl.flock(project, fcntl.LOCK_EX)  # let go of when this process ends, however it ends
         locks = [ROOT / name for name in lock_names]
-        if not all(map(holds, locks)):
+        if not all(map(is_installed, locks)):
             for lock in locks:
                 install(lock)
             for lock in locks:
-                stamp(lock).write_text(digest(lock))
+                get_stamp_path(lock).write_text(digest(lock))
     finally:
         os.close(project)
 
 
-def use_a_python_new_enough(lock_names: "list[str]") -> None:
+def require_supported_python(lock_names: "list[str]") -> None:
     if os.name != "posix":
         sys.exit("The Content API runs on Linux and macOS (on Windows: in WSL).")
     if sys.version_info >= OLDEST:
@@ -52,10 +52,10 @@ def use_a_python_new_enough(lock_names: "list[str]") -> None:
     )
 
 
-def holds(lock: Path) -> bool:
+def is_installed(lock: Path) -> bool:
     """Say whether the environment works and what this lock names was the last thing installed from it."""
     try:
-        installed = stamp(lock).read_text()
+        installed = get_stamp_path(lock).read_text()
         works = subprocess.call([str(VENV / "bin" / "python"), "-c", ""], stderr=subprocess.DEVNULL) == 0
     except OSError:
         return False
@@ -84,7 +84,7 @@ def run(command: "list[str]", trouble: str) -> None:
         sys.exit("{}. See above; try again once it is mended.".format(trouble))
 
 
-def stamp(lock: Path) -> Path:
+def get_stamp_path(lock: Path) -> Path:
     return VENV / (lock.stem + ".installed")
 
 

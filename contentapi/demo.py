@@ -10,13 +10,13 @@ from blog import importing
 from blog import services as blog
 from blog.importing import Outcome, SourceFile
 from blog.models import PostSource
-from contentapi.conf.secret_files import keep, kept
+from contentapi.conf.secret_files import read_or_create, write_atomically
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role
 from orders import services as orders
 from orders.models import Order
 from users import services as users
-from users.authentication import from_api_key
+from users.authentication import authenticate_api_key
 from users.models import User
 
 ADMIN = "admin@example.com"
@@ -48,7 +48,7 @@ FIRST_QUERY = "{ posts(limit: 2) { title author { name } commentCount comments {
 @transaction.atomic
 def load() -> None:
     """Load what is missing of the demo: users, posts with their authors and comments, and orders."""
-    actors = {email: actor_for(email, name, role) for email, (name, role) in PEOPLE.items()}
+    actors = {email: get_or_create_actor(email, name, role) for email, (name, role) in PEOPLE.items()}
     for source in importing.find_files([POSTS]):
         load_post(source, actors)
     reader = actors[READER]
@@ -57,7 +57,7 @@ def load() -> None:
             orders.create_order(actor=reader, total=total)
 
 
-def actor_for(email: str, name: str, role: Role) -> Actor:
+def get_or_create_actor(email: str, name: str, role: Role) -> Actor:
     user = User.objects.with_email(email).first() or users.create_user(
         actor=OPERATOR, email=email, name=name, role=role
     )
@@ -73,20 +73,20 @@ def load_post(source: SourceFile, actors: dict[str, Actor]) -> None:
             blog.add_comment(actor=actors[email], post_id=post_id, body=body)
 
 
-def make_credentials() -> None:
+def ensure_credentials() -> None:
     """See to it that the password and the API key kept in var/ work for the demo's admin."""
-    password = kept(PASSWORD_FILE, lambda: get_random_string(16))
+    password = read_or_create(PASSWORD_FILE, lambda: get_random_string(16))
     admin = User.objects.with_email(ADMIN).get()
     if not admin.check_password(password):
         admin.set_password(password)
         admin.save(update_fields=["password"])
     try:
-        from_api_key(API_KEY_FILE.read_text())
+        authenticate_api_key(API_KEY_FILE.read_text())
     except (FileNotFoundError, Unauthenticated):
-        keep(API_KEY_FILE, users.create_api_key(email=ADMIN, name="demo"))
+        write_atomically(API_KEY_FILE, users.create_api_key(email=ADMIN, name="demo"))
 
 
-def greeting() -> str:
+def build_greeting() -> str:
     """Return what `make run` prints: the addresses, the credentials and a first query to paste."""
     base = f"http://localhost:{settings.ENVIRONMENT.port}"
     return f"""

@@ -1,7 +1,7 @@
 from django.db import models
 
 
-class KeptAnswer(models.Model):
+class IdempotencyRecord(models.Model):
     """The first answer to a POST with an Idempotency-Key, kept for repeating it."""
 
     key = models.CharField(primary_key=True, max_length=64, help_text="SHA-256 of the credential and the key.")

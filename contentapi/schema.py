@@ -12,7 +12,7 @@ import users.resolvers
 from contentapi.graphql.bindings import ProjectedTypes
 from contentapi.graphql.scalars import DATE_TIME
 from contentapi.projection import PAGE_INFO
-from contentapi.rest.fragments import Fragments
+from contentapi.rest.fragments import RepresentationFragments
 
 
 def load_sdl() -> str:
@@ -28,7 +28,7 @@ def build_schema() -> GraphQLSchema:
         *blog.resolvers.BINDABLES,
         *users.resolvers.BINDABLES,
         ProjectedTypes([PAGE_INFO, *blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]),
-        Fragments(settings.SCHEMA_DIR / "resources", blog.representations.REPRESENTATIONS),
+        RepresentationFragments(settings.SCHEMA_DIR / "resources", blog.representations.REPRESENTATIONS),
         convert_names_case=True,
     )
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from contentapi.conf import environment
-from contentapi.conf.secret_files import kept
+from contentapi.conf.secret_files import read_or_create
 from contentapi.core.identity import SCOPE_MEANINGS
 
-ENVIRONMENT, ENVIRONMENT_PROBLEMS = environment.read(os.environ)
+ENVIRONMENT, ENVIRONMENT_PROBLEMS = environment.read_environment(os.environ)
 
 # --- Paths ---------------------------------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ EMBEDDED = not ENVIRONMENT.database_url
 SERVING = os.environ.get("CONTENTAPI_PROCESS") == "server"  # set by contentapi.{wsgi,gunicorn,granian}
 DEBUG = False
 SECRET_KEY = ENVIRONMENT.secret_key or (
-    kept(VAR_DIR / "secret_key", partial(secrets.token_urlsafe, 50)) if EMBEDDED else "missing: see checks"
+    read_or_create(VAR_DIR / "secret_key", partial(secrets.token_urlsafe, 50)) if EMBEDDED else "missing: see checks"
 )
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 ROOT_URLCONF = "contentapi.urls"
@@ -56,10 +56,10 @@ MIDDLEWARE = [
     # Inside CORS: a script may read its 429, and a preflight costs nothing.
     "contentapi.rate_limits.middleware.RateLimitMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "contentapi.http.browser_middleware.Session",
+    "contentapi.http.browser_middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "contentapi.http.browser_middleware.Login",
-    "contentapi.http.browser_middleware.Messages",
+    "contentapi.http.browser_middleware.AuthenticationMiddleware",
+    "contentapi.http.browser_middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -104,7 +104,7 @@ def database() -> dict[str, Any]:
     }
     if EMBEDDED:
         return {"ENGINE": "contentapi.db.embedded", "NAME": "postgres", "USER": "postgres", **common}
-    given = environment.database_parameters(ENVIRONMENT.database_url)
+    given = environment.parse_database_url(ENVIRONMENT.database_url)
     named = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
     values = {setting: given.pop(parameter, "") for setting, parameter in named.items()}
     if SERVING and "options" in given:
@@ -128,7 +128,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = LOGIN_REDIRECT_URL = "/oauth/login"
 SESSION_ENGINE = "contentapi.auth.sessions"
-CSRF_FAILURE_VIEW = "users.pages.stale_form"
+CSRF_FAILURE_VIEW = "users.pages.handle_csrf_failure"
 # E003 looks for a unique *column*; users_user_email_unique is unique regardless of case.
 SILENCED_SYSTEM_CHECKS = ["auth.E003"]
 
@@ -137,7 +137,7 @@ SILENCED_SYSTEM_CHECKS = ["auth.E003"]
 OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauth2_provider.AccessToken"  # noqa: S105 - as ever; foreign keys ask for it
 OAUTH2_PROVIDER = {
     "OAUTH2_SERVER_CLASS": "users.oauth.server.Server",
-    "OAUTH2_BACKEND_CLASS": "users.oauth.server.Core",
+    "OAUTH2_BACKEND_CLASS": "users.oauth.server.OAuthBackend",
     "OAUTH2_VALIDATOR_CLASS": "users.oauth.server.Validator",
     "ACCESS_TOKEN_GENERATOR": "users.oauth.server.make_access_token",
     "REFRESH_TOKEN_GENERATOR": "users.oauth.server.make_refresh_token",

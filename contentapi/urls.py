@@ -3,7 +3,7 @@ from django.urls import include, path
 
 from contentapi.auth.jwks import jwks
 from contentapi.graphql.endpoint import graphql
-from contentapi.graphql.sdl import sdl
+from contentapi.graphql.sdl import serve_sdl
 from contentapi.http.api_version import PREFIX
 from contentapi.rest.openapi import docs, openapi
 
@@ -11,7 +11,7 @@ resources = [include(f"{app}.urls") for app in ("blog", "orders", "users")]
 
 urlpatterns = [
     path("graphql", graphql),
-    path("schema.graphql", sdl, name="sdl"),
+    path("schema.graphql", serve_sdl, name="sdl"),
     path("openapi.json", openapi),
     path("docs", docs),
     path(".well-known/jwks.json", jwks),

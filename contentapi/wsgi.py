@@ -11,14 +11,14 @@ from django.core.wsgi import get_wsgi_application
 
 django_application = get_wsgi_application()
 
-from contentapi.conf import current  # noqa: E402
-from contentapi.conf.checks import require_sound_environment  # noqa: E402
+from contentapi.conf import conf  # noqa: E402
+from contentapi.conf.checks import require_valid_environment  # noqa: E402
 from contentapi.server.complete_requests import CompleteRequests  # noqa: E402
 from contentapi.server.fast_path import FastPath  # noqa: E402
 
-require_sound_environment()
+require_valid_environment()
 front_door = FastPath(django_application)
-application = CompleteRequests(front_door, front_door.refuse, slots=current.environment.contentapi_threads)
+application = CompleteRequests(front_door, front_door.refuse, slots=conf.environment.contentapi_threads)
 
 gc.collect()
 gc.freeze()  # what is loaded by now stays: the collector need not look at it again, nor a forked worker copy it

@@ -6,32 +6,32 @@ from contentapi.core import policy
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
-from contentapi.projection import by_shape
+from contentapi.projection import parametrised
 from orders.models import ON_THE_WAY, Order, OrderStatus
 
 
-def order_by_id(actor: Actor, order_id: str) -> QuerySet[Order]:
+def select_order_by_id(actor: Actor, order_id: str) -> QuerySet[Order]:
     """Return the order with this id, or no order."""
-    return visible_order(actor, pk=parse_id(order_id))
+    return select_visible_order(actor, pk=parse_id(order_id))
 
 
-@by_shape(Order)
-def visible_order(actor: Actor, *, pk: int) -> QuerySet[Order]:
+@parametrised(Order)
+def select_visible_order(actor: Actor, *, pk: int) -> QuerySet[Order]:
     return Order.objects.filter(policy.visible_orders(actor), pk=pk)
 
 
 def list_orders(actor: Actor) -> QuerySet[Order]:
     """Return orders, the newest first. Raises `Unauthenticated` or `Forbidden` without `orders:read`."""
     policy.permit(actor, policy.may_list_orders(actor), "list orders")
-    return visible_orders(actor)
+    return select_visible_orders(actor)
 
 
-@by_shape(Order)
-def visible_orders(actor: Actor) -> QuerySet[Order]:
+@parametrised(Order)
+def select_visible_orders(actor: Actor) -> QuerySet[Order]:
     return Order.objects.filter(policy.visible_orders(actor)).order_by("-id")
 
 
-def orders_after(actor: Actor, position: Position | None) -> QuerySet[Order]:
+def select_orders_after(actor: Actor, position: Position | None) -> QuerySet[Order]:
     """Return orders, the newest first, from after a position on."""
     orders = list_orders(actor)
     return orders if position is None else orders.filter(pk__lt=position.id)
@@ -39,13 +39,13 @@ def orders_after(actor: Actor, position: Position | None) -> QuerySet[Order]:
 
 def get_order(actor: Actor, order_id: str) -> Order:
     """Return the order with this id. Raises `NotFound`."""
-    order = order_by_id(actor, order_id).first()
+    order = select_order_by_id(actor, order_id).first()
     if order is None:
         raise NotFound("There is no order with this id.")
     return order
 
 
-def get_order_on_its_way(actor: Actor, order_id: str) -> Order:
+def get_shipped_order(actor: Actor, order_id: str) -> Order:
     """Return an order that has been shipped. Raises `NotFound`, and `Conflict` for one that has not."""
     order = get_order(actor, order_id)
     if order.status not in ON_THE_WAY:
@@ -53,7 +53,7 @@ def get_order_on_its_way(actor: Actor, order_id: str) -> Order:
     return order
 
 
-def next_acts(actor: Actor, order: Order) -> set[str]:
+def list_next_actions(actor: Actor, order: Order) -> set[str]:
     """Return what this actor may do next with an order, in its state: cancel, pay, track."""
     if order.status == OrderStatus.PENDING:
         return {"cancel", "pay"} if policy.may_write_orders_of(actor, order.user_id) else set()

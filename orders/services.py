@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from contentapi.core import policy
-from contentapi.core.entity_tags import Expected, require_version
+from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import Conflict, Invalid, NotFound, Unauthenticated
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
@@ -30,11 +30,11 @@ def create_order(*, actor: Actor, total: Decimal, user_id: int | None = None) ->
     policy.permit(actor, policy.may_write_orders_of(actor, customer), "create orders for this user")
     if not total.is_finite() or not SMALLEST_TOTAL <= total <= LARGEST_TOTAL or total != round(total, 2):
         raise Invalid({"total": [f"From {SMALLEST_TOTAL} to {LARGEST_TOTAL}, with two decimals."]})
-    require_user(actor, customer)
+    require_existing_user(actor, customer)
     return Order.objects.create(user_id=customer, total=total)
 
 
-def require_user(actor: Actor, user_id: int) -> None:
+def require_existing_user(actor: Actor, user_id: int) -> None:
     if get_user_model().objects.filter(pk=user_id).exists():
         return
     if user_id == actor.user_id:  # a token lives on for minutes
@@ -43,17 +43,17 @@ def require_user(actor: Actor, user_id: int) -> None:
 
 
 @transaction.atomic
-def pay_order(*, actor: Actor, order_id: str, expected_version: Expected = None) -> Order:
+def pay_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersion = None) -> Order:
     """Pay an order that is pending. Raises `Conflict` for any other."""
     order = find_order_to_change(actor, order_id, "pay")
     require_version("order", order.version, expected_version)
     if order.status != OrderStatus.PENDING:
         raise Conflict(f"An order that is {order.status} cannot be paid.")
-    return save(order, {"status": OrderStatus.PAID})
+    return save_order(order, {"status": OrderStatus.PAID})
 
 
 @transaction.atomic
-def cancel_order(*, actor: Actor, order_id: str, expected_version: Expected = None) -> Order:
+def cancel_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersion = None) -> Order:
     """Cancel an order that is pending; a cancelled one stays as it is. Raises `Conflict` for any other."""
     order = find_order_to_change(actor, order_id, "cancel")
     require_version("order", order.version, expected_version)
@@ -61,7 +61,7 @@ def cancel_order(*, actor: Actor, order_id: str, expected_version: Expected = No
         return order
     if order.status != OrderStatus.PENDING:
         raise Conflict(f"An order that is {order.status} cannot be cancelled.")
-    return save(order, {"status": OrderStatus.CANCELLED})
+    return save_order(order, {"status": OrderStatus.CANCELLED})
 
 
 @transaction.atomic
@@ -69,10 +69,10 @@ def ship_order(*, actor: Actor, order_id: str, carrier: str, tracking_number: st
     """Send off an order that is paid. Raises `Conflict` for any other."""
     order = find_order_to_change(actor, order_id, "ship")
     policy.permit(actor, policy.may_ship_orders(actor), "ship orders")
-    tracking = clean_tracking(carrier=carrier, tracking_number=tracking_number)
+    tracking = validate_tracking(carrier=carrier, tracking_number=tracking_number)
     if order.status != OrderStatus.PAID:
         raise Conflict(f"An order that is {order.status} cannot be shipped.")
-    return save(order, {"status": OrderStatus.SHIPPED, "shipped_at": timezone.now(), **tracking})
+    return save_order(order, {"status": OrderStatus.SHIPPED, "shipped_at": timezone.now(), **tracking})
 
 
 @transaction.atomic
@@ -82,10 +82,10 @@ def deliver_order(*, actor: Actor, order_id: str) -> Order:
     policy.permit(actor, policy.may_ship_orders(actor), "deliver orders")
     if order.status != OrderStatus.SHIPPED:
         raise Conflict(f"An order that is {order.status} cannot be delivered.")
-    return save(order, {"status": OrderStatus.DELIVERED, "delivered_at": timezone.now()})
+    return save_order(order, {"status": OrderStatus.DELIVERED, "delivered_at": timezone.now()})
 
 
-def clean_tracking(**texts: str) -> dict[str, str]:
+def validate_tracking(**texts: str) -> dict[str, str]:
     """Return how an order is tracked, without spaces at the ends. Raises `Invalid`, and `Malformed` for odd text."""
     require_storable(texts)
     cleaned = {name: text.strip() for name, text in texts.items()}
@@ -102,14 +102,14 @@ def clean_tracking(**texts: str) -> dict[str, str]:
 def find_order_to_change(actor: Actor, order_id: str, act: str) -> Order:
     """Return an order that the actor may see and write; locked until the transaction ends."""
     policy.require_credential(actor, f"{act} orders")
-    order = selectors.order_by_id(actor, order_id).select_for_update(of=("self",)).first()
+    order = selectors.select_order_by_id(actor, order_id).select_for_update(of=("self",)).first()
     if order is None:
         raise NotFound("There is no order with this id.")
     policy.permit(actor, policy.may_write_orders_of(actor, order.user_id), f"{act} this order")
     return order
 
 
-def save(order: Order, values: Mapping[str, Any]) -> Order:
+def save_order(order: Order, values: Mapping[str, Any]) -> Order:
     for name, value in values.items():
         setattr(order, name, value)
     order.save(update_fields=values)

@@ -8,11 +8,11 @@ import msgspec
 from django.db.models import QuerySet
 from msgspec import UNSET, UnsetType
 
-from contentapi.core.entity_tags import Rendered, tagged
+from contentapi.core.entity_tags import Rendered, with_etag
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import paged
+from contentapi.core.pagination import render_page
 from contentapi.http.response import Answer, created, no_content, ok
-from contentapi.rest import Asked, Body, Nothing, Resource
+from contentapi.rest import Body, EmptyBody, Resource, ResourceRequest
 from orders import selectors, services
 from orders.models import Order
 
@@ -35,14 +35,14 @@ class OrderRepresentation(msgspec.Struct, rename={"links": "_links"}):
     links: dict[str, Link]
 
 
-class Tracking(msgspec.Struct, rename="camel"):
+class TrackingRepresentation(msgspec.Struct, rename="camel"):
     carrier: str
     tracking_number: str
     shipped_at: datetime | None
     delivered_at: datetime | None
 
 
-def links_of(order: Order, actor: Actor, prefix: str) -> dict[str, Link]:
+def build_links(order: Order, actor: Actor, prefix: str) -> dict[str, Link]:
     """Return where an order is, and what this actor may do next with it, by paths that begin with this prefix."""
     here = f"{prefix}/orders/{order.pk}"
     ways = {
@@ -50,54 +50,60 @@ def links_of(order: Order, actor: Actor, prefix: str) -> dict[str, Link]:
         "pay": ("payment", Link(f"{here}/payment", "POST")),
         "track": ("track", Link(f"{here}/tracking")),
     }
-    acts = selectors.next_acts(actor, order)
+    acts = selectors.list_next_actions(actor, order)
     return {"self": Link(here), **dict(way for act, way in ways.items() if act in acts)}
 
 
-def represented(order: Order, actor: Actor, prefix: str = "") -> bytes:
-    links = links_of(order, actor, prefix)
+def render_order(order: Order, actor: Actor, prefix: str = "") -> bytes:
+    links = build_links(order, actor, prefix)
     return ENCODER.encode(OrderRepresentation(order.pk, order.status, round(order.total, 2), links))
 
 
-def each(asked: Asked, orders: QuerySet[Order]) -> list[bytes]:
-    return [represented(order, asked.actor, asked.prefix) for order in orders]
+def render_orders(asked: ResourceRequest, orders: QuerySet[Order]) -> list[bytes]:
+    return [render_order(order, asked.actor, asked.prefix) for order in orders]
 
 
-def one(order: Order, asked: Asked) -> Rendered:
+def render_tagged_order(order: Order, asked: ResourceRequest) -> Rendered:
     """Return an order with its tag, which is the same under each prefix."""
-    body = represented(order, asked.actor, asked.prefix)
-    return tagged(body, order.version, canonical=represented(order, asked.actor) if asked.prefix else body)
+    body = render_order(order, asked.actor, asked.prefix)
+    return with_etag(body, order.version, canonical=render_order(order, asked.actor) if asked.prefix else body)
 
 
 class OrderCollection(Resource):
-    def get(self, asked: Asked) -> Answer:
+    def get(self, asked: ResourceRequest) -> Answer:
         page = asked.page()
-        return ok(paged(selectors.orders_after(asked.actor, page.after), page, partial(each, asked)))
+        return ok(
+            render_page(selectors.select_orders_after(asked.actor, page.after), page, partial(render_orders, asked))
+        )
 
-    def post(self, asked: Asked) -> Answer:
+    def post(self, asked: ResourceRequest) -> Answer:
         total = Decimal(str(asked.body(NewOrder).total))
         order = services.create_order(actor=asked.actor, total=total)
-        return created(f"/orders/{order.pk}", one(order, asked))
+        return created(f"/orders/{order.pk}", render_tagged_order(order, asked))
 
 
 class OrderResource(Resource):
-    def get(self, asked: Asked, order_id: str) -> Answer:
-        return ok(one(selectors.get_order(asked.actor, order_id), asked))
+    def get(self, asked: ResourceRequest, order_id: str) -> Answer:
+        return ok(render_tagged_order(selectors.get_order(asked.actor, order_id), asked))
 
-    def delete(self, asked: Asked, order_id: str) -> Answer:
+    def delete(self, asked: ResourceRequest, order_id: str) -> Answer:
         services.cancel_order(actor=asked.actor, order_id=order_id, expected_version=asked.expected_version())
         return no_content()
 
 
 class Payment(Resource):
-    def post(self, asked: Asked, order_id: str) -> Answer:
-        asked.body_if_any(Nothing)
+    def post(self, asked: ResourceRequest, order_id: str) -> Answer:
+        asked.body_if_any(EmptyBody)
         version = asked.expected_version()
-        return ok(one(services.pay_order(actor=asked.actor, order_id=order_id, expected_version=version), asked))
+        return ok(
+            render_tagged_order(
+                services.pay_order(actor=asked.actor, order_id=order_id, expected_version=version), asked
+            )
+        )
 
 
 class OrderTracking(Resource):
-    def get(self, asked: Asked, order_id: str) -> Answer:
-        order = selectors.get_order_on_its_way(asked.actor, order_id)
-        tracking = Tracking(order.carrier, order.tracking_number, order.shipped_at, order.delivered_at)
-        return ok(tagged(ENCODER.encode(tracking), order.version))
+    def get(self, asked: ResourceRequest, order_id: str) -> Answer:
+        order = selectors.get_shipped_order(asked.actor, order_id)
+        tracking = TrackingRepresentation(order.carrier, order.tracking_number, order.shipped_at, order.delivered_at)
+        return ok(with_etag(ENCODER.encode(tracking), order.version))

@@ -29,7 +29,7 @@ def api_key_of(actor: Actor) -> str:
 @pytest.fixture(autouse=True)
 def nothing_counted() -> None:
     """Begin with full rate limits: all tests ask from one address."""
-    rate_limits.reset()
+    rate_limits.reset_counters()
 
 
 @pytest.fixture

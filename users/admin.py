@@ -8,14 +8,14 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from users import services
-from users.login import throttled
+from users.login import throttle_login
 from users.models import ApiKey, User
 from users.oauth import admin as oauth_desk  # noqa: F401 - registers itself
 
 admin.site.site_header = admin.site.site_title = "Content API"
 admin.site.index_title = "Editors' desk"
 admin.site.site_url = None
-admin.site.login = throttled(admin.site.login)  # type: ignore[method-assign, assignment]
+admin.site.login = throttle_login(admin.site.login)  # type: ignore[method-assign, assignment]
 admin.site.unregister(Group)  # the role says what somebody may do; groups would say nothing
 
 

@@ -37,29 +37,29 @@ def authenticate(headers: Mapping[str, str]) -> Actor:
     if key is not None and authorization is not None:
         raise Malformed("Send one credential: X-API-Key or Authorization, not both.")
     if key is not None:
-        return from_api_key(key)
+        return authenticate_api_key(key)
     if authorization is not None:
-        return from_authorization(authorization)
+        return authenticate_authorization(authorization)
     return ANONYMOUS
 
 
-def from_authorization(value: str) -> Actor:
+def authenticate_authorization(value: str) -> Actor:
     scheme, _, presented = value.partition(" ")
     if scheme.lower() != "bearer":
         raise Unauthenticated("Authorization must be Bearer and a token.")
     try:
-        return from_bearer_token(presented)
+        return authenticate_bearer_token(presented)
     except TokenError as refusal:
         LOG.debug("A bearer token is refused: %s.", refusal)
         raise Unauthenticated("This bearer token is not valid.", bearer_error="invalid_token") from None
 
 
-def from_bearer_token(presented: str) -> Actor:
+def authenticate_bearer_token(presented: str) -> Actor:
     """Return the actor that a token tells of, by itself. Raises `TokenError`.
 
     Spaces may stand before it (RFC 6750, section 2.1); what else is no part of one token is no canonical base64url.
     """
-    claims = tokens.verify(presented.lstrip(" "))
+    claims = tokens.verify_access_token(presented.lstrip(" "))
     if claims["jti"] in REVOCATIONS:
         raise TokenError("revoked")
     role, scope = claims.get("role"), claims.get("scope", "")
@@ -67,11 +67,11 @@ def from_bearer_token(presented: str) -> Actor:
         raise TokenError("role is none")
     if not isinstance(scope, str):
         raise TokenError("scope is no text")
-    return actor_of(claims["sub"], role, scope)
+    return build_token_actor(claims["sub"], role, scope)
 
 
 @lru_cache(1024)  # nothing but these three texts is in an actor, and nothing can be changed of it
-def actor_of(subject: str, role: str, scope: str) -> Actor:
+def build_token_actor(subject: str, role: str, scope: str) -> Actor:
     """Return the actor of a token, without scopes that are not known here. Raises `TokenError`."""
     user_id = parse_id(subject)
     if not user_id:
@@ -98,13 +98,13 @@ USABLE_KEY = PreparedQuery(
 )
 
 
-def from_api_key(key: str) -> Actor:
+def authenticate_api_key(key: str) -> Actor:
     match = API_KEY.fullmatch(key)
     now = timezone.now()
     row = USABLE_KEY.first(prefix=match["prefix"], now=now) if match else None
     if row is None or not hmac.compare_digest(row.digest, f"\\x{digest(key).hex()}"):
         raise Unauthenticated("The API key is unknown, expired or revoked.")
-    keep_last_use(row.id, row.last_used_at, now)
+    record_last_use(row.id, row.last_used_at, now)
     return Actor(
         user_id=row.user_id,
         role=row.role,
@@ -114,7 +114,7 @@ def from_api_key(key: str) -> Actor:
     )
 
 
-def from_session(user: Any) -> Actor:
+def build_session_actor(user: Any) -> Actor:
     """Return the actor behind a request to the admin site, which has let `user` in."""
     return Actor(
         user_id=user.pk,
@@ -124,7 +124,7 @@ def from_session(user: Any) -> Actor:
     )
 
 
-def keep_last_use(pk: int, last_used_at: datetime | None, now: datetime) -> None:
+def record_last_use(pk: int, last_used_at: datetime | None, now: datetime) -> None:
     """Keep when a key was last used, to the minute: at most one write a minute, however many requests race for it."""
     due = now - ApiKey.LAST_USE_KEPT_EVERY
     if last_used_at is None or last_used_at <= due:

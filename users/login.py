@@ -16,10 +16,10 @@ from contentapi.core.text import is_storable
 from contentapi.http.client_address import client_address
 from users.known_browsers import find_known_browser, remember_browser
 from users.models import MAX_EMAIL, User
-from users.pages import page
+from users.pages import render_page
 
 
-def throttled(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+def throttle_login(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Limit the wrong passwords that a login view accepts, by account and address.
 
     Each attempt reserves its units before the password is hashed, because hashing is the expensive part and concurrent
@@ -31,9 +31,9 @@ def throttled(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
         if request.method != "POST":
             return view(request, *arguments, **options)
         try:
-            reservation = rate_limits.Reservation(limits_of(request))
+            reservation = rate_limits.Reservation(get_login_limits(request))
         except RateLimited as error:
-            return refuse(request, error)
+            return render_rate_limited(request, error)
         response = view(request, *arguments, **options)
         if response.status_code == HTTPStatus.FOUND:  # a refused login shows the form again
             reservation.refund()
@@ -43,13 +43,13 @@ def throttled(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
     return guarded
 
 
-def limits_of(request: HttpRequest) -> dict[rate_limits.Limit, str]:
+def get_login_limits(request: HttpRequest) -> dict[rate_limits.Limit, str]:
     """Return the limits of an attempt, each with the key that it is counted by.
 
     A known browser is counted by itself alone: nobody else can use up its limit.
     """
     email = request.POST.get("username", "")[:MAX_EMAIL]
-    user = find_user(email)
+    user = find_login_user(email)
     account = email.lower() if user is None else f"user:{user.pk}"
     browser = None if user is None else find_known_browser(request, user)
     if browser is not None:
@@ -62,7 +62,7 @@ def limits_of(request: HttpRequest) -> dict[rate_limits.Limit, str]:
     }
 
 
-def find_user(email: str) -> User | None:
+def find_login_user(email: str) -> User | None:
     """Return the user whom Django's login form would find by an email, in whatever way it is written."""
     written = unicodedata.normalize("NFKC", email).strip()
     try:
@@ -71,22 +71,22 @@ def find_user(email: str) -> User | None:
         return None
 
 
-def refuse(request: HttpRequest, error: RateLimited) -> HttpResponse:
+def render_rate_limited(request: HttpRequest, error: RateLimited) -> HttpResponse:
     context = {"seconds": error.headers["Retry-After"], "back": request.get_full_path()}
-    response = page(request, "too_many", context, status=error.status)
+    response = render_page(request, "too_many", context, status=error.status)
     for name, value in error.headers.items():
         response[name] = value
     return response
 
 
-class Login(LoginView):
+class LoginPage(LoginView):
     """The page at which users log in before they let an application act for them."""
 
     next_page = settings.LOGIN_URL
 
     def render_to_response(self, context: dict[str, Any], **_: Any) -> HttpResponse:
-        return page(self.request, "login", context)
+        return render_page(self.request, "login", context)
 
 
-login = throttled(Login.as_view())
+login = throttle_login(LoginPage.as_view())
 logout = LogoutView.as_view(next_page=settings.LOGIN_URL)

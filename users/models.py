@@ -138,7 +138,7 @@ class IssuedTokenQuerySet(models.QuerySet["IssuedToken"]):
         still = now - timedelta(seconds=LEEWAY + 1)  # for so long past its time a token is accepted
         return self.filter(gone | Q(is_oauth=True, access_token=None), expires_at__gt=still)
 
-    def outlived(self, now: datetime) -> IssuedTokenQuerySet:
+    def prunable(self, now: datetime) -> IssuedTokenQuerySet:
         """The tokens that need not be remembered: expired long ago, and nothing of their family is in use."""
         living = apps.get_model("oauth2_provider", "RefreshToken").objects.filter(revoked=None).values("token_family")
         return self.filter(expires_at__lt=now - timedelta(days=1)).exclude(~Q(code="") & Q(family__in=living))

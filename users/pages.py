@@ -11,7 +11,7 @@ from contentapi.core.errors import Forbidden
 POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 
-def page(
+def render_page(
     request: HttpRequest,
     name: str,
     context: Mapping[str, Any],
@@ -28,6 +28,6 @@ def page(
     return response
 
 
-def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
+def handle_csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
     """Answer a form without the token of the page that it should come from: forged, or opened in another life."""
-    return page(request, "stale", {}, status=Forbidden.status)
+    return render_page(request, "stale", {}, status=Forbidden.status)

@@ -5,19 +5,19 @@ from django.db.models import CharField, Expression, Value
 from django.db.models.functions import Cast
 
 from contentapi.core.identity import Actor, Role, Scope
-from contentapi.projection import Computed, Itself, One, Projection
+from contentapi.projection import Computed, Projection, SameRow, ToOne
 from users.models import User
 
 ROLE = CharField(choices=[(role.value, role.value) for role in Role])
 SCOPES = ArrayField(CharField())
 
 
-def role_of_credential(actor: Actor) -> Expression:
+def build_credential_role(actor: Actor) -> Expression:
     """The role that the credential tells of: the one that decides, also while a token is older than a new role."""
     return Cast(Value(actor.role and actor.role.value), ROLE)
 
 
-def usable_scopes(actor: Actor) -> Expression:
+def build_usable_scopes(actor: Actor) -> Expression:
     return Cast(Value(sorted(scope.value for scope in Scope if actor.has(scope))), SCOPES)
 
 
@@ -25,10 +25,10 @@ VIEWER = Projection(
     "Viewer",
     User,
     {
-        "user": Itself(),
-        "role": Computed(role_of_credential),
-        "scopes": Computed(usable_scopes),
-        "author": One("author"),
+        "user": SameRow(),
+        "role": Computed(build_credential_role),
+        "scopes": Computed(build_usable_scopes),
+        "author": ToOne("author"),
     },
 )
 

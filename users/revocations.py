@@ -30,7 +30,7 @@ def log_outage(error: Exception) -> None:
     )
 
 
-class Revocations:
+class RevokedTokenCache:
     """The ids of revoked tokens that have not expired."""
 
     def __init__(self) -> None:
@@ -72,4 +72,4 @@ class Revocations:
                 connection.close()
 
 
-REVOCATIONS = Revocations()
+REVOCATIONS = RevokedTokenCache()

@@ -7,32 +7,32 @@ from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.text import is_storable
-from contentapi.projection import by_shape
+from contentapi.projection import parametrised
 from users.models import User
 
 
-def user_by_id(actor: Actor, user_id: str) -> QuerySet[User]:
+def select_user_by_id(actor: Actor, user_id: str) -> QuerySet[User]:
     """Return the user with this id, or no user."""
-    return visible_user(actor, pk=parse_id(user_id))
+    return select_visible_user(actor, pk=parse_id(user_id))
 
 
-@by_shape(User)
-def visible_user(actor: Actor, *, pk: int) -> QuerySet[User]:
+@parametrised(User)
+def select_visible_user(actor: Actor, *, pk: int) -> QuerySet[User]:
     return User.objects.filter(policy.visible_users(actor), pk=pk)
 
 
 def list_users(actor: Actor) -> QuerySet[User]:
     """Return users in the order of their creation. Raises `Unauthenticated` or `Forbidden` without `users:read`."""
     policy.permit(actor, policy.may_list_users(actor), "list users")
-    return visible_users(actor)
+    return select_visible_users(actor)
 
 
-@by_shape(User)
-def visible_users(actor: Actor) -> QuerySet[User]:
+@parametrised(User)
+def select_visible_users(actor: Actor) -> QuerySet[User]:
     return User.objects.filter(policy.visible_users(actor)).order_by("id")
 
 
-def users_after(actor: Actor, position: Position | None) -> QuerySet[User]:
+def select_users_after(actor: Actor, position: Position | None) -> QuerySet[User]:
     """Return users in the order in which they were made, from after a position on."""
     users = list_users(actor)
     return users if position is None else users.filter(pk__gt=position.id)
@@ -40,13 +40,13 @@ def users_after(actor: Actor, position: Position | None) -> QuerySet[User]:
 
 def get_user(actor: Actor, user_id: str) -> User:
     """Return the user with this id. Raises `NotFound`."""
-    user = user_by_id(actor, user_id).first()
+    user = select_user_by_id(actor, user_id).first()
     if user is None:
         raise NotFound("There is no user with this id.")
     return user
 
 
-@by_shape(User)
+@parametrised(User)
 def viewer(actor: Actor) -> QuerySet[User]:
     """Return the user who asks: nobody for the anonymous, and for a token that has outlived its user."""
     return User.objects.none() if actor.user_id is None else User.objects.filter(pk=actor.user_id)

@@ -12,8 +12,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from contentapi.core import policy
-from contentapi.core.entity_tags import UNCHANGING, Expected, require_version
-from contentapi.core.errors import Conflict, Invalid, NotFound, constraint_name
+from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
+from contentapi.core.errors import Conflict, Invalid, NotFound, get_constraint_name
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from users import selectors
 from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
@@ -26,26 +26,26 @@ def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER
     """Create a user; without a password nobody can log in as them. Raises `Invalid`; `Conflict` for a taken email."""
     policy.permit(actor, policy.may_create_users(actor), "create users")
     user = User(email=email.strip(), name=name.strip(), role=role)
-    require_valid(user, password)
+    validate_user(user, password)
     user.set_password(password)
     try:
         with transaction.atomic():
             user.save(force_insert=True)
     except IntegrityError as error:
-        if constraint_name(error) == "users_user_email_unique":
+        if get_constraint_name(error) == "users_user_email_unique":
             raise Conflict(f"The email {user.email} is taken.") from None
         raise
     return user
 
 
 @transaction.atomic
-def delete_user(*, actor: Actor, user_id: str, expected_version: Expected = None) -> None:
+def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion = None) -> None:
     """Delete a user with all their credentials. Their posts, comments and orders stay.
 
     Raises `NotFound`, and `Conflict` where another version is expected than that of any user.
     """
     policy.require_credential(actor, "delete users")
-    user = selectors.user_by_id(actor, user_id).select_for_update(of=("self",)).first()
+    user = selectors.select_user_by_id(actor, user_id).select_for_update(of=("self",)).first()
     if user is None:
         raise NotFound("There is no user with this id.")
     policy.permit(actor, policy.may_delete_user(actor, user.pk), "delete this user")
@@ -53,7 +53,7 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: Expected = None
     user.delete()
 
 
-def require_valid(user: User, password: str | None) -> None:
+def validate_user(user: User, password: str | None) -> None:
     problems: dict[str, list[str]] = {}
     if not user.name:
         problems["name"] = ["This must not be empty."]

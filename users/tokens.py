@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 from contentapi.auth import jwt
 from contentapi.auth.jwt import LONGEST_LIFE, Claims, TokenError
-from contentapi.auth.signing_keys import keys
+from contentapi.auth.signing_keys import get_key_ring
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
-from contentapi.http.hosts import is_issuer, public_url
+from contentapi.http.hosts import get_public_url, is_issuer
 from users.models import IssuedToken, User
 
 AUDIENCE = "contentapi"
@@ -38,7 +38,7 @@ def issue_token(
         raise Invalid({"ttl": [f"From 1 to {LONGEST_LIFE} seconds."]})
     role, now = Role(user.role), int(time.time())
     ours = {
-        "iss": issuer or public_url(),
+        "iss": issuer or get_public_url(),
         "aud": AUDIENCE,
         "sub": str(user.pk),
         "name": user.name,
@@ -46,26 +46,26 @@ def issue_token(
         "scope": " ".join(sorted(set(scopes) or ROLE_SCOPES[role])),
         "iat": now,
         "exp": now + ttl,
-        "jti": jti or new_id(),
+        "jti": jti or generate_token_id(),
     }
     expires_at = datetime.fromtimestamp(now + ttl, UTC)
     IssuedToken.objects.create(jti=ours["jti"], user=user, role=role, is_oauth=is_oauth, expires_at=expires_at)
-    return jwt.encode({**claims, **ours}, keys().signing())
+    return jwt.encode({**claims, **ours}, get_key_ring().signing_key())
 
 
-def new_id() -> str:
+def generate_token_id() -> str:
     """Return the id of a new token: 128 random bits."""
     return secrets.token_hex(16)
 
 
-def verify(token: str) -> Claims:
+def verify_access_token(token: str) -> Claims:
     """Return the claims of a good token. Raises `TokenError`. Whether it has been revoked is not known here."""
-    return jwt.verify(token, keys(), is_issuer=is_issuer, audience=AUDIENCE)
+    return jwt.verify(token, get_key_ring(), is_issuer=is_issuer, audience=AUDIENCE)
 
 
 def read(token: str) -> Claims | None:
     """Return the claims of a good token; None of any other."""
     try:
-        return verify(token)
+        return verify_access_token(token)
     except TokenError:
         return None

@@ -19,27 +19,27 @@ def admitted(environ: Mapping[str, Any], account: Account) -> Actor:
     Raises `Unauthenticated` and `Malformed` for a credential that is not good, and `RateLimited`.
     """
     try:
-        return identified(environ, account)
+        return authenticate_request(environ, account)
     finally:
-        account.charge_for_asking()
+        account.charge_request()
 
 
-def identified(environ: Mapping[str, Any], account: Account) -> Actor:
+def authenticate_request(environ: Mapping[str, Any], account: Account) -> Actor:
     """Find out who asks, and so who pays. What they ask for is still to be charged, also where this raises.
 
     Raises `Unauthenticated` and `Malformed` for a credential that is not good.
     """
-    actor = authenticator()(credentials(environ))
-    account.belongs_to(actor)
+    actor = load_authenticator()(read_credential_headers(environ))
+    account.set_actor(actor)
     return actor
 
 
-def credentials(environ: Mapping[str, Any]) -> dict[str, str]:
+def read_credential_headers(environ: Mapping[str, Any]) -> dict[str, str]:
     return {name: environ[key] for name, key in HEADERS.items() if key in environ}
 
 
 @cache
-def authenticator() -> Callable[[Mapping[str, str]], Actor]:
+def load_authenticator() -> Callable[[Mapping[str, str]], Actor]:
     """Return the function that settings.AUTHENTICATE names: users are an app, of which this package knows nothing."""
     found: Callable[[Mapping[str, str]], Actor] = import_string(settings.AUTHENTICATE)
     return found

@@ -91,7 +91,7 @@ class Key:
             raise KeyProblem(f"must have {SHORTEST_RSA} bits or more, and has {key.key_size}")
         given = jwk.construct(key, "RS256")
         verifier = given.public_key()
-        return cls(thumbprint(verifier.to_dict()), "RS256", verifier, None if given.is_public() else given)
+        return cls(compute_thumbprint(verifier.to_dict()), "RS256", verifier, None if given.is_public() else given)
 
     @classmethod
     def generate(cls) -> "Key":
@@ -137,26 +137,26 @@ def verify(
     4.1.4), told by a clock that may be `LEEWAY` ahead of ours: it is refused from `now == exp + LEEWAY` on.
     """
     moment = time.time() if now is None else now
-    known = SIGNED.get(token) if isinstance(token, str) and len(token) <= MAX_TOKEN else None
+    known = VERIFIED_TOKENS.get(token) if isinstance(token, str) and len(token) <= MAX_TOKEN else None
     if known and known.is_good(moment, keys, is_issuer, audience):
         return known.claims
-    with refusing_all_else():
-        header = header_of(token)
+    with as_token_error():
+        header = parse_header(token)
     key = keys.get(header.get("kid"))
     if key is None:
         raise TokenError("no such key")
-    with refusing_all_else():
-        claims = signed_claims(str(token), header, key)
+    with as_token_error():
+        claims = verify_signature(str(token), header, key)
         check_times(claims, moment)
-        check_names(claims, is_issuer, audience)
+        check_identity_claims(claims, is_issuer, audience)
         begins = max(int(claims["iat"]) - LATEST_IAT, int(claims.get("nbf", 0)) - LEEWAY)
         ends = int(claims["exp"]) + LEEWAY
         claims = MappingProxyType(claims)
-        SIGNED.put(str(token), Signed(claims, header.get("kid"), key, begins, ends, len(str(token))))
+        VERIFIED_TOKENS.put(str(token), VerifiedToken(claims, header.get("kid"), key, begins, ends, len(str(token))))
     return claims
 
 
-class Signed(NamedTuple):
+class VerifiedToken(NamedTuple):
     """A token that was good once, and what it takes to be good again: its key, its times, and whom it names."""
 
     claims: Claims
@@ -177,11 +177,13 @@ class Signed(NamedTuple):
 
 # Reading a token and verifying its signature takes longer than all else of a small request: once will do. Only who has
 # a token that one of our keys has signed can put one here. It weighs its text, and its claims some four times that.
-SIGNED: BoundedCache[Signed] = BoundedCache(4 * 1024 * 1024, weigh=lambda signed: 1000 + 5 * signed.length)
+VERIFIED_TOKENS: BoundedCache[VerifiedToken] = BoundedCache(
+    4 * 1024 * 1024, weigh=lambda signed: 1000 + 5 * signed.length
+)
 
 
 @contextmanager
-def refusing_all_else() -> Iterator[None]:
+def as_token_error() -> Iterator[None]:
     """Turn whatever else goes wrong with a token into a refusal: recursion, numbers past all bounds, python-jose's."""
     try:
         yield
@@ -191,7 +193,7 @@ def refusing_all_else() -> Iterator[None]:
         raise TokenError(f"unreadable: {type(trouble).__name__}") from None
 
 
-def header_of(token: object) -> dict[str, Any]:
+def parse_header(token: object) -> dict[str, Any]:
     """Return the header of a token of the right form."""
     if not isinstance(token, str):
         raise TokenError("no text")
@@ -200,8 +202,8 @@ def header_of(token: object) -> dict[str, Any]:
     parts = token.split(".")
     if len(parts) != 3:
         raise TokenError("not three parts")
-    header, _, _ = map(from_base64url, parts)
-    members = from_json(header)
+    header, _, _ = map(decode_base64url, parts)
+    members = decode_json_object(header)
     if members.keys() & REFUSED_HEADERS:
         raise TokenError("header that is not for access tokens")
     if not isinstance(members.get("kid", ""), str):
@@ -211,7 +213,7 @@ def header_of(token: object) -> dict[str, Any]:
     return members
 
 
-def signed_claims(token: str, header: Mapping[str, Any], key: Key) -> Claims:
+def verify_signature(token: str, header: Mapping[str, Any], key: Key) -> Claims:
     """Return the claims that this key has signed, with the algorithm that it is for."""
     if header.get("alg") != key.algorithm:
         raise TokenError("alg is not the key's")
@@ -219,22 +221,22 @@ def signed_claims(token: str, header: Mapping[str, Any], key: Key) -> Claims:
         payload = jws.verify(token, key.verifier, algorithms=[key.algorithm])
     except JOSEError:
         raise TokenError("signature is wrong") from None
-    return from_json(payload)
+    return decode_json_object(payload)
 
 
 def check_times(claims: Claims, now: float) -> None:
-    issued, expires = moment(claims, "iat"), moment(claims, "exp")
+    issued, expires = numeric_date(claims, "iat"), numeric_date(claims, "exp")
     if now >= expires + LEEWAY:
         raise TokenError("expired")
     if issued > now + LATEST_IAT:
         raise TokenError("iat is in the future")
     if expires > issued + LONGEST_LIFE:
         raise TokenError("lives too long")
-    if "nbf" in claims and moment(claims, "nbf") > now + LEEWAY:
+    if "nbf" in claims and numeric_date(claims, "nbf") > now + LEEWAY:
         raise TokenError("not good yet")
 
 
-def check_names(claims: Claims, is_issuer: Callable[[str], bool], audience: str) -> None:
+def check_identity_claims(claims: Claims, is_issuer: Callable[[str], bool], audience: str) -> None:
     for name in ("iss", "sub", "aud", "jti"):
         value = claims.get(name)
         if not isinstance(value, str) or not value or not is_storable(value):
@@ -245,7 +247,7 @@ def check_names(claims: Claims, is_issuer: Callable[[str], bool], audience: str)
         raise TokenError("iss is another")
 
 
-def moment(claims: Claims, name: str) -> int:
+def numeric_date(claims: Claims, name: str) -> int:
     """Return a NumericDate to the second; a bool and a text with digits are none."""
     value = claims.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -253,19 +255,19 @@ def moment(claims: Claims, name: str) -> int:
     return int(value)
 
 
-def from_base64url(part: str) -> bytes:
+def decode_base64url(part: str) -> bytes:
     """Decode one part of a token, which must be written in the one way in which these bytes are written."""
     content = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
-    if to_base64url(content) != part:
+    if encode_base64url(content) != part:
         raise TokenError("base64url that is not canonical")
     return content
 
 
-def to_base64url(content: bytes) -> str:
+def encode_base64url(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
-def from_json(content: bytes) -> dict[str, Any]:
+def decode_json_object(content: bytes) -> dict[str, Any]:
     """Decode an object in JSON and UTF-8, as strictly as RFC 8259 and 7515 (section 4) allow."""
     value = DECODER.decode(content.decode())
     if not isinstance(value, dict):
@@ -273,7 +275,7 @@ def from_json(content: bytes) -> dict[str, Any]:
     return value
 
 
-def without_duplicates(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def refuse_duplicate_members(members: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(members)
     if len(found) != len(members):
         raise TokenError("the same member twice")
@@ -284,10 +286,10 @@ def refuse_constant(_: str) -> NoReturn:
     raise TokenError("NaN or an infinite number")
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=without_duplicates, parse_constant=refuse_constant)
+DECODER = json.JSONDecoder(object_pairs_hook=refuse_duplicate_members, parse_constant=refuse_constant)
 
 
-def thumbprint(public: Mapping[str, str]) -> str:
+def compute_thumbprint(public: Mapping[str, str]) -> str:
     """Return the id of a public RSA key that everybody gives it (RFC 7638)."""
     required = {"e": public["e"], "kty": "RSA", "n": public["n"]}
-    return to_base64url(hashlib.sha256(json.dumps(required, separators=(",", ":")).encode()).digest())
+    return encode_base64url(hashlib.sha256(json.dumps(required, separators=(",", ":")).encode()).digest())

@@ -17,11 +17,11 @@ from typing import Protocol
 from django.core.exceptions import ImproperlyConfigured
 
 from contentapi.auth.jwt import LEEWAY, LONGEST_LIFE, Key, KeyProblem
-from contentapi.conf import current
-from contentapi.conf.secret_files import kept
+from contentapi.conf import conf
+from contentapi.conf.secret_files import read_or_create
 
 PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
-LOOK_EVERY = 5.0  # seconds between looks into the folder
+RELOAD_INTERVAL = 5.0  # seconds between looks into the folder
 LOOK_FOR_UNKNOWN_EVERY = 1.0  # and between those which a key that nobody knows asks for
 KEPT_AFTER_RETIREMENT = LONGEST_LIFE + LEEWAY + 60  # seconds; the last 60 for servers that learn of the next key late
 
@@ -31,35 +31,35 @@ class KeyRing(Protocol):
 
     def get(self, kid: str | None, /) -> Key | None: ...
 
-    def signing(self) -> Key: ...
+    def signing_key(self) -> Key: ...
 
-    def published(self) -> list[Key]:
+    def public_keys(self) -> list[Key]:
         """Return the keys whose public halves anybody may know."""
         ...
 
 
-class GivenKeys:
+class EnvironmentKeys:
     """The keys of the environment, the first of which signs."""
 
     def __init__(self, keys: Sequence[Key]) -> None:
         self.keys = keys
         self.by_kid = {key.kid: key for key in reversed(keys)}  # of two alike the first, which may be private
-        self.nameless = next((key for key in keys if key.algorithm == "HS256"), None)
+        self.default_key = next((key for key in keys if key.algorithm == "HS256"), None)
 
     def get(self, kid: str | None, /) -> Key | None:
-        return self.nameless if kid is None else self.by_kid.get(kid)
+        return self.default_key if kid is None else self.by_kid.get(kid)
 
-    def signing(self) -> Key:
+    def signing_key(self) -> Key:
         return self.keys[0]
 
-    def published(self) -> list[Key]:
+    def public_keys(self) -> list[Key]:
         return [key for key in reversed(self.by_kid.values()) if key.algorithm == "RS256"]
 
 
-class KeptKeys:
+class KeyDirectory:
     """The keys in a folder: `1.pem`, `2.pem` and so on, of which the last signs.
 
-    Processes learn of each other's keys by looking into it: every `LOOK_EVERY` seconds, and at once for a key that they
+    Processes learn of each other's keys by looking into it: every `RELOAD_INTERVAL` seconds, and at once for a key that they
     do not know, but for those only every `LOOK_FOR_UNKNOWN_EVERY` seconds, as anybody can make one up.
     """
 
@@ -74,7 +74,7 @@ class KeptKeys:
     def get(self, kid: str | None, /) -> Key | None:
         if kid is None:
             return None
-        self.look_if_due()
+        self.reload_if_stale()
         return self.by_kid.get(kid) or self.get_unknown(kid)
 
     def get_unknown(self, kid: str) -> Key | None:
@@ -82,41 +82,41 @@ class KeptKeys:
         if now - self.looked_for_unknown < LOOK_FOR_UNKNOWN_EVERY:
             return None
         self.looked_for_unknown = now
-        self.look()
+        self.reload()
         return self.by_kid.get(kid)
 
-    def signing(self) -> Key:
-        self.look_if_due()
+    def signing_key(self) -> Key:
+        self.reload_if_stale()
         if not self.keys:
             self.make(1)
-        return newest_first(self.keys)[0]
+        return sort_newest_first(self.keys)[0]
 
-    def published(self) -> list[Key]:
-        self.signing()  # which makes the first
-        return newest_first(self.keys)
+    def public_keys(self) -> list[Key]:
+        self.signing_key()  # which makes the first
+        return sort_newest_first(self.keys)
 
     def rotate(self, now: float | None = None) -> Key:
         """Make the next signing key; remove those whose last tokens have expired. Two at once make one key."""
-        self.look()
+        self.reload()
         self.make(max(self.keys, default=0) + 1)
         long_ago = (time.time() if now is None else now) - KEPT_AFTER_RETIREMENT
         for number, successor in pairwise(sorted(self.keys)):
             with suppress(FileNotFoundError):  # another rotation is removing them too
                 if self.path(successor).stat().st_mtime < long_ago:
                     self.path(number).unlink()
-        self.look()
-        return self.signing()
+        self.reload()
+        return self.signing_key()
 
     def make(self, number: int) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        kept(self.path(number), lambda: Key.generate().private_pem)
-        self.look()
+        read_or_create(self.path(number), lambda: Key.generate().private_pem)
+        self.reload()
 
-    def look_if_due(self) -> None:
-        if self.clock() - self.looked >= LOOK_EVERY:
-            self.look()
+    def reload_if_stale(self) -> None:
+        if self.clock() - self.looked >= RELOAD_INTERVAL:
+            self.reload()
 
-    def look(self) -> None:
+    def reload(self) -> None:
         with self.lock:
             self.looked = self.clock()
             numbers = {int(path.stem) for path in self.folder.glob("*.pem") if path.stem.isdecimal()}
@@ -137,33 +137,33 @@ class KeptKeys:
         return self.folder / f"{number}.pem"
 
 
-def newest_first(keys: Mapping[int, Key]) -> list[Key]:
+def sort_newest_first(keys: Mapping[int, Key]) -> list[Key]:
     return [keys[number] for number in sorted(keys, reverse=True)]
 
 
-def keys() -> KeyRing:
+def get_key_ring() -> KeyRing:
     """Return the keys of this process."""
-    given = current.environment
-    return ring(given.jwt_private_key, given.jwt_secret, current.keys_folder)
+    given = conf.environment
+    return load_key_ring(given.jwt_private_key, given.jwt_secret, conf.keys_folder)
 
 
 @lru_cache(8)
-def ring(private_key: str, secret: str, folder: Path | None) -> KeyRing:
+def load_key_ring(private_key: str, secret: str, folder: Path | None) -> KeyRing:
     """Return the keys of an environment; without any, those in the folder."""
-    given = [*private_keys(private_key), *secret_keys(secret)]
+    given = [*parse_private_keys(private_key), *parse_hmac_secret(secret)]
     if given:
-        return GivenKeys(given)
+        return EnvironmentKeys(given)
     if folder is None:
         raise ImproperlyConfigured("JWT_PRIVATE_KEY is required when DATABASE_URL is set.")
-    return KeptKeys(folder)
+    return KeyDirectory(folder)
 
 
-def next_private_key(new: Key, ring: KeyRing) -> str:
+def build_next_private_key(new: Key, ring: KeyRing) -> str:
     """Return a value for JWT_PRIVATE_KEY with which `new` signs, and the tokens of this ring are still verified."""
-    return "".join([new.private_pem, *(key.public_pem for key in ring.published())])
+    return "".join([new.private_pem, *(key.public_pem for key in ring.public_keys())])
 
 
-def private_keys(text: str) -> list[Key]:
+def parse_private_keys(text: str) -> list[Key]:
     """Return the keys of JWT_PRIVATE_KEY, the first of which can sign. Raises `KeyProblem`."""
     if not text:
         return []
@@ -176,6 +176,6 @@ def private_keys(text: str) -> list[Key]:
     return found
 
 
-def secret_keys(text: str) -> list[Key]:
+def parse_hmac_secret(text: str) -> list[Key]:
     """Return the key of JWT_SECRET. Raises `KeyProblem`."""
     return [Key.from_secret(text.encode(errors="surrogateescape"))] if text else []

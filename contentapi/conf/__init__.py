@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contentapi.conf.environment import Environment
 
 
-class Current:
+class Settings:
     """The settings by their lower-case names, read when they are first asked for."""
 
     @cached_property
@@ -41,9 +41,9 @@ class Current:
         """Where an embedded server keeps the keys that it makes for itself."""
         return settings.VAR_DIR / "jwt" if settings.EMBEDDED else None
 
-    def forget(self, **_: Any) -> None:
+    def clear(self, **_: Any) -> None:
         vars(self).clear()
 
 
-current = Current()
-setting_changed.connect(current.forget)
+conf = Settings()
+setting_changed.connect(conf.clear)

@@ -16,7 +16,7 @@ def check_environment(**_: Any) -> list[Error]:
     ]
 
 
-def require_sound_environment() -> None:
+def require_valid_environment() -> None:
     """End a server's process with what is wrong with its environment. (`manage.py` runs the checks by itself.)"""
     errors = run_checks(tags=[ENVIRONMENT_TAG])
     if errors:

@@ -91,7 +91,7 @@ class Problem(NamedTuple):
     hint: str
 
 
-def read(variables: Mapping[str, str]) -> tuple[Environment, list[Problem]]:
+def read_environment(variables: Mapping[str, str]) -> tuple[Environment, list[Problem]]:
     """Read the environment. An empty variable counts as one that is not set."""
     values: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -100,7 +100,7 @@ def read(variables: Mapping[str, str]) -> tuple[Environment, list[Problem]]:
         if not text:
             continue
         try:
-            values[name] = msgspec.convert(words(text) if kind is Words else text, kind, strict=False)
+            values[name] = msgspec.convert(split_words(text) if kind is Words else text, kind, strict=False)
         except msgspec.ValidationError:
             wanted = next(meta.description for meta in kind.__metadata__)
             problems.append(
@@ -114,11 +114,15 @@ def read(variables: Mapping[str, str]) -> tuple[Environment, list[Problem]]:
     if "contentapi_threads" not in values:
         threads = max(4, min(16, MAX_CONNECTIONS // environment.web_concurrency))
         environment = msgspec.structs.replace(environment, contentapi_threads=threads)
-    problems += [*database_problems(environment), *key_problems(environment), *redis_problems(environment)]
+    problems += [
+        *check_database_variables(environment),
+        *check_key_variables(environment),
+        *check_redis_variable(environment),
+    ]
     return environment, problems
 
 
-def database_problems(environment: Environment) -> Iterator[Problem]:
+def check_database_variables(environment: Environment) -> Iterator[Problem]:
     """Check what an operator's own database asks for. The URL holds a password and is never repeated."""
     if not environment.database_url:
         return
@@ -129,7 +133,7 @@ def database_problems(environment: Environment) -> Iterator[Problem]:
             "DATABASE_URL is not the address of a PostgreSQL database.",
             f"Write it as {example}.",
         )
-    elif not is_usable(database_parameters(environment.database_url)):
+    elif not is_usable(parse_database_url(environment.database_url)):
         yield Problem(
             "DATABASE_URL",
             "DATABASE_URL cannot be read, or names no database.",
@@ -143,7 +147,7 @@ def database_problems(environment: Environment) -> Iterator[Problem]:
         )
 
 
-def key_problems(environment: Environment) -> Iterator[Problem]:
+def check_key_variables(environment: Environment) -> Iterator[Problem]:
     """Check the keys of bearer tokens, which are never repeated."""
     if environment.jwt_private_key or environment.jwt_secret:
         from contentapi.auth import (
@@ -152,8 +156,13 @@ def key_problems(environment: Environment) -> Iterator[Problem]:
         )
 
         for variable, read_keys, text, hint in (
-            ("JWT_PRIVATE_KEY", signing_keys.private_keys, environment.jwt_private_key, f"{WANTED_KEY}."),
-            ("JWT_SECRET", signing_keys.secret_keys, environment.jwt_secret, f"Set it to random characters: {RANDOM}."),
+            ("JWT_PRIVATE_KEY", signing_keys.parse_private_keys, environment.jwt_private_key, f"{WANTED_KEY}."),
+            (
+                "JWT_SECRET",
+                signing_keys.parse_hmac_secret,
+                environment.jwt_secret,
+                f"Set it to random characters: {RANDOM}.",
+            ),
         ):
             try:
                 read_keys(text)
@@ -167,9 +176,9 @@ def key_problems(environment: Environment) -> Iterator[Problem]:
         )
 
 
-def redis_problems(environment: Environment) -> Iterator[Problem]:
+def check_redis_variable(environment: Environment) -> Iterator[Problem]:
     """Check the address of a Redis. It holds a password and is never repeated."""
-    if environment.redis_url and not is_redis(environment.redis_url):
+    if environment.redis_url and not is_redis_url(environment.redis_url):
         yield Problem(
             "REDIS_URL",
             "REDIS_URL is not the address of a Redis.",
@@ -178,7 +187,7 @@ def redis_problems(environment: Environment) -> Iterator[Problem]:
         )
 
 
-def is_redis(url: str) -> bool:
+def is_redis_url(url: str) -> bool:
     """Say whether redis-py can read this address, and will go to the database that it names."""
     from redis.connection import parse_url  # a tenth of a second, for those alone who have one
 
@@ -193,7 +202,7 @@ def is_redis(url: str) -> bool:
     return bool(parts.hostname) and (database.isdecimal() or not database)
 
 
-def database_parameters(url: str) -> dict[str, Any]:
+def parse_database_url(url: str) -> dict[str, Any]:
     """Return libpq's reading of a PostgreSQL URL, every libpq parameter included; empty when it cannot be read."""
     try:
         return conninfo_to_dict(url)
@@ -205,5 +214,5 @@ def is_usable(parameters: Mapping[str, Any]) -> bool:
     return bool(parameters.get("dbname")) and str(parameters.get("connect_timeout", "0")).isdecimal()
 
 
-def words(text: str) -> tuple[str, ...]:
+def split_words(text: str) -> tuple[str, ...]:
     return tuple(text.replace(",", " ").split())

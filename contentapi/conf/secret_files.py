@@ -7,14 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def kept(path: Path, make: Callable[[], str]) -> str:
+def read_or_create(path: Path, make: Callable[[], str]) -> str:
     """Return the value kept at `path`; make it first when there is none. Two at once get the same value."""
     try:
         return path.read_text()
     except FileNotFoundError:
         pass
     except PermissionError as trouble:
-        raise belongs_to_another(path) from trouble
+        raise permission_error(path) from trouble
     draft = write_draft(path, make())
     with suppress(FileExistsError):
         os.link(draft, path)
@@ -22,7 +22,7 @@ def kept(path: Path, make: Callable[[], str]) -> str:
     return path.read_text()
 
 
-def keep(path: Path, value: str) -> None:
+def write_atomically(path: Path, value: str) -> None:
     """Keep this value at `path` from now on. A reader sees the old one or the new one, never half of it."""
     write_draft(path, value).replace(path)
 
@@ -33,11 +33,11 @@ def write_draft(path: Path, value: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=path.parent)
     except PermissionError as trouble:
-        raise belongs_to_another(path) from trouble
+        raise permission_error(path) from trouble
     with os.fdopen(handle, "w") as file:
         file.write(value)
     return Path(draft)
 
 
-def belongs_to_another(path: Path) -> SystemExit:
+def permission_error(path: Path) -> SystemExit:
     return SystemExit(f"{path.parent} belongs to another user: run as that user, or remove that folder.")

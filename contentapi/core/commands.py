@@ -16,5 +16,5 @@ class OperatorCommand(BaseCommand):
         except ApiError as trouble:
             raise CommandError(trouble.message) from None
 
-    def say(self, words: str) -> None:
+    def info(self, words: str) -> None:
         self.stderr.write(words, str)

@@ -143,7 +143,7 @@ class Unavailable(ApiError):
         super().__init__(message, headers={"Retry-After": "5"})
 
 
-def from_exception(exception: BaseException) -> ApiError:
+def to_api_error(exception: BaseException) -> ApiError:
     """Return any exception as an error of the kinds above, an unknown one as `Internal`; its cause is the exception."""
     error = classify(exception)
     if error is not exception:
@@ -171,7 +171,7 @@ def classify(exception: BaseException) -> ApiError:
             return Internal()
 
 
-def constraint_name(error: DatabaseError) -> str:
+def get_constraint_name(error: DatabaseError) -> str:
     """Return the name of the constraint that the database says was violated; empty when it names none."""
     diagnostics = getattr(error.__cause__, "diag", None)
     return getattr(diagnostics, "constraint_name", None) or ""

@@ -87,31 +87,31 @@ class Page:
         """Return the cursor of the page that begins after an item."""
         found = ITEM.decode(item)
         position = Position(int(found.id), found.created_at)
-        return signer(self.collection, self.filters).sign(msgspec.json.encode(position).hex())
+        return build_signer(self.collection, self.filters).sign(msgspec.json.encode(position).hex())
 
 
-def asked_page(
+def parse_page_params(
     parameters: Iterable[tuple[str, Sequence[str]]], collection: str, filters: Sequence[str], prefix: str = ""
 ) -> Page:
     """Read the query parameters of a collection. Raises `Malformed` for unknown, repeated and wrong ones."""
-    given = only_once(parameters, {"limit", "offset", "cursor", *filters})
+    given = require_known_parameters(parameters, {"limit", "offset", "cursor", *filters})
     if "offset" in given and "cursor" in given:
         raise Malformed("Send offset or cursor, not both.")
     chosen = {name: given[name] for name in sorted(filters) if name in given}
-    offset = whole_number("offset", given)
+    offset = parse_integer("offset", given)
     if offset is not None and not 0 <= offset <= LARGEST_OFFSET:
         raise Malformed(f"offset must be from 0 to {LARGEST_OFFSET}, and is {offset}.")
     return Page(
         collection=collection,
         filters=chosen,
-        limit=require_page_size(whole_number("limit", given), default=DEFAULT_PAGE),
+        limit=require_page_size(parse_integer("limit", given), default=DEFAULT_PAGE),
         offset=offset,
-        after=position_of(given["cursor"], collection, chosen) if "cursor" in given else None,
+        after=require_position(given["cursor"], collection, chosen) if "cursor" in given else None,
         prefix=prefix,
     )
 
 
-def only_once(parameters: Iterable[tuple[str, Sequence[str]]], known: set[str]) -> dict[str, str]:
+def require_known_parameters(parameters: Iterable[tuple[str, Sequence[str]]], known: set[str]) -> dict[str, str]:
     given = {}
     for name, values in parameters:
         if name not in known:
@@ -123,7 +123,7 @@ def only_once(parameters: Iterable[tuple[str, Sequence[str]]], known: set[str]) 
     return given
 
 
-def whole_number(name: str, given: Mapping[str, str]) -> int | None:
+def parse_integer(name: str, given: Mapping[str, str]) -> int | None:
     if name not in given:
         return None
     if not NUMBER.fullmatch(given[name]):
@@ -131,29 +131,29 @@ def whole_number(name: str, given: Mapping[str, str]) -> int | None:
     return int(given[name])
 
 
-def position_of(cursor: str, collection: str, filters: Filters) -> Position:
+def require_position(cursor: str, collection: str, filters: Filters) -> Position:
     """Return the position that a cursor stands for. Raises `Malformed` for one that is not of this collection."""
-    position = signed_position(cursor, collection, filters)
+    position = decode_cursor(cursor, collection, filters)
     if position is None:
         raise Malformed("cursor must be a next_cursor of this collection with the same filters.")
     return position
 
 
-def signed_position(cursor: str, collection: str, filters: Filters) -> Position | None:
+def decode_cursor(cursor: str, collection: str, filters: Filters) -> Position | None:
     """Return the position that a cursor stands for; None for one that is altered or not of this collection."""
     try:
-        return POSITION.decode(bytes.fromhex(signer(collection, filters).unsign(cursor)))
+        return POSITION.decode(bytes.fromhex(build_signer(collection, filters).unsign(cursor)))
     except (BadSignature, ValueError, msgspec.DecodeError):
         return None
 
 
-def signer(collection: str, filters: Filters) -> Signer:
+def build_signer(collection: str, filters: Filters) -> Signer:
     bound_to = msgspec.json.encode([collection, filters]).decode()
     return Signer(salt=f"contentapi.pagination:{bound_to}", sep=".")
 
 
 @dataclass(frozen=True)
-class Window:
+class ConnectionWindow:
     """Which part of a collection a connection shows: at most `size` items between two positions, from the beginning or,
     `backwards`, from the end.
     """
@@ -168,12 +168,12 @@ class Window:
     @cached_property
     def signing_keys(self) -> tuple[str, str]:
         """Return the inner and the outer key of HMAC (RFC 2104) in hex: PostgreSQL signs with them as `signer` does."""
-        made_by = signer(self.collection, self.filters)
+        made_by = build_signer(self.collection, self.filters)
         key = sha256(force_bytes(made_by.salt) + b"signer" + force_bytes(made_by.key)).digest().ljust(64, b"\0")
         return bytes(byte ^ 0x36 for byte in key).hex(), bytes(byte ^ 0x5C for byte in key).hex()
 
 
-def asked_window(
+def parse_connection_args(
     collection: str,
     filters: Filters,
     *,
@@ -181,7 +181,7 @@ def asked_window(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
-) -> Window:
+) -> ConnectionWindow:
     """Read the arguments of a connection. Raises `Malformed`."""
     if first is not None and last is not None:
         raise Malformed("Send first or last, not both.")
@@ -189,19 +189,19 @@ def asked_window(
     size = require_page_size(last if backwards else first, default=DEFAULT_PAGE, name="last" if backwards else "first")
 
     def position(name: str, cursor: str | None) -> Position | None:
-        found = None if cursor is None else signed_position(cursor, collection, filters)
+        found = None if cursor is None else decode_cursor(cursor, collection, filters)
         if found is None and cursor is not None:
-            raise not_a_cursor(name)
+            raise cursor_error(name)
         return found
 
-    return Window(collection, filters, size, backwards, position("after", after), position("before", before))
+    return ConnectionWindow(collection, filters, size, backwards, position("after", after), position("before", before))
 
 
-def not_a_cursor(name: str) -> Malformed:
+def cursor_error(name: str) -> Malformed:
     return Malformed(f"{name} must be a cursor of this connection, with the same filter and order.")
 
 
-def paged(
+def render_page(
     rows: QuerySet[Any],
     page: Page,
     render: Callable[[QuerySet[Any]], list[bytes]],

@@ -19,7 +19,7 @@ from graphql import (
 )
 from graphql.utilities import coerce_input_literal
 
-from contentapi.projection import PrescribedType, Projection, ProjectionError, SdlField
+from contentapi.projection import Projection, ProjectionError, RelayType, SdlField
 
 KEPT_AS = "projection"  # among the extensions of a GraphQL type
 
@@ -27,7 +27,7 @@ KEPT_AS = "projection"  # among the extensions of a GraphQL type
 class ProjectedTypes:
     """The projections of a schema, as an Ariadne bindable. Raises `ProjectionError` where they do not fit."""
 
-    def __init__(self, projections: Sequence[Projection | PrescribedType]) -> None:
+    def __init__(self, projections: Sequence[Projection | RelayType]) -> None:
         self.projections = projections
 
     def bind_to_schema(self, schema: GraphQLSchema) -> None:
@@ -41,7 +41,7 @@ class ProjectedTypes:
             for name, field in kind.fields.items():
                 if is_list_of_lists(field.type):
                     raise ProjectionError(f"{kind}.{name}: lists of lists cannot be projected.")
-            projection.bind({name: described(field) for name, field in kind.fields.items()})
+            projection.bind({name: describe_field(field) for name, field in kind.fields.items()})
 
 
 def is_list_of_lists(kind: GraphQLOutputType) -> bool:
@@ -49,25 +49,25 @@ def is_list_of_lists(kind: GraphQLOutputType) -> bool:
     return is_list_type(outer) and is_list_type(get_nullable_type(outer.of_type))
 
 
-def described(field: GraphQLField) -> SdlField:
+def describe_field(field: GraphQLField) -> SdlField:
     named = get_named_type(field.type)
     return SdlField(
         type_name=named.name,
         written=str(field.type),
-        projection=projection_of(named),
+        projection=get_projection(named),
         is_list=is_list_type(get_nullable_type(field.type)),
         is_nullable=not is_non_null_type(field.type),
         values=frozenset(named.values) if isinstance(named, GraphQLEnumType) else None,
-        arguments={convert_camel_case_to_snake(name): default_of(argument) for name, argument in field.args.items()},
+        arguments={convert_camel_case_to_snake(name): get_default(argument) for name, argument in field.args.items()},
     )
 
 
-def default_of(argument: GraphQLArgument) -> Any:
+def get_default(argument: GraphQLArgument) -> Any:
     """Return an argument's default; None when it has none."""
     literal = argument.ast_node and argument.ast_node.default_value
     return coerce_input_literal(literal, argument.type) if literal else None
 
 
-def projection_of(kind: GraphQLNamedType) -> Projection | PrescribedType | None:
-    projection: Projection | PrescribedType | None = kind.extensions.get(KEPT_AS)
+def get_projection(kind: GraphQLNamedType) -> Projection | RelayType | None:
+    projection: Projection | RelayType | None = kind.extensions.get(KEPT_AS)
     return projection

@@ -3,7 +3,7 @@
 from typing import NotRequired, TypedDict
 
 from contentapi.core.identity import Actor
-from contentapi.projection import Returning
+from contentapi.projection import ReturningSelection
 
 
 class RequestContext(TypedDict):
@@ -13,4 +13,4 @@ class RequestContext(TypedDict):
     """
 
     actor: Actor
-    returning: NotRequired[Returning | None]
+    returning: NotRequired[ReturningSelection | None]

@@ -39,19 +39,19 @@ from graphql import (
     is_list_type,
 )
 
-from contentapi.conf import current
+from contentapi.conf import conf
 from contentapi.core.pagination import DEFAULT_PAGE
-from contentapi.graphql.bindings import default_of
-from contentapi.graphql.limits import ENDLESS, INTROSPECTION, exceeded, name_of
+from contentapi.graphql.bindings import get_default
+from contentapi.graphql.limits import COUNT_CAP, INTROSPECTION, get_operation_name, limit_exceeded
 
 PAGE_SIZES = ("limit", "first", "last")  # the arguments that say how many items come back
 LONGEST_INT = len("-2147483648")  # what is longer is the default of another type's variable
-COST_OF_ONE_MORE = 1000  # a request is charged 1, and 1 more for each of these
+COST_PER_CHARGE = 1000  # a request is charged 1, and 1 more for each of these
 
 Variables = Mapping[str, Any]
 
 
-class PageSize(NamedTuple):
+class PageSizeExpression(NamedTuple):
     """The arguments of a field that say how many items it returns: each a number or a variable, and its default.
 
     `otherwise` is how many there are where none of them says it; None for as many as a page may hold.
@@ -64,14 +64,14 @@ class PageSize(NamedTuple):
         """Return the largest that is given, or what a page holds at most: more is refused, and costs nothing more."""
         most: int = settings.ENVIRONMENT.contentapi_max_page
         values = [
-            default if (given := whole(variables.get(said) if isinstance(said, str) else said)) is None else given
+            default if (given := as_int(variables.get(said) if isinstance(said, str) else said)) is None else given
             for said, default in self.arguments
         ]
         known = [value for value in values if value is not None]
         return min(most, max(0, *known)) if known else most if self.otherwise is None else self.otherwise
 
 
-def whole(value: Any) -> int | None:
+def as_int(value: Any) -> int | None:
     """Return a JSON number as GraphQL's Int reads it; None for what it refuses."""
     if isinstance(value, float):
         return int(value) if isfinite(value) else None
@@ -79,14 +79,14 @@ def whole(value: Any) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class CostExpression:
     """A number, and other sums, each times a page size."""
 
     constant: int = 0
-    parts: tuple[tuple[int | PageSize, "Sum"], ...] = ()
+    parts: tuple[tuple[int | PageSizeExpression, "CostExpression"], ...] = ()
 
     @classmethod
-    def of(cls, terms: Iterable[tuple[int | PageSize, "Sum"]]) -> "Sum":
+    def of(cls, terms: Iterable[tuple[int | PageSizeExpression, "CostExpression"]]) -> "CostExpression":
         """Add up what is known already."""
         constant, parts = 0, []
         for size, term in terms:
@@ -94,7 +94,7 @@ class Sum:
                 constant += size * term.constant
             else:
                 parts.append((size, term))
-        return cls(min(constant, ENDLESS), tuple(parts))
+        return cls(min(constant, COUNT_CAP), tuple(parts))
 
     def value(self, variables: Variables, known: dict[int, int]) -> int:
         """Return the sum for these variables. `known` keeps what each sum came to, by its identity."""
@@ -105,18 +105,18 @@ class Sum:
                 (size if isinstance(size, int) else size.value(variables)) * part.value(variables, known)
                 for size, part in self.parts
             ]
-            known[id(self)] = min(self.constant + sum(values), ENDLESS)
+            known[id(self)] = min(self.constant + sum(values), COUNT_CAP)
         return known[id(self)]
 
 
-class Measured(NamedTuple):
+class SelectionCost(NamedTuple):
     """What a selection costs: once, and for each item of the connection that it is a selection of.
 
     `leaves` is the number of scalars in its result, or `ENDLESS` if the selection contains a list of objects.
     """
 
-    once: Sum = Sum()
-    each: Sum = Sum()
+    once: CostExpression = CostExpression()
+    each: CostExpression = CostExpression()
     leaves: int = 1
 
 
@@ -127,7 +127,7 @@ class OperationCost(NamedTuple):
     the same for every request, and known before variables are coerced.
     """
 
-    total: Sum
+    total: CostExpression
     defaults: dict[str, Any]  # of its variables
     writes: int = 0
     leaves: int = 0
@@ -142,24 +142,24 @@ class OperationCost(NamedTuple):
 
 def measure(schema: GraphQLSchema, document: DocumentNode) -> dict[str, OperationCost]:
     """Measure the operations of a valid document, by their names; the one without a name has an empty one."""
-    measuring = Measuring(schema, document)
+    measuring = CostVisitor(schema, document)
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    return {name_of(node): measuring.operation(node) for node in operations}
+    return {get_operation_name(node): measuring.operation(node) for node in operations}
 
 
-def require_affordable(cost: int) -> None:
-    most = current.environment.contentapi_max_cost
+def require_cost_within_limit(cost: int) -> None:
+    most = conf.environment.contentapi_max_cost
     if cost > most:
-        raise exceeded("cost", cost, most, "contentapi_max_cost")
+        raise limit_exceeded("cost", cost, most, "contentapi_max_cost")
 
 
 @dataclass
-class Measuring:
+class CostVisitor:
     """One walk through a document."""
 
     schema: GraphQLSchema
     document: DocumentNode
-    spread: dict[str, Measured] = field(default_factory=dict)
+    spread: dict[str, SelectionCost] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         definitions = self.document.definitions
@@ -196,15 +196,15 @@ class Measuring:
                 spread.add(selection.name.value)
                 yield from self.root_fields(self.fragments[selection.name.value].selection_set, spread)
 
-    def selections(self, parent: GraphQLNamedType, node: SelectionSetNode) -> Measured:
+    def selections(self, parent: GraphQLNamedType, node: SelectionSetNode) -> SelectionCost:
         terms = [self.selection(parent, selection) for selection in node.selections]
-        return Measured(
-            Sum.of((1, term.once) for term in terms),
-            Sum.of((1, term.each) for term in terms),
-            min(sum(term.leaves for term in terms), ENDLESS),
+        return SelectionCost(
+            CostExpression.of((1, term.once) for term in terms),
+            CostExpression.of((1, term.each) for term in terms),
+            min(sum(term.leaves for term in terms), COUNT_CAP),
         )
 
-    def selection(self, parent: GraphQLNamedType, node: SelectionNode) -> Measured:
+    def selection(self, parent: GraphQLNamedType, node: SelectionNode) -> SelectionCost:
         if isinstance(node, FragmentSpreadNode):
             return self.fragment(node.name.value)
         if isinstance(node, InlineFragmentNode):
@@ -215,30 +215,30 @@ class Measuring:
         condition = node.type_condition
         return cast("GraphQLNamedType", self.schema.get_type(condition.name.value)) if condition else parent
 
-    def fragment(self, name: str) -> Measured:
+    def fragment(self, name: str) -> SelectionCost:
         if name not in self.spread:
             node = self.fragments[name]
             self.spread[name] = self.selections(self.narrowed(cast("Any", None), node), node.selection_set)
         return self.spread[name]
 
-    def field(self, parent: GraphQLNamedType, node: FieldNode) -> Measured:
+    def field(self, parent: GraphQLNamedType, node: FieldNode) -> SelectionCost:
         name = node.name.value
         described = None if name.startswith("__") else cast("Any", parent).fields[name]
         if described is None or node.selection_set is None:
-            return Measured()
+            return SelectionCost()
         kind = get_named_type(described.type)
         if not is_composite_type(kind):
-            return Measured()
+            return SelectionCost()
         inner = self.selections(kind, node.selection_set)
-        leaves = ENDLESS if is_list_type(get_nullable_type(described.type)) else inner.leaves
+        leaves = COUNT_CAP if is_list_type(get_nullable_type(described.type)) else inner.leaves
         is_new = not (name == "node" and parent.name.endswith("Edge"))
-        one = Sum(min(inner.once.constant + is_new, ENDLESS), inner.once.parts)
-        size = page_size(described, node)
+        one = CostExpression(min(inner.once.constant + is_new, COUNT_CAP), inner.once.parts)
+        size = build_page_size(described, node)
         if is_connection(kind):
-            return Measured(Sum.of([(1, one), (size, inner.each)]), leaves=leaves)
+            return SelectionCost(CostExpression.of([(1, one), (size, inner.each)]), leaves=leaves)
         if name == "edges" and is_connection(parent):
-            return Measured(each=one, leaves=leaves)
-        return Measured(Sum.of([(size, one)]), leaves=leaves)
+            return SelectionCost(each=one, leaves=leaves)
+        return SelectionCost(CostExpression.of([(size, one)]), leaves=leaves)
 
 
 def is_typename(node: FieldNode) -> bool:
@@ -250,18 +250,18 @@ def is_connection(kind: GraphQLNamedType) -> bool:
     return kind.name.endswith("Connection")
 
 
-def page_size(described: GraphQLField, node: FieldNode) -> int | PageSize:
+def build_page_size(described: GraphQLField, node: FieldNode) -> int | PageSizeExpression:
     """Return how many objects a field stands for: a number, where no variable says so."""
     given = {argument.name.value: argument.value for argument in node.arguments or ()}
-    said = [(given.get(name), default_of(described.args[name])) for name in PAGE_SIZES if name in described.args]
+    said = [(given.get(name), get_default(described.args[name])) for name in PAGE_SIZES if name in described.args]
     if not said:
         return 1
     otherwise = DEFAULT_PAGE if is_connection(get_named_type(described.type)) else None
-    size = PageSize(tuple((literal(value), default) for value, default in said), otherwise)
+    size = PageSizeExpression(tuple((read_int_or_variable(value), default) for value, default in said), otherwise)
     return size if any(isinstance(name, str) for name, _ in size.arguments) else size.value({})
 
 
-def literal(node: ValueNode | None) -> int | str | None:
+def read_int_or_variable(node: ValueNode | None) -> int | str | None:
     """Return the number that is written, or the name of the variable; None for neither."""
     if isinstance(node, VariableNode):
         return node.name.value

@@ -14,27 +14,27 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from contentapi.auth.authentication import identified
-from contentapi.conf import current
+from contentapi.auth.authentication import authenticate_request
+from contentapi.conf import conf
 from contentapi.core.errors import (
     PARTIAL_SUCCESS,
     ApiError,
     MethodNotAllowed,
     NotAcceptable,
     UnsupportedMediaType,
-    from_exception,
+    to_api_error,
 )
 from contentapi.core.text import require_storable
 from contentapi.db.postgresql.slots import enter_expensive_lane, enter_preparation_lane
 from contentapi.graphql.context import RequestContext
-from contentapi.graphql.costs import COST_OF_ONE_MORE, require_affordable
-from contentapi.graphql.documents import DocumentRefused, operation_of
-from contentapi.graphql.errors import ErrorReport, entry
+from contentapi.graphql.costs import COST_PER_CHARGE, require_cost_within_limit
+from contentapi.graphql.documents import DocumentRejected, get_operation
+from contentapi.graphql.errors import ErrorReport, error_entry
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
-from contentapi.graphql.limits import exceeded
-from contentapi.http.body import JSON, decode, has_numbered_characters, is_json, read_bytes
+from contentapi.graphql.limits import limit_exceeded
+from contentapi.http.body import JSON, decode_json, has_unicode_escapes, is_json, read_bytes
 from contentapi.http.failure_log import record_error
-from contentapi.http.negotiation import preferred_type
+from contentapi.http.negotiation import select_media_type
 from contentapi.http.request_id import Response
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
@@ -61,39 +61,39 @@ BODY = msgspec.json.Decoder(GraphQLBody)
 @csrf_exempt  # cookies are no credential here
 def graphql(request: HttpRequest) -> HttpResponse:
     """Answer one GraphQL request."""
-    reply = respond(request.META)
+    reply = handle(request.META)
     return HttpResponse(reply.body, status=reply.status, headers=reply.headers)
 
 
-def respond(environ: Mapping[str, Any]) -> Response:
+def handle(environ: Mapping[str, Any]) -> Response:
     """Answer the GraphQL request of a WSGI environ, also when something goes wrong.
 
     Asking is charged together with what is asked for; before that, where there is work to be done for it: a long body,
     or a document that is not known. Who has nothing left is told so before all else.
     """
     account = Account(environ)
-    media_type = preferred_media_type(environ)
+    media_type = negotiate_media_type(environ)
     try:
-        actor = identified(environ, account)
+        actor = authenticate_request(environ, account)
         if environ["REQUEST_METHOD"] != "POST":
-            account.charge_for_asking()
-            own, page = page_instead(environ)
+            account.charge_request()
+            own, page = handle_read(environ)
             return Response(200, {**account.headers, **own}, page)
         require_acceptable(media_type)
         if not 1 <= len(environ.get("CONTENT_LENGTH", "")) <= SHORT:
-            account.charge_for_asking()
+            account.charge_request()
         members, status, headers = execute(read_body(environ), {"actor": actor}, account)
     except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
-        kind = from_exception(exception)
-        refusal = account.refusal()
+        kind = to_api_error(exception)
+        refusal = account.charge_failed_request()
         if refusal is not None:
             record_error(kind)
-            kind = from_exception(refusal)
-        members, status, headers = {"errors": [entry(kind)]}, kind.status, kind.headers
+            kind = to_api_error(refusal)
+        members, status, headers = {"errors": [error_entry(kind)]}, kind.status, kind.headers
     return answer(members, status, {**account.headers, **headers}, media_type or JSON)
 
 
-def page_instead(environ: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
+def handle_read(environ: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
     """Return what a browser is shown: headers and a page. Raises `MethodNotAllowed`."""
     if is_explorer_requested(environ, (JSON, GRAPHQL_RESPONSE)):
         return render_page()
@@ -105,9 +105,9 @@ def require_acceptable(media_type: str | None) -> None:
         raise NotAcceptable(f"An answer is {JSON} or {GRAPHQL_RESPONSE}; Accept allows neither.")
 
 
-def preferred_media_type(environ: Mapping[str, Any]) -> str | None:
+def negotiate_media_type(environ: Mapping[str, Any]) -> str | None:
     accept = environ.get("HTTP_ACCEPT", "")
-    return JSON if accept in ("", JSON, "*/*") else preferred_type(accept, [JSON, GRAPHQL_RESPONSE])
+    return JSON if accept in ("", JSON, "*/*") else select_media_type(accept, [JSON, GRAPHQL_RESPONSE])
 
 
 def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
@@ -115,13 +115,13 @@ def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
     if not is_json(environ.get("CONTENT_TYPE", "")):
         raise UnsupportedMediaType(f"Send the body as {JSON} in UTF-8.")
     content = read_bytes(environ)
-    body, _ = decode(content, BODY)
-    most = current.environment.contentapi_max_values
-    if len(content) < 2 * most and not has_numbered_characters(content):
+    body, _ = decode_json(content, BODY)
+    most = conf.environment.contentapi_max_values
+    if len(content) < 2 * most and not has_unicode_escapes(content):
         return body  # each value takes two bytes or more
     values = require_storable(body.variables)
     if values > most:
-        raise exceeded("number of values in variables", values, most, "contentapi_max_values")
+        raise limit_exceeded("number of values in variables", values, most, "contentapi_max_values")
     return body
 
 
@@ -131,8 +131,8 @@ def execute(
     """Execute a request. Returns the members of the answer, its status and its headers."""
     before_work = partial(begin_preparation, account, len(body.query))
     try:
-        operation = operation_of(SCHEMA, body.query, body.operation_name, before_work=before_work)
-    except DocumentRefused as refusal:
+        operation = get_operation(SCHEMA, body.query, body.operation_name, before_work=before_work)
+    except DocumentRejected as refusal:
         report = ErrorReport()
         errors = [report.add(error) for error in refusal.errors]
         return {"errors": errors}, report.worst.status, report.worst.headers
@@ -141,11 +141,11 @@ def execute(
     if operation.cost.has_introspection:
         introspection = operation.introspect(variables, before_work=before_work)
         cost += introspection.objects if introspection else 0
-    require_affordable(cost)
-    account.charge_with_asking(1 + cost // COST_OF_ONE_MORE, writes=operation.cost.writes)
-    if cost > current.environment.contentapi_max_cost // EXPENSIVE_SHARE:
+    require_cost_within_limit(cost)
+    account.charge_operation(1 + cost // COST_PER_CHARGE, writes=operation.cost.writes)
+    if cost > conf.environment.contentapi_max_cost // EXPENSIVE_SHARE:
         enter_expensive_lane()
-    is_hidden = current.environment.contentapi_introspection == "off"
+    is_hidden = conf.environment.contentapi_introspection == "off"
     result = operation.execute(variables, context, hide_suggestions=is_hidden, introspection=introspection)
     members: dict[str, Any] = {"data": result.data}
     if (body.extensions or {}).get("cost") is True:
@@ -163,15 +163,15 @@ def execute(
 
 def begin_preparation(account: Account, length: int) -> None:
     """Charge a request whose document must be parsed, or its introspection counted, before it takes the time."""
-    account.charge_for_asking()
+    account.charge_request()
     if account.is_metered:  # the server's own request, which learns headers, is part of another request
         enter_preparation_lane(length)
 
 
 def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Response:
     """Return the response to a request that is refused before anything of it is read."""
-    media_type = preferred_media_type(environ) or JSON
-    return answer({"errors": [entry(error)]}, error.status, dict(error.headers), media_type)
+    media_type = negotiate_media_type(environ) or JSON
+    return answer({"errors": [error_entry(error)]}, error.status, dict(error.headers), media_type)
 
 
 def answer(members: dict[str, Any], status: int, headers: dict[str, str], media_type: str) -> Response:

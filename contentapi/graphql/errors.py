@@ -4,7 +4,7 @@ from typing import Any
 
 from graphql import GraphQLError, GraphQLSyntaxError
 
-from contentapi.core.errors import ApiError, Malformed, from_exception
+from contentapi.core.errors import ApiError, Malformed, to_api_error
 from contentapi.http.failure_log import record_error
 from contentapi.http.request_id import current_request_id
 
@@ -29,17 +29,19 @@ class ErrorReport:
 
     def add(self, error: GraphQLError) -> dict[str, Any]:
         """Return the entry for an error."""
-        kind = kind_of(error)
+        kind = classify_error(error)
         self.kinds.append(kind)
         self.outside_execution = self.outside_execution or error.path is None
-        return entry(kind) | {key: value for key, value in error.formatted.items() if key in ("locations", "path")}
+        return error_entry(kind) | {
+            key: value for key, value in error.formatted.items() if key in ("locations", "path")
+        }
 
     @property
     def worst(self) -> ApiError:
         return min(self.kinds, key=lambda kind: WORST_FIRST.index(kind.status))
 
 
-def entry(kind: ApiError) -> dict[str, Any]:
+def error_entry(kind: ApiError) -> dict[str, Any]:
     """Return one entry of `errors`, without its place in the document, and record the error for the log."""
     record_error(kind)
     extensions: dict[str, Any] = {
@@ -49,14 +51,14 @@ def entry(kind: ApiError) -> dict[str, Any]:
     }
     if kind.fields:
         extensions["fields"] = kind.fields
-    return {"message": shortened(kind.message), "extensions": extensions}
+    return {"message": truncate_message(kind.message), "extensions": extensions}
 
 
-def shortened(message: str) -> str:
+def truncate_message(message: str) -> str:
     return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
 
 
-def kind_of(error: GraphQLError) -> ApiError:
+def classify_error(error: GraphQLError) -> ApiError:
     """Say which kind of failure an error of graphql-core is."""
     if isinstance(error, GraphQLSyntaxError):
         return ParseFailed(error.message)
@@ -65,4 +67,4 @@ def kind_of(error: GraphQLError) -> ApiError:
     # document although it happened at a field is a resolver's value that does not fit, which is our fault.
     if cause is None or (isinstance(cause, GraphQLError) and (error.path is None or cause.nodes)):
         return Malformed(error.message)
-    return from_exception(cause)
+    return to_api_error(cause)

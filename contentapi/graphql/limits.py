@@ -23,12 +23,12 @@ from graphql import (
 
 from contentapi.core.errors import LimitExceeded
 
-ENDLESS = 10**12  # more than anybody may have: how far above this a number is, is told to nobody
+COUNT_CAP = 10**12  # more than anybody may have: how far above this a number is, is told to nobody
 MAX_NESTING = 100  # what validation, costs and execution walk into by recursion; no matter of taste, hence no setting
 INTROSPECTION = ("__schema", "__type")
 
 
-class Around(NamedTuple):
+class Nesting(NamedTuple):
     """What stands around a selection: so many fields, so many of introspection, so many braces."""
 
     fields: int = 0
@@ -36,13 +36,13 @@ class Around(NamedTuple):
     braces: int = 1
 
 
-class Spread(NamedTuple):
+class FragmentSpread(NamedTuple):
     name: str
-    around: Around
+    around: Nesting
 
 
 @dataclass(slots=True)
-class Size:
+class OperationSize:
     """What stands in an operation or in a fragment. A depth counts fields within each other, `__typename` not."""
 
     is_write: bool = False
@@ -53,7 +53,7 @@ class Size:
     aliases: int = 0
     directives: int = 0
 
-    def add(self, inner: "Size", around: Around) -> None:
+    def add(self, inner: "OperationSize", around: Nesting) -> None:
         """Add a fragment where it is spread."""
         if around.introspecting:
             found = around.introspecting + max(inner.depth, inner.introspection_depth)
@@ -67,59 +67,61 @@ class Size:
         self.directives += inner.directives
 
 
-class Measured(NamedTuple):
+class DefinitionSize(NamedTuple):
     """A definition by itself, and the fragments that are to be added to it."""
 
-    size: Size
-    spreads: list[Spread]
+    size: OperationSize
+    spreads: list[FragmentSpread]
 
 
-Sizes = Mapping[str, Size]
+Sizes = Mapping[str, OperationSize]
 
 
-def sizes_of(document: DocumentNode) -> Sizes:
+def measure_operations(document: DocumentNode) -> Sizes:
     """Measure the operations of a document, by their names; the one without a name has an empty one."""
     fragments = {
-        node.name.value: measured(node) for node in document.definitions if isinstance(node, FragmentDefinitionNode)
+        node.name.value: measure_definition(node)
+        for node in document.definitions
+        if isinstance(node, FragmentDefinitionNode)
     }
-    spread_out(fragments)
+    expand_fragments(fragments)
     sizes = {}
     for node in document.definitions:
         if isinstance(node, OperationDefinitionNode):
-            size, spreads = measured(node)
-            add_all(size, spreads, fragments)
-            sizes[name_of(node)] = size
+            size, spreads = measure_definition(node)
+            add_spreads(size, spreads, fragments)
+            sizes[get_operation_name(node)] = size
     return sizes
 
 
-def name_of(operation: OperationDefinitionNode) -> str:
+def get_operation_name(operation: OperationDefinitionNode) -> str:
     """Return the name of an operation; it is empty for the one without a name."""
     return operation.name.value if operation.name else ""
 
 
-def measured(definition: OperationDefinitionNode | FragmentDefinitionNode) -> Measured:
+def measure_definition(definition: OperationDefinitionNode | FragmentDefinitionNode) -> DefinitionSize:
     """Measure a definition without the fragments that it spreads."""
-    size = Size(is_write=getattr(definition, "operation", None) is OperationType.MUTATION)
+    size = OperationSize(is_write=getattr(definition, "operation", None) is OperationType.MUTATION)
     size.directives = len(definition.directives or ()) + sum(
         len(variable.directives or ()) for variable in definition.variable_definitions or ()
     )
     spreads = []
-    pending: list[tuple[SelectionSetNode, Around]] = [(definition.selection_set, Around())]
+    pending: list[tuple[SelectionSetNode, Nesting]] = [(definition.selection_set, Nesting())]
     while pending:
         selections, around = pending.pop()
         size.nesting = max(size.nesting, around.braces)
         for node in selections.selections:
             size.directives += len(node.directives or ())
             if isinstance(node, FragmentSpreadNode):
-                spreads.append(Spread(node.name.value, around))
+                spreads.append(FragmentSpread(node.name.value, around))
                 continue
-            inside = entered(size, node, around)
+            inside = count_node(size, node, around)
             if inner := getattr(node, "selection_set", None):
                 pending.append((inner, inside))
-    return Measured(size, spreads)
+    return DefinitionSize(size, spreads)
 
 
-def entered(size: Size, node: SelectionNode, around: Around) -> Around:
+def count_node(size: OperationSize, node: SelectionNode, around: Nesting) -> Nesting:
     """Count a field; an inline fragment is none. Returns what stands around what is inside."""
     fields, introspecting, braces = around
     if isinstance(node, FieldNode):
@@ -131,10 +133,10 @@ def entered(size: Size, node: SelectionNode, around: Around) -> Around:
             fields += 1
         size.depth = max(size.depth, fields)
         size.introspection_depth = max(size.introspection_depth, introspecting)
-    return Around(fields, introspecting, braces + 1)
+    return Nesting(fields, introspecting, braces + 1)
 
 
-def spread_out(fragments: Mapping[str, Measured]) -> None:
+def expand_fragments(fragments: Mapping[str, DefinitionSize]) -> None:
     """Add to each fragment what it spreads, the innermost first. One within itself is left for validation to refuse."""
     begun: set[str] = set()
     done: set[str] = set()
@@ -148,12 +150,12 @@ def spread_out(fragments: Mapping[str, Measured]) -> None:
             pending += missing
             continue
         if name not in done:
-            add_all(size, [spread for spread in spreads if spread.name in done], fragments)
+            add_spreads(size, [spread for spread in spreads if spread.name in done], fragments)
             done.add(name)
         pending.pop()
 
 
-def add_all(size: Size, spreads: list[Spread], fragments: Mapping[str, Measured]) -> None:
+def add_spreads(size: OperationSize, spreads: list[FragmentSpread], fragments: Mapping[str, DefinitionSize]) -> None:
     for spread in spreads:
         if spread.name in fragments:
             size.add(fragments[spread.name].size, spread.around)
@@ -167,16 +169,16 @@ def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
     """
     nesting = max((size.nesting for size in sizes.values()), default=0)
     if nesting > MAX_NESTING:
-        raise exceeded("nesting", nesting, MAX_NESTING)
+        raise limit_exceeded("nesting", nesting, MAX_NESTING)
     chosen = next(iter(sizes.values())) if len(sizes) == 1 and not operation_name else sizes.get(operation_name or "")
     environment = settings.ENVIRONMENT
-    for what, counted, variable in counts_of(chosen) if chosen else ():
+    for what, counted, variable in iterate_counts(chosen) if chosen else ():
         most = getattr(environment, variable)
         if counted > most:
-            raise exceeded(what, counted, most, variable)
+            raise limit_exceeded(what, counted, most, variable)
 
 
-def counts_of(size: Size) -> Iterator[tuple[str, int, str]]:
+def iterate_counts(size: OperationSize) -> Iterator[tuple[str, int, str]]:
     yield "depth", size.depth, "contentapi_max_depth"
     yield "depth of introspection", size.introspection_depth, "contentapi_max_introspection_depth"
     yield "number of aliases", size.aliases, "contentapi_max_aliases"
@@ -186,8 +188,8 @@ def counts_of(size: Size) -> Iterator[tuple[str, int, str]]:
     yield "number of directives", size.directives, "contentapi_max_directives"
 
 
-def exceeded(what: str, counted: int | str, most: int, variable: str = "") -> LimitExceeded:
+def limit_exceeded(what: str, counted: int | str, most: int, variable: str = "") -> LimitExceeded:
     """Return the refusal of a document, in the words that all of its limits share."""
-    told = f"{ENDLESS} or more" if isinstance(counted, int) and counted >= ENDLESS else counted
+    told = f"{COUNT_CAP} or more" if isinstance(counted, int) and counted >= COUNT_CAP else counted
     setting = f" ({variable.upper()})" if variable else ""
     return LimitExceeded(f"The query's {what} is {told}; at most {most} is allowed{setting}.")

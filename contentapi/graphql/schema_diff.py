@@ -15,22 +15,22 @@ from graphql import (
 DEPRECATION = re.compile(r"(?P<since>\d{4}-\d{2}-\d{2}): use `[^`]+`")
 
 
-def breaking_changes(before: GraphQLSchema, after: GraphQLSchema) -> list[str]:
+def list_breaking_changes(before: GraphQLSchema, after: GraphQLSchema) -> list[str]:
     """Name what requests that were valid before may stumble over."""
     return sorted(f"{change.type.name}: {change.description}" for change in find_breaking_changes(before, after))
 
 
-def dangerous_changes(before: GraphQLSchema, after: GraphQLSchema) -> list[str]:
+def list_dangerous_changes(before: GraphQLSchema, after: GraphQLSchema) -> list[str]:
     """Name what leaves every request valid, but may surprise a client: an enum that has grown, another default."""
     return sorted(f"{change.type.name}: {change.description}" for change in find_dangerous_changes(before, after))
 
 
-def unclear_deprecations(schema: GraphQLSchema) -> list[str]:
+def list_unclear_deprecations(schema: GraphQLSchema) -> list[str]:
     """Name what is deprecated without a date and a replacement."""
-    return [f"{place}: {reason}" for place, reason in deprecations(schema) if not is_clear(reason)]
+    return [f"{place}: {reason}" for place, reason in iterate_deprecations(schema) if not is_clear_deprecation(reason)]
 
 
-def is_clear(reason: str) -> bool:
+def is_clear_deprecation(reason: str) -> bool:
     match = DEPRECATION.match(reason)
     try:
         return match is not None and bool(date.fromisoformat(match["since"]))
@@ -38,7 +38,7 @@ def is_clear(reason: str) -> bool:
         return False
 
 
-def deprecations(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
+def iterate_deprecations(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
     """Yield each field, argument and value that is deprecated, as `Type.field(argument)`, and the reason given."""
     for kind in schema.type_map.values():
         if is_introspection_type(kind):

@@ -8,16 +8,16 @@ from django.views.decorators.csrf import csrf_exempt
 from graphql import print_schema
 
 from contentapi.core.errors import NotFound
-from contentapi.http.documents import published
-from contentapi.http.error_response import accept_of, error_response
+from contentapi.http.documents import document_view
+from contentapi.http.error_response import django_error_response, get_accept
 from contentapi.schema import SCHEMA
 
 
 @csrf_exempt  # so that a POST is told what is allowed
-def sdl(request: HttpRequest) -> HttpResponse:
+def serve_sdl(request: HttpRequest) -> HttpResponse:
     """Answer with the SDL; as with introspection, only where that is on."""
     if settings.ENVIRONMENT.contentapi_introspection != "on":
-        return error_response(NotFound("There is nothing at this address."), accept_of(request))
+        return django_error_response(NotFound("There is nothing at this address."), get_accept(request))
     return document(request)
 
 
@@ -26,4 +26,4 @@ def text() -> bytes:
     return print_schema(SCHEMA).encode() + b"\n"
 
 
-document = published("text/plain; charset=utf-8", text)
+document = document_view("text/plain; charset=utf-8", text)

@@ -6,7 +6,7 @@ from typing import Any
 
 from contentapi.core.errors import Malformed, NotAcceptable
 from contentapi.http.body import JSON
-from contentapi.http.negotiation import preferred_type, wants_problem
+from contentapi.http.negotiation import select_media_type, wants_problem
 
 VERSION = "1"
 PREFIX = f"/v{VERSION}"
@@ -26,7 +26,7 @@ def require_known_version(environ: Mapping[str, Any]) -> None:
         raise Malformed(f"X-API-Version must be {VERSION}: there is no other version.")
 
 
-def media_type_for(environ: Mapping[str, Any], prefix: str) -> str:
+def negotiate_rest_media_type(environ: Mapping[str, Any], prefix: str) -> str:
     """Return the media type of the answer.
 
     Raises `NotAcceptable` where Accept allows none, and `Malformed` where it names another version than the rest does.
@@ -34,7 +34,7 @@ def media_type_for(environ: Mapping[str, Any], prefix: str) -> str:
     accept = environ.get("HTTP_ACCEPT", "")
     if accept in ("", "*/*", JSON):
         return JSON
-    chosen = preferred_type(accept, [JSON, VENDOR])
+    chosen = select_media_type(accept, [JSON, VENDOR])
     if chosen is not None or wants_problem(accept):
         return chosen or JSON
     other = VENDOR_OF_ANY.search(accept)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 from django.utils.http import parse_header_parameters
 
-from contentapi.conf import current
+from contentapi.conf import conf
 from contentapi.core.errors import Malformed, TooLarge, UnsupportedMediaType
 
 JSON = "application/json"
@@ -34,7 +34,7 @@ def read_bytes(environ: Mapping[str, Any]) -> bytes:
     """
     if environ.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() != "identity":
         raise UnsupportedMediaType("Send the body as it is, without a Content-Encoding.")
-    most = current.environment.contentapi_max_body
+    most = conf.environment.contentapi_max_body
     chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
     announced = environ.get("CONTENT_LENGTH") or "0"
     if not announced.isdecimal():
@@ -51,25 +51,25 @@ def read_bytes(environ: Mapping[str, Any]) -> bytes:
     return content
 
 
-def decode(content: bytes, decoder: msgspec.json.Decoder[B]) -> tuple[B, Any]:
+def decode_json(content: bytes, decoder: msgspec.json.Decoder[B]) -> tuple[B, Any]:
     """Decode a body. Returns it as the decoder makes it, and all of its members.
 
     Raises `Malformed`, naming the place. No member may stand twice: two readers might each heed another one.
     """
     try:
         whole = VALUE.decode(content)
-        if stands_once(content, whole):
+        if has_no_duplicate_keys(content, whole):
             return msgspec.convert(whole, decoder.type), whole
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass  # below it is told in which place, or that only a part of no interest is wrong
     try:
         text = content.decode()  # what is ignored must be UTF-8 too
-        return decoder.decode(text), without_repetition(text)
-    except (msgspec.DecodeError, Repeated, UnicodeDecodeError, RecursionError) as trouble:
-        raise Malformed(f"The body is not what is expected: {reason_of(trouble)}.") from None
+        return decoder.decode(text), loads_without_duplicates(text)
+    except (msgspec.DecodeError, DuplicateKey, UnicodeDecodeError, RecursionError) as trouble:
+        raise Malformed(f"The body is not what is expected: {decode_error_reason(trouble)}.") from None
 
 
-def stands_once(content: bytes, whole: Any) -> bool:
+def has_no_duplicate_keys(content: bytes, whole: Any) -> bool:
     """Say whether it is plain that no member of an object stands twice in a JSON text, of which `whole` is the value.
 
     msgspec keeps the last of two. Where it writes the value with as many quotation marks as the text has, none has been
@@ -82,30 +82,30 @@ def stands_once(content: bytes, whole: Any) -> bool:
     return marks == msgspec.json.encode(whole).count(b'"')
 
 
-def has_numbered_characters(content: bytes) -> bool:
+def has_unicode_escapes(content: bytes) -> bool:
     """Say whether a JSON text may write a character by its number: only so can it say what cannot be stored as text."""
     return BACKSLASH in content and b"\\u" in content
 
 
-def without_repetition(text: str) -> Any:
+def loads_without_duplicates(text: str) -> Any:
     """Return the value of a JSON text in which no member of an object stands twice. Raises `Repeated`."""
-    return json.loads(text, object_pairs_hook=object_without_repetition, parse_int=str)
+    return json.loads(text, object_pairs_hook=object_without_duplicates, parse_int=str)
 
 
-class Repeated(Exception):
+class DuplicateKey(Exception):
     """A member stands twice."""
 
 
-def object_without_repetition(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def object_without_duplicates(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in members:
         if name in found:
-            raise Repeated(f"Object contains field `{name[:50]}` twice")
+            raise DuplicateKey(f"Object contains field `{name[:50]}` twice")
         found[name] = value
     return found
 
 
-def reason_of(trouble: Exception) -> str:
+def decode_error_reason(trouble: Exception) -> str:
     """Say why a body cannot be decoded: msgspec's words are for clients, Python's are not."""
     match trouble:
         case RecursionError():

@@ -1,30 +1,30 @@
-"""Django's middleware for browsers that log in, kept off the requests of the API, which have no session."""
+"""Django's session, authentication and message middleware, limited to pages: API requests have no session."""
 
 from typing import Any
 
-from django.contrib.auth.middleware import AuthenticationMiddleware
-from django.contrib.messages.middleware import MessageMiddleware
-from django.contrib.sessions.middleware import SessionMiddleware
+from django.contrib.auth import middleware as authentication
+from django.contrib.messages import middleware as messages
+from django.contrib.sessions import middleware as sessions
 from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
 PAGES = ("/admin/", "/oauth/authorize", "/oauth/login", "/oauth/logout")
 
 
-class ForPages(MiddlewareMixin):
-    """Middleware that lets pass untouched what is not for a person with a browser."""
+class BrowserOnlyMiddleware(MiddlewareMixin):
+    """Middleware that is skipped for requests to other paths than those of pages."""
 
     def __call__(self, request: HttpRequest) -> Any:
         return super().__call__(request) if request.path_info.startswith(PAGES) else self.get_response(request)
 
 
-class Session(ForPages, SessionMiddleware):
+class SessionMiddleware(BrowserOnlyMiddleware, sessions.SessionMiddleware):
     pass
 
 
-class Login(ForPages, AuthenticationMiddleware):
+class AuthenticationMiddleware(BrowserOnlyMiddleware, authentication.AuthenticationMiddleware):
     pass
 
 
-class Messages(ForPages, MessageMiddleware):
+class MessageMiddleware(BrowserOnlyMiddleware, messages.MessageMiddleware):
     pass

@@ -5,7 +5,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Any
 
-from contentapi.conf import current
+from contentapi.conf import conf
 
 UNKNOWN = "unknown"
 
@@ -17,17 +17,17 @@ def client_address(environ: Mapping[str, Any]) -> str:
     CONTENTAPI_TRUSTED_PROXIES says; without one, or where it holds no address, the connection's other end counts.
     Through a socket file nobody has an address: all share the key "unknown".
     """
-    proxies = current.environment.contentapi_trusted_proxies
+    proxies = conf.environment.contentapi_trusted_proxies
     if proxies:
         entries = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")
-        forwarded = network_of(entries[-proxies].strip()) if len(entries) >= proxies else None
+        forwarded = rate_limit_address(entries[-proxies].strip()) if len(entries) >= proxies else None
         if forwarded is not None:
             return forwarded
-    return network_of(environ.get("REMOTE_ADDR", "")) or UNKNOWN
+    return rate_limit_address(environ.get("REMOTE_ADDR", "")) or UNKNOWN
 
 
 @lru_cache(4096)
-def network_of(text: str) -> str | None:
+def rate_limit_address(text: str) -> str | None:
     """Return what stands for an address; None for what is none."""
     try:
         address = ip_address(text)

@@ -8,13 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.core.errors import MethodNotAllowed
-from contentapi.http.conditional import is_known
-from contentapi.http.error_response import accept_of, error_response
+from contentapi.http.conditional import etag_matches
+from contentapi.http.error_response import django_error_response, get_accept
 
 METHODS = ("GET", "HEAD", "OPTIONS")
 
 
-def published(
+def document_view(
     media_type: str, text: Callable[[], bytes], headers: Mapping[str, str] | None = None
 ) -> Callable[[HttpRequest], HttpResponse]:
     """Return the view of a document. Caches ask whether it is still the same, unless `headers` let them keep it."""
@@ -25,11 +25,11 @@ def published(
         if request.method == "OPTIONS":
             return HttpResponse(status=HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(METHODS)})
         if request.method not in METHODS:
-            return error_response(MethodNotAllowed(str(request.method), METHODS), accept_of(request))
+            return django_error_response(MethodNotAllowed(str(request.method), METHODS), get_accept(request))
         content = text()
         etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
         response = HttpResponse(content, content_type=media_type, headers={**all_headers, "ETag": etag})
-        if is_known(etag, request.headers.get("If-None-Match", "")):
+        if etag_matches(etag, request.headers.get("If-None-Match", "")):
             response.status_code, response.content = HTTPStatus.NOT_MODIFIED, b""
         return response
 

@@ -34,12 +34,12 @@ recorded: ContextVar[tuple[str, tuple[ApiError, ...]]] = ContextVar("recorded_er
 def record_error(error: ApiError) -> None:
     """Keep an error for the log line of the current request. Recording it again changes nothing."""
     request_id = current_request_id.get()
-    errors = recorded_errors(request_id)
+    errors = get_recorded_errors(request_id)
     if all(known is not error for known in errors):
         recorded.set((request_id, (*errors, error)))
 
 
-def recorded_errors(request_id: str) -> tuple[ApiError, ...]:
+def get_recorded_errors(request_id: str) -> tuple[ApiError, ...]:
     owner, errors = recorded.get()
     return errors if owner == request_id else ()
 
@@ -48,25 +48,25 @@ def log_failure(environ: Mapping[str, Any], status: int) -> None:
     """Log a request whose response has errors; call this once for each response. Other responses log nothing."""
     if status < HTTPStatus.BAD_REQUEST and status != PARTIAL_SUCCESS:
         return
-    errors = recorded_errors(current_request_id.get())
+    errors = get_recorded_errors(current_request_id.get())
     recorded.set(("", ()))
     is_fault = any(error.status >= Internal.status for error in errors) or status >= Internal.status
     level = logging.ERROR if is_fault else logging.INFO
     if LOG.isEnabledFor(level):
-        line = shorten(escape(describe_failure(environ, status, errors)), MAX_LINE)
-        LOG.log(level, "%s", line, exc_info=unknown_exception(errors))
+        line = truncate_log_text(escape(describe_failure(environ, status, errors)), MAX_LINE)
+        LOG.log(level, "%s", line, exc_info=get_traceback_exception(errors))
 
 
 def describe_failure(environ: Mapping[str, Any], status: int, errors: Iterable[ApiError]) -> str:
-    request = f"{shorten(environ['REQUEST_METHOD'], 20)} {shorten(environ['PATH_INFO'], MAX_PATH)} {status}"
+    request = f"{truncate_log_text(environ['REQUEST_METHOD'], 20)} {truncate_log_text(environ['PATH_INFO'], MAX_PATH)} {status}"
     # A response with data has a status of its own; the error that matters most there is a failure of the server.
     ranked = sorted(errors, key=lambda error: (error.status != status, -error.status))
     if not ranked:
         return f"{request} {PHRASES.get(status, '')}".rstrip()
-    return f"{request} {ranked[0].code} {reason_of(ranked[0])}".rstrip()
+    return f"{request} {ranked[0].code} {describe_error(ranked[0])}".rstrip()
 
 
-def reason_of(error: ApiError) -> str:
+def describe_error(error: ApiError) -> str:
     if isinstance(error, Internal):
         return "" if error.__cause__ is None else type(error.__cause__).__name__
     if error.status > Internal.status and error.__cause__ is not None:
@@ -80,7 +80,7 @@ def describe_exception(exception: BaseException) -> str:
     return f"{type(cause).__name__}: {str(cause).strip().partition(chr(10))[0]}"
 
 
-def unknown_exception(errors: Iterable[ApiError]) -> BaseException | None:
+def get_traceback_exception(errors: Iterable[ApiError]) -> BaseException | None:
     """Return the exception whose traceback belongs in the log; several are grouped into one."""
     causes = [error.__cause__ for error in errors if isinstance(error, Internal) and error.__cause__ is not None]
     return causes[0] if len(causes) == 1 else BaseExceptionGroup("Several fields failed", causes) if causes else None
@@ -91,5 +91,5 @@ def escape(text: str) -> str:
     return text.encode("unicode_escape").decode("ascii")
 
 
-def shorten(text: str, longest: int) -> str:
+def truncate_log_text(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 3]}..."

@@ -14,7 +14,7 @@ class Answer(NamedTuple):
     body: bytes = b""
     headers: Mapping[str, str] = {}
 
-    def saying(self, **headers: str) -> "Answer":
+    def with_headers(self, **headers: str) -> "Answer":
         """Return the same answer with more headers, whose names are written with underscores."""
         more = {name.replace("_", "-"): value for name, value in headers.items()}
         return self._replace(headers={**self.headers, **more})

@@ -6,42 +6,42 @@ joins them, `inserts` writes a row and reads it at once, and `cursors` executes 
 meet one of several conditions from an index for each.
 """
 
-from contentapi.projection.connections import PAGE_INFO, Connected, Connection, ConnectionType, PrescribedType
-from contentapi.projection.fields import Computed, Count, Itself, Many, One, Projection
-from contentapi.projection.inserts import PreparedInsert, Returning
-from contentapi.projection.ordering import Order
+from contentapi.projection.connections import PAGE_INFO, Connection, ConnectionQuery, ConnectionType, RelayType
+from contentapi.projection.fields import Computed, Count, Projection, SameRow, ToMany, ToOne
+from contentapi.projection.inserts import PreparedInsert, ReturningSelection
+from contentapi.projection.ordering import Ordering
 from contentapi.projection.prepared_query import PreparedQuery
-from contentapi.projection.querysets import by_shape, row_of
+from contentapi.projection.querysets import parametrised, select_instance
 from contentapi.projection.sdl import ProjectionError, SdlField
-from contentapi.projection.selections import FieldFailed, ReadArguments, Selected
-from contentapi.projection.statements import Reading, Statement, project
+from contentapi.projection.selections import ReadArguments, SelectedField, SelectedFieldError
+from contentapi.projection.statements import SelectionRequest, Statement, read_json
 from contentapi.projection.unions import filter_by_union
 
 __all__ = [
     "PAGE_INFO",
     "Computed",
-    "Connected",
     "Connection",
+    "ConnectionQuery",
     "ConnectionType",
     "Count",
-    "FieldFailed",
-    "Itself",
-    "Many",
-    "One",
-    "Order",
+    "SelectedFieldError",
+    "Ordering",
     "PreparedInsert",
     "PreparedQuery",
-    "PrescribedType",
     "Projection",
     "ProjectionError",
     "ReadArguments",
-    "Reading",
-    "Returning",
+    "RelayType",
+    "ReturningSelection",
+    "SameRow",
     "SdlField",
-    "Selected",
+    "SelectedField",
+    "SelectionRequest",
     "Statement",
-    "by_shape",
+    "ToMany",
+    "ToOne",
     "filter_by_union",
-    "project",
-    "row_of",
+    "parametrised",
+    "read_json",
+    "select_instance",
 ]

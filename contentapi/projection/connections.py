@@ -20,18 +20,18 @@ from django.db.models import BooleanField, Case, ExpressionWrapper, F, Func, JSO
 from django.db.models.expressions import Combinable
 
 from contentapi.core.errors import Malformed
-from contentapi.core.pagination import Window, asked_window, not_a_cursor
+from contentapi.core.pagination import ConnectionWindow, cursor_error, parse_connection_args
 from contentapi.db.literals import TextLiteral
-from contentapi.projection.expressions import AnyRow, CountTable, Cursor, JsonRow, PageTable, Verbatim
-from contentapi.projection.fields import Compilation, ProjectedField, Projection, related_rows
-from contentapi.projection.ordering import Order
-from contentapi.projection.sdl import ProjectionError, SdlField, field_of, listed
-from contentapi.projection.selections import Arguments, FieldFailed, Inputs, Parameter, Selected
+from contentapi.projection.expressions import CountTable, Cursor, HasRow, JsonRow, PageTable, RawExpression
+from contentapi.projection.fields import Compilation, ProjectedField, Projection, build_related_rows
+from contentapi.projection.ordering import Ordering
+from contentapi.projection.sdl import ProjectionError, SdlField, get_model_field, join_names
+from contentapi.projection.selections import Arguments, ExecutionInputs, Parameter, SelectedField, SelectedFieldError
 
 ARGUMENTS = {"first", "after", "last", "before", "order_by"}
 
 
-class PrescribedType:
+class RelayType:
     """An SDL type whose fields Relay's specification prescribes, each with its type."""
 
     def __init__(self, name: str, fields: Mapping[str, str]) -> None:
@@ -47,29 +47,29 @@ class PrescribedType:
                 raise ProjectionError(f"{self.name}.{name} is {have} in the SDL, and {need} in a connection.")
 
 
-PAGE_INFO = PrescribedType(
+PAGE_INFO = RelayType(
     "PageInfo",
     {"hasNextPage": "Boolean!", "hasPreviousPage": "Boolean!", "startCursor": "String", "endCursor": "String"},
 )
 
 
-class ConnectionType(PrescribedType):
+class ConnectionType(RelayType):
     """The connections of a projected type."""
 
     def __init__(self, node: Projection) -> None:
         self.node = node
-        self.edge = PrescribedType(f"{node.name}Edge", {"cursor": "String!", "node": f"{node.name}!"})
+        self.edge = RelayType(f"{node.name}Edge", {"cursor": "String!", "node": f"{node.name}!"})
         fields = {"edges": f"[{self.edge.name}!]!", "pageInfo": "PageInfo!", "totalCount": "Int!"}
         super().__init__(f"{node.name}Connection", fields)
 
 
 @dataclass(frozen=True, slots=True)
-class Connected:
+class ConnectionQuery:
     """What a connection shows: a window of rows, in an order. The rows themselves come without one."""
 
     rows: QuerySet[Any]
-    order: Order
-    window: Window
+    order: Ordering
+    window: ConnectionWindow
 
     @property
     def structure(self) -> Hashable:
@@ -78,16 +78,16 @@ class Connected:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ConnectionArguments:
     """What is asked of a connection among the fields of rows, of which each has its own.
 
     `parent` is the row whose connection the cursors are of; None where there are none. What has another row's cursors
     cannot be answered, which PostgreSQL says by putting `refusal` in its place.
     """
 
-    selected: Selected
-    order: Order
-    window: Window
+    selected: SelectedField
+    order: Ordering
+    window: ConnectionWindow
     parent: int | None
     refusal: str
 
@@ -99,26 +99,26 @@ class Connection(ProjectedField):
         self.relation = relation
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        self.related = related_rows(model, self.relation)
-        self.key = field_of(model, self.relation).field
+        self.related = build_related_rows(model, self.relation)
+        self.key = get_model_field(model, self.relation).field
         if not isinstance(sdl.projection, ConnectionType) or sdl.projection.node.model is not self.related.model:
             raise ProjectionError(
                 f"the SDL has {sdl.type_name}, which is no connection of {self.related.model.__name__}"
             )
         if set(sdl.arguments) != ARGUMENTS:
             raise ProjectionError(
-                f"the SDL's arguments are {listed(sdl.arguments)}; a connection's {listed(ARGUMENTS)}"
+                f"the SDL's arguments are {join_names(sdl.arguments)}; a connection's {join_names(ARGUMENTS)}"
             )
         self.kind = sdl.projection
         self.default_order = sdl.arguments["order_by"]
-        if not isinstance(self.default_order, Order):
+        if not isinstance(self.default_order, Ordering):
             raise ProjectionError("orderBy needs a default in the SDL, and its enum needs orders for its values")
         self.name = f"{model._meta.label}.{self.relation}"
 
-    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
+    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
         asked, read = compilation.arguments_of(selected, partial(self.understood, selected))
-        making = Making(
-            Connected(self.related, asked.order, asked.window),
+        making = ConnectionCompiler(
+            ConnectionQuery(self.related, asked.order, asked.window),
             self.kind,
             compilation,
             lambda inputs: read(inputs).window,
@@ -132,34 +132,34 @@ class Connection(ProjectedField):
         refusal = Func(Parameter(lambda inputs: read(inputs).refusal), template="to_json(%(expressions)s::text)")
         return Case(When(is_own, then=made), default=refusal, output_field=JSONField())
 
-    def understood(self, selected: Selected, given: Arguments) -> Asked:
+    def understood(self, selected: SelectedField, given: Arguments) -> ConnectionArguments:
         order = given.get("order_by") or self.default_order
         cursors = {name: given.get(name) for name in ("first", "after", "last", "before")}
         try:
-            window = asked_window(self.name, {"orderBy": order.terms()}, **cursors)
+            window = parse_connection_args(self.name, {"orderBy": order.terms()}, **cursors)
             parents = {place.parent for place in (window.after, window.before) if place is not None}
             if len(parents) > 1:
-                raise not_a_cursor("before")
+                raise cursor_error("before")
         except Malformed as trouble:
-            raise FieldFailed(selected, trouble) from None
-        return Asked(selected, order, window, next(iter(parents), None), secrets.token_hex(16))
+            raise SelectedFieldError(selected, trouble) from None
+        return ConnectionArguments(selected, order, window, next(iter(parents), None), secrets.token_hex(16))
 
 
-def may_be_anothers(understood: Sequence[Any]) -> bool:
+def can_belong_to_other_parent(understood: Sequence[Any]) -> bool:
     """Say whether a cursor is given that is of a row's own connection: of whose, only an answer tells."""
-    return any(isinstance(asked, Asked) and asked.parent is not None for asked in understood)
+    return any(isinstance(asked, ConnectionArguments) and asked.parent is not None for asked in understood)
 
 
 def require_own_cursors(understood: Sequence[Any], texts: Sequence[bytes]) -> None:
     """Raise `FieldFailed` where an answer holds a connection that was given another row's cursors."""
     for asked in understood:
-        if isinstance(asked, Asked) and asked.parent is not None:
+        if isinstance(asked, ConnectionArguments) and asked.parent is not None:
             refusal = asked.refusal.encode()
             if any(refusal in text for text in texts):
-                raise FieldFailed(asked.selected, not_a_cursor("after" if asked.window.after else "before"))
+                raise SelectedFieldError(asked.selected, cursor_error("after" if asked.window.after else "before"))
 
 
-class Making:
+class ConnectionCompiler:
     """The making of one connection: of the rows, and of the window as it is in all requests that share the statement.
 
     `parent` is what the rows belong to, seen from around the connection, and `parent_of_row` the same seen from a row.
@@ -167,10 +167,10 @@ class Making:
 
     def __init__(
         self,
-        connected: Connected,
+        connected: ConnectionQuery,
         kind: ConnectionType,
         compilation: Compilation,
-        window: Callable[[Inputs], Any],
+        window: Callable[[ExecutionInputs], Any],
         *,
         parent: Combinable | None = None,
         parent_of_row: Combinable | None = None,
@@ -179,30 +179,30 @@ class Making:
         self.kind = kind
         self.compilation = compilation
         self.read = window
-        self.parent = parent or Verbatim("NULL")
-        self.parent_of_row = parent_of_row or Verbatim("NULL")
+        self.parent = parent or RawExpression("NULL")
+        self.parent_of_row = parent_of_row or RawExpression("NULL")
         self.edges: list[JsonRow] = []
         self.needs_ends = self.peeks = False
 
-    def connection(self, selection: Sequence[Selected]) -> JsonRow:
+    def connection(self, selection: Sequence[SelectedField]) -> JsonRow:
         members = [(selected.key, self.member(selected)) for selected in selection]
         tables: list[Any] = [self.page()] if self.edges or self.needs_ends or self.peeks else []
         if any(selected.name == "totalCount" for selected in selection):
             tables.append(CountTable(self.rows.values("pk")))
         return JsonRow(members, tables)
 
-    def member(self, selected: Selected) -> Combinable:
+    def member(self, selected: SelectedField) -> Combinable:
         match selected.name:
             case "edges":
                 self.edges.append(JsonRow([(each.key, self.of_edge(each)) for each in selected.selection]))
-                return Verbatim(f'page."e{len(self.edges) - 1}"')
+                return RawExpression(f'page."e{len(self.edges) - 1}"')
             case "pageInfo":
                 return JsonRow([(each.key, self.of_page(each)) for each in selected.selection])
             case "totalCount":
-                return Verbatim("total.n")
+                return RawExpression("total.n")
         return TextLiteral(self.kind.name)
 
-    def of_edge(self, selected: Selected) -> Combinable:
+    def of_edge(self, selected: SelectedField) -> Combinable:
         match selected.name:
             case "cursor":
                 return self.cursor(F(self.order.column), F("pk"), self.parent_of_row)
@@ -210,7 +210,7 @@ class Making:
                 return JsonRow(self.kind.node.expressions(selected.selection, self.compilation))
         return TextLiteral(self.kind.edge.name)
 
-    def of_page(self, selected: Selected) -> Combinable:
+    def of_page(self, selected: SelectedField) -> Combinable:
         match selected.name:
             case "hasNextPage":
                 return self.has_more(backwards=False)
@@ -232,11 +232,11 @@ class Making:
         more = Q()
         if backwards is self.window.backwards:
             self.peeks = True
-            more = Q(Verbatim("page.more", BooleanField()))
+            more = Q(RawExpression("page.more", BooleanField()))
         if getattr(self.window, bound) is not None:
             at_bound = self.order.beyond(*self.place(bound), backwards=backwards, inclusive=True)
-            more |= Q(AnyRow(self.rows.filter(at_bound).order_by(*self.order.terms(backwards=backwards))))
-        return ExpressionWrapper(more, output_field=BooleanField()) if more else Verbatim("false")
+            more |= Q(HasRow(self.rows.filter(at_bound).order_by(*self.order.terms(backwards=backwards))))
+        return ExpressionWrapper(more, output_field=BooleanField()) if more else RawExpression("false")
 
     def cursor(self, value: Combinable, key: Combinable, parent: Combinable) -> Cursor:
         inner = Parameter(lambda inputs: self.read(inputs).signing_keys[0])
@@ -261,10 +261,10 @@ class Making:
             reversed_to=("DESC" if self.order.descending else "ASC") if backwards else None,
         )
 
-    def end(self, name: str) -> tuple[Verbatim, Verbatim]:
+    def end(self, name: str) -> tuple[RawExpression, RawExpression]:
         """Return what the first or the last row of the page is ordered by: the column and the key."""
         self.needs_ends = True
-        return Verbatim(f'page."{name}_value"'), Verbatim(f'page."{name}_id"')
+        return RawExpression(f'page."{name}_value"'), RawExpression(f'page."{name}_id"')
 
     def place(self, name: str) -> tuple[Parameter, Parameter]:
         """Return the place that a cursor stands for: the column and the key."""

@@ -20,7 +20,7 @@ from contentapi.projection.selections import Parameter
 LONGEST_IDENTIFIER = 63  # bytes; PostgreSQL cuts longer ones off
 
 
-def json_object(keys: Sequence[str]) -> tuple[str, str]:
+def build_json_object_sql(keys: Sequence[str]) -> tuple[str, str]:
     """Return SQL for the JSON object of a row `r` whose columns belong to these keys, and the list of its columns.
 
     Keys are GraphQL names and need no escaping. `r.*` is the row even where a column is called `r`.
@@ -41,7 +41,7 @@ class JsonObject(Subquery):
     template = "(SELECT %(object)s FROM (%(subquery)s) AS r(%(columns)s))"
 
     def __init__(self, queryset: QuerySet[Model, Any], keys: Sequence[str]) -> None:
-        made, columns = json_object(keys)
+        made, columns = build_json_object_sql(keys)
         super().__init__(queryset, output_field=JSONField(), object=made, columns=columns)
 
 
@@ -51,7 +51,7 @@ class JsonArray(Subquery):
     template = "array_to_json(ARRAY(SELECT %(object)s FROM (%(subquery)s LIMIT %%s) AS r(%(columns)s)))"
 
     def __init__(self, queryset: QuerySet[Model, Any], keys: Sequence[str], limit: Parameter) -> None:
-        made, columns = json_object(keys)
+        made, columns = build_json_object_sql(keys)
         super().__init__(queryset, output_field=JSONField(), object=made, columns=columns)
         self.limit = limit
 
@@ -69,7 +69,7 @@ class CountOfRows(Subquery):
     template = "(SELECT count(*) FROM (%(subquery)s) AS r)"
 
 
-class Verbatim(Expression):
+class RawExpression(Expression):
     """A column of one of the tables below, by the name that it has in there, or a constant."""
 
     def __init__(self, sql: str, output_field: Field[Any, Any] | None = None) -> None:
@@ -100,7 +100,7 @@ class JsonRow(Expression):
         compiled = [compiler.compile(expression) for expression in self.get_source_expressions()]
         texts = [sql for sql, _ in compiled]
         values, tables = ", ".join(texts[: len(self.values)]), ", ".join(texts[len(self.values) :])
-        made, names = json_object(self.keys)
+        made, names = build_json_object_sql(self.keys)
         source = f" FROM {tables}" if tables else ""
         sql = f"(SELECT {made} FROM (SELECT {values}{source}) AS r({names}))"  # noqa: S608 - values are parameters
         return sql, tuple(chain.from_iterable(parameters for _, parameters in compiled))
@@ -161,7 +161,7 @@ class CountTable(Subquery):
     template = "(SELECT count(*) FROM (%(subquery)s) AS r) AS total(n)"
 
 
-class AnyRow(Subquery):
+class HasRow(Subquery):
     """Whether a query has a row: it is the query's first, so that the index of its order finds it.
 
     Of an EXISTS, PostgreSQL drops the order, and may then read the whole table to find that there is no row.

@@ -39,16 +39,23 @@ from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.pagination import require_page_size
 from contentapi.db.literals import TextLiteral
 from contentapi.projection.expressions import CountOfRows, JsonArray, JsonObject
-from contentapi.projection.ordering import in_full_order
-from contentapi.projection.sdl import ProjectionError, SdlField, as_json, field_of, listed, require_no_arguments
+from contentapi.projection.ordering import with_total_order
+from contentapi.projection.sdl import (
+    ProjectionError,
+    SdlField,
+    cast_column_to_sdl,
+    get_model_field,
+    join_names,
+    require_no_arguments,
+)
 from contentapi.projection.selections import (
     Arguments,
-    FieldFailed,
-    Inputs,
+    ExecutionInputs,
     Parameter,
-    Selected,
+    SelectedField,
+    SelectedFieldError,
     is_fixed,
-    stand_in,
+    parametrised_actor,
 )
 
 
@@ -56,13 +63,13 @@ class Compilation:
     """The making of one statement: for whom, with which variables, and whose arguments it turns out to use."""
 
     def __init__(self, actor: Actor, variables: Any) -> None:
-        self.actor = stand_in(actor)
+        self.actor = parametrised_actor(actor)
         self.variables = variables
         self.arguments: list[Callable[[Any], Any]] = []
 
     def arguments_of(
-        self, selected: Selected, understand: Callable[[Arguments], Any] = lambda given: given
-    ) -> tuple[Any, Callable[[Inputs], Any]]:
+        self, selected: SelectedField, understand: Callable[[Arguments], Any] = lambda given: given
+    ) -> tuple[Any, Callable[[ExecutionInputs], Any]]:
         """Return what this request's arguments of a field are understood as, and how each execution reads its own."""
         read = selected.read_arguments or (lambda _: {})
         place = len(self.arguments)
@@ -78,7 +85,7 @@ class ProjectedField(ABC):
         """Hold the field to the model and the SDL. Raises `ProjectionError`."""
 
     @abstractmethod
-    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
+    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
         """Return the field's value, as an expression over the rows of its model."""
 
 
@@ -89,15 +96,15 @@ class Column(ProjectedField):
         self.name = name
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        column = field_of(model, self.name)
+        column = get_model_field(model, self.name)
         if column.is_relation or not isinstance(column, Field):
             raise ProjectionError(f"{self.name} is a relation: say One, Many or Count")
         require_no_arguments(sdl)
         if column.null and not sdl.is_nullable:
             raise ProjectionError(f"{self.name} can be NULL, and the SDL says non-null")
-        self.value: Combinable = as_json(F(self.name), column, sdl)
+        self.value: Combinable = cast_column_to_sdl(F(self.name), column, sdl)
 
-    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:  # noqa: ARG002
+    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
         return self.value
 
 
@@ -115,40 +122,40 @@ class Computed(ProjectedField):
         self.sdl = sdl
         try:
             rows = model._base_manager.annotate(_0=self.value(ANONYMOUS))
-        except FieldError as trouble:
-            raise ProjectionError(str(trouble)) from None
+        except FieldError as error:
+            raise ProjectionError(str(error)) from None
         self.column = rows.query.annotations["_0"].output_field
-        as_json(F("_0"), self.column, sdl)
+        cast_column_to_sdl(F("_0"), self.column, sdl)
 
-    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:  # noqa: ARG002
-        return as_json(self.value(compilation.actor), self.column, self.sdl)
+    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
+        return cast_column_to_sdl(self.value(compilation.actor), self.column, self.sdl)
 
 
-class Itself(ProjectedField):
+class SameRow(ProjectedField):
     """The row itself, as another SDL type of the same model."""
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         require_no_arguments(sdl)
-        self.target = target_of(sdl, model, is_list=False)
+        self.target = require_target(sdl, model, is_list=False)
         self.rows = model._base_manager.filter(pk=OuterRef("pk"))
 
-    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
+    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)
 
 
-class One(ProjectedField):
+class ToOne(ProjectedField):
     """A to-one relation: a foreign key of the model, or a one-to-one that points here."""
 
     def __init__(self, relation: str) -> None:
         self.relation = relation
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        relation = field_of(model, self.relation)
+        relation = get_model_field(model, self.relation)
         if not isinstance(relation, ForeignKey | OneToOneRel):
             raise ProjectionError(f"{self.relation} is no foreign key and no one-to-one")
         require_no_arguments(sdl)
-        self.target = target_of(sdl, relation.related_model, is_list=False)
+        self.target = require_target(sdl, relation.related_model, is_list=False)
         if relation.null and not sdl.is_nullable:
             raise ProjectionError(f"{self.relation} can be NULL, and the SDL says non-null")
         key = relation if isinstance(relation, ForeignKey) else relation.field
@@ -156,12 +163,12 @@ class One(ProjectedField):
         same = {there: OuterRef(here)} if key is relation else {here: OuterRef(there)}
         self.rows = self.target.model._base_manager.filter(**same)
 
-    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
+    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)
 
 
-class Many(ProjectedField):
+class ToMany(ProjectedField):
     """A to-many relation: the foreign keys that point here, seen from the other side.
 
     `rows(queryset, actor, **arguments)` narrows and orders the related rows; its keyword-only parameters are the SDL's
@@ -176,11 +183,11 @@ class Many(ProjectedField):
         self.names = [parameter.name for parameter in kinds if parameter.kind is parameter.KEYWORD_ONLY]
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        self.related = related_rows(model, self.relation)
-        self.target = target_of(sdl, self.related.model, is_list=True)
+        self.related = build_related_rows(model, self.relation)
+        self.target = require_target(sdl, self.related.model, is_list=True)
         if set(sdl.arguments) != {*self.names, "limit"}:
             raise ProjectionError(
-                f"the SDL's arguments are {listed(sdl.arguments)}; the projection's {listed([*self.names, 'limit'])}"
+                f"the SDL's arguments are {join_names(sdl.arguments)}; the projection's {join_names([*self.names, 'limit'])}"
             )
         self.default_limit = sdl.arguments["limit"]
         if not isinstance(self.default_limit, int):
@@ -188,7 +195,7 @@ class Many(ProjectedField):
         if not self.rows(self.related, ANONYMOUS, **dict.fromkeys(self.names)).query.order_by:
             raise ProjectionError("the rows have no order")
 
-    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
+    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
         given, read = compilation.arguments_of(selected)
 
         def argument(name: str) -> Any:
@@ -196,15 +203,15 @@ class Many(ProjectedField):
             return value if is_fixed(value) else Parameter(lambda inputs: read(inputs)[name])
 
         related = self.rows(self.related, compilation.actor, **{name: argument(name) for name in self.names})
-        rows, keys = self.target.select(in_full_order(related), selected.selection, compilation)
+        rows, keys = self.target.select(with_total_order(related), selected.selection, compilation)
         limit = Parameter(lambda inputs: self.page_size(selected, read(inputs).get("limit")))
         return JsonArray(rows, keys, limit)
 
-    def page_size(self, selected: Selected, limit: int | None) -> int:
+    def page_size(self, selected: SelectedField, limit: int | None) -> int:
         try:
             return require_page_size(limit, default=self.default_limit)
         except Malformed as trouble:
-            raise FieldFailed(selected, trouble) from None
+            raise SelectedFieldError(selected, trouble) from None
 
 
 class Count(ProjectedField):
@@ -217,9 +224,9 @@ class Count(ProjectedField):
         require_no_arguments(sdl)
         if sdl.type_name != "Int" or sdl.is_list:
             raise ProjectionError(f"a count is an Int, and the SDL says {sdl.type_name}")
-        self.value = CountOfRows(related_rows(model, self.relation).values("pk"), output_field=BigIntegerField())
+        self.value = CountOfRows(build_related_rows(model, self.relation).values("pk"), output_field=BigIntegerField())
 
-    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:  # noqa: ARG002
+    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
         return self.value
 
 
@@ -245,33 +252,33 @@ class Projection:
                 raise ProjectionError(f"{self.name}.{name}: {trouble}.") from None
 
     def select(
-        self, rows: QuerySet[Any], selection: Iterable[Selected], compilation: Compilation
+        self, rows: QuerySet[Any], selection: Iterable[SelectedField], compilation: Compilation
     ) -> tuple[QuerySet[Any, Any], list[str]]:
         """Return a query for the selected fields of some rows, a column each, and the columns' keys."""
         fields = self.expressions(selection, compilation)
         columns = {f"_{place}": expression for place, (_, expression) in enumerate(fields)}
         return rows.values(**columns or {"_0": TextLiteral("")}), [key for key, _ in fields]
 
-    def expressions(self, selection: Iterable[Selected], compilation: Compilation) -> list[tuple[str, Combinable]]:
+    def expressions(self, selection: Iterable[SelectedField], compilation: Compilation) -> list[tuple[str, Combinable]]:
         """Return the selected fields: their keys, and their values over the rows of the model."""
         return [(selected.key, self.expression(selected, compilation)) for selected in selection]
 
-    def expression(self, selected: Selected, compilation: Compilation) -> Combinable:
+    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
         if selected.name == "__typename":
             return TextLiteral(self.name)
         return self.fields[selected.name].expression(selected, compilation)
 
 
-def related_rows(model: type[Model], relation: str) -> QuerySet[Any]:
+def build_related_rows(model: type[Model], relation: str) -> QuerySet[Any]:
     """Return the rows of a to-many relation, of whichever row the query around them is about."""
-    pointing = field_of(model, relation)
+    pointing = get_model_field(model, relation)
     if not isinstance(pointing, ManyToOneRel):
         raise ProjectionError(f"{relation} is no to-many relation")
     key = pointing.field
     return pointing.related_model._default_manager.filter(**{key.attname: OuterRef(key.target_field.name)})
 
 
-def target_of(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:
+def require_target(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:
     if not isinstance(sdl.projection, Projection) or sdl.projection.model is not model or sdl.is_list != is_list:
         kind = "list" if sdl.is_list else "object"
         raise ProjectionError(

@@ -11,11 +11,11 @@ from django.db.models.base import ModelState
 from django.db.models.sql.datastructures import BaseTable
 from psycopg.pq.abc import PGresult
 
-from contentapi.projection.connections import may_be_anothers, require_own_cursors
-from contentapi.projection.expressions import json_object
+from contentapi.projection.connections import can_belong_to_other_parent, require_own_cursors
+from contentapi.projection.expressions import build_json_object_sql
 from contentapi.projection.fields import Compilation, Projection
-from contentapi.projection.selections import Inputs
-from contentapi.projection.statements import Reading, Statement, known_statement, numbered
+from contentapi.projection.selections import ExecutionInputs
+from contentapi.projection.statements import SelectionRequest, Statement, get_statement, to_numbered_placeholders
 
 M = TypeVar("M", bound=Model)
 AS_IT_IS = nullcontext()
@@ -23,17 +23,17 @@ MADE = "made"  # the inserted row, in a statement that selects from it
 
 
 @dataclass(slots=True)
-class Returning:
+class ReturningSelection:
     """What is to be selected of a row that is about to be written, and the JSON object of it once it is.
 
     A write that can do both in one statement takes it up; where it does not, the row is read back afterwards.
     """
 
-    reading: Reading
+    reading: SelectionRequest
     row: Model | None = None
     text: bytes = b""
 
-    def of(self, row: Model) -> bytes | None:
+    def get_json(self, row: Model) -> bytes | None:
         """Return the JSON object of a row; None where its write has not brought it."""
         return self.text if row is self.row else None
 
@@ -54,7 +54,7 @@ class PreparedInsert(Generic[M]):
         self.required: Any = model._meta.get_field(requiring) if requiring else None
         self.name = ("insert", model, requiring)
 
-    def create(self, returning: Returning | None = None, /, **values: Any) -> M:
+    def create(self, returning: ReturningSelection | None = None, /, **values: Any) -> M:
         """Insert a row; fields that are left out have their defaults.
 
         Raises the required model's `DoesNotExist`, what reading the selected arguments raises, and Django's database
@@ -68,20 +68,20 @@ class PreparedInsert(Generic[M]):
         if returning is None or not self.is_projected_by(returning.reading):
             return self.row_of(self.alone.execute(using, None, self.bound(given)), given, using)
         reading = returning.reading
-        statement = known_statement(self.name, reading, lambda: self.compiled(reading))
+        statement = get_statement(self.name, reading, lambda: self.compiled(reading))
         arguments = [read(reading.variables) for read in statement.arguments]
-        inputs = Inputs(reading.actor, None, None, 0, None, arguments)
+        inputs = ExecutionInputs(reading.actor, None, None, 0, None, arguments)
         if not statement.sql:
             statement.values(inputs)  # what is wrong with an argument is told before anything is written
             return self.row_of(self.alone.execute(using, None, self.bound(given)), given, using)
-        with transaction.atomic(using) if arguments and may_be_anothers(arguments) else AS_IT_IS:
+        with transaction.atomic(using) if arguments and can_belong_to_other_parent(arguments) else AS_IT_IS:
             result = statement.execute(using, inputs, self.bound(given))
             row, text = self.row_of(result, given, using), result.get_value(0, 1) or b""
             require_own_cursors(arguments, [text])
         returning.row, returning.text = row, text
         return row
 
-    def is_projected_by(self, reading: Reading) -> bool:
+    def is_projected_by(self, reading: SelectionRequest) -> bool:
         return isinstance(reading.projection, Projection) and reading.projection.model is self.model
 
     def row_of(self, result: PGresult, given: dict[str, Any], using: str) -> M:
@@ -102,9 +102,9 @@ class PreparedInsert(Generic[M]):
 
     @cached_property
     def alone(self) -> Statement:
-        return numbered(*self.insertion(f'"{self.key.column}"'), ())
+        return to_numbered_placeholders(*self.insertion(f'"{self.key.column}"'), ())
 
-    def compiled(self, reading: Reading) -> Statement:
+    def compiled(self, reading: SelectionRequest) -> Statement:
         """Return the statement that inserts a row and reads it; one without SQL where others of its table are read.
 
         All parts of a statement see the tables as they were before it, without the row that it inserts.
@@ -117,13 +117,13 @@ class PreparedInsert(Generic[M]):
         arguments = tuple(compilation.arguments)
         if f'FROM "{self.table}"' in selected or f'JOIN "{self.table}"' in selected:
             return Statement("", b"", tuple(parameters), arguments)
-        made, columns = json_object(keys)
+        made, columns = build_json_object_sql(keys)
         insertion, values = self.insertion("*")
         sql = (
             f'WITH "{MADE}" AS ({insertion}) SELECT (SELECT "{self.key.column}" FROM "{MADE}"), {made}'  # noqa: S608
             f" FROM ({selected}) AS r({columns})"
         )
-        return numbered(sql, (*values, *parameters), arguments)
+        return to_numbered_placeholders(sql, (*values, *parameters), arguments)
 
     def bound(self, given: dict[str, Any]) -> list[Any]:
         """Return the values for the places of an insertion, given those of the fields."""

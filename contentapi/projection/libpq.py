@@ -17,14 +17,14 @@ from psycopg.errors import error_from_result
 from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
-from contentapi.conf import current
+from contentapi.conf import conf
 from contentapi.core.errors import ResponseTooLarge
-from contentapi.db.postgresql.thread_connections import connection_of
+from contentapi.db.postgresql.thread_connections import get_connection
 
 MOST_PREPARED = 100  # statements of a connection; each holds memory on the server
 
 
-class Prepared:
+class PreparedStatements:
     """The statements that a connection has prepared, by their texts; what was used last is kept."""
 
     def __init__(self) -> None:
@@ -38,20 +38,20 @@ class Prepared:
             return name
         if len(self.names) >= MOST_PREPARED:
             _, oldest = self.names.popitem(last=False)
-            expect(connection.pgconn.close_prepared(oldest), ExecStatus.COMMAND_OK)
+            require_status(connection.pgconn.close_prepared(oldest), ExecStatus.COMMAND_OK)
         self.made += 1
         name = b"projection_%d" % self.made
-        expect(connection.pgconn.prepare(name, sql), ExecStatus.COMMAND_OK)
+        require_status(connection.pgconn.prepare(name, sql), ExecStatus.COMMAND_OK)
         self.names[sql] = name
         return name
 
 
-def executed(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
+def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
     """Execute a statement. Returns what the server sent. Raises Django's errors.
 
     `sql` has places numbered $1, $2…; `query`, which Django logs, is the same with %s.
     """
-    connection: Any = connection_of(using)
+    connection: Any = get_connection(using)
     if not connection.health_check_done:
         connection.close_if_health_check_failed()
     if connection.connection is None:
@@ -62,7 +62,7 @@ def executed(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, p
         return cast("PGresult", wrap(cursor).execute(query, parameters))
     connection.validate_no_broken_transaction()
     try:
-        return run(connection, sql, parameters, prepare=prepare)
+        return execute_unwrapped(connection, sql, parameters, prepare=prepare)
     except Error:
         with connection.wrap_database_errors:
             raise
@@ -81,7 +81,7 @@ def column(result: PGresult, number: int, room: int | None = None) -> list[bytes
         room -= len(text)
         if room < 0:
             result.clear()
-            raise ResponseTooLarge(current.environment.contentapi_max_response)
+            raise ResponseTooLarge(conf.environment.contentapi_max_response)
         texts.append(text)
     return texts
 
@@ -100,35 +100,35 @@ class LibpqCursor:
         return SimpleNamespace(query=self.sql)
 
     def execute(self, query: str, parameters: Sequence[Any]) -> PGresult:  # noqa: ARG002 - Django's call
-        return run(self.wrapper, self.sql, parameters, prepare=self.prepare)
+        return execute_unwrapped(self.wrapper, self.sql, parameters, prepare=self.prepare)
 
 
-def run(wrapper: Any, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
+def execute_unwrapped(wrapper: Any, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
     """Execute a statement on the connection of a Django wrapper. Raises psycopg's errors."""
     connection: Connection[Any] = wrapper.connection
     raw = connection.pgconn
     if not connection.autocommit and raw.transaction_status == TransactionStatus.IDLE:
         connection.execute("")  # psycopg begins the transaction
-    values = as_texts(parameters, connection)
+    values = encode_parameters(parameters, connection)
     if prepare:
         prepared = wrapper.prepared
         if prepared is None:
-            prepared = wrapper.prepared = Prepared()
+            prepared = wrapper.prepared = PreparedStatements()
         result = raw.exec_prepared(prepared.name_of(connection, sql), values)
     else:
         result = raw.exec_params(sql, values)
-    expect(result, ExecStatus.TUPLES_OK)
+    require_status(result, ExecStatus.TUPLES_OK)
     return result
 
 
-def expect(result: PGresult, status: ExecStatus) -> None:
+def require_status(result: PGresult, status: ExecStatus) -> None:
     if result.status != status:
         if result.error_field(DiagnosticField.SQLSTATE) is None:  # libpq's own words: the connection is lost
             raise OperationalError(result.get_error_message())
         raise error_from_result(result)
 
 
-def as_texts(values: Sequence[Any], connection: Connection[Any]) -> list[Any]:
+def encode_parameters(values: Sequence[Any], connection: Connection[Any]) -> list[Any]:
     """Return values in PostgreSQL's text form; one that stands there twice in a row, as times do, is written once."""
     texts: list[Any] = []
     before: Any = None
@@ -136,12 +136,12 @@ def as_texts(values: Sequence[Any], connection: Connection[Any]) -> list[Any]:
     for value in values:
         if value is not before:
             is_plain = type(value) is str and "\0" not in value
-            before, text = value, value.encode() if is_plain else as_text(value, connection)
+            before, text = value, value.encode() if is_plain else encode_parameter(value, connection)
         texts.append(text)
     return texts
 
 
-def as_text(value: Any, connection: Connection[Any]) -> bytes | None:
+def encode_parameter(value: Any, connection: Connection[Any]) -> bytes | None:
     """Return a value in PostgreSQL's text form. The server infers its type from its place: the same for every value."""
     if value is None:
         return None

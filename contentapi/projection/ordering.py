@@ -16,7 +16,7 @@ COMPARISONS = {  # by whether the places that are looked for are lower ones, and
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Ordering:
     """By a column and, between equals, by the key: both in one direction, so that an index carries it both ways."""
 
     column: str
@@ -29,16 +29,16 @@ class Order:
     def beyond(self, value: Any, pk: Any, *, backwards: bool = False, inclusive: bool = False) -> Q:
         """Return the condition on rows that stand after a place: before it, where `backwards`, and with it itself."""
         comparison = COMPARISONS[self.descending is not backwards, inclusive]
-        return Q(comparison(row(F(self.column), F("pk")), row(value, pk)))
+        return Q(comparison(row_value(F(self.column), F("pk")), row_value(value, pk)))
 
 
-def row(*values: Any) -> Func:
+def row_value(*values: Any) -> Func:
     """Return values that are compared as one: PostgreSQL holds such a comparison to an index as a whole."""
     said = [value if isinstance(value, Combinable) else Value(value) for value in values]
     return Func(*said, template="(%(expressions)s)", output_field=TextField())
 
 
-def in_full_order(rows: QuerySet[Any]) -> QuerySet[Any]:
+def with_total_order(rows: QuerySet[Any]) -> QuerySet[Any]:
     """Return the rows in an order that leaves nothing open: the key decides between equals."""
     default = rows.model._meta.ordering if rows.query.default_ordering and not rows.query.order_by else ()
     names = {str(term).lstrip("-") for term in (*rows.query.order_by, *default)}

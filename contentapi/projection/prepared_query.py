@@ -8,7 +8,7 @@ import msgspec
 from django.db.models import F, QuerySet
 
 from contentapi.projection.selections import Parameter
-from contentapi.projection.statements import Statement, statement_of
+from contentapi.projection.statements import Statement, build_json_statement
 
 T = TypeVar("T", bound=msgspec.Struct)
 Given = Callable[[str], Any]
@@ -40,4 +40,4 @@ class PreparedQuery(Generic[T]):
         names = self.row.__struct_fields__
         columns = {f"_{place}": F(self.columns.get(name, name)) for place, name in enumerate(names)}
         sql, parameters = rows.values(**columns)[:1].query.get_compiler(rows.db).as_sql()
-        return statement_of(sql, tuple(parameters), names), rows.db
+        return build_json_statement(sql, tuple(parameters), names), rows.db

@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 from django.db.models import Model, QuerySet
 
 from contentapi.core.identity import Actor
-from contentapi.projection.selections import Parameter, is_fixed, stand_in, standing
+from contentapi.projection.selections import Parameter, actor_cache_key, is_fixed, parametrised_actor
 
 M = TypeVar("M", bound=Model)
 Select = Callable[..., QuerySet[Any]]
 
 
-def by_shape(model: type[M]) -> Callable[[Select], Callable[..., QuerySet[M]]]:
+def parametrised(model: type[M]) -> Callable[[Select], Callable[..., QuerySet[M]]]:
     """Let a function of an actor and keyword arguments return QuerySets that are known by their shape.
 
     When a statement is compiled, the function is given parameters in place of the actor's id and the arguments; None
@@ -32,7 +32,7 @@ def by_shape(model: type[M]) -> Callable[[Select], Callable[..., QuerySet[M]]]:
     def decorate(select: Select) -> Callable[..., QuerySet[M]]:
         @wraps(select)
         def shaped(actor: Actor, **arguments: Any) -> QuerySet[M]:
-            return ShapedQuerySet(model, select, actor, arguments)
+            return ParametrisedRows(model, select, actor, arguments)
 
         return shaped
 
@@ -40,18 +40,18 @@ def by_shape(model: type[M]) -> Callable[[Select], Callable[..., QuerySet[M]]]:
 
 
 @cache
-def by_key(model: type[Model]) -> Callable[..., QuerySet[Model]]:
-    return by_shape(model)(lambda _, pk: model._base_manager.filter(pk=pk))
+def by_primary_key(model: type[Model]) -> Callable[..., QuerySet[Model]]:
+    return parametrised(model)(lambda _, pk: model._base_manager.filter(pk=pk))
 
 
-def row_of(instance: Model, actor: Actor) -> QuerySet[Model]:
+def select_instance(instance: Model, actor: Actor) -> QuerySet[Model]:
     """Return the row of an instance, to be read back by who has just written it. Raises `TypeError` if it has none."""
     if instance.pk is None:
         raise TypeError(f"This {type(instance).__name__} is not in the database.")
-    return by_key(type(instance))(actor, pk=instance.pk)
+    return by_primary_key(type(instance))(actor, pk=instance.pk)
 
 
-class ShapedQuerySet(QuerySet[Any]):
+class ParametrisedRows(QuerySet[Any]):
     """A QuerySet that is built when somebody other than a projection uses it."""
 
     def __init__(
@@ -76,29 +76,31 @@ class ShapedQuerySet(QuerySet[Any]):
         return self.built()._chain()  # type: ignore[attr-defined,no-any-return]
 
     def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice) and self.window == slice(None) and is_plain(place):
-            return ShapedQuerySet(self.model, self.select, self.actor, self.arguments, place)
+        if isinstance(place, slice) and self.window == slice(None) and is_simple_slice(place):
+            return ParametrisedRows(self.model, self.select, self.actor, self.arguments, place)
         return super().__getitem__(place)
 
     def __deepcopy__(self, _: dict[int, Any]) -> QuerySet[Any]:  # type: ignore[override]  # Django's own again
         return self.built()
 
     @property
-    def shape(self) -> Hashable:
+    def cache_key(self) -> Hashable:
         given = tuple((name, value if is_fixed(value) else ...) for name, value in self.arguments.items())
-        return self.select, standing(self.actor), given, not self.window.start, self.window.stop is None
+        return self.select, actor_cache_key(self.actor), given, not self.window.start, self.window.stop is None
 
     def template(self) -> QuerySet[Any]:
         """Return the rows with parameters for all values but the slice's. They are read from `Inputs.rows`."""
-        actor = stand_in(self.actor, lambda inputs: inputs.rows.actor)
-        arguments = {name: value if is_fixed(value) else argument(name) for name, value in self.arguments.items()}
+        actor = parametrised_actor(self.actor, lambda inputs: inputs.rows.actor)
+        arguments = {
+            name: value if is_fixed(value) else argument_parameter(name) for name, value in self.arguments.items()
+        }
         return self.select(actor, **arguments)
 
 
-def is_plain(window: slice) -> bool:
+def is_simple_slice(window: slice) -> bool:
     low, high = window.start or 0, window.stop
     return window.step is None and low >= 0 and (high is None or high >= low)
 
 
-def argument(name: str) -> Parameter:
+def argument_parameter(name: str) -> Parameter:
     return Parameter(lambda inputs: inputs.rows.arguments[name])

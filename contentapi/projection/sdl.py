@@ -53,7 +53,7 @@ class SdlField:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
-def field_of(model: type[Model], name: str) -> Any:
+def get_model_field(model: type[Model], name: str) -> Any:
     """Return a field of a model, relations too. Raises `ProjectionError`."""
     try:
         return model._meta.get_field(name)
@@ -63,10 +63,10 @@ def field_of(model: type[Model], name: str) -> Any:
 
 def require_no_arguments(sdl: SdlField) -> None:
     if sdl.arguments:
-        raise ProjectionError(f"the projection takes no arguments, and the SDL has {listed(sdl.arguments)}")
+        raise ProjectionError(f"the projection takes no arguments, and the SDL has {join_names(sdl.arguments)}")
 
 
-def as_json(value: Combinable, column: Field[Any, Any], sdl: SdlField) -> Combinable:
+def cast_column_to_sdl(value: Combinable, column: Field[Any, Any], sdl: SdlField) -> Combinable:
     """Return an expression that PostgreSQL prints as the SDL's type. Raises `ProjectionError`."""
     element = column.base_field if isinstance(column, ArrayField) else column
     if sdl.is_list != isinstance(column, ArrayField):
@@ -76,7 +76,7 @@ def as_json(value: Combinable, column: Field[Any, Any], sdl: SdlField) -> Combin
     if sdl.values is not None:
         choices = {str(value) for value, _ in element.flatchoices}
         if choices != sdl.values:
-            raise ProjectionError(f"{sdl.type_name} has {listed(sdl.values)}; the column has {listed(choices)}")
+            raise ProjectionError(f"{sdl.type_name} has {join_names(sdl.values)}; the column has {join_names(choices)}")
         return value
     wanted = COLUMNS.get(sdl.type_name, ())
     if not isinstance(element, wanted) or (sdl.type_name == "Int" and isinstance(element, BigIntegerField)):
@@ -86,5 +86,5 @@ def as_json(value: Combinable, column: Field[Any, Any], sdl: SdlField) -> Combin
     return value
 
 
-def listed(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     return ", ".join(sorted(names)) or "none"

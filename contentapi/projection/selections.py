@@ -11,14 +11,14 @@ from django.db.models.sql.compiler import SQLCompiler
 
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Window
+from contentapi.core.pagination import ConnectionWindow
 
 Arguments = Mapping[str, Any]
 ReadArguments = Callable[[Any], Arguments]
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class SelectedField:
     """One field of a selection, under its response key. The order of a selection is that of the answer.
 
     `read_arguments` returns the field's arguments, coerced and with their defaults, given the variables of a request.
@@ -28,20 +28,20 @@ class Selected:
     key: str
     name: str
     read_arguments: ReadArguments | None = None
-    selection: tuple["Selected", ...] = ()
+    selection: tuple["SelectedField", ...] = ()
     origin: Any = None
 
 
-class FieldFailed(Exception):
+class SelectedFieldError(Exception):
     """What a selected field was given cannot be used; the cause says why."""
 
-    def __init__(self, selected: Selected, cause: ApiError) -> None:
+    def __init__(self, selected: SelectedField, cause: ApiError) -> None:
         super().__init__(str(cause))
         self.selected = selected
         self.cause = cause
 
 
-class Inputs(NamedTuple):
+class ExecutionInputs(NamedTuple):
     """What the parameters of one execution are read from: the asker, the rows with their limit and offset or, of a
     connection, their window, and what each selected field that has arguments makes of them.
     """
@@ -50,7 +50,7 @@ class Inputs(NamedTuple):
     rows: Any  # the QuerySet
     limit: int | None
     offset: int
-    window: Window | None
+    window: ConnectionWindow | None
     arguments: list[Any]
 
 
@@ -70,7 +70,7 @@ def is_fixed(value: object) -> bool:
     return value is None or isinstance(value, Enum)
 
 
-def stand_in(actor: Actor, asker: Callable[[Inputs], Actor] = attrgetter("actor")) -> Actor:
+def parametrised_actor(actor: Actor, asker: Callable[[ExecutionInputs], Actor] = attrgetter("actor")) -> Actor:
     """Return an actor with a parameter for its id: what the rules make of it serves everybody of the same standing."""
     return replace(
         actor,
@@ -78,6 +78,6 @@ def stand_in(actor: Actor, asker: Callable[[Inputs], Actor] = attrgetter("actor"
     )
 
 
-def standing(actor: Actor) -> tuple[Any, ...]:
+def actor_cache_key(actor: Actor) -> tuple[Any, ...]:
     """Return what of an actor decides the structure of a statement."""
     return actor.role, frozenset(actor.scopes), actor.credential, actor.user_id is None

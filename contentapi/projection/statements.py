@@ -14,13 +14,13 @@ from psycopg.pq.abc import PGresult
 
 from contentapi.core.caching import BoundedCache
 from contentapi.core.identity import Actor
-from contentapi.projection.connections import Connected, ConnectionType, Making, require_own_cursors
-from contentapi.projection.expressions import json_object
+from contentapi.projection.connections import ConnectionCompiler, ConnectionQuery, ConnectionType, require_own_cursors
+from contentapi.projection.expressions import build_json_object_sql
 from contentapi.projection.fields import Compilation, Projection
-from contentapi.projection.libpq import column, executed
-from contentapi.projection.ordering import in_full_order
-from contentapi.projection.querysets import ShapedQuerySet
-from contentapi.projection.selections import Inputs, Parameter, Selected, standing
+from contentapi.projection.libpq import column, execute
+from contentapi.projection.ordering import with_total_order
+from contentapi.projection.querysets import ParametrisedRows
+from contentapi.projection.selections import ExecutionInputs, Parameter, SelectedField, actor_cache_key
 
 LONGEST_PREPARED = 16 * 1024  # bytes; what is prepared holds memory on the server, by its size
 PLACE_OR_PERCENT = re.compile("%s|%%")
@@ -47,7 +47,7 @@ class Statement:
         Returns what the server sent.
         """
         values = first if len(first) == len(self.parameters) else [*first, *self.values(inputs, len(first))]
-        result = executed(using, self.sql, self.numbered, values, prepare=self.is_worth_preparing)
+        result = execute(using, self.sql, self.numbered, values, prepare=self.is_worth_preparing)
         self.has_run = True
         return result
 
@@ -65,7 +65,7 @@ STATEMENTS: BoundedCache[Statement] = BoundedCache(
 )
 
 
-class Reading(NamedTuple):
+class SelectionRequest(NamedTuple):
     """What is selected of rows, by whom, and how.
 
     `key` stands for the selection and for all of the variables that decides its structure; `select` makes the selection
@@ -76,37 +76,37 @@ class Reading(NamedTuple):
     projection: Projection | ConnectionType
     key: Hashable
     size: int
-    select: Callable[[], tuple[Selected, ...]]
+    select: Callable[[], tuple[SelectedField, ...]]
     actor: Actor
     variables: Any
     room: int | None = None
 
 
-def project(rows: QuerySet[Any] | Connected, reading: Reading) -> list[bytes]:
+def read_json(rows: QuerySet[Any] | ConnectionQuery, reading: SelectionRequest) -> list[bytes]:
     """Return what is selected of each row, or of one connection, as the bytes of a JSON object each, by one statement.
 
     Raises what reading the arguments raises, `ResponseTooLarge`, and Django's database errors. Values are bound by the
     server, which infers their types from their places: where nothing else says it, as in a comparison of two values, a
     QuerySet has to `Cast` them.
     """
-    shape = shape_of(rows)
+    shape = get_cache_key(rows)
     try:
-        statement = known_statement(None if shape is None else (shape,), reading, lambda: compiled(rows, reading))
+        statement = get_statement(None if shape is None else (shape,), reading, lambda: compile_request(rows, reading))
     except EmptyResultSet:
         return []
     arguments = [read(reading.variables) for read in statement.arguments]
-    whole, window = (rows.rows, rows.window) if isinstance(rows, Connected) else (rows, None)
-    inputs = Inputs(reading.actor, whole, *window_of(whole), window, arguments)
+    whole, window = (rows.rows, rows.window) if isinstance(rows, ConnectionQuery) else (rows, None)
+    inputs = ExecutionInputs(reading.actor, whole, *get_limit_and_offset(whole), window, arguments)
     texts = statement.run(whole.db, inputs, reading.room)
     require_own_cursors(arguments, texts)
     return texts
 
 
-def known_statement(of: Hashable | None, reading: Reading, make: Callable[[], Statement]) -> Statement:
+def get_statement(of: Hashable | None, reading: SelectionRequest, make: Callable[[], Statement]) -> Statement:
     """Return the statement for a reading of something, made unless it is known; None stands for what has no name."""
     if of is None:
         return make()
-    key = (reading.key, of, standing(reading.actor))
+    key = (reading.key, of, actor_cache_key(reading.actor))
     statement = STATEMENTS.get(key)
     if statement is None:
         statement = make()
@@ -115,24 +115,24 @@ def known_statement(of: Hashable | None, reading: Reading, make: Callable[[], St
     return statement
 
 
-def compiled(rows: QuerySet[Any] | Connected, reading: Reading) -> Statement:
+def compile_request(rows: QuerySet[Any] | ConnectionQuery, reading: SelectionRequest) -> Statement:
     compilation = Compilation(reading.actor, reading.variables)
-    if isinstance(rows, Connected):
+    if isinstance(rows, ConnectionQuery):
         return compile_connection(rows, cast("ConnectionType", reading.projection), reading.select(), compilation)
     return compile_statement(rows, cast("Projection", reading.projection), reading.select(), compilation)
 
 
-def shape_of(rows: QuerySet[Any] | Connected) -> Hashable:
+def get_cache_key(rows: QuerySet[Any] | ConnectionQuery) -> Hashable:
     """Return the shape of rows; None where they have none."""
-    if isinstance(rows, Connected):
-        shape = shape_of(rows.rows)
+    if isinstance(rows, ConnectionQuery):
+        shape = get_cache_key(rows.rows)
         return None if shape is None else (shape, rows.structure)
-    return rows.shape if isinstance(rows, ShapedQuerySet) else None
+    return rows.cache_key if isinstance(rows, ParametrisedRows) else None
 
 
-def window_of(rows: QuerySet[Any]) -> tuple[int | None, int]:
+def get_limit_and_offset(rows: QuerySet[Any]) -> tuple[int | None, int]:
     """Return the limit and the offset that rows are sliced by."""
-    if isinstance(rows, ShapedQuerySet):
+    if isinstance(rows, ParametrisedRows):
         low, high = rows.window.start or 0, rows.window.stop
     else:
         low, high = rows.query.low_mark, rows.query.high_mark
@@ -140,21 +140,21 @@ def window_of(rows: QuerySet[Any]) -> tuple[int | None, int]:
 
 
 def compile_statement(
-    rows: QuerySet[Any], projection: Projection, selection: tuple[Selected, ...], compilation: Compilation
+    rows: QuerySet[Any], projection: Projection, selection: tuple[SelectedField, ...], compilation: Compilation
 ) -> Statement:
-    whole = in_full_order(one_row_each(rows.template() if isinstance(rows, ShapedQuerySet) else rows)).all()
+    whole = with_total_order(without_distinct(rows.template() if isinstance(rows, ParametrisedRows) else rows)).all()
     whole.query.clear_limits()
     query, keys = projection.select(whole, selection, compilation)
     sql, parameters = query.query.get_compiler(rows.db).as_sql()
-    limit, offset = window_of(rows)
+    limit, offset = get_limit_and_offset(rows)
     if limit is not None:
         sql, parameters = f"{sql} LIMIT %s", (*parameters, Parameter(attrgetter("limit")))
     if offset:
         sql, parameters = f"{sql} OFFSET %s", (*parameters, Parameter(attrgetter("offset")))
-    return statement_of(sql, tuple(parameters), keys, tuple(compilation.arguments))
+    return build_json_statement(sql, tuple(parameters), keys, tuple(compilation.arguments))
 
 
-def one_row_each(rows: QuerySet[Any]) -> QuerySet[Any]:
+def without_distinct(rows: QuerySet[Any]) -> QuerySet[Any]:
     """Return the rows without a DISTINCT, which would be one of the selected fields and not of the rows."""
     if not rows.query.distinct:
         return rows
@@ -164,29 +164,31 @@ def one_row_each(rows: QuerySet[Any]) -> QuerySet[Any]:
 
 
 def compile_connection(
-    connected: Connected, kind: ConnectionType, selection: tuple[Selected, ...], compilation: Compilation
+    connected: ConnectionQuery, kind: ConnectionType, selection: tuple[SelectedField, ...], compilation: Compilation
 ) -> Statement:
     rows = connected.rows
-    whole = replace(connected, rows=rows.template() if isinstance(rows, ShapedQuerySet) else rows)
-    made = Making(whole, kind, compilation, attrgetter("window")).connection(selection)
+    whole = replace(connected, rows=rows.template() if isinstance(rows, ParametrisedRows) else rows)
+    made = ConnectionCompiler(whole, kind, compilation, attrgetter("window")).connection(selection)
     nothing = rows.model._base_manager.none().query  # what an expression stands in; this one reads no row of it
     sql, parameters = nothing.get_compiler(rows.db).compile(made.resolve_expression(nothing))
-    return numbered(f"SELECT {sql}", tuple(parameters), tuple(compilation.arguments))
+    return to_numbered_placeholders(f"SELECT {sql}", tuple(parameters), tuple(compilation.arguments))
 
 
-def statement_of(
+def build_json_statement(
     query: str,
     parameters: tuple[Any, ...],
     keys: Sequence[str],
     arguments: tuple[Callable[[Any], Any], ...] = (),
 ) -> Statement:
     """Return the statement that makes an object of each row of a query, its columns under these keys."""
-    made, columns = json_object(keys)
+    made, columns = build_json_object_sql(keys)
     sql = f"SELECT {made} FROM ({query}) AS r({columns})"  # noqa: S608 - every value is a parameter
-    return numbered(sql, parameters, arguments)
+    return to_numbered_placeholders(sql, parameters, arguments)
 
 
-def numbered(sql: str, parameters: tuple[Any, ...], arguments: tuple[Callable[[Any], Any], ...]) -> Statement:
+def to_numbered_placeholders(
+    sql: str, parameters: tuple[Any, ...], arguments: tuple[Callable[[Any], Any], ...]
+) -> Statement:
     number = count(1)
     text = PLACE_OR_PERCENT.sub(lambda found: f"${next(number)}" if found[0] == "%s" else "%", sql)
     return Statement(sql, text.encode(), parameters, arguments)

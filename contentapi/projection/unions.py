@@ -61,7 +61,7 @@ class UnionTable(BaseTable):
         texts: list[str] = []
         parameters: tuple[Any, ...] = ()
         for branch in self.branches:
-            query = branch.order_by(*column_order(compiler)).query
+            query = branch.order_by(*get_column_order(compiler)).query
             sql, values = query.get_compiler(connection=connection).as_sql()
             texts.append(f"({sql})")
             parameters += values
@@ -91,7 +91,7 @@ def reads_union(compiler: SQLCompiler) -> bool:
     return isinstance(query.alias_map.get(query.base_table), UnionTable)
 
 
-def column_order(compiler: SQLCompiler) -> list[str]:
+def get_column_order(compiler: SQLCompiler) -> list[str]:
     """Return the order of the statement where it consists of columns of the table; otherwise none."""
     query = compiler.query
     columns = {"pk", *(field.name for field in query.get_meta().concrete_fields)}

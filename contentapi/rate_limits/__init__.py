@@ -4,7 +4,7 @@
 `middleware` charges the requests of Django's own views.
 """
 
-from contentapi.rate_limits.account import Account, Reservation, charge, reset
+from contentapi.rate_limits.account import Account, Reservation, charge, reset_counters
 from contentapi.rate_limits.limits import (
     ANONYMOUS,
     AUTHENTICATED,
@@ -28,5 +28,5 @@ __all__ = [
     "Limit",
     "Reservation",
     "charge",
-    "reset",
+    "reset_counters",
 ]

@@ -16,19 +16,19 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from contentapi.conf import current
+from contentapi.conf import conf
 from contentapi.core.errors import RateLimited
 from contentapi.core.identity import Actor
 from contentapi.http.client_address import client_address
-from contentapi.rate_limits.counters import Counter, InThisProcess, Shared
+from contentapi.rate_limits.counters import Counter, InProcessCounter, RedisCounter
 from contentapi.rate_limits.limits import (
     ANONYMOUS,
     AUTHENTICATED,
     WRITES,
     Charge,
     Limit,
-    Standing,
-    terms_of,
+    LimitStatus,
+    parse_spec,
 )
 
 UNMETERED = "contentapi.unmetered"  # in a WSGI environ, where no client can put it: the server asks itself
@@ -43,35 +43,35 @@ class Account:
         self.key = client_address(environ)
         self.is_metered = UNMETERED not in environ
         self.paid = 0
-        self.standings: Sequence[Standing] = ()
+        self.standings: Sequence[LimitStatus] = ()
 
     @property
     def headers(self) -> Mapping[str, str]:
-        return headers_of(self.standings) if self.standings else {}
+        return rate_limit_headers(self.standings) if self.standings else {}
 
-    def belongs_to(self, actor: Actor) -> None:
+    def set_actor(self, actor: Actor) -> None:
         """Let the credential of somebody known pay, in place of the address."""
         if not actor.is_anonymous:
             self.limit, self.key = AUTHENTICATED, actor.credential_id or f"user:{actor.user_id}"
 
-    def charge_for_asking(self) -> None:
+    def charge_request(self) -> None:
         """Take the 1 that each request takes, unless that has been taken. Raises `RateLimited`."""
         self.charge(1)
 
-    def charge_with_asking(self, total: int, *, writes: int) -> None:
+    def charge_operation(self, total: int, *, writes: int) -> None:
         """Take what asking takes and all else of `total` in one step; the former also where this is refused."""
         try:
             self.charge(total, writes=writes)
         except RateLimited:
             if self.paid:
                 raise
-            self.charge_for_asking()
+            self.charge_request()
             self.charge(total, writes=writes)
 
-    def refusal(self) -> Exception | None:
+    def charge_failed_request(self) -> Exception | None:
         """Take for a request that has failed what each takes; return why that cannot be."""
         try:
-            self.charge_for_asking()
+            self.charge_request()
         except Exception as refusal:  # noqa: BLE001 - a failed request has no other edge above it
             return refusal
         return None
@@ -87,19 +87,19 @@ class Account:
         write_charges = [Charge.to(writes, WRITES)] if is_write else []
         if write_charges and self.standings and total <= self.paid:
             try:
-                self.standings = [self.standings[0], *take(self.key, write_charges)]
+                self.standings = [self.standings[0], *consume(self.key, write_charges)]
             except RateLimited:
                 pass  # below it is told when there is room for both
             else:
                 return
         charges = [Charge.to(total, self.limit, self.paid), *write_charges]
-        self.standings = take(self.key, charges)
+        self.standings = consume(self.key, charges)
         self.paid = charges[0].total
 
 
 def charge(*limits: Limit, key: str, amount: int = 1) -> Mapping[str, str]:
     """Take an amount from each limit, or from none. Returns the headers for the answer; raises `RateLimited`."""
-    return headers_of(take(key, [Charge.to(amount, limit) for limit in limits]))
+    return rate_limit_headers(consume(key, [Charge.to(amount, limit) for limit in limits]))
 
 
 class Reservation:
@@ -107,15 +107,15 @@ class Reservation:
 
     def __init__(self, keys: Mapping[Limit, str]) -> None:
         self.charges = [Charge.to(1, limit)._replace(key=key) for limit, key in keys.items()]
-        take("", self.charges)
+        consume("", self.charges)
 
     def refund(self) -> None:
-        counter().refund("", self.charges)
+        get_counter().refund("", self.charges)
 
 
-def take(key: str, charges: Sequence[Charge]) -> Sequence[Standing]:
+def consume(key: str, charges: Sequence[Charge]) -> Sequence[LimitStatus]:
     """Take all charges, or none of them. Raises `RateLimited`."""
-    taken, standings = counter().take(key, charges)
+    taken, standings = get_counter().take(key, charges)
     if taken:
         return standings
     worst = max(standings, key=lambda standing: standing.wait)
@@ -123,30 +123,30 @@ def take(key: str, charges: Sequence[Charge]) -> Sequence[Standing]:
     raise RateLimited(
         f'The limit "{worst.limit.name}" of {worst.limit.text} ({worst.limit.variable}) is used up. '
         f"Try again in {wait} second{'s' if wait > 1 else ''}.",
-        headers={**headers_of([worst] if charges[0].key else standings), "Retry-After": str(wait)},
+        headers={**rate_limit_headers([worst] if charges[0].key else standings), "Retry-After": str(wait)},
     )
 
 
-def counter() -> Counter:
-    url = current.environment.redis_url
-    return COUNTERS.get(url) or COUNTERS.setdefault(url, Shared(url) if url else InThisProcess())
+def get_counter() -> Counter:
+    url = conf.environment.redis_url
+    return COUNTERS.get(url) or COUNTERS.setdefault(url, RedisCounter(url) if url else InProcessCounter())
 
 
-def reset() -> None:
+def reset_counters() -> None:
     """Forget what was counted in this process."""
     COUNTERS.clear()
 
 
-def headers_of(standings: Sequence[Standing]) -> dict[str, str]:
+def rate_limit_headers(standings: Sequence[LimitStatus]) -> dict[str, str]:
     shares = [f'"{limit.name}";r={remaining};t={returns_in}' for limit, remaining, returns_in, _ in standings]
     return {
         "RateLimit": ", ".join(shares),
-        "RateLimit-Policy": policies(standings[0].limit.name, standings[0].limit.text, WRITES.text),
+        "RateLimit-Policy": build_policy_header(standings[0].limit.name, standings[0].limit.text, WRITES.text),
     }
 
 
 @lru_cache(64)
-def policies(name: str, text: str, writes: str) -> str:
+def build_policy_header(name: str, text: str, writes: str) -> str:
     """Return the policies that hold for whoever meets a limit: who may write is told so already when reading."""
-    own = terms_of(name, text).policy
-    return f"{own}, {terms_of(WRITES.name, writes).policy}" if name == AUTHENTICATED.name else own
+    own = parse_spec(name, text).policy
+    return f"{own}, {parse_spec(WRITES.name, writes).policy}" if name == AUTHENTICATED.name else own

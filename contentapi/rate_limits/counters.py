@@ -14,15 +14,15 @@ from typing import Any, Protocol
 from limits.storage import RedisStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from contentapi.rate_limits.limits import Charge, Standing
-from contentapi.rate_limits.memory import InProcess
+from contentapi.rate_limits.limits import Charge, LimitStatus
+from contentapi.rate_limits.memory import InProcessStorage
 
 LOG = logging.getLogger("contentapi.rates")
 
 PATIENCE = 0.2  # seconds for an answer of Redis
 PAUSE = 5.0  # seconds in which a Redis that failed is left alone
 
-Outcome = tuple[bool, list[Standing]]
+Outcome = tuple[bool, list[LimitStatus]]
 
 
 class Counter(Protocol):
@@ -59,11 +59,11 @@ class MovingWindows:
         """Return the storage's key of what is counted together."""
         return charge.terms.item.key_for(charge.limit.name, charge.key or key)
 
-    def standing(self, key: str, charge: Charge) -> Standing:
+    def standing(self, key: str, charge: Charge) -> LimitStatus:
         returns_at, remaining = self.limiter.get_window_stats(charge.terms.item, charge.limit.name, charge.key or key)
-        return Standing(charge.limit, max(0, remaining), max(1, ceil(returns_at - self.clock())))
+        return LimitStatus(charge.limit, max(0, remaining), max(1, ceil(returns_at - self.clock())))
 
-    def refusal(self, key: str, charge: Charge) -> Standing:
+    def refusal(self, key: str, charge: Charge) -> LimitStatus:
         """Say in how many seconds the whole request would have room: what it has paid before still counts then."""
         window = charge.terms.window
         in_the_way = charge.terms.amount - charge.total + 1
@@ -75,13 +75,13 @@ class MovingWindows:
         return standing._replace(returns_in=wait, wait=wait)
 
 
-class InThisProcess(MovingWindows):
+class InProcessCounter(MovingWindows):
     """Counts in this process, where all charges of a request are one step."""
 
-    storage: InProcess
+    storage: InProcessStorage
 
     def __init__(self) -> None:
-        super().__init__(InProcess(), time.monotonic)
+        super().__init__(InProcessStorage(), time.monotonic)
 
     def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
         spendings = []
@@ -92,7 +92,7 @@ class InThisProcess(MovingWindows):
         if left is None:
             return False, [self.refusal(key, charge) for charge in charges]
         return True, [
-            Standing(charge.limit, remaining, ceil(seconds) or 1)
+            LimitStatus(charge.limit, remaining, ceil(seconds) or 1)
             for charge, (remaining, seconds) in zip(charges, left, strict=True)
         ]
 
@@ -103,13 +103,13 @@ class InThisProcess(MovingWindows):
     def place(self, key: str, charge: Charge) -> str:
         return f"{charge.terms.policy}/{charge.key or key}"
 
-    def standing(self, key: str, charge: Charge) -> Standing:
+    def standing(self, key: str, charge: Charge) -> LimitStatus:
         amount, window = charge.terms.amount, charge.terms.window
         oldest, count = self.storage.get_moving_window(self.place(key, charge), amount, window)
-        return Standing(charge.limit, amount - count, max(1, ceil(oldest + window - self.clock())))
+        return LimitStatus(charge.limit, amount - count, max(1, ceil(oldest + window - self.clock())))
 
 
-class Shared:
+class RedisCounter:
     """Counts in Redis. While that is gone, in this process: requests go on."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -120,7 +120,7 @@ class Shared:
         self.failures = (RedisError, OSError)
         options: Any = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE, "retry": Retry(NoBackoff(), 0)}
         self.redis = MovingWindows(RedisStorage(url, key_prefix="contentapi", **options), time.time)
-        self.meanwhile = InThisProcess()
+        self.meanwhile = InProcessCounter()
         self.clock = clock
         self.lock = Lock()
         self.gone = False
@@ -132,10 +132,10 @@ class Shared:
             try:
                 outcome = self.redis.take(key, charges)
             except self.failures as trouble:
-                self.has_failed(trouble)
+                self.record_failure(trouble)
             else:
                 if self.gone:
-                    self.is_back()
+                    self.record_recovery()
                 return outcome
         with self.lock:
             self.counted_meanwhile += 1
@@ -151,7 +151,7 @@ class Shared:
             for charge in charges:
                 storage.storage.lpop(storage.prefixed_key(self.redis.place(key, charge)), charge.amount)
         except self.failures as error:
-            self.has_failed(error)
+            self.record_failure(error)
 
     def may_try(self) -> bool:
         """Say whether to ask Redis. After a pause one request tries it, and the others need not wait for it."""
@@ -164,7 +164,7 @@ class Shared:
             self.try_again_at = now + PAUSE
             return True
 
-    def has_failed(self, trouble: Exception) -> None:
+    def record_failure(self, trouble: Exception) -> None:
         with self.lock:
             now = self.clock()
             self.gone, self.try_again_at = True, now + PAUSE
@@ -178,7 +178,7 @@ class Shared:
                     PAUSE,
                 )
 
-    def is_back(self) -> None:
+    def record_recovery(self) -> None:
         with self.lock:
             counted, self.counted_meanwhile, self.gone = self.counted_meanwhile, 0, False
         LOG.warning("Redis is back. %s requests were counted in process meanwhile.", counted)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from limits import RateLimitItem, parse
 
-from contentapi.conf import current
+from contentapi.conf import conf
 
 NAMES = ("anonymous", "authenticated", "writes", "tokens", "login", "login_address", "login_account")
 VARIABLES = {name: f"contentapi_rate_{name}" for name in NAMES}
@@ -19,19 +19,19 @@ class Limit(NamedTuple):
     @property
     def text(self) -> str:
         """The value as it was set, like `300/minute`."""
-        value: str = getattr(current.environment, VARIABLES[self.name])
+        value: str = getattr(conf.environment, VARIABLES[self.name])
         return value
 
     @property
-    def terms(self) -> "Terms":
-        return terms_of(self.name, self.text)
+    def terms(self) -> "LimitSpec":
+        return parse_spec(self.name, self.text)
 
     @property
     def variable(self) -> str:
         return VARIABLES[self.name].upper()
 
 
-class Terms(NamedTuple):
+class LimitSpec(NamedTuple):
     """What a limit's text says: how much in how many seconds, as the library has it and as an item of the header
     `RateLimit-Policy` does.
     """
@@ -43,10 +43,10 @@ class Terms(NamedTuple):
 
 
 @lru_cache(64)
-def terms_of(name: str, text: str) -> Terms:
+def parse_spec(name: str, text: str) -> LimitSpec:
     item = parse(text)
     amount, window = item.amount, item.get_expiry()
-    return Terms(item, amount, window, f'"{name}";q={amount};w={window}')
+    return LimitSpec(item, amount, window, f'"{name}";q={amount};w={window}')
 
 
 ANONYMOUS = Limit("anonymous")
@@ -62,7 +62,7 @@ class Charge(NamedTuple):
     """What a request takes from a limit now, and what it takes in all, with what it has taken before."""
 
     limit: Limit
-    terms: Terms
+    terms: LimitSpec
     amount: int
     total: int
     key: str | None = None  # whose it is, where not all charges of a request are one's
@@ -70,17 +70,17 @@ class Charge(NamedTuple):
     @classmethod
     def to(cls, total: int, limit: Limit, paid: int = 0) -> "Charge":
         """Charge up to a total. What is more than the whole limit is cut: else it could never succeed."""
-        return charge_of(limit, limit.text, total, paid)
+        return build_charge(limit, limit.text, total, paid)
 
 
 @lru_cache(1024)
-def charge_of(limit: Limit, _text: str, total: int, paid: int) -> Charge:
+def build_charge(limit: Limit, _text: str, total: int, paid: int) -> Charge:
     terms = limit.terms
     total = min(total, terms.amount)
     return Charge(limit, terms, max(0, total - paid), total)
 
 
-class Standing(NamedTuple):
+class LimitStatus(NamedTuple):
     """How a key stands with a limit: what it has left, and in how many seconds some of the rest comes back."""
 
     limit: Limit

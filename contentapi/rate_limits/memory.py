@@ -15,7 +15,7 @@ MOST_KEYS = 50_000
 TICKS = 1024
 
 
-class Window:
+class KeyWindow:
     """What one key has taken: when, and how much. Times are seconds of the storage's clock.
 
     What comes within a 1,024th of the window is kept as one entry, at its latest time: so a window holds no more
@@ -76,7 +76,7 @@ class Window:
 Spending = tuple[str, int, int, int]  # a key, a limit, in how many seconds it may be taken, and how much is taken now
 
 
-class InProcess(Storage, MovingWindowSupport):
+class InProcessStorage(Storage, MovingWindowSupport):
     """The windows that were asked for last, up to a number of keys. Any thread may use it.
 
     A client that asks again and again stays, also while it is refused: ever new addresses push out idle ones first.
@@ -89,7 +89,7 @@ class InProcess(Storage, MovingWindowSupport):
         super().__init__()
         self.clock = clock
         self.most_keys = most_keys
-        self._windows: OrderedDict[str, Window] = OrderedDict()
+        self._windows: OrderedDict[str, KeyWindow] = OrderedDict()
         self._lock = Lock()
 
     @property
@@ -125,11 +125,11 @@ class InProcess(Storage, MovingWindowSupport):
             if window is not None:
                 window.refund(amount)
 
-    def _window(self, key: str, expiry: int, now: float) -> Window:
+    def _window(self, key: str, expiry: int, now: float) -> KeyWindow:
         window = self._windows.get(key)
         if window is None:
             self._make_room(now)
-            window = self._windows[key] = Window()
+            window = self._windows[key] = KeyWindow()
         else:
             self._windows.move_to_end(key)
         if window.expires < now + expiry:  # not before then may it make room for another

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from django.http import HttpRequest, HttpResponse
 
 from contentapi.core.errors import RateLimited
-from contentapi.http.error_response import accept_of, error_response
+from contentapi.http.error_response import django_error_response, get_accept
 from contentapi.rate_limits.account import Account
 
 # Pages and files of the admin: logging in there has limits of its own.
@@ -47,7 +47,7 @@ class RateLimitMiddleware:
         try:
             account.charge(1)
         except RateLimited as refused:
-            return error_response(refused, accept_of(request))
+            return django_error_response(refused, get_accept(request))
         return None
 
     def with_headers(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:

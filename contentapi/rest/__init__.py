@@ -11,7 +11,7 @@ is said here once: who asks and what it costs them, methods, media types, versio
 conditions, idempotency keys (`idempotency`), failures. Cookies are no credential.
 """
 
-from contentapi.rest.request_bodies import Body, Nothing
-from contentapi.rest.resource import Asked, Resource
+from contentapi.rest.request_bodies import Body, EmptyBody
+from contentapi.rest.resource import Resource, ResourceRequest
 
-__all__ = ["Asked", "Body", "Nothing", "Resource"]
+__all__ = ["Body", "EmptyBody", "Resource", "ResourceRequest"]

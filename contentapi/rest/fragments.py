@@ -21,15 +21,15 @@ from graphql import (
     validate,
 )
 
-from contentapi.graphql.bindings import projection_of
-from contentapi.graphql.execution.arguments import argument_reader
-from contentapi.projection import ProjectionError, Selected
+from contentapi.graphql.bindings import get_projection
+from contentapi.graphql.execution.arguments import compile_argument_reader
+from contentapi.projection import ProjectionError, SelectedField
 from contentapi.rest.representations import Representation
 
 RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, ExecutableDefinitionsRule)]
 
 
-class Fragments(SchemaBindable):
+class RepresentationFragments(SchemaBindable):
     """The representations of a schema. Raises `ProjectionError`, naming the file, where one does not fit."""
 
     def __init__(self, directory: Path, representations: Sequence[Representation]) -> None:
@@ -39,12 +39,12 @@ class Fragments(SchemaBindable):
     def bind_to_schema(self, schema: GraphQLSchema) -> None:
         unwritten = dict(self.representations)
         for path in sorted(self.directory.glob("*.graphql")):
-            fragment = fragment_of(schema, path)
+            fragment = load_fragment(schema, path)
             representation = unwritten.pop(fragment.name.value, None)
             kind = schema.type_map[fragment.type_condition.name.value]
-            if representation is None or projection_of(kind) is not representation.projection:
+            if representation is None or get_projection(kind) is not representation.projection:
                 raise ProjectionError(f"{path}: {fragment.name.value} on {kind} is not represented anywhere.")
-            selection = tuple(selected(cast("GraphQLObjectType", kind), fragment.selection_set, path))
+            selection = tuple(collect_selection(cast("GraphQLObjectType", kind), fragment.selection_set, path))
             try:
                 representation.bind(selection, len(path.read_bytes()))
             except TypeError as trouble:
@@ -53,7 +53,7 @@ class Fragments(SchemaBindable):
             raise ProjectionError(f"{self.directory} has no fragment {', '.join(unwritten)}.")
 
 
-def fragment_of(schema: GraphQLSchema, path: Path) -> FragmentDefinitionNode:
+def load_fragment(schema: GraphQLSchema, path: Path) -> FragmentDefinitionNode:
     """Return the one fragment of a file. Raises `ProjectionError`."""
     try:
         document = parse(Source(path.read_text(), str(path)))
@@ -67,7 +67,7 @@ def fragment_of(schema: GraphQLSchema, path: Path) -> FragmentDefinitionNode:
     return document.definitions[0]
 
 
-def selected(kind: GraphQLObjectType, selections: SelectionSetNode, path: Path) -> Iterator[Selected]:
+def collect_selection(kind: GraphQLObjectType, selections: SelectionSetNode, path: Path) -> Iterator[SelectedField]:
     """Yield the fields that are written. Nothing but fields: what is served is what the file shows."""
     keys: set[str] = set()
     for node in selections.selections:
@@ -79,9 +79,9 @@ def selected(kind: GraphQLObjectType, selections: SelectionSetNode, path: Path) 
         keys.add(key)
         field: Any = kind.fields[node.name.value]
         below = cast("GraphQLObjectType", get_named_type(field.type))
-        yield Selected(
+        yield SelectedField(
             key,
             node.name.value,
-            argument_reader(field, node) if field.args else None,
-            tuple(selected(below, node.selection_set, path)) if node.selection_set else (),
+            compile_argument_reader(field, node) if field.args else None,
+            tuple(collect_selection(below, node.selection_set, path)) if node.selection_set else (),
         )

@@ -17,16 +17,16 @@ from django.utils import timezone
 
 from contentapi.core.errors import ApiError, Conflict, Internal, Invalid, Malformed
 from contentapi.core.identity import Actor
-from contentapi.http.error_response import failure
+from contentapi.http.error_response import error_response
 from contentapi.http.response import Answer
-from contentapi.models import KeptAnswer
+from contentapi.models import IdempotencyRecord
 
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
-LIFE = timedelta(hours=24)
-CLEARED = 10  # outlived answers that each new one takes away
+RETENTION = timedelta(hours=24)
+PURGE_BATCH = 10  # outlived answers that each new one takes away
 
 
-def once(actor: Actor, environ: Mapping[str, Any], content: bytes, act: Callable[[], Answer]) -> Answer:
+def replay_or_execute(actor: Actor, environ: Mapping[str, Any], content: bytes, act: Callable[[], Answer]) -> Answer:
     """Act, and keep the answer; or answer as the first time. Raises what `act` raises, and of its own:
 
     `Malformed` for a key that is none, `Invalid` where it was sent with another request, `Conflict` while that runs.
@@ -37,27 +37,27 @@ def once(actor: Actor, environ: Mapping[str, Any], content: bytes, act: Callable
         raise Malformed("Idempotency-Key must be 1 to 255 visible ASCII characters.")
     if actor.is_anonymous:
         return act()
-    key, request = digest_of_key(actor, key), digest_of_request(environ, content)
+    key, request = hash_key(actor, key), hash_request(environ, content)
     with transaction.atomic():
         if not take_lock(key):
             message = "The first request with this Idempotency-Key is still running. Try again shortly."
             raise Conflict(message, headers={"Retry-After": "1"})
         now = timezone.now()
-        kept = KeptAnswer.objects.filter(key=key, created_at__gt=now - LIFE).first()
+        kept = IdempotencyRecord.objects.filter(key=key, created_at__gt=now - RETENTION).first()
         if kept is not None:
-            return again(kept, request)
-        answer = final_answer(act, environ.get("HTTP_ACCEPT", ""))
-        keep(answer, key, request, now)
+            return replay(kept, request)
+        answer = execute(act, environ.get("HTTP_ACCEPT", ""))
+        store(answer, key, request, now)
         return answer
 
 
-def digest_of_key(actor: Actor, key: str) -> str:
+def hash_key(actor: Actor, key: str) -> str:
     """Return what a key is known by: it counts for one credential, a token's being its user and its scopes."""
     owner = actor.credential_id or f"user:{actor.user_id}"
     return sha256(msgspec.json.encode([owner, sorted(actor.scopes), key])).hexdigest()
 
 
-def digest_of_request(environ: Mapping[str, Any], content: bytes) -> str:
+def hash_request(environ: Mapping[str, Any], content: bytes) -> str:
     target = [environ["REQUEST_METHOD"], environ["PATH_INFO"], environ.get("QUERY_STRING", "")]
     return sha256(msgspec.json.encode(target) + content).hexdigest()
 
@@ -70,14 +70,14 @@ def take_lock(key: str) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def again(kept: KeptAnswer, request: str) -> Answer:
+def replay(kept: IdempotencyRecord, request: str) -> Answer:
     if kept.request != request:
         message = "This key was sent with another request. Send a new key with each new request."
         raise Invalid({"Idempotency-Key": [message]})
-    return Answer(kept.status, bytes(kept.body), kept.headers).saying(Idempotent_Replayed="true")
+    return Answer(kept.status, bytes(kept.body), kept.headers).with_headers(Idempotent_Replayed="true")
 
 
-def final_answer(act: Callable[[], Answer], accept: str) -> Answer:
+def execute(act: Callable[[], Answer], accept: str) -> Answer:
     """Return the answer of an act, also a refusal, which leaves no effect behind. Raises what is not to be kept."""
     try:
         with transaction.atomic():
@@ -85,11 +85,11 @@ def final_answer(act: Callable[[], Answer], accept: str) -> Answer:
     except ApiError as error:
         if error.status >= Internal.status:
             raise
-        return failure(error, accept)
+        return error_response(error, accept)
 
 
-def keep(answer: Answer, key: str, request: str, now: datetime) -> None:
-    kept = KeptAnswer(
+def store(answer: Answer, key: str, request: str, now: datetime) -> None:
+    kept = IdempotencyRecord(
         key=key,
         request=request,
         status=answer.status,
@@ -99,7 +99,7 @@ def keep(answer: Answer, key: str, request: str, now: datetime) -> None:
     )
     fields = ["request", "status", "headers", "body", "created_at"]
     # In place of an outlived one, where there is one.
-    KeptAnswer.objects.bulk_create([kept], update_conflicts=True, unique_fields=["key"], update_fields=fields)
-    outlived = KeptAnswer.objects.filter(created_at__lte=now - LIFE).order_by("created_at")
-    locked = outlived.select_for_update(skip_locked=True).values("key")[:CLEARED]
-    KeptAnswer.objects.filter(key__in=locked).delete()
+    IdempotencyRecord.objects.bulk_create([kept], update_conflicts=True, unique_fields=["key"], update_fields=fields)
+    outlived = IdempotencyRecord.objects.filter(created_at__lte=now - RETENTION).order_by("created_at")
+    locked = outlived.select_for_update(skip_locked=True).values("key")[:PURGE_BATCH]
+    IdempotencyRecord.objects.filter(key__in=locked).delete()

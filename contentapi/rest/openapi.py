@@ -8,7 +8,7 @@ import yaml
 from django.conf import settings
 from django.template.loader import render_to_string
 
-from contentapi.http.documents import published
+from contentapi.http.documents import document_view
 
 # What Swagger UI needs: its files, the document and the resources to try, all of this host; its icons are `data:`.
 POLICY = (
@@ -25,14 +25,14 @@ def document() -> dict[str, Any]:
 
 
 @cache
-def document_in_json() -> bytes:
+def render_document() -> bytes:
     return json.dumps(document(), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 @cache
-def page() -> bytes:
+def render_docs() -> bytes:
     return render_to_string("contentapi/docs.html").encode()
 
 
-openapi = published("application/json", document_in_json)
-docs = published("text/html; charset=utf-8", page, {"Content-Security-Policy": POLICY})
+openapi = document_view("application/json", render_document)
+docs = document_view("text/html; charset=utf-8", render_docs, {"Content-Security-Policy": POLICY})

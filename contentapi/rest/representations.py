@@ -8,14 +8,14 @@ from typing import Any
 
 from django.db.models import Model, QuerySet
 
-from contentapi.conf import current
-from contentapi.core.entity_tags import UNCHANGING, Rendered, tagged
+from contentapi.conf import conf
+from contentapi.core.entity_tags import UNCHANGING, Rendered, with_etag
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Page, paged
-from contentapi.projection import Projection, Reading, Selected, project, row_of
+from contentapi.core.pagination import Page, render_page
+from contentapi.projection import Projection, SelectedField, SelectionRequest, read_json, select_instance
 
-VERSION = Selected("version", "version")
+VERSION = SelectedField("version", "version")
 
 
 class Representation:
@@ -29,10 +29,10 @@ class Representation:
         self.name = f"{projection.name}Resource"
         self.optional = optional
         self.versioned = versioned
-        self.selection: tuple[Selected, ...] = ()
+        self.selection: tuple[SelectedField, ...] = ()
         self.size = 0
 
-    def bind(self, selection: tuple[Selected, ...], size: int) -> None:
+    def bind(self, selection: tuple[SelectedField, ...], size: int) -> None:
         """Take what the fragment selects; `size` is how many bytes it is written with. Raises `TypeError`."""
         if self.optional and selection[-1].key != self.optional:
             raise TypeError(f"{self.name} does not end with {self.optional}, which is left out where it is null.")
@@ -46,9 +46,11 @@ class Representation:
         texts = self.texts(rows, actor, room=room)
         return [self.without_null(text) for text in texts] if self.optional else texts
 
-    def texts(self, rows: QuerySet[Any], actor: Actor, *more: Selected, room: int | None = None) -> list[bytes]:
+    def texts(self, rows: QuerySet[Any], actor: Actor, *more: SelectedField, room: int | None = None) -> list[bytes]:
         key = (self.name, len(more))
-        return project(rows, Reading(self.projection, key, self.size, lambda: self.selection + more, actor, {}, room))
+        return read_json(
+            rows, SelectionRequest(self.projection, key, self.size, lambda: self.selection + more, actor, {}, room)
+        )
 
     def without_null(self, text: bytes) -> bytes:
         end = f',"{self.optional}":null}}'.encode()  # a text could only end so inside of quotes
@@ -59,19 +61,19 @@ class Representation:
         texts = self.texts(rows, actor, VERSION) if self.versioned else self.each(rows, actor)
         if not texts:
             raise NotFound(f"There is no {self.projection.name.lower()} with this id.")
-        return without_version(texts[0]) if self.versioned else tagged(texts[0], UNCHANGING)
+        return split_version(texts[0]) if self.versioned else with_etag(texts[0], UNCHANGING)
 
     def of(self, instance: Model, actor: Actor) -> Rendered:
         """Return the JSON object of what has just been written, with its tag."""
-        return self.one(row_of(instance, actor), actor)
+        return self.one(select_instance(instance, actor), actor)
 
     def page(self, rows: QuerySet[Any], page: Page, actor: Actor, *, within: QuerySet[Any] | None = None) -> Rendered:
         """Return a page of rows, as `contentapi.core.pagination.paged` does, of a limited size."""
-        room = current.environment.contentapi_max_response
-        return paged(rows, page, lambda window: self.each(window, actor, room), within=within)
+        room = conf.environment.contentapi_max_response
+        return render_page(rows, page, lambda window: self.each(window, actor, room), within=within)
 
 
-def without_version(text: bytes) -> Rendered:
+def split_version(text: bytes) -> Rendered:
     """Take the version, which stands last, out of a JSON object and into its tag."""
     rest, _, version = text.rpartition(b',"version":"')
-    return tagged(rest + b"}", int(version.removesuffix(b'"}')))
+    return with_etag(rest + b"}", int(version.removesuffix(b'"}')))

@@ -18,36 +18,36 @@ class Body(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=T
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, datetime):
-                setattr(self, name, in_utc(value))
+                setattr(self, name, convert_to_utc(value))
 
-    def given(self) -> dict[str, Any]:
+    def provided(self) -> dict[str, Any]:
         """Return the fields that were sent, by their names in Python."""
         values = {name: getattr(self, name) for name in self.__struct_fields__}
         return {name: value for name, value in values.items() if value is not UNSET}
 
 
-def in_utc(moment: datetime) -> datetime:
+def convert_to_utc(moment: datetime) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError:
         raise ValueError("a time is in the years 1 to 9999 in UTC") from None
 
 
-class Nothing(Body):
+class EmptyBody(Body):
     """A body with nothing in it: `{}`, or none at all."""
 
 
 B = TypeVar("B", bound=Body)
 
 
-def decode(content: bytes, kind: type[B]) -> B:
+def decode_body(content: bytes, kind: type[B]) -> B:
     """Decode a JSON object. Raises `Malformed`, naming the place."""
     decoded: B
-    decoded, whole = body.decode(content, decoder(kind))
+    decoded, whole = body.decode_json(content, get_decoder(kind))
     require_storable(whole)
     return decoded
 
 
 @cache
-def decoder(kind: type[B]) -> msgspec.json.Decoder[B]:
+def get_decoder(kind: type[B]) -> msgspec.json.Decoder[B]:
     return msgspec.json.Decoder(kind)

@@ -9,20 +9,20 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.auth.authentication import HEADERS, admitted
-from contentapi.core.entity_tags import Expected
-from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType, from_exception
+from contentapi.core.entity_tags import ExpectedVersion
+from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType, to_api_error
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Page, asked_page
-from contentapi.http.api_version import VERSION, media_type_for, require_known_version, split_path
+from contentapi.core.pagination import Page, parse_page_params
+from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_path
 from contentapi.http.body import JSON, is_json, read_bytes
-from contentapi.http.conditional import conditional, expected_version, require_fitting_conditions
-from contentapi.http.error_response import failure
+from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
+from contentapi.http.error_response import error_response
 from contentapi.http.request_id import Response
 from contentapi.http.response import Answer
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
-from contentapi.rest.idempotency import once
-from contentapi.rest.request_bodies import Body, decode
+from contentapi.rest.idempotency import replay_or_execute
+from contentapi.rest.request_bodies import Body, decode_body
 
 MERGE_PATCH = "application/merge-patch+json"
 METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS")  # in the order of Allow
@@ -34,7 +34,7 @@ BODILESS = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 B = TypeVar("B", bound=Body)
 
 
-class Asked:
+class ResourceRequest:
     """A request, as a method of a resource sees it. `prefix` is what its path begins with before the resource's."""
 
     def __init__(self, actor: Actor, environ: Mapping[str, Any]) -> None:
@@ -46,7 +46,7 @@ class Asked:
     def page(self, *filters: str) -> Page:
         """Return which page of the collection is asked for, by which of these filters. Raises `Malformed`."""
         query = self.environ.get("QUERY_STRING", "").encode("latin-1")
-        return asked_page(QueryDict(query).lists() if query else (), self.path, filters, self.prefix)
+        return parse_page_params(QueryDict(query).lists() if query else (), self.path, filters, self.prefix)
 
     @cached_property
     def content(self) -> bytes:
@@ -58,16 +58,16 @@ class Asked:
         patches = (MERGE_PATCH,) if self.method == "PATCH" else ()
         if not is_json(self.environ.get("CONTENT_TYPE", ""), (JSON, *patches)):
             raise UnsupportedMediaType(f"Send the body as {' or '.join((JSON, *patches))} in UTF-8.")
-        return decode(self.content, kind)
+        return decode_body(self.content, kind)
 
     def body_if_any(self, kind: type[B]) -> B:
         """Decode the body of an action, which may have none."""
         is_chunked = bool(self.environ.get("HTTP_TRANSFER_ENCODING"))
         return self.body(kind) if is_chunked or self.environ.get("CONTENT_LENGTH") not in (None, "", "0") else kind()
 
-    def expected_version(self, sent: str | None = None) -> Expected:
+    def expected_version(self, sent: str | None = None) -> ExpectedVersion:
         """Return which version the client expects, by If-Match and by what it sent of it. Raises `Malformed`."""
-        return expected_version(self.environ.get("HTTP_IF_MATCH"), sent)
+        return resolve_expected_version(self.environ.get("HTTP_IF_MATCH"), sent)
 
 
 class Resource:
@@ -86,7 +86,7 @@ class Resource:
         @handles_rate_limit
         @csrf_exempt
         def view(request: HttpRequest, **ids: str) -> HttpResponse:
-            status, headers, body = resource.respond(request.META, ids)
+            status, headers, body = resource.handle(request.META, ids)
             response = HttpResponse(body, status=status, headers=headers)
             if "Content-Type" not in headers:
                 del response["Content-Type"]
@@ -95,16 +95,16 @@ class Resource:
         vars(view)["resource"] = resource
         return view
 
-    def respond(self, environ: Mapping[str, Any], ids: Mapping[str, str]) -> Response:
+    def handle(self, environ: Mapping[str, Any], ids: Mapping[str, str]) -> Response:
         """Answer a request, also when something goes wrong."""
         account = Account(environ)
         is_public = False
         try:
-            asked = Asked(admitted(environ, account), environ)
+            asked = ResourceRequest(admitted(environ, account), environ)
             is_public = asked.actor.is_anonymous and asked.method in SAFE
             answer = self.answer(asked, account, ids)
         except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
-            answer = failure(from_exception(exception), environ.get("HTTP_ACCEPT", ""))
+            answer = error_response(to_api_error(exception), environ.get("HTTP_ACCEPT", ""))
         headers = {
             **account.headers,
             **answer.headers,
@@ -112,25 +112,27 @@ class Resource:
             "Vary": VARY,
             "X-API-Version": VERSION,
         }
-        return reply(answer, headers, environ["REQUEST_METHOD"])
+        return build_rest_reply(answer, headers, environ["REQUEST_METHOD"])
 
-    def answer(self, asked: Asked, account: Account, ids: Mapping[str, str]) -> Answer:
+    def answer(self, asked: ResourceRequest, account: Account, ids: Mapping[str, str]) -> Answer:
         """Do what is asked. A write of somebody known is charged as one, before anything is done."""
         if asked.method not in self.methods:
             raise MethodNotAllowed(asked.method, self.methods)
         if asked.method == "OPTIONS":
             return Answer(HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(self.methods)})
         require_known_version(asked.environ)
-        media_type = media_type_for(asked.environ, asked.prefix)
+        media_type = negotiate_rest_media_type(asked.environ, asked.prefix)
         if asked.method in READS:
-            return conditional(self.act(asked, ids, media_type), asked.environ)
-        require_fitting_conditions(asked.environ, creates=asked.method == "POST" and "GET" in self.methods)
+            return apply_conditions(self.act(asked, ids, media_type), asked.environ)
+        reject_misplaced_preconditions(asked.environ, creates=asked.method == "POST" and "GET" in self.methods)
         account.charge(1, writes=1)
         if asked.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in asked.environ:
-            return once(asked.actor, asked.environ, asked.content, partial(self.act, asked, ids, media_type))
+            return replay_or_execute(
+                asked.actor, asked.environ, asked.content, partial(self.act, asked, ids, media_type)
+            )
         return self.act(asked, ids, media_type)
 
-    def act(self, asked: Asked, ids: Mapping[str, str], media_type: str) -> Answer:
+    def act(self, asked: ResourceRequest, ids: Mapping[str, str], media_type: str) -> Answer:
         method = "get" if asked.method in READS else asked.method.lower()
         act: Callable[..., Answer] = getattr(self, method)
         status, body, headers = act(asked, **ids)
@@ -140,7 +142,7 @@ class Resource:
         return Answer(status, body, own)
 
 
-def reply(answer: Answer, headers: dict[str, str], method: str) -> Response:
+def build_rest_reply(answer: Answer, headers: dict[str, str], method: str) -> Response:
     """Return an answer as it is sent: one to HEAD, and 304, has the length of the body that it does not have."""
     if answer.status == HTTPStatus.NO_CONTENT:
         return Response(answer.status, headers, b"")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from contentapi.conf import current
+from contentapi.conf import conf
 from contentapi.core.errors import Unavailable
 from contentapi.db.postgresql.slots import ConnectionSlots, uninstall
 
@@ -31,11 +31,11 @@ class CompleteRequests:
         self.slots = ConnectionSlots(slots, patience=WAIT)
 
     def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
-        check_host(environ)
+        normalize_host(environ)
         if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
-            is_read = read_body(environ)
+            is_read = buffer_body(environ)
             if not is_read:
-                start_response = closing_connection(start_response)
+                start_response = with_connection_close(start_response)
         try:
             lease = self.slots.acquire()
         except Unavailable as error:
@@ -43,13 +43,13 @@ class CompleteRequests:
         try:
             response = self.application(environ, start_response)
             if type(response) is not list:
-                response = finish(response)
+                response = finish_response(response)
         finally:
             self.slots.release(lease)
         return response
 
 
-def finish(response: Iterable[bytes]) -> Iterable[bytes]:
+def finish_response(response: Iterable[bytes]) -> Iterable[bytes]:
     """Return a response of Django's that needs no connection any more.
 
     A complete one is closed at once, while its request still has the slot. A streamed one, which is a file, is sent at
@@ -64,7 +64,7 @@ def finish(response: Iterable[bytes]) -> Iterable[bytes]:
         getattr(response, "close", lambda: None)()
 
 
-def check_host(environ: dict[str, Any]) -> None:
+def normalize_host(environ: dict[str, Any]) -> None:
     """Leave no Host to an HTTP/1.1 request that has none, or one other than its absolute target's (RFC 9112, 3.2).
 
     Django responds to an empty Host with 400. Where a server adds a Host to an HTTP/1.0 request, it is removed.
@@ -81,12 +81,12 @@ def check_host(environ: dict[str, Any]) -> None:
         environ["HTTP_HOST"] = ""
 
 
-def read_body(environ: dict[str, Any]) -> bool:
+def buffer_body(environ: dict[str, Any]) -> bool:
     """Replace `wsgi.input` by the body's bytes. Return whether the whole body has been read from the connection.
 
     A body over the limit is read and discarded up to `DRAIN_LIMIT`; the application refuses it by its length.
     """
-    limit = current.environment.contentapi_max_body
+    limit = conf.environment.contentapi_max_body
     stream = environ["wsgi.input"]
     is_chunked = "HTTP_TRANSFER_ENCODING" in environ
     announced = environ.get("CONTENT_LENGTH", "")
@@ -95,18 +95,18 @@ def read_body(environ: dict[str, Any]) -> bool:
         if is_chunked:
             content = stream.read(limit + 1)
             environ["wsgi.input"] = BytesIO(content)
-            return len(content) <= limit or discard(stream, DRAIN_LIMIT * limit)
+            return len(content) <= limit or drain_stream(stream, DRAIN_LIMIT * limit)
         if length <= limit:
             environ["wsgi.input"] = BytesIO(stream.read(length) if length else b"")
             return True
         environ["wsgi.input"] = BytesIO()
-        return length <= DRAIN_LIMIT * limit and discard(stream, length)
+        return length <= DRAIN_LIMIT * limit and drain_stream(stream, length)
     except Exception as error:  # noqa: BLE001 - each server has exceptions of its own for a body that breaks off
         environ["wsgi.input"] = BrokenBody(error)
         return False
 
 
-def discard(stream: Any, limit: int) -> bool:
+def drain_stream(stream: Any, limit: int) -> bool:
     """Read up to `limit` bytes. Return whether the stream ended within them."""
     while limit > 0:
         part = stream.read(min(DRAIN_CHUNK, limit))
@@ -126,7 +126,7 @@ class BrokenBody:
         raise self.error
 
 
-def closing_connection(start_response: "StartResponse") -> "StartResponse":
+def with_connection_close(start_response: "StartResponse") -> "StartResponse":
     """Return a `start_response` that adds `Connection: close`, for a response to a body that was not read completely.
 
     granian sends the header. gunicorn ignores it; there, `gunicorn_conf.pre_request` closes the connection.

@@ -21,18 +21,18 @@ from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.urls import get_resolver
 from django.utils.http import parse_header_parameters
 
-from contentapi.conf import current
+from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
-from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, from_exception
-from contentapi.db.postgresql.thread_connections import look_after_connections
-from contentapi.graphql.endpoint import respond, respond_with_error
+from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, to_api_error
+from contentapi.db.postgresql.thread_connections import close_unusable_connections
+from contentapi.graphql.endpoint import handle, respond_with_error
 from contentapi.http.api_version import VERSION
-from contentapi.http.error_response import failure
+from contentapi.http.error_response import error_response
 from contentapi.http.failure_log import log_failure, record_error
 from contentapi.http.hosts import is_our_host
 from contentapi.http.request_id import Response, current_request_id, new_request_id
 from contentapi.rate_limits.account import UNMETERED, Account
-from contentapi.server.router import Routes
+from contentapi.server.router import Router
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse
@@ -65,9 +65,9 @@ class FastPath:
     def __init__(self, django: WSGIHandler) -> None:
         django.request_class = Utf8Request
         self.django = django
-        self.routes = Routes(get_resolver().url_patterns)
+        self.routes = Router(get_resolver().url_patterns)
         require_same_cors([PATH, *self.routes.samples])
-        self.headers = middleware_headers(django)
+        self.headers = learn_middleware_headers(django)
         self.headers_by_origin: BoundedCache[dict[str, str]] = BoundedCache(ORIGIN_CACHE, weigh=lambda _: 1)
 
     def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
@@ -78,7 +78,7 @@ class FastPath:
         request_id = new_request_id()
         token = current_request_id.set(request_id)
         try:
-            look_after_connections()
+            close_unusable_connections()
             status, headers, body = answer(environ)
             if status >= PARTIAL_SUCCESS:
                 log_failure(environ, status)
@@ -93,12 +93,12 @@ class FastPath:
         token = current_request_id.set(request_id)
         try:
             account = Account(environ)
-            refusal = account.refusal()
-            worst = error if refusal is None else from_exception(refusal)
+            refusal = account.charge_failed_request()
+            worst = error if refusal is None else to_api_error(refusal)
             if environ["PATH_INFO"] == PATH:
                 reply = respond_with_error(environ, worst)
             else:
-                answer = failure(worst, environ.get("HTTP_ACCEPT", ""))
+                answer = error_response(worst, environ.get("HTTP_ACCEPT", ""))
                 own = {**answer.headers, "Cache-Control": "no-store", "Content-Length": str(len(answer.body))}
                 reply = Response(answer.status, {**own, "X-API-Version": VERSION}, answer.body)
             record_error(worst)
@@ -120,7 +120,7 @@ class FastPath:
         headers = self.headers_by_origin.get(origin)
         if headers is None:
             try:
-                headers = middleware_headers(self.django, origin)
+                headers = learn_middleware_headers(self.django, origin)
             except RuntimeError:
                 return None
             self.headers_by_origin.put(origin, headers)
@@ -130,9 +130,9 @@ class FastPath:
         """Return what answers a request without Django; None for what Django has to see to."""
         path = environ["PATH_INFO"]
         if path == PATH:
-            return respond if environ["REQUEST_METHOD"] == "POST" else None
-        found = self.routes.find(path) if path.isascii() else None
-        return partial(found[0].respond, ids=found[1]) if found else None
+            return handle if environ["REQUEST_METHOD"] == "POST" else None
+        found = self.routes.match(path) if path.isascii() else None
+        return partial(found[0].handle, ids=found[1]) if found else None
 
 
 def require_same_cors(paths: Iterable[str]) -> None:
@@ -158,7 +158,7 @@ def is_eligible(environ: Mapping[str, Any]) -> bool:
     """
     return (
         ("HTTP_ORIGIN" not in environ or is_origin_eligible(environ))
-        and (not current.https or environ.get("HTTP_X_FORWARDED_PROTO") == "https")
+        and (not conf.https or environ.get("HTTP_X_FORWARDED_PROTO") == "https")
         and is_our_host(environ.get("HTTP_HOST", ""))
     )
 
@@ -172,7 +172,7 @@ def is_origin_eligible(environ: Mapping[str, Any]) -> bool:
     )
 
 
-def middleware_headers(django: WSGIHandler, origin: str | None = None) -> dict[str, str]:
+def learn_middleware_headers(django: WSGIHandler, origin: str | None = None) -> dict[str, str]:
     """Return the headers that Django's middleware adds to every response of the API, for an `Origin` if one is given.
 
     Raises `RuntimeError` where the endpoint does not respond with 200.

@@ -72,7 +72,7 @@ def main() -> None:
         workers_kill_timeout=10,  # twice a statement's time; after a Ctrl-C in its terminal a worker may not end
     )
     if os.environ.get("CONTENTAPI_GREETING") == "on":
-        server.on_startup(Thread(target=greet, args=(address.strip("[]"), int(port)), daemon=True).start)
+        server.on_startup(Thread(target=print_greeting, args=(address.strip("[]"), int(port)), daemon=True).start)
     server.serve()
 
 
@@ -80,11 +80,11 @@ def make_application() -> "WSGIApplication":
     """Return the application. granian calls this in each worker, before the worker listens."""
     from contentapi.wsgi import application
 
-    Thread(target=end_dead_connections, daemon=True).start()
+    Thread(target=set_keepalive_options, daemon=True).start()
     return application
 
 
-def end_dead_connections() -> None:
+def set_keepalive_options() -> None:
     """Let the kernel end the connections of clients that have vanished, and of those that never read their response.
 
     Without this, a client that loses its network while it sends a body keeps a thread for ever. Connections inherit
@@ -110,7 +110,7 @@ def wait_for_listening_sockets() -> list[int]:
     return []
 
 
-def greet(address: str, port: int) -> None:
+def print_greeting(address: str, port: int) -> None:
     """Tell the person who ran `make run`, as soon as a worker takes connections."""
     from contentapi import demo
 
@@ -120,7 +120,7 @@ def greet(address: str, port: int) -> None:
         except OSError:
             time.sleep(0.1)
         else:
-            print(demo.greeting(), flush=True)  # noqa: T201 - it is for a person
+            print(demo.build_greeting(), flush=True)  # noqa: T201 - it is for a person
             return
 
 

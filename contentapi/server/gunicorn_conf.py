@@ -47,7 +47,7 @@ def when_ready(_: Any) -> None:
     if os.environ.get("CONTENTAPI_GREETING") == "on":
         from contentapi import demo
 
-        print(demo.greeting(), flush=True)  # noqa: T201 - for the person who ran `make run`
+        print(demo.build_greeting(), flush=True)  # noqa: T201 - for the person who ran `make run`
 
 
 def pre_request(_: Any, request: Any) -> None:

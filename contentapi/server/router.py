@@ -9,10 +9,10 @@ from django.urls import URLPattern, URLResolver
 from contentapi.rest import Resource
 
 ID = re.compile(r"<str:(\w+)>")
-Found = tuple[Resource, dict[str, str]]
+Match = tuple[Resource, dict[str, str]]
 
 
-class Routes:
+class Router:
     """The resources among some URL patterns, in a tree of the segments of their paths.
 
     A fixed segment goes before an id, as it must in the patterns. What is written otherwise than `posts/<str:post_id>`
@@ -22,7 +22,7 @@ class Routes:
     def __init__(self, patterns: Iterable[URLPattern | URLResolver]) -> None:
         self.tree: dict[str, Any] = {}
         self.samples: list[str] = []  # a path of each resource
-        for path, resource in resources_in(patterns):
+        for path, resource in iterate_resources(patterns):
             self.samples.append(f"/{ID.sub('1', path)}")
             names = ID.findall(path)
             node = self.tree
@@ -30,7 +30,7 @@ class Routes:
                 node = node.setdefault(segment, {})
             node[""] = resource, names
 
-    def find(self, path: str) -> Found | None:
+    def match(self, path: str) -> Match | None:
         """Return the resource and the ids of a path; None for what is not found here."""
         node, ids = self.tree, []
         for segment in path[1:].split("/"):
@@ -45,11 +45,11 @@ class Routes:
         return (found[0], dict(zip(found[1], ids, strict=True))) if found else None
 
 
-def resources_in(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> Iterator[tuple[str, Resource]]:
+def iterate_resources(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> Iterator[tuple[str, Resource]]:
     for pattern in patterns:
         path = f"{prefix}{pattern.pattern}"
         if isinstance(pattern, URLResolver):
-            yield from resources_in(pattern.url_patterns, path)
+            yield from iterate_resources(pattern.url_patterns, path)
         elif isinstance(resource := getattr(pattern.callback, "resource", None), Resource) and "<" not in ID.sub(
             "", path
         ):

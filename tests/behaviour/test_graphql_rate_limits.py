@@ -12,9 +12,9 @@ from pytest_django import Settings
 
 from blog.models import Post as BlogPost
 from contentapi.core.identity import Role
-from contentapi.graphql.endpoint import respond
+from contentapi.graphql.endpoint import handle
 from contentapi.rate_limits import account as account_module
-from contentapi.rate_limits.account import reset
+from contentapi.rate_limits.account import reset_counters
 from tests.conftest import GraphQL, api_key_of
 from tests.factories import make_actor, make_author
 from tests.graphql_requests import Answer, Post, error_entry
@@ -253,7 +253,7 @@ def test_what_is_refused_for_its_cost_is_charged_for_asking(
     dear = {"query": "{ posts(limit: 50) { comments { id } } }"}
     if known:
         assert post(dear).status == 200
-    reset()
+    reset_counters()
     limited(settings, anonymous="8/minute")
     post({"query": "{ posts(limit: 30) { comments { id } } }"})  # 3030, which takes 4
 
@@ -269,9 +269,9 @@ def test_a_counter_that_fails_is_a_failure_of_ours(monkeypatch: pytest.MonkeyPat
         def take(self, *_: Any) -> Any:
             raise RuntimeError("no counter")
 
-    monkeypatch.setattr(account_module, "counter", Failing)
+    monkeypatch.setattr(account_module, "get_counter", Failing)
 
-    reply = respond(
+    reply = handle(
         {
             "REQUEST_METHOD": "POST",
             "CONTENT_TYPE": "application/json",

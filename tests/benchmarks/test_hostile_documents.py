@@ -4,7 +4,7 @@ import pytest
 from graphql import parse, validate
 
 from benchmarks.hostile.documents import EXPENSIVE, Kind, large_response, make_document
-from contentapi.graphql.limits import require_within_limits, sizes_of
+from contentapi.graphql.limits import measure_operations, require_within_limits
 from contentapi.schema import SCHEMA
 
 
@@ -13,7 +13,7 @@ def test_expensive_document_is_valid_and_within_the_structural_limits(kind: Kind
     document = parse(make_document([kind], 7), max_lexical_tokens=2000)
 
     assert validate(SCHEMA, document) == []
-    require_within_limits(sizes_of(document), None)
+    require_within_limits(measure_operations(document), None)
 
 
 @pytest.mark.parametrize("kind", EXPENSIVE)

@@ -53,14 +53,14 @@ BAD_FILES = [
 @pytest.mark.parametrize(("content", "message"), BAD_FILES)
 def test_a_bad_file_is_refused_in_words(content: bytes, message: str) -> None:
     with pytest.raises(BadFile) as refusal:
-        front_matter.parse(content, HERE)
+        front_matter.parse_post(content, HERE)
 
     assert str(refusal.value) == message
 
 
 def test_a_name_with_a_day_that_is_none_is_a_bad_file() -> None:
     with pytest.raises(BadFile, match=r"^2015-13-01 is no day$"):
-        front_matter.parse(toml('title = "Soup"'), PurePath("2015-13-01-soup.md"))
+        front_matter.parse_post(toml('title = "Soup"'), PurePath("2015-13-01-soup.md"))
 
 
 @pytest.mark.parametrize(
@@ -87,14 +87,14 @@ def test_a_name_with_a_day_that_is_none_is_a_bad_file() -> None:
 )
 def test_front_matter_that_its_own_reader_stumbles_over_is_a_bad_file(content: bytes) -> None:
     with pytest.raises(BadFile):
-        front_matter.parse(content, HERE)
+        front_matter.parse_post(content, HERE)
 
 
 def test_a_bad_file_of_aliases_of_aliases_is_refused_in_few_words() -> None:
     lines = ["a: &a0 [x, x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}, *a{n - 1}]" for n in range(1, 11))]
 
     with pytest.raises(BadFile) as refusal:
-        front_matter.parse(yaml("\n".join([*lines, "title: Soup", "date: *a10"])), HERE)
+        front_matter.parse_post(yaml("\n".join([*lines, "title: Soup", "date: *a10"])), HERE)
 
     assert len(str(refusal.value)) < 1000
 
@@ -112,6 +112,6 @@ SOUPS = st.lists(PIECES | st.text(max_size=6) | st.sampled_from(["\n", "[", "]",
 )
 def test_whatever_a_file_holds_nothing_but_bad_file_is_raised(content: bytes) -> None:
     with suppress(BadFile):
-        post = front_matter.parse(content, HERE)
+        post = front_matter.parse_post(content, HERE)
 
         assert post is None or post.title.strip()

@@ -5,7 +5,7 @@ from django.db import IntegrityError
 
 from blog import services
 from blog.models import Author, Comment, Post, PostSource, PostStatus
-from contentapi.core.errors import Conflict, NotFound, from_exception
+from contentapi.core.errors import Conflict, NotFound, to_api_error
 from contentapi.core.identity import OPERATOR, Role
 from tests.blog.racing import race
 from tests.factories import make_actor, make_author, make_comment, make_post
@@ -95,7 +95,7 @@ def outcome(act: object) -> str:
     try:
         act()
     except (NotFound, Conflict, IntegrityError) as refusal:
-        return type(from_exception(refusal)).__name__
+        return type(to_api_error(refusal)).__name__
     return "done"
 
 

@@ -42,7 +42,7 @@ def posts(draw: st.DrawFn) -> MarkdownPost:
 @settings(max_examples=examples(1200))
 @given(post=posts())
 def test_what_is_written_is_read_back(post: MarkdownPost) -> None:
-    assert front_matter.parse(front_matter.write(post), PurePath("1999-01-01-other.md")) == post
+    assert front_matter.parse_post(front_matter.write(post), PurePath("1999-01-01-other.md")) == post
 
 
 def run(*arguments: str) -> tuple[str, str]:
@@ -104,7 +104,7 @@ def test_all_authors_of_an_imported_post_are_kept_while_the_first_is_the_posts(
 
     run("export_posts", str(tmp_path))
 
-    read = front_matter.parse((tmp_path / f"{post.pk}.md").read_bytes(), PurePath("a.md"))
+    read = front_matter.parse_post((tmp_path / f"{post.pk}.md").read_bytes(), PurePath("a.md"))
     assert read
     assert read.authors == exported
 

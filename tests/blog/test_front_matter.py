@@ -24,7 +24,7 @@ def yaml(lines: str, body: str = "Boil.\n") -> bytes:
 
 
 def read(content: bytes, path: PurePath = HERE) -> MarkdownPost:
-    post = front_matter.parse(content, path)
+    post = front_matter.parse_post(content, path)
     assert post is not None
     return post
 
@@ -107,7 +107,7 @@ def test_a_fence_is_a_line_of_its_own(content: bytes, body: str) -> None:
 
 @pytest.mark.parametrize("content", [b"+++\n+++\n", b'+++\ntemplate = "latest.html"\n+++\n \n', b"---\n---\n"])
 def test_a_page_without_title_and_text_is_no_post(content: bytes) -> None:
-    assert front_matter.parse(content, HERE) is None
+    assert front_matter.parse_post(content, HERE) is None
 
 
 @pytest.mark.parametrize(

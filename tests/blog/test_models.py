@@ -10,9 +10,9 @@ from django.db import IntegrityError, connection, models, transaction
 
 from blog import selectors
 from blog.models import MAX_BODY, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostSource, PostStatus
-from blog.projections import POST_ORDERS, oldest_first, visible_newest_first
+from blog.projections import POST_ORDERS, order_oldest_first, select_newest_visible_posts
 from contentapi.core import policy
-from contentapi.core.errors import constraint_name
+from contentapi.core.errors import get_constraint_name
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor
 from tests.factories import make_author, make_comment, make_post
 
@@ -57,7 +57,7 @@ def test_a_row_against_a_constraint_is_refused_by_its_name(name: str, write: Cal
     with pytest.raises(IntegrityError) as refusal, transaction.atomic():
         write()
 
-    assert constraint_name(refusal.value) == name
+    assert get_constraint_name(refusal.value) == name
 
 
 def test_every_constraint_has_a_row_that_it_refuses() -> None:
@@ -172,12 +172,18 @@ QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ("blog_post_newest", lambda _: selectors.list_posts(OPERATOR)),
     ("blog_post_public_newest", lambda _: selectors.list_posts(ANONYMOUS)),
     ("blog_post_public_newest", lambda _: selectors.list_posts(OPERATOR, status="published")),
-    ("blog_post_public_author", lambda author: visible_newest_first(author.posts.all(), ANONYMOUS, status=None)[:10]),
+    (
+        "blog_post_public_author",
+        lambda author: select_newest_visible_posts(author.posts.all(), ANONYMOUS, status=None)[:10],
+    ),
     ("blog_post_public_tags", lambda _: Post.objects.filter(policy.PUBLIC_POSTS, tags__contains=["tag7"])),
     ("blog_post_hidden_newest", lambda _: selectors.list_posts(OPERATOR, status="scheduled")),
     ("blog_post_hidden_updated", lambda _: connected(OPERATOR, "updatedAtAsc", {"status": "scheduled"})),
     ("blog_post_own_newest", lambda author: Post.objects.filter(*unpublished(author)).newest_first()[:10]),
-    ("blog_post_author_newest", lambda author: visible_newest_first(author.posts.all(), OPERATOR, status=None)[:10]),
+    (
+        "blog_post_author_newest",
+        lambda author: select_newest_visible_posts(author.posts.all(), OPERATOR, status=None)[:10],
+    ),
     ("blog_post_updated", lambda _: connected(OPERATOR, "updatedAtDesc")),
     ("blog_post_public_updated", lambda _: connected(ANONYMOUS, "updatedAtAsc")),
     ("blog_post_tags", lambda _: Post.objects.filter(tags__contains=["tag7"])),
@@ -185,7 +191,10 @@ QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
         "blog_post_due",
         lambda _: Post.objects.filter(status=PostStatus.SCHEDULED, publish_at__lte=LATER).order_by("publish_at"),
     ),
-    ("blog_comment_post_oldest", lambda author: oldest_first(author.posts.all()[0].comments.all(), OPERATOR)[:100]),
+    (
+        "blog_comment_post_oldest",
+        lambda author: order_oldest_first(author.posts.all()[0].comments.all(), OPERATOR)[:100],
+    ),
     ("blog_author_by_name", lambda author: Author.objects.filter(name=author.name)),
 ]
 

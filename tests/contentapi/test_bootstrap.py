@@ -45,8 +45,8 @@ def test_an_installation_that_fails_is_said_and_leaves_nothing_that_counts_as_in
     with pytest.raises(SystemExit, match=r"^The locked dependencies could not be installed"):
         bootstrap.main(["good.txt", "bad.txt"])
 
-    assert not bootstrap.holds(good)
-    assert not bootstrap.holds(bad)
+    assert not bootstrap.is_installed(good)
+    assert not bootstrap.is_installed(bad)
 
 
 def test_an_environment_whose_python_is_gone_is_made_anew(checkout: Path) -> None:
@@ -58,4 +58,4 @@ def test_an_environment_whose_python_is_gone_is_made_anew(checkout: Path) -> Non
 
     bootstrap.main(["locked.txt"])
 
-    assert bootstrap.holds(checkout / "locked.txt")
+    assert bootstrap.is_installed(checkout / "locked.txt")

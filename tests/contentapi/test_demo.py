@@ -29,7 +29,7 @@ def credentials_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 def load() -> None:
     demo.load()
-    demo.make_credentials()
+    demo.ensure_credentials()
 
 
 def snapshot() -> dict[str, list[dict[str, Any]]]:
@@ -138,7 +138,7 @@ def test_a_password_that_was_lost_or_changed_is_made_good() -> None:
 def test_the_greeting_holds_what_one_needs_to_begin() -> None:
     load()
 
-    greeting = demo.greeting()
+    greeting = demo.build_greeting()
 
     assert demo.API_KEY_FILE.read_text() in greeting
     assert f"log in as {demo.ADMIN} with {demo.PASSWORD_FILE.read_text()}\n" in greeting

@@ -32,7 +32,7 @@ from blog.representations import REPRESENTATIONS
 from contentapi.core import errors, pagination
 from contentapi.core.identity import SCOPE_MEANINGS
 from contentapi.rest import Body
-from contentapi.rest.fragments import fragment_of
+from contentapi.rest.fragments import load_fragment
 from contentapi.rest.representations import Representation
 from contentapi.schema import SCHEMA
 from tests.openapi import DOCUMENT, OPERATIONS, SCHEMAS, examples, problems, properties, resolved, types
@@ -113,7 +113,7 @@ def test_a_representation_is_what_its_fragment_selects(representation: Represent
     kind = representation.projection.name
     path = settings.SCHEMA_DIR / "resources" / f"{kind.lower()}.graphql"
 
-    selection = fragment_of(SCHEMA, path).selection_set
+    selection = load_fragment(SCHEMA, path).selection_set
 
     compare(SCHEMA.type_map[kind], selection, SCHEMAS[kind], optional={representation.optional})
 
@@ -151,7 +151,7 @@ def compare_type(kind: Any, node: FieldNode, schema: dict[str, Any]) -> None:
     [
         (orders.views.OrderRepresentation, "Order"),
         (orders.views.Link, "Link"),
-        (orders.views.Tracking, "Tracking"),
+        (orders.views.TrackingRepresentation, "Tracking"),
         (users.views.UserRepresentation, "User"),
     ],
 )

@@ -190,7 +190,7 @@ def on_both_faces(gql: GraphQL, act: Any, world: World, actor: Actor, **headers:
         transaction.set_rollback(True)
     entry = answer.body["errors"][0]
     assert entry["extensions"]["status"] == answer.status
-    rate_limits.reset()
+    rate_limits.reset_counters()
     reply = ask(method, path, body, actor=asker, **headers)
     return [Failure(answer.status, entry["extensions"]["code"], entry["message"]), Failure(*reply.failure)]
 

@@ -14,7 +14,7 @@ from graphql import (
 import blog.projections
 import users.projections
 from contentapi.core.identity import Role
-from contentapi.graphql.bindings import projection_of
+from contentapi.graphql.bindings import get_projection
 from contentapi.projection import PAGE_INFO
 from contentapi.schema import SCHEMA
 
@@ -160,7 +160,7 @@ def test_every_type_is_projected_and_every_root_field_has_a_resolver(kind: Graph
     if kind in (SCHEMA.query_type, SCHEMA.mutation_type):
         assert unresolved == []
     else:
-        assert projection_of(kind) in PROJECTIONS
+        assert get_projection(kind) in PROJECTIONS
 
 
 def test_all_that_the_sdl_says_is_described() -> None:

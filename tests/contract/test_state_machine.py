@@ -118,7 +118,7 @@ class Api(RuleBasedStateMachine):
     # How a client asks
 
     def ask(self, asker: str, method: str, path: str, body: Any = None) -> Reply:
-        rate_limits.reset()
+        rate_limits.reset_counters()
         return ask(method, path, body, **({"X_API_Key": self.keys[asker]} if asker in self.keys else {}))  # type: ignore[arg-type]
 
     def gql(self, asker: str, document: str, **variables: Any) -> tuple[int, Any]:

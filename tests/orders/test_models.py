@@ -9,7 +9,7 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, transaction
 
-from contentapi.core.errors import constraint_name
+from contentapi.core.errors import get_constraint_name
 from orders.models import Order, OrderStatus
 from tests.factories import make_order, make_user
 
@@ -49,7 +49,7 @@ def test_the_database_refuses_by_name(name: str, values: dict[str, Any]) -> None
     with pytest.raises(IntegrityError) as raised, transaction.atomic():
         make_order(**values)
 
-    assert constraint_name(raised.value) == name
+    assert get_constraint_name(raised.value) == name
 
 
 @pytest.mark.django_db

@@ -30,5 +30,5 @@ def test_a_list_of_orders_is_the_askers_own() -> None:
 def test_what_is_no_id_finds_nothing(text: str) -> None:
     make_order(pk=1)
 
-    assert selectors.order_by_id(OPERATOR, text).first() is None
-    assert selectors.order_by_id(OPERATOR, "1").first() is not None
+    assert selectors.select_order_by_id(OPERATOR, text).first() is None
+    assert selectors.select_order_by_id(OPERATOR, "1").first() is not None

@@ -8,12 +8,12 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from contentapi.auth import jwt
-from contentapi.auth.signing_keys import keys
+from contentapi.auth.signing_keys import get_key_ring
 from contentapi.core.errors import Malformed, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
 from tests.factories import make_user
 from users import services, tokens
-from users.authentication import authenticate, from_session
+from users.authentication import authenticate, build_session_actor
 from users.models import User
 
 
@@ -73,7 +73,7 @@ def token_that_says(**claims: Any) -> str:
     now = int(time.time())
     usual = {"iss": "http://localhost", "aud": tokens.AUDIENCE, "sub": "7", "role": "author", "jti": "1"}
     said = {**usual, "iat": now, "exp": now + 600, **claims}
-    return jwt.encode({name: value for name, value in said.items() if value is not None}, keys().signing())
+    return jwt.encode({name: value for name, value in said.items() if value is not None}, get_key_ring().signing_key())
 
 
 def test_scopes_that_are_not_known_are_passed_over() -> None:
@@ -176,6 +176,6 @@ def test_two_credentials_are_malformed(key: str) -> None:
 def test_a_session_stands_for_its_user_with_all_scopes_of_the_role(role: Role) -> None:
     user = make_user(role)
 
-    actor = from_session(user)
+    actor = build_session_actor(user)
 
     assert actor == Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session")

@@ -50,7 +50,7 @@ def test_a_user_who_is_gone_is_not_there_to_delete_again() -> None:
 def test_what_is_no_id_finds_nobody(text: str) -> None:
     make_user(pk=1)
 
-    assert selectors.user_by_id(OPERATOR, text).first() is None
+    assert selectors.select_user_by_id(OPERATOR, text).first() is None
     with pytest.raises(NotFound):
         services.delete_user(actor=OPERATOR, user_id=text)
 

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from contentapi.core.errors import constraint_name
+from contentapi.core.errors import get_constraint_name
 from contentapi.core.identity import Role, Scope
 from tests.factories import make_user
 from users.models import ApiKey, User
@@ -71,7 +71,7 @@ def test_the_database_refuses_by_name(name: str, violate: Callable[[], object]) 
     with pytest.raises(IntegrityError) as raised, transaction.atomic():
         violate()
 
-    assert constraint_name(raised.value) == name
+    assert get_constraint_name(raised.value) == name
 
 
 @pytest.mark.django_db

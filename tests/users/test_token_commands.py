@@ -10,7 +10,7 @@ from msgspec import structs
 from pytest_django import Settings
 
 from contentapi.auth.jwt import Key
-from contentapi.auth.signing_keys import keys, ring
+from contentapi.auth.signing_keys import get_key_ring, load_key_ring
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import ROLE_SCOPES, Role
 from tests.factories import make_user
@@ -121,8 +121,8 @@ def test_rotate_jwt_key_prints_the_new_keys_id_and_tokens_of_the_old_one_stay_go
     out, err = run("rotate_jwt_key")
 
     after = tokens.issue_token(user=user)
-    assert (out, err) == (f"{keys().signing().kid}\n", "")
-    assert len(keys().published()) == 2
+    assert (out, err) == (f"{get_key_ring().signing_key().kid}\n", "")
+    assert len(get_key_ring().public_keys()) == 2
     assert tokens.read(before)
     assert tokens.read(after)
 
@@ -142,8 +142,8 @@ def test_rotate_jwt_key_prints_the_next_value_of_the_variable(settings: Settings
 
     settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=out.strip())
     assert err.startswith("Above is the new value of JWT_PRIVATE_KEY")
-    assert keys().signing().kid != FIRST.kid
-    assert [key.kid for key in keys().published()] == [keys().signing().kid, FIRST.kid]
+    assert get_key_ring().signing_key().kid != FIRST.kid
+    assert [key.kid for key in get_key_ring().public_keys()] == [get_key_ring().signing_key().kid, FIRST.kid]
     assert tokens.read(token)
     assert out.count("PRIVATE KEY-----") == 2
     assert not list(tmp_path.iterdir())
@@ -154,6 +154,6 @@ def test_rotate_jwt_key_leads_away_from_a_secret(settings: Settings) -> None:
 
     out, _ = run("rotate_jwt_key")
 
-    after = ring(out, SECRET, None)
-    assert after.signing().algorithm == "RS256"
-    assert after.get(None) == keys().signing()
+    after = load_key_ring(out, SECRET, None)
+    assert after.signing_key().algorithm == "RS256"
+    assert after.get(None) == get_key_ring().signing_key()

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from contentapi.auth import jwt
 from contentapi.auth.jwt import LONGEST_LIFE, TokenError
-from contentapi.auth.signing_keys import keys
+from contentapi.auth.signing_keys import get_key_ring
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from tests.factories import make_user
@@ -47,7 +47,11 @@ def test_a_token_says_who_its_user_is_and_for_how_long() -> None:
 def test_the_header_is_that_of_an_access_token() -> None:
     token = issue_token(user=make_user())
 
-    assert pyjwt.get_unverified_header(token) == {"alg": "RS256", "kid": keys().signing().kid, "typ": "at+jwt"}
+    assert pyjwt.get_unverified_header(token) == {
+        "alg": "RS256",
+        "kid": get_key_ring().signing_key().kid,
+        "typ": "at+jwt",
+    }
 
 
 @pytest.mark.parametrize("role", Role)
@@ -120,16 +124,19 @@ def test_reading_asks_the_database_nothing() -> None:
 def test_what_is_no_token_reads_as_none(text: str) -> None:
     assert read(text) is None
     with pytest.raises(TokenError):
-        tokens.verify(text)
+        tokens.verify_access_token(text)
 
 
 def test_the_token_of_another_service_with_the_same_key_is_not_ours() -> None:
     now = int(time.time())
     claims = {"iss": "http://localhost", "aud": "billing", "sub": "1", "jti": "1", "iat": now, "exp": now + 60}
 
-    assert read(jwt.encode(claims, keys().signing())) is None
-    assert read(jwt.encode({**claims, "aud": AUDIENCE, "iss": "https://evil.invalid"}, keys().signing())) is None
-    assert read(jwt.encode({**claims, "aud": AUDIENCE}, keys().signing()))
+    assert read(jwt.encode(claims, get_key_ring().signing_key())) is None
+    assert (
+        read(jwt.encode({**claims, "aud": AUDIENCE, "iss": "https://evil.invalid"}, get_key_ring().signing_key()))
+        is None
+    )
+    assert read(jwt.encode({**claims, "aud": AUDIENCE}, get_key_ring().signing_key()))
 
 
 def test_the_public_url_is_the_issuer(settings: Settings) -> None:

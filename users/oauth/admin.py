@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from oauth2_provider import admin as theirs
 from oauth2_provider.models import Application, RefreshToken
 
-from users.oauth.clients import name_problems, new_client, redirect_problems
-from users.pages import page
+from users.oauth.clients import save_new_client, validate_name, validate_redirect_uris
+from users.pages import render_page
 
 for model in (theirs.application_model, theirs.access_token_model, theirs.grant_model, theirs.id_token_model):
     admin.site.unregister(model)
@@ -28,16 +28,16 @@ class ClientForm(forms.ModelForm):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
-        require_none(name_problems(name))
+        raise_form_errors(validate_name(name))
         return name
 
     def clean_redirect_uris(self) -> str:
         uris = self.cleaned_data["redirect_uris"].split()
-        require_none(redirect_problems(uris))
+        raise_form_errors(validate_redirect_uris(uris))
         return " ".join(uris)
 
 
-def require_none(problems: list[str]) -> None:
+def raise_form_errors(problems: list[str]) -> None:
     if problems:
         raise forms.ValidationError(problems)
 
@@ -56,18 +56,18 @@ class ClientAdmin(admin.ModelAdmin):
         if change:
             super().save_model(request, obj, form, change)
         else:
-            obj.secret_shown_once = new_client(obj)
+            obj.secret_shown_once = save_new_client(obj)
 
     def response_add(
         self, request: HttpRequest, obj: Application, post_url_continue: str | None = None
     ) -> HttpResponse:
         """Show a new client's secret in this answer, and nowhere else: neither in a cookie nor in a session."""
-        response = page(request, "client_secret", {"client": obj, "secret": obj.secret_shown_once})
+        response = render_page(request, "client_secret", {"client": obj, "secret": obj.secret_shown_once})
         response["Cache-Control"] = "no-store"
         return response
 
 
-class ConsentAdmin(theirs.RefreshTokenAdmin):  # type: ignore[misc]
+class OAuthRefreshTokenAdmin(theirs.RefreshTokenAdmin):  # type: ignore[misc]
     """What a user has allowed an application, as long as it lasts; revoking it ends the access tokens too."""
 
     list_display = ["user", "application", "created", "revoked"]
@@ -78,4 +78,4 @@ class ConsentAdmin(theirs.RefreshTokenAdmin):  # type: ignore[misc]
 
 
 admin.site.unregister(RefreshToken)
-admin.site.register(RefreshToken, ConsentAdmin)
+admin.site.register(RefreshToken, OAuthRefreshTokenAdmin)

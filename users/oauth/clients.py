@@ -27,7 +27,7 @@ class Registered(NamedTuple):
 
 def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = False) -> Registered:
     """Register an application. Raises `Invalid`. Only the secret's Argon2 hash is kept."""
-    problems = {"name": name_problems(name.strip()), "redirect_uri": redirect_problems(redirect_uris)}
+    problems = {"name": validate_name(name.strip()), "redirect_uri": validate_redirect_uris(redirect_uris)}
     if found := {field: messages for field, messages in problems.items() if messages}:
         raise Invalid(found)
     client = Application(
@@ -35,11 +35,11 @@ def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = F
         redirect_uris=" ".join(redirect_uris),
         client_type=Application.CLIENT_PUBLIC if public else Application.CLIENT_CONFIDENTIAL,
     )
-    secret = new_client(client)
+    secret = save_new_client(client)
     return Registered(client.client_id, secret)
 
 
-def new_client(client: Application) -> str:
+def save_new_client(client: Application) -> str:
     """Save a new client and return its secret; empty for a public one.
 
     Nobody learns a public client's, which it has so that an empty one authenticates nothing.
@@ -51,18 +51,18 @@ def new_client(client: Application) -> str:
     return "" if client.client_type == Application.CLIENT_PUBLIC else secret
 
 
-def name_problems(name: str) -> list[str]:
+def validate_name(name: str) -> list[str]:
     fits = 1 <= len(name) <= MAX_NAME and is_storable(name)
     return [] if fits else [f"From 1 to {MAX_NAME} characters of Unicode text."]
 
 
-def redirect_problems(uris: Sequence[str]) -> list[str]:
+def validate_redirect_uris(uris: Sequence[str]) -> list[str]:
     if not uris:
         return ["Name at least one."]
-    return [problem for uri in uris if (problem := redirect_problem(uri))]
+    return [problem for uri in uris if (problem := validate_redirect_uri(uri))]
 
 
-def redirect_problem(uri: str) -> str:
+def validate_redirect_uri(uri: str) -> str:
     """Say what keeps a URI from being redirected to; empty for nothing (RFC 9700, section 2.1)."""
     try:
         parts = urlsplit(uri)

@@ -42,10 +42,10 @@ class Server(WebApplicationServer):  # type: ignore[misc]  # oauthlib has no typ
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.auth_grant._code_challenge_methods = {"S256": code_challenge_method_s256}  # noqa: SLF001 - no public way
-        self.auth_grant.custom_validators.pre_auth.append(require_storable_parameters)
+        self.auth_grant.custom_validators.pre_auth.append(validate_authorization_parameters)
 
 
-def require_storable_parameters(request: Request) -> dict[str, Any]:
+def validate_authorization_parameters(request: Request) -> dict[str, Any]:
     """Refuse what an authorization request cannot mean, before anybody is asked for consent."""
     if request.code_challenge is not None and not S256_CHALLENGE.fullmatch(request.code_challenge):
         raise InvalidRequestError("code_challenge must be 43 characters of base64url.", request=request)
@@ -54,7 +54,7 @@ def require_storable_parameters(request: Request) -> dict[str, Any]:
     return {}
 
 
-class Core(OAuthLibCore):  # type: ignore[misc]
+class OAuthBackend(OAuthLibCore):  # type: ignore[misc]
     """django-oauth-toolkit's way into oauthlib, which lets it see and store no more of a code than its digest."""
 
     def extract_headers(self, request: Any) -> dict[str, Any]:
@@ -63,10 +63,12 @@ class Core(OAuthLibCore):  # type: ignore[misc]
     def extract_body(self, request: Any) -> list[tuple[str, str]]:
         if request.resolver_match.url_name == "authorize":
             return []  # what is asked for stands in the address; the page's form says yes or no to it
-        return [(name, digest(text) if name == "code" else text) for name, text in known(request.POST)]
+        return [
+            (name, digest(text) if name == "code" else text) for name, text in filter_oauth_parameters(request.POST)
+        ]
 
     def _get_escaped_full_path(self, request: Any) -> str:
-        return f"{request.path}?{urlencode(known(request.GET))}"
+        return f"{request.path}?{urlencode(filter_oauth_parameters(request.GET))}"
 
     def authenticated_client(self, request: Any) -> Application | None:
         """Return the client that a request proves to come from, by its secret."""
@@ -75,7 +77,7 @@ class Core(OAuthLibCore):  # type: ignore[misc]
         return asked.client if proven else None
 
 
-def known(form: QueryDict) -> list[tuple[str, str]]:
+def filter_oauth_parameters(form: QueryDict) -> list[tuple[str, str]]:
     """Return the parameters that mean something here; oauthlib takes others, like `client`, for members of its own."""
     return [(name, text) for name, texts in form.lists() if name in PARAMETERS for text in texts]
 
@@ -103,7 +105,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
     # --- Codes -------------------------------------------------------------------------------------
 
     def _create_authorization_code(self, request: Request, code: dict[str, str], expires: Any = None) -> Grant:
-        request.scopes = allowed_scopes(request)
+        request.scopes = restrict_scopes(request)
         return super()._create_authorization_code(request, {**code, "code": digest(code["code"])}, expires)
 
     def validate_code(
@@ -111,7 +113,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
     ) -> bool:
         grant = Grant.objects.select_for_update().filter(code=code, application=client).first()
         if grant is None:
-            end_family_of(code, client)
+            revoke_family_of_code(code, client)
             return False
         valid: bool = super().validate_code(client_id, code, client, request)
         return valid and request.user.is_active
@@ -132,7 +134,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
     ) -> AccessToken:
         made = super()._create_access_token(expires, request, token, source_refresh_token)
         IssuedToken.objects.filter(jti=request.jti).update(access_token=made)
-        IssuedToken.objects.all().outlived(timezone.now()).delete()
+        IssuedToken.objects.all().prunable(timezone.now()).delete()
         return made
 
     def _create_refresh_token(
@@ -144,7 +146,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
         return made
 
 
-def allowed_scopes(request: Request) -> list[str]:
+def restrict_scopes(request: Request) -> list[str]:
     """Return those of the scopes asked for that the user's role can use at all. Raises for none."""
     scopes = [scope for scope in request.scopes if scope in ROLE_SCOPES[Role(request.user.role)]]
     if not scopes:
@@ -152,7 +154,7 @@ def allowed_scopes(request: Request) -> list[str]:
     return scopes
 
 
-def end_family_of(code: str, client: Application) -> None:
+def revoke_family_of_code(code: str, client: Application) -> None:
     """End what came out of a code that this client has spent before."""
     families = IssuedToken.objects.filter(code=code).values("family")
     held = RefreshToken.objects.filter(token_family__in=families, application=client).first()
@@ -162,8 +164,8 @@ def end_family_of(code: str, client: Application) -> None:
 
 def make_access_token(request: Request) -> str:
     """Return the JWT of an access token, as oauthlib's token generator; its id stays with the request."""
-    request.scopes = allowed_scopes(request)
-    request.jti = tokens.new_id()
+    request.scopes = restrict_scopes(request)
+    request.jti = tokens.generate_token_id()
     return tokens.issue_token(
         user=request.user,
         scopes=[Scope(scope) for scope in request.scopes],

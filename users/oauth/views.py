@@ -29,12 +29,12 @@ from contentapi.core.identity import ROLE_SCOPES, Role
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import is_storable
 from contentapi.http.client_address import client_address
-from contentapi.http.error_response import accept_of, error_response, failure_response
+from contentapi.http.error_response import django_error_response, django_exception_response, get_accept
 from contentapi.rate_limits.middleware import handles_rate_limit
 from users import tokens
 from users.models import IssuedToken, User
 from users.oauth.server import PARAMETERS, digest
-from users.pages import page
+from users.pages import render_page
 from users.revocations import REVOCATIONS
 
 FORM = "application/x-www-form-urlencoded"
@@ -51,12 +51,12 @@ class Authorize(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-tool
     def dispatch(self, request: HttpRequest, *_: Any, **__: Any) -> HttpResponseBase:
         """Check the request before anybody logs in for it; what is asked for stands in the address alone."""
         try:
-            require_plain(request)
+            require_valid_parameters(request)
             scopes, credentials = self.validate_authorization_request(request)
         except OAuthToolkitError as trouble:
             return self.refuse(trouble)
         except Malformed as trouble:
-            return refusal(request, trouble.message)
+            return render_refusal(request, trouble.message)
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
         self.application = Application.objects.get(client_id=credentials["client_id"])
@@ -68,7 +68,7 @@ class Authorize(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-tool
         goes_to = urlsplit(self.credentials["redirect_uri"])
         meanings = [oauth2_settings.SCOPES[scope] for scope in self.scopes]
         asked = {"client": self.application, "host": goes_to.netloc, "scopes": meanings}
-        return page(request, "authorize", asked, leads_to=f"{goes_to.scheme}://{goes_to.netloc}")
+        return render_page(request, "authorize", asked, leads_to=f"{goes_to.scheme}://{goes_to.netloc}")
 
     def post(self, request: HttpRequest) -> HttpResponseBase:
         named = ("client_id", "redirect_uri", "response_type", "state", "code_challenge", "code_challenge_method")
@@ -81,31 +81,31 @@ class Authorize(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-tool
             )
         except OAuthToolkitError as trouble:
             return self.refuse(trouble)
-        return to_application(address)
+        return redirect_to_client(address)
 
     def refuse(self, trouble: OAuthToolkitError) -> HttpResponseBase:
         """Send a refusal to the application, or show it where the application itself is in doubt."""
         error = trouble.oauthlib_error
         if isinstance(trouble, FatalClientError) or not error.redirect_uri:
-            return refusal(self.request, error.description or error.error)
+            return render_refusal(self.request, error.description or error.error)
         issuer = oauth2_settings.oauth2_authorization_server_issuer(self.request)  # RFC 9207, section 2
         address = add_params_to_uri(error.redirect_uri, [*error.twotuples, ("iss", issuer)])
-        return to_application(address)
+        return redirect_to_client(address)
 
 
-def to_application(address: str) -> HttpResponse:
+def redirect_to_client(address: str) -> HttpResponse:
     response: HttpResponse = OAuth2ResponseRedirect(address, oauth2_settings.ALLOWED_REDIRECT_URI_SCHEMES)
     return response
 
 
-def refusal(request: HttpRequest, message: str) -> HttpResponse:
-    return page(request, "refused", {"message": message}, status=Malformed.status)
+def render_refusal(request: HttpRequest, message: str) -> HttpResponse:
+    return render_page(request, "refused", {"message": message}, status=Malformed.status)
 
 
 # --- Endpoints ------------------------------------------------------------------------------------------
 
 
-def endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+def oauth_endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Make a view an endpoint for clients: POST of a form only, counted, atomic, never cached, never a 5xx by input."""
 
     @handles_rate_limit
@@ -115,12 +115,12 @@ def endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReque
         headers: Mapping[str, str] = {}
         try:
             headers = rate_limits.charge(rate_limits.TOKENS, key=client_address(request.META))
-            require_form(request)
+            require_form_post(request)
             with transaction.atomic():
                 response = view(request)
             REVOCATIONS.refresh()
         except Exception as trouble:  # noqa: BLE001 - the outermost edge
-            response = failure_response(trouble)
+            response = django_exception_response(trouble)
         for name, value in {**headers, "Cache-Control": "no-store"}.items():
             response[name] = value
         if response.status_code == Unauthenticated.status:
@@ -130,17 +130,17 @@ def endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReque
     return answer
 
 
-def require_form(request: HttpRequest) -> None:
+def require_form_post(request: HttpRequest) -> None:
     if request.method != "POST":
         raise MethodNotAllowed(request.method or "", ["POST"])
     if request.content_type != FORM:
         raise UnsupportedMediaType(f"Send the request as {FORM}.")
     if request.GET:  # addresses end up in logs
         raise Malformed("Send parameters in the body, and none in the address.")
-    require_plain(request)
+    require_valid_parameters(request)
 
 
-def require_plain(request: HttpRequest) -> None:
+def require_valid_parameters(request: HttpRequest) -> None:
     """Refuse what the database has no place for, and a parameter that is sent twice (RFC 6749, section 3.1)."""
     sent = [(name, texts) for form in (request.GET, request.POST) for name, texts in form.lists()]
     if not all(is_storable(text) for name, texts in sent for text in (name, *texts)):
@@ -149,22 +149,22 @@ def require_plain(request: HttpRequest) -> None:
         raise Malformed(f"{twice[0]} must not be sent twice.")
 
 
-@endpoint
+@oauth_endpoint
 def token(request: HttpRequest) -> HttpResponse:
     """Exchange a code, or a refresh token, for an access token and the next refresh token."""
     _, headers, body, status = CORE().create_token_response(request)
     return HttpResponse(body, status=status, headers=headers)
 
 
-@endpoint
+@oauth_endpoint
 def revoke(request: HttpRequest) -> HttpResponse:
     """End a token, and with it what was issued beside it (RFC 7009)."""
     _, headers, body, status = CORE().create_revocation_response(request)
     return HttpResponse(body, status=status, headers=headers)
 
 
-@endpoint
-def introspect(request: HttpRequest) -> HttpResponse:
+@oauth_endpoint
+def introspect_view(request: HttpRequest) -> HttpResponse:
     """Tell a client with a secret what a token is worth (RFC 7662)."""
     application = CORE().authenticated_client(request)
     if application is None:
@@ -173,10 +173,10 @@ def introspect(request: HttpRequest) -> HttpResponse:
     if not presented:
         missing = {"error": "invalid_request", "error_description": "token is missing."}
         return JsonResponse(missing, status=Malformed.status)
-    return JsonResponse(state_of(presented, application))
+    return JsonResponse(build_introspection_response(presented, application))
 
 
-def state_of(presented: str, application: Application) -> dict[str, Any]:
+def build_introspection_response(presented: str, application: Application) -> dict[str, Any]:
     """Return what a token says, and that it is active; of a token that is not, nothing else."""
     claims = tokens.read(presented)
     if claims is None:
@@ -196,7 +196,7 @@ SERVER_METADATA = OAuthServerMetadataView.as_view()
 def metadata(request: HttpRequest) -> HttpResponse:
     """Tell a client what it needs to know of this server (RFC 8414)."""
     if request.method not in ("GET", "HEAD"):
-        return error_response(MethodNotAllowed(request.method or "", ["GET", "HEAD"]), accept_of(request))
+        return django_error_response(MethodNotAllowed(request.method or "", ["GET", "HEAD"]), get_accept(request))
     found = json.loads(SERVER_METADATA(request).content)
     found["introspection_endpoint_auth_methods_supported"] = ["client_secret_basic", "client_secret_post"]
     return JsonResponse({**found, "jwks_uri": f"{found['issuer']}/.well-known/jwks.json"})

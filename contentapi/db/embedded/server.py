@@ -30,7 +30,7 @@ from pathlib import Path
 
 import psutil
 
-from contentapi.db.embedded.programs import PROGRAMS, open_the_way, roots_account
+from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_account, grant_traversal
 
 PORT = 5432  # names the socket; nothing listens on TCP
 LOG = logging.getLogger("contentapi.embedded")
@@ -156,8 +156,8 @@ class EmbeddedServer:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
         if os.geteuid() == 0:
-            open_the_way(draft)
-            os.chown(draft, *roots_account())
+            grant_traversal(draft)
+            os.chown(draft, *get_or_create_server_account())
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         access = ["--username=postgres", "--auth=trust"]  # to those who may enter the socket's folder
         self._run("initdb", *locale, *access, "--data-checksums", "-D", str(draft), owner=draft)
@@ -166,7 +166,7 @@ class EmbeddedServer:
     def _start(self, patience: int = PATIENCE) -> None:
         self._clear_away_the_dead()
         if os.geteuid() == 0:
-            open_the_way(self.data)
+            grant_traversal(self.data)
         folder = self._make_socket_folder()
         options = f"-h '' -p {PORT} -k {shlex.quote(folder)}"
         log = str(self.data / "server.log")
@@ -222,7 +222,7 @@ class EmbeddedServer:
     def _make_socket_folder(self) -> str:
         """Make the folder that only the server's account may enter; its path is short and needs no quoting."""
         usual = tempfile.gettempdir()
-        parent = usual if len(usual) < 60 and plain(usual) else "/tmp"  # noqa: S108
+        parent = usual if len(usual) < 60 and is_plain_path(usual) else "/tmp"  # noqa: S108
         owner = self.data.stat()
         place = hashlib.sha256(str(self.data.resolve()).encode()).hexdigest()[:16]
         folder = Path(parent, f"contentapi-{owner.st_uid}-{place}")
@@ -289,5 +289,5 @@ def remove_socket_folder(folder: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def plain(path: str) -> bool:
+def is_plain_path(path: str) -> bool:
     return not set(path) & set(" ,'\"\\")

@@ -19,7 +19,7 @@ from typing import Any
 from django.db import connections
 
 from contentapi.core.errors import Unavailable
-from contentapi.db.postgresql.thread_connections import look_after_connections, use_connections
+from contentapi.db.postgresql.thread_connections import close_unusable_connections, set_connections
 
 MAX_WAITING = 32  # requests that wait for a lane: each of them occupies a thread
 
@@ -163,7 +163,7 @@ class ConnectionSlots:
         self.wait(waiter, lane.waiting)
         lease.lane = lane
         lease.wrappers = self.take()
-        look_after_connections()
+        close_unusable_connections()
 
 
 def enter_preparation_lane(length: int) -> None:
@@ -200,7 +200,7 @@ def make_wrappers() -> Wrappers:
 def install(wrappers: Wrappers) -> None:
     for alias, wrapper in wrappers.items():
         connections[alias] = wrapper
-    use_connections(wrappers)
+    set_connections(wrappers)
     THREAD.installed = wrappers
 
 
@@ -209,5 +209,5 @@ def uninstall() -> None:
     if THREAD.installed is not None:
         for alias in THREAD.installed:
             del connections[alias]
-        use_connections({})
+        set_connections({})
         THREAD.installed = None

@@ -10,26 +10,26 @@ from typing import Any
 from django.db import connections
 
 
-class Known(local):
+class ThreadConnections(local):
     def __init__(self) -> None:
         self.connections: dict[str, Any] = {}
 
 
-KNOWN = Known()
+KNOWN = ThreadConnections()
 
 
-def connection_of(alias: str) -> Any:
+def get_connection(alias: str) -> Any:
     """Return `connections[alias]`."""
     known = KNOWN.connections
     return known[alias] if alias in known else known.setdefault(alias, connections[alias])
 
 
-def use_connections(wrappers: dict[str, Any]) -> None:
+def set_connections(wrappers: dict[str, Any]) -> None:
     """Make `connection_of` return these in this thread, as `connections` does."""
     KNOWN.connections = wrappers
 
 
-def look_after_connections() -> None:
+def close_unusable_connections() -> None:
     """Close those that are too old, or that an error has left behind, as Django does before a request."""
     for alias in connections.settings:
-        connection_of(alias).close_if_unusable_or_obsolete()
+        get_connection(alias).close_if_unusable_or_obsolete()

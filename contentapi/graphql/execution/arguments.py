@@ -17,13 +17,13 @@ from graphql.execution.values import VariableValues
 from contentapi.projection import ReadArguments
 
 
-def argument_reader(field: GraphQLField, node: FieldNode) -> ReadArguments:
+def compile_argument_reader(field: GraphQLField, node: FieldNode) -> ReadArguments:
     """Return a function from a request's variables to the arguments of a field, coerced and with their defaults.
 
     Those that no variable says are the same objects for all requests: a resolver must not change them.
     """
-    given = {out_name(field, argument): argument.value for argument in node.arguments or ()}
-    if not any(map(holds_variable, given.values())):
+    given = {get_python_name(field, argument): argument.value for argument in node.arguments or ()}
+    if not any(map(has_variable, given.values())):
         constant = get_argument_values(field, node)
         return lambda _: constant
     names = {name: value.name.value for name, value in given.items() if isinstance(value, VariableNode)}
@@ -38,14 +38,14 @@ def argument_reader(field: GraphQLField, node: FieldNode) -> ReadArguments:
     return read
 
 
-def out_name(field: GraphQLField, argument: ArgumentNode) -> str:
+def get_python_name(field: GraphQLField, argument: ArgumentNode) -> str:
     name = argument.name.value
     return field.args[name].out_name or name
 
 
-def holds_variable(value: ValueNode) -> bool:
+def has_variable(value: ValueNode) -> bool:
     if isinstance(value, ListValueNode):
-        return any(map(holds_variable, value.values))
+        return any(map(has_variable, value.values))
     if isinstance(value, ObjectValueNode):
-        return any(holds_variable(member.value) for member in value.fields)
+        return any(has_variable(member.value) for member in value.fields)
     return isinstance(value, VariableNode)

@@ -20,7 +20,7 @@ Coerce = Callable[[Any], Any]
 REQUIRED = object()
 
 
-def coercion(kind: GraphQLInputType) -> Coerce:
+def build_coercer(kind: GraphQLInputType) -> Coerce:
     """Return `coerce_input_value` of one type: a value's coercion, or `Undefined` where it is none of the type.
 
     Only what belongs to the schema is kept: each document has lists and non-null types of its own.
@@ -30,9 +30,9 @@ def coercion(kind: GraphQLInputType) -> Coerce:
     if is_leaf_type(nullable):
         return partial(coerce_leaf, nullable.coerce_input_value, Undefined if is_required else None)
     if is_input_object_type(nullable) and not nullable.is_one_of:
-        coerce = input_object(nullable)
+        coerce = get_input_object_coercer(nullable)
         return partial(coerce_not_null, coerce) if is_required else coerce
-    return partial(coerce_as_ever, kind)
+    return partial(coerce_generic, kind)
 
 
 def coerce_leaf(coerce: Coerce, null: Any, value: Any) -> Any:
@@ -48,16 +48,16 @@ def coerce_not_null(coerce: Coerce, value: Any) -> Any:
     return Undefined if value is None else coerce(value)
 
 
-def coerce_as_ever(kind: GraphQLInputType, value: Any) -> Any:
+def coerce_generic(kind: GraphQLInputType, value: Any) -> Any:
     return coerce_input_value(value, kind)
 
 
 @cache
-def input_object(kind: GraphQLInputObjectType) -> "InputObject":
-    return InputObject(kind)
+def get_input_object_coercer(kind: GraphQLInputObjectType) -> "InputObjectCoercer":
+    return InputObjectCoercer(kind)
 
 
-class InputObject:
+class InputObjectCoercer:
     def __init__(self, kind: GraphQLInputObjectType) -> None:
         self.kind = kind
 
@@ -70,7 +70,7 @@ class InputObject:
             (
                 name,
                 field.out_name or name,
-                coercion(field.type),
+                build_coercer(field.type),
                 REQUIRED if is_required_input_field(field) else coerce_default_value(field),
             )
             for name, field in self.kind.fields.items()

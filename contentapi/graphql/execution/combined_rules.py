@@ -16,7 +16,7 @@ Methods = list[tuple[Place, str]]
 Look = Callable[..., Any]
 
 
-class AllRules(ValidationRule):
+class CombinedRule(ValidationRule):
     """Rules that are run side by side, as `ParallelVisitor` runs them: what one skips the others still visit."""
 
     rules: ClassVar[Sequence[type[ASTValidationRule]]]
@@ -43,40 +43,40 @@ class AllRules(ValidationRule):
             if place not in self.skipped:
                 wish = look(node, *others)
                 if wish is not None:
-                    self.skipped[place] = node if wish in (SKIP, False) else asked_to_end(wish)
+                    self.skipped[place] = node if wish in (SKIP, False) else as_break(wish)
 
     def leaving(self, looks: list[tuple[Place, Look]], node: Node, *others: Any) -> None:
         for place, look in looks:
             if place not in self.skipped:
                 wish = look(node, *others)
                 if wish not in (None, SKIP, False):
-                    self.skipped[place] = asked_to_end(wish)
+                    self.skipped[place] = as_break(wish)
         for place in [place for place, until in self.skipped.items() if until is node]:
             del self.skipped[place]
 
 
-def asked_to_end(wish: Any) -> Any:
+def as_break(wish: Any) -> Any:
     if wish in (BREAK, True):
         return BREAK
     raise TypeError("A rule of validation cannot change a document.")
 
 
 @cache
-def all_of(rules: tuple[type[ASTValidationRule], ...]) -> type[AllRules]:
+def combine_rules(rules: tuple[type[ASTValidationRule], ...]) -> type[CombinedRule]:
     """Return the one rule that is all of these."""
-    methods = cache(partial(methods_of, rules))
-    return type("AllRules", (AllRules,), {"rules": rules, "methods": staticmethod(methods)})
+    methods = cache(partial(find_methods, rules))
+    return type("AllRules", (CombinedRule,), {"rules": rules, "methods": staticmethod(methods)})
 
 
-def methods_of(rules: Sequence[type[ASTValidationRule]], kind: str) -> tuple[Methods, Methods]:
+def find_methods(rules: Sequence[type[ASTValidationRule]], kind: str) -> tuple[Methods, Methods]:
     """Return the methods that rules have for entering a kind of node, and for leaving it."""
     on_enter, on_leave = (
-        [(place, name) for place, rule in enumerate(rules) if (name := method_of(rule, moment, kind))]
+        [(place, name) for place, rule in enumerate(rules) if (name := find_method(rule, moment, kind))]
         for moment in ("enter", "leave")
     )
     return on_enter, on_leave
 
 
-def method_of(rule: type[ASTValidationRule], moment: str, kind: str) -> str | None:
+def find_method(rule: type[ASTValidationRule], moment: str, kind: str) -> str | None:
     """Return the name of the method that a rule has for entering or leaving a kind of node."""
     return next((name for name in (f"{moment}_{kind}", moment) if getattr(rule, name, None)), None)

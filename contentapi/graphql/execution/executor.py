@@ -32,23 +32,23 @@ from graphql.pyutils import Path
 
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.text import json_array
-from contentapi.graphql.bindings import projection_of
+from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.context import RequestContext
-from contentapi.graphql.execution.arguments import argument_reader
-from contentapi.graphql.limits import exceeded
+from contentapi.graphql.execution.arguments import compile_argument_reader
+from contentapi.graphql.limits import limit_exceeded
 from contentapi.projection import (
-    Connected,
+    ConnectionQuery,
     ConnectionType,
-    FieldFailed,
-    Order,
-    PrescribedType,
+    Ordering,
     Projection,
     ReadArguments,
-    Reading,
-    Returning,
-    Selected,
-    project,
-    row_of,
+    RelayType,
+    ReturningSelection,
+    SelectedField,
+    SelectedFieldError,
+    SelectionRequest,
+    read_json,
+    select_instance,
 )
 
 
@@ -61,7 +61,7 @@ class RootField(NamedTuple):
     nodes: list[FieldNode]
     path: Path
     read_arguments: ReadArguments | None
-    projection: Projection | PrescribedType | None  # of its type
+    projection: Projection | RelayType | None  # of its type
     place: Hashable  # of its selection: the document, and the places in it
     varies: bool  # by the variables, what is selected of it; which rows is for `ShapedQuerySet.shape` to say
 
@@ -109,7 +109,9 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         if kind is self.schema.mutation_type:
             if isinstance(root.projection, Projection):
                 written = get_named_type(root.field.type)
-                returning = Returning(self.reading_of(written, root.projection, root.details, root.path, is_list=False))
+                returning = ReturningSelection(
+                    self.reading_of(written, root.projection, root.details, root.path, is_list=False)
+                )
             self.context_value = {**context, "returning": returning}  # of this field
         info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
         try:
@@ -132,10 +134,12 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         finally:
             self.context_value = context  # a `Returning` leads back here: the two would hold each other
 
-    def resolve_root_field(self, root: RootField, info: GraphQLResolveInfo[Any], returning: Returning | None) -> Any:
+    def resolve_root_field(
+        self, root: RootField, info: GraphQLResolveInfo[Any], returning: ReturningSelection | None
+    ) -> Any:
         arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}
         result = (root.field.resolve or self.field_resolver)(None, info, **arguments)
-        if returning is not None and isinstance(result, Model) and (text := returning.of(result)) is not None:
+        if returning is not None and isinstance(result, Model) and (text := returning.get_json(result)) is not None:
             self.take_room(len(text))
             return msgspec.Raw(text)
         return self.complete_value(root.field.type, root.details, info, root.path, result, None)
@@ -157,15 +161,15 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         position_context: None,
     ) -> Any:
         kind = get_named_type(return_type)
-        projection = projection_of(kind)
+        projection = get_projection(kind)
         if not is_projected(projection, result):
             return super().complete_value(return_type, field_details_list, info, path, result, position_context)
-        rows = row_of(result, info.context["actor"]) if isinstance(result, Model) else result
-        model = (rows.rows if isinstance(rows, Connected) else rows).model
-        if model_of(projection) is not model:
+        rows = select_instance(result, info.context["actor"]) if isinstance(result, Model) else result
+        model = (rows.rows if isinstance(rows, ConnectionQuery) else rows).model
+        if get_model(projection) is not model:
             raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")
         is_list = is_list_type(get_nullable_type(return_type))
-        texts = project(rows, self.reading_of(kind, projection, field_details_list, path, is_list=is_list))
+        texts = read_json(rows, self.reading_of(kind, projection, field_details_list, path, is_list=is_list))
         if is_list:
             array = json_array(texts)
             self.take_room(len(array))
@@ -188,7 +192,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         """
         if isinstance(raw_error, ResponseTooLarge):
             raise raw_error
-        if isinstance(raw_error, FieldFailed):
+        if isinstance(raw_error, SelectedFieldError):
             source, position, place = raw_error.selected.origin
             cause = raw_error.cause
             raw_error = GraphQLError(str(cause), None, source, [position], place, original_error=cause)
@@ -202,12 +206,12 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         path: Path,
         *,
         is_list: bool,
-    ) -> Reading:
+    ) -> SelectionRequest:
         """Return what is selected of the rows behind a field."""
-        return Reading(
+        return SelectionRequest(
             projection,
             self.key_of(details),
-            len(place_of(self.operation)[0].body),
+            len(source_location(self.operation)[0].body),
             lambda: self.selection_of(cast("GraphQLObjectType", kind), details, path, is_list),
             self.context_value["actor"],
             self.variable_values,
@@ -219,8 +223,8 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         root = self.root if self.root is not None and self.root.details is details else None
         if root is not None and not root.varies:
             return root.place
-        place = selection_place(self.operation, details) if root is None else root.place
-        return place, tuple([(name, structure_of(value)) for name, value in self.variable_values.coerced.items()])
+        place = selection_key(self.operation, details) if root is None else root.place
+        return place, tuple([(name, variable_shape(value)) for name, value in self.variable_values.coerced.items()])
 
     def selection_of(
         self,
@@ -228,7 +232,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         details: FieldDetailsList,
         path: Path,
         is_list: bool,  # noqa: FBT001
-    ) -> tuple[Selected, ...]:
+    ) -> tuple[SelectedField, ...]:
         """Collect what is selected of a type: fragments merged, and what is skipped left out.
 
         A path ends at the first list: the fields of its items fail all at once.
@@ -248,55 +252,55 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         details: FieldDetailsList,
         path: Path,
         in_list: bool,  # noqa: FBT001
-    ) -> Selected:
+    ) -> SelectedField:
         self.fields_selected += 1
         most = settings.ENVIRONMENT.contentapi_max_fields
         if self.fields_selected > most:
-            raise exceeded("number of fields", f"{most + 1} or more", most, "contentapi_max_fields")
+            raise limit_exceeded("number of fields", f"{most + 1} or more", most, "contentapi_max_fields")
         node = details[0].node
         field = self.schema.get_field(kind, node.name.value)
         if field is None:
             raise TypeError(f"{kind} has no field {node.name.value}: the document was not validated.")
         named = get_named_type(field.type)
         is_list = in_list or is_list_type(get_nullable_type(field.type))
-        return Selected(
+        return SelectedField(
             key,
             node.name.value,
-            argument_reader(field, node) if field.args else None,
+            compile_argument_reader(field, node) if field.args else None,
             self.selection_of(named, details, path, is_list) if isinstance(named, GraphQLObjectType) else (),
-            origin=(*place_of(node), path.as_list()),
+            origin=(*source_location(node), path.as_list()),
         )
 
 
-def is_projected(projection: Projection | PrescribedType | None, result: Any) -> TypeGuard[Projection | ConnectionType]:
+def is_projected(projection: Projection | RelayType | None, result: Any) -> TypeGuard[Projection | ConnectionType]:
     if isinstance(projection, ConnectionType):
-        return isinstance(result, Connected)
+        return isinstance(result, ConnectionQuery)
     return isinstance(projection, Projection) and isinstance(result, Model | QuerySet)
 
 
-def model_of(projection: Projection | ConnectionType) -> type[Model]:
+def get_model(projection: Projection | ConnectionType) -> type[Model]:
     return projection.node.model if isinstance(projection, ConnectionType) else projection.model
 
 
-def place_of(node: Node) -> tuple[Source, int]:
+def source_location(node: Node) -> tuple[Source, int]:
     """Return where a node stands: the text, and the place in it."""
     if node.loc is None:
         raise TypeError("A document that is projected needs its locations.")
     return node.loc.source, node.loc.start
 
 
-def selection_place(operation: OperationDefinitionNode, details: FieldDetailsList) -> Hashable:
+def selection_key(operation: OperationDefinitionNode, details: FieldDetailsList) -> Hashable:
     """Return what stands for what is selected of some fields: the document, and the places in it."""
-    source, position = place_of(operation)
-    return source.body, position, tuple(place_of(detail.node)[1] for detail in details)
+    source, position = source_location(operation)
+    return source.body, position, tuple(source_location(detail.node)[1] for detail in details)
 
 
-def structure_of(value: Any) -> Hashable:
+def variable_shape(value: Any) -> Hashable:
     """Return what of a variable's value can decide the structure of a statement: that it is there, what it switches,
     which order or member of an enum it names.
     """
-    if value is None or isinstance(value, bool | Enum | Order):
+    if value is None or isinstance(value, bool | Enum | Ordering):
         return value
     if isinstance(value, dict):
-        return tuple((name, structure_of(member)) for name, member in value.items())
+        return tuple((name, variable_shape(member)) for name, member in value.items())
     return ...

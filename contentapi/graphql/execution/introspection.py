@@ -27,12 +27,12 @@ from graphql import (
 )
 from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 
-from contentapi.conf import current
+from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import ResponseTooLarge
-from contentapi.graphql.execution.arguments import argument_reader
+from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.execution.executor import ProjectingExecutor, RootField
-from contentapi.graphql.limits import exceeded
+from contentapi.graphql.limits import limit_exceeded
 
 
 class Introspection(NamedTuple):
@@ -50,21 +50,21 @@ class Introspection(NamedTuple):
 # Operations that consist of introspection, by document, operation and variables. Their values do not depend on the
 # caller, and are the same until the next start.
 INTROSPECTIONS: BoundedCache[Introspection] = BoundedCache(
-    current.environment.contentapi_introspection_cache, weigh=lambda found: 1000 + found.size
+    conf.environment.contentapi_introspection_cache, weigh=lambda found: 1000 + found.size
 )
 
 
-class Part:
+class JsonPart:
     """A JSON value under construction: texts, and other parts between them, which several parts may share."""
 
     __slots__ = ("objects", "pieces", "size")
 
-    def __init__(self, pieces: Sequence["bytes | Part"], objects: int) -> None:
+    def __init__(self, pieces: Sequence["bytes | JsonPart"], objects: int) -> None:
         self.pieces = pieces
         self.objects: int = objects
         self.size: int = 0
         for piece in pieces:
-            if type(piece) is Part:
+            if type(piece) is JsonPart:
                 self.objects += piece.objects
                 self.size += piece.size
             else:
@@ -77,13 +77,13 @@ class Part:
 
     def write(self, texts: list[bytes]) -> None:
         for piece in self.pieces:
-            if type(piece) is Part:
+            if type(piece) is JsonPart:
                 piece.write(texts)
             else:
                 texts.append(cast("bytes", piece))
 
 
-NULL = Part([b"null"], 0)
+NULL = JsonPart([b"null"], 0)
 
 
 class SelectedField:
@@ -105,7 +105,7 @@ class SelectedField:
 
 
 def read_arguments(field: GraphQLField, details: FieldDetailsList, executor: ProjectingExecutor) -> dict[str, Any]:
-    return dict(argument_reader(field, details[0].node)(executor.variable_values)) if field.args else {}
+    return dict(compile_argument_reader(field, details[0].node)(executor.variable_values)) if field.args else {}
 
 
 class Builder:
@@ -117,12 +117,12 @@ class Builder:
     def __init__(self, executor: ProjectingExecutor) -> None:
         self.executor = executor
         self.selections: dict[tuple[int, ...], Sequence[SelectedField]] = {}  # by the identities of the fields
-        self.parts: dict[Any, Part] = {}  # by selection, and identity of the element of the schema
+        self.parts: dict[Any, JsonPart] = {}  # by selection, and identity of the element of the schema
         self.fields_selected = 0
         self.objects_visited = 0
-        self.room = current.environment.contentapi_max_response
+        self.room = conf.environment.contentapi_max_response
 
-    def build(self, root: RootField, info: GraphQLResolveInfo[Any]) -> Part:
+    def build(self, root: RootField, info: GraphQLResolveInfo[Any]) -> JsonPart:
         arguments = root.read_arguments(self.executor.variable_values) if root.read_arguments else {}
         self.info = info  # introspection's resolvers read the schema of it, and nothing else
         element = cast("Any", root.field.resolve)(None, info, **arguments)
@@ -146,59 +146,59 @@ class Builder:
             )
             groups = collected.grouped_field_set
             self.fields_selected += len(groups)
-            require_at_most(self.fields_selected, "number of fields", "contentapi_max_fields")
+            require_count_within_limit(self.fields_selected, "number of fields", "contentapi_max_fields")
             selection = [SelectedField(self, kind, name, found) for name, found in groups.items()]
             self.selections[key] = selection
         return selection
 
-    def object_of(self, element: Any, selection: Sequence[SelectedField]) -> Part:
+    def object_of(self, element: Any, selection: Sequence[SelectedField]) -> JsonPart:
         """Return what is selected of an element of the schema: of a type, of a field under its name, and so on."""
         # A visit adds an object to the result, so that this also bounds the time taken for a result within the limits.
         self.objects_visited += 1
-        require_at_most(self.objects_visited, "cost", "contentapi_max_cost")
+        require_count_within_limit(self.objects_visited, "cost", "contentapi_max_cost")
         identity = (element[0], id(element[1])) if type(element) is tuple else id(element)
         key = (id(selection), identity)
         part = self.parts.get(key)
         if part is None:
-            pieces: list[bytes | Part] = []
+            pieces: list[bytes | JsonPart] = []
             separator = b"{"
             for field in selection:
                 pieces += (separator, field.key, self.value_of(element, field))
                 separator = b","
             pieces.append(b"}" if selection else b"{}")
-            part = self.parts[key] = Part(joined(pieces), 1)
+            part = self.parts[key] = JsonPart(join_parts(pieces), 1)
             self.room -= sum(len(piece) for piece in part.pieces if type(piece) is bytes)
             if self.room < 0:
-                raise ResponseTooLarge(current.environment.contentapi_max_response)
+                raise ResponseTooLarge(conf.environment.contentapi_max_response)
         return part
 
-    def value_of(self, element: Any, field: SelectedField) -> "bytes | Part":
+    def value_of(self, element: Any, field: SelectedField) -> "bytes | JsonPart":
         if field.typename is not None:
             return field.typename
         value = cast("Any", field.field.resolve)(element, self.info, **field.arguments)
         return self.complete(field.field.type, value, field)
 
-    def complete(self, declared: GraphQLOutputType, value: Any, field: SelectedField) -> "bytes | Part":
+    def complete(self, declared: GraphQLOutputType, value: Any, field: SelectedField) -> "bytes | JsonPart":
         if value is None:
             return b"null"
         kind = get_nullable_type(declared)
         if is_list_type(kind):
-            pieces: list[bytes | Part] = [b"["]
+            pieces: list[bytes | JsonPart] = [b"["]
             for item in value:
                 pieces += (self.complete(kind.of_type, item, field), b",")
             pieces[-1] = b"]" if len(pieces) > 1 else b"[]"
-            return Part(joined(pieces), 0)
+            return JsonPart(join_parts(pieces), 0)
         if is_leaf_type(kind):
             return msgspec.json.encode(kind.coerce_output_value(value))
         return self.object_of(value, field.selection)
 
 
-def joined(pieces: Iterable["bytes | Part"]) -> list["bytes | Part"]:
+def join_parts(pieces: Iterable["bytes | JsonPart"]) -> list["bytes | JsonPart"]:
     """Join the texts that follow each other, so that writing a part takes few steps."""
-    found: list[bytes | Part] = []
+    found: list[bytes | JsonPart] = []
     texts: list[bytes] = []
     for piece in pieces:
-        if type(piece) is Part:
+        if type(piece) is JsonPart:
             found += (b"".join(texts), piece)
             texts = []
         else:
@@ -207,16 +207,16 @@ def joined(pieces: Iterable["bytes | Part"]) -> list["bytes | Part"]:
     return found
 
 
-def require_at_most(counted: int, what: str, variable: str) -> None:
-    most: int = getattr(current.environment, variable)
+def require_count_within_limit(counted: int, what: str, variable: str) -> None:
+    most: int = getattr(conf.environment, variable)
     if counted > most:
-        raise exceeded(what, f"{most + 1} or more", most, variable)
+        raise limit_exceeded(what, f"{most + 1} or more", most, variable)
 
 
 def introspect(executor: ProjectingExecutor, roots: Sequence[RootField], root_type: GraphQLObjectType) -> Introspection:
     """Return the values of introspection fields. Raises `LimitExceeded` before anything is written."""
     builder = Builder(executor)
-    parts: dict[str, Part] = {}
+    parts: dict[str, JsonPart] = {}
     try:
         for root in roots:
             info = executor.build_resolve_info(root.field, root.nodes, root_type, root.path)
@@ -226,9 +226,9 @@ def introspect(executor: ProjectingExecutor, roots: Sequence[RootField], root_ty
     finally:
         builder.release()
     objects = sum(part.objects for part in parts.values())
-    most_objects, most_bytes = current.environment.contentapi_max_cost, current.environment.contentapi_max_response
+    most_objects, most_bytes = conf.environment.contentapi_max_cost, conf.environment.contentapi_max_response
     if objects > most_objects:
-        raise exceeded("cost", objects, most_objects, "contentapi_max_cost")
+        raise limit_exceeded("cost", objects, most_objects, "contentapi_max_cost")
     if sum(part.size for part in parts.values()) > most_bytes:
         raise ResponseTooLarge(most_bytes)
     return Introspection(objects, {key: part.text() for key, part in parts.items()})

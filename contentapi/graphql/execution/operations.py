@@ -33,13 +33,13 @@ from graphql.execution.get_variable_signature import GraphQLVariableSignature, g
 from graphql.execution.values import VariableValues, VariableValueSource
 from graphql.pyutils import Path
 
-from contentapi.conf import current
-from contentapi.graphql.bindings import projection_of
+from contentapi.conf import conf
+from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import OperationCost
-from contentapi.graphql.execution.arguments import argument_reader
-from contentapi.graphql.execution.coercion import Coerce, coercion
-from contentapi.graphql.execution.executor import ProjectingExecutor, RootField, place_of, selection_place
+from contentapi.graphql.execution.arguments import compile_argument_reader
+from contentapi.graphql.execution.coercion import Coerce, build_coercer
+from contentapi.graphql.execution.executor import ProjectingExecutor, RootField, selection_key, source_location
 from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspection, introspect
 from contentapi.graphql.limits import INTROSPECTION
 
@@ -47,16 +47,16 @@ MAX_ERRORS = 50  # of variables
 MAX_KEY = 200  # characters of variables
 
 
-def no_async_work(*_: Any) -> NoReturn:
+def refuse_async_work(*_: Any) -> NoReturn:
     raise TypeError("Resolvers here are synchronous.")
 
 
 # An executor's own hold it, as it holds them: the two, and the document that it is for, would stay until the garbage
 # collector finds them.
-NO_ASYNC_HELPERS = GraphQLResolveInfoHelpers(gather=no_async_work, track=no_async_work)
+NO_ASYNC_HELPERS = GraphQLResolveInfoHelpers(gather=refuse_async_work, track=refuse_async_work)
 
 
-class Fragments:
+class DocumentFragments:
     """The fragments of a document, which its operations share."""
 
     def __init__(self, document: DocumentNode) -> None:
@@ -65,7 +65,7 @@ class Fragments:
         self.details = {node.name.value: FragmentDetails(node) for node in nodes}
 
 
-def is_small(values: VariableValues) -> bool:
+def is_small_key(values: VariableValues) -> bool:
     """Return whether variables may be part of a cache's key, which does not count in the cache's weight."""
     return sum(len(value) for value in values.coerced.values() if isinstance(value, str)) <= MAX_KEY
 
@@ -74,7 +74,7 @@ class Operation:
     """One operation of a document. Several threads may execute it at once."""
 
     def __init__(
-        self, schema: GraphQLSchema, fragments: Fragments, node: OperationDefinitionNode, cost: OperationCost
+        self, schema: GraphQLSchema, fragments: DocumentFragments, node: OperationDefinitionNode, cost: OperationCost
     ) -> None:
         self.schema = schema
         self.node = node
@@ -82,7 +82,7 @@ class Operation:
         self.within: object = None  # the settings whose limits it has been held to
         self.fragments = fragments
         self.root_type = cast("GraphQLObjectType", schema.get_root_type(node.operation))
-        self.varies = "@" in place_of(node)[0].body  # there may be a @skip or @include
+        self.varies = "@" in source_location(node)[0].body  # there may be a @skip or @include
 
     def execute(
         self,
@@ -99,32 +99,34 @@ class Operation:
         values = self.values_of(variables, hide_suggestions=hide_suggestions)
         if isinstance(values, list):
             return ExecutionResult(None, values)
-        executor = self.executor.for_request(context, values, hide_suggestions=hide_suggestions, room=self.room)
+        executor = self.executor.for_request(
+            context, values, hide_suggestions=hide_suggestions, room=self.response_byte_limit
+        )
         errors = executor.collected_errors
         try:
             fields = self.root_fields(values) if self.varies else self.constant_fields
             if introspection is None:
                 data = {field.key: executor.execute_root_field(self.root_type, field) for field in fields}
             else:
-                data = self.execute_beside(introspection, executor, fields)
+                data = self.execute_with_introspection(introspection, executor, fields)
         except GraphQLError as error:  # of a field that must not be null, or of a directive that was given null
             errors.add(error, None)
             return ExecutionResult(None, errors.errors)
         return ExecutionResult(data, errors.errors or None)
 
     @property
-    def room(self) -> int | None:
+    def response_byte_limit(self) -> int | None:
         """How many bytes the rows in the response may have; None where nothing has to count them.
 
         A mutation that returns few scalars does not exceed the limit, because none is longer than the request that once
         wrote it. It needs no transaction around it, and so costs what it did.
         """
-        environment = current.environment
+        environment = conf.environment
         most: int = environment.contentapi_max_response
         is_small = self.cost.writes and self.cost.leaves * environment.contentapi_max_body <= most
         return None if is_small else most
 
-    def execute_beside(
+    def execute_with_introspection(
         self, introspection: Introspection, executor: ProjectingExecutor, fields: list[RootField]
     ) -> dict[str, Any]:
         """Execute all fields but those of introspection, whose values are given."""
@@ -149,7 +151,7 @@ class Operation:
         if isinstance(values, list):
             return None
         # Variables of introspection fields and of directives are strings and booleans, so that the key can be hashed.
-        is_cacheable = self.cost.is_only_introspection and is_small(values)
+        is_cacheable = self.cost.is_only_introspection and is_small_key(values)
         key = self.introspection_key(values) if is_cacheable else None
         found = INTROSPECTIONS.get(key) if is_cacheable else None
         if found is None:
@@ -171,7 +173,7 @@ class Operation:
     @cached_property
     def digest(self) -> bytes:
         """The SHA-256 of the document, and the operation's position in it: the document itself may be long."""
-        source, position = place_of(self.node)
+        source, position = source_location(self.node)
         return sha256(f"{position} {source.body}".encode()).digest()
 
     @cached_property
@@ -213,7 +215,7 @@ class Operation:
         """Return of each variable its name, what is declared, and its coercion."""
         found = [get_variable_signature(self.schema, each) for each in self.node.variable_definitions or ()]
         declared = [cast("GraphQLVariableSignature", each) for each in found]
-        return [(each.name, each, coercion(each.type)) for each in declared]
+        return [(each.name, each, build_coercer(each.type)) for each in declared]
 
     @cached_property
     def constant_fields(self) -> list[RootField]:
@@ -234,14 +236,14 @@ class Operation:
             details,
             [detail.node for detail in details],
             path,
-            argument_reader(field, node) if field.args else None,
-            projection_of(get_named_type(field.type)),
-            selection_place(self.node, details),
-            not all(is_constant(detail.node) for detail in details),
+            compile_argument_reader(field, node) if field.args else None,
+            get_projection(get_named_type(field.type)),
+            selection_key(self.node, details),
+            not all(has_constant_selection(detail.node) for detail in details),
         )
 
 
-def is_constant(node: FieldNode) -> bool:
+def has_constant_selection(node: FieldNode) -> bool:
     """Say whether it is plain that what is selected of a field is the same whatever the variables are."""
     if node.loc is None or node.selection_set is None or node.selection_set.loc is None:
         return False

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from contentapi.graphql.explorer import BUILT, digest
-from contentapi.http.negotiation import preferred_type
+from contentapi.http.negotiation import select_media_type
 
 HTML = "text/html"
 POLICY = [
@@ -34,7 +34,7 @@ FOLDER = f"explorer/{digest()}/" if (BUILT / digest()).is_dir() else ""
 def is_explorer_requested(environ: Mapping[str, Any], otherwise: Sequence[str]) -> bool:
     """Return whether a GET or HEAD request prefers HTML to the media types of the endpoint's other responses."""
     accept = environ.get("HTTP_ACCEPT", "")
-    return environ["REQUEST_METHOD"] in ("GET", "HEAD") and preferred_type(accept, [*otherwise, HTML]) == HTML
+    return environ["REQUEST_METHOD"] in ("GET", "HEAD") and select_media_type(accept, [*otherwise, HTML]) == HTML
 
 
 def render_page(folder: str = FOLDER) -> tuple[dict[str, str], bytes]:

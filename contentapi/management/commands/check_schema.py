@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from graphql import GraphQLError, GraphQLSchema, build_schema
 
-from contentapi.graphql.schema_diff import breaking_changes, dangerous_changes, unclear_deprecations
+from contentapi.graphql.schema_diff import list_breaking_changes, list_dangerous_changes, list_unclear_deprecations
 from contentapi.schema import load_sdl
 
 RELEASED = settings.SCHEMA_DIR / "released" / "schema.graphql"
@@ -33,11 +33,11 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_: Any, against: Path, **__: Any) -> None:
-        before, after = released(against), build_schema(load_sdl())
+        before, after = load_released_schema(against), build_schema(load_sdl())
         found = {
-            "BREAKING": breaking_changes(before, after),
-            "UNCLEAR": unclear_deprecations(after),
-            "DANGEROUS": dangerous_changes(before, after),
+            "BREAKING": list_breaking_changes(before, after),
+            "UNCLEAR": list_unclear_deprecations(after),
+            "DANGEROUS": list_dangerous_changes(before, after),
         }
         for word, changes in found.items():
             for change in changes:
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         self.stderr.write(f"Against {against}: {summary}.", str)
 
 
-def released(file: Path) -> GraphQLSchema:
+def load_released_schema(file: Path) -> GraphQLSchema:
     try:
         return build_schema(file.read_text(encoding="utf-8"))
     except OSError as trouble:

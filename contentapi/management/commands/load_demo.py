@@ -12,7 +12,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         demo.load()
-        demo.make_credentials()
+        demo.ensure_credentials()
         self.stderr.write(
             f"The demo is loaded. {demo.ADMIN} logs in with the password in {demo.PASSWORD_FILE}; "
             f"its API key is in {demo.API_KEY_FILE}.",

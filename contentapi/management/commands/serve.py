@@ -22,7 +22,7 @@ SERVERS = {
     "granian": [sys.executable, "-m", "contentapi.server.granian"],
     "gunicorn": [sys.executable, "-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"],
 }
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Command(BaseCommand):
@@ -32,13 +32,13 @@ class Command(BaseCommand):
         parser.add_argument("--server", choices=SERVERS, default="granian", help="the HTTP server (default: granian)")
 
     def handle(self, *_: Any, server: str, **__: Any) -> None:
-        with endings_heeded():
+        with termination_signals():
             prepare()
         sys.exit(serve(SERVERS[server]))
 
 
 @contextmanager
-def endings_heeded() -> Iterator[None]:
+def termination_signals() -> Iterator[None]:
     """End at a signal that comes meanwhile, which `make` has held back until here; leave with them held back again.
 
     An exception alone would not do: Python drops one that is raised inside a callback of the garbage collector, and
@@ -50,13 +50,13 @@ def endings_heeded() -> Iterator[None]:
         came.append(number)
         sys.exit(128 + number)
 
-    for ending in ENDING:
+    for ending in TERMINATION_SIGNALS:
         signal.signal(ending, end)
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION_SIGNALS)
         if came:
             sys.exit(128 + came[0])
 
@@ -67,7 +67,7 @@ def prepare() -> None:
         cursor.execute(ONE_AT_A_TIME)
     call_command("migrate", verbosity=0, interactive=False)
     demo.load()
-    demo.make_credentials()
+    demo.ensure_credentials()
     connection.close()  # and with it the lock
 
 
@@ -82,27 +82,27 @@ def serve(command: list[str]) -> int:
         cwd=settings.BASE_DIR,
         env={**os.environ, "CONTENTAPI_GREETING": "on"},
         process_group=0,  # out of the terminal's reach: a Ctrl-C that also hits the workers can keep them from ending
-        preexec_fn=accept_endings,
+        preexec_fn=restore_default_signals,
     )
-    for ending in ENDING:
+    for ending in TERMINATION_SIGNALS:
         signal.signal(ending, lambda *_: server.terminate())
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
     status = server.wait()
     if status == -signal.SIGKILL:
         time.sleep(2)  # the workers notice within a second that the server was killed; until then they hold PostgreSQL
     return abs(status)
 
 
-def accept_endings() -> None:
+def restore_default_signals() -> None:
     """Let the server, which is about to be started by this process, be ended by signals, in its own way.
 
     A Ctrl-C may have met it before it left the terminal's process group. This process heeds that one; it must not run
     this process's handlers here.
     """
-    for ending in ENDING:
+    for ending in TERMINATION_SIGNALS:
         signal.signal(ending, signal.SIG_IGN)  # which forgets one that is held back
         signal.signal(ending, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
 
 
 def require_free_address() -> None:

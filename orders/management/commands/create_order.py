@@ -21,11 +21,11 @@ class Command(OperatorCommand):
 
     def handle(self, *_: Any, email: str, total: str, **__: Any) -> None:
         user = selectors.get_user_by_email(email)
-        order = services.create_order(actor=OPERATOR, total=amount(total), user_id=user.pk)
+        order = services.create_order(actor=OPERATOR, total=parse_amount(total), user_id=user.pk)
         self.stdout.write(str(order.pk))
 
 
-def amount(text: str) -> Decimal:
+def parse_amount(text: str) -> Decimal:
     try:
         return Decimal(text)
     except InvalidOperation:

@@ -16,4 +16,4 @@ class Command(OperatorCommand):
 
     def handle(self, *_: Any, id: str, **__: Any) -> None:  # noqa: A002
         services.deliver_order(actor=OPERATOR, order_id=id)
-        self.say(f"Order {id} is delivered.")
+        self.info(f"Order {id} is delivered.")

@@ -18,4 +18,4 @@ class Command(OperatorCommand):
 
     def handle(self, *_: Any, id: str, carrier: str, tracking_number: str, **__: Any) -> None:  # noqa: A002
         services.ship_order(actor=OPERATOR, order_id=id, carrier=carrier, tracking_number=tracking_number)
-        self.say(f"Order {id} is shipped.")
+        self.info(f"Order {id} is shipped.")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from contentapi.auth import jwt
-from contentapi.auth.jwt import LEEWAY, SIGNED, Key, TokenError, encode
+from contentapi.auth.jwt import LEEWAY, VERIFIED_TOKENS, Key, TokenError, encode
 from tests.contentapi.auth.test_jwt import CLAIMS, KEYS, NOW, OTHER, RSA, SHARED, refusal, verified
 
 
@@ -14,7 +14,7 @@ def signature_is_never_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("the signature is verified again")
 
-    monkeypatch.setattr(jwt, "signed_claims", fail)
+    monkeypatch.setattr(jwt, "verify_signature", fail)
 
 
 def known(key: Key = RSA, **claims: Any) -> str:
@@ -69,19 +69,19 @@ def test_a_token_of_another_signature_is_another() -> None:
 
 
 def test_only_what_a_key_of_ours_has_signed_is_kept() -> None:
-    SIGNED.clear()
+    VERIFIED_TOKENS.clear()
     refusal(encode(CLAIMS, OTHER))
     refusal("a.b.c")
 
-    assert SIGNED.weight == 0
+    assert VERIFIED_TOKENS.weight == 0
 
 
 def test_no_more_is_kept_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SIGNED, "limit", 20_000)
-    SIGNED.clear()
+    monkeypatch.setattr(VERIFIED_TOKENS, "limit", 20_000)
+    VERIFIED_TOKENS.clear()
 
     for number in range(40):
         known(SHARED, jti=f"{number}")
-        assert SIGNED.weight <= 20_000
+        assert VERIFIED_TOKENS.weight <= 20_000
 
-    assert SIGNED.weight > 10_000
+    assert VERIFIED_TOKENS.weight > 10_000

@@ -14,14 +14,14 @@ from django.core.exceptions import ImproperlyConfigured
 from contentapi.auth.jwt import Key, KeyProblem
 from contentapi.auth.signing_keys import (
     KEPT_AFTER_RETIREMENT,
-    LOOK_EVERY,
     LOOK_FOR_UNKNOWN_EVERY,
-    GivenKeys,
-    KeptKeys,
+    RELOAD_INTERVAL,
+    EnvironmentKeys,
+    KeyDirectory,
     KeyRing,
-    next_private_key,
-    private_keys,
-    ring,
+    build_next_private_key,
+    load_key_ring,
+    parse_private_keys,
 )
 
 FIRST, SECOND, THIRD = (Key.generate() for _ in range(3))
@@ -40,16 +40,16 @@ class Clock:
 
 
 def kids(keys: KeyRing) -> list[str]:
-    return [key.kid for key in keys.published()]
+    return [key.kid for key in keys.public_keys()]
 
 
 # --- From the environment -------------------------------------------------------------------------------
 
 
 def test_the_first_private_key_signs_and_all_verify() -> None:
-    keys = ring(FIRST.private_pem + SECOND.public_pem + THIRD.private_pem, SECRET, None)
+    keys = load_key_ring(FIRST.private_pem + SECOND.public_pem + THIRD.private_pem, SECRET, None)
 
-    assert keys.signing() == FIRST
+    assert keys.signing_key() == FIRST
     assert [keys.get(key.kid) for key in (FIRST, SECOND, THIRD, SHARED)] == [FIRST, SECOND, THIRD, SHARED]
     assert keys.get(None) == SHARED
     assert keys.get("another") is None
@@ -57,15 +57,15 @@ def test_the_first_private_key_signs_and_all_verify() -> None:
 
 
 def test_the_secret_signs_where_no_private_key_does_and_is_never_published() -> None:
-    keys = ring("", SECRET, Path("nowhere"))
+    keys = load_key_ring("", SECRET, Path("nowhere"))
 
-    assert keys.signing() == SHARED
+    assert keys.signing_key() == SHARED
     assert kids(keys) == []
     assert not Path("nowhere").exists()
 
 
 def test_without_the_secret_no_key_is_nameless() -> None:
-    assert ring(FIRST.private_pem, "", None).get(None) is None
+    assert load_key_ring(FIRST.private_pem, "", None).get(None) is None
 
 
 @pytest.mark.parametrize(
@@ -80,11 +80,11 @@ def test_without_the_secret_no_key_is_nameless() -> None:
     ids=["plain", "escaped", "CRLF", "comment", "both halves"],
 )
 def test_a_key_is_read_as_variables_hold_it(text: str) -> None:
-    keys = ring(text, "", None)
+    keys = load_key_ring(text, "", None)
 
-    assert keys.signing().kid == FIRST.kid
-    assert keys.signing().signer
-    assert keys.get(FIRST.kid) == keys.signing()
+    assert keys.signing_key().kid == FIRST.kid
+    assert keys.signing_key().signer
+    assert keys.get(FIRST.kid) == keys.signing_key()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_key_is_read_as_variables_hold_it(text: str) -> None:
 )
 def test_what_is_no_key_is_told_without_repeating_it(text: str) -> None:
     with pytest.raises(KeyProblem) as raised:
-        private_keys(text)
+        parse_private_keys(text)
 
     assert len(str(raised.value)) < 50
     assert "hush" not in str(raised.value)
@@ -109,17 +109,17 @@ def test_what_is_no_key_is_told_without_repeating_it(text: str) -> None:
 
 def test_a_deployment_without_keys_has_none() -> None:
     with pytest.raises(ImproperlyConfigured, match="JWT_PRIVATE_KEY is required"):
-        ring("", "", None)
+        load_key_ring("", "", None)
 
 
 @pytest.mark.parametrize("before", [FIRST.private_pem + SECOND.public_pem, FIRST.private_pem], ids=["two", "one"])
 def test_the_next_value_signs_with_a_new_key_and_verifies_with_the_old_ones(before: str) -> None:
-    old, new = ring(before, "", None), Key.generate()
+    old, new = load_key_ring(before, "", None), Key.generate()
 
-    value = next_private_key(new, old)
+    value = build_next_private_key(new, old)
 
-    keys = ring(value, "", None)
-    assert keys.signing() == new
+    keys = load_key_ring(value, "", None)
+    assert keys.signing_key() == new
     assert kids(keys) == [new.kid, *kids(old)]
     assert value.count("PRIVATE KEY-----") == 2
     assert FIRST.private_pem not in value
@@ -130,16 +130,16 @@ def test_the_next_value_signs_with_a_new_key_and_verifies_with_the_old_ones(befo
 
 def test_the_first_key_is_made_when_it_is_wanted_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
     folder = tmp_path / "var" / "jwt"
-    keys = KeptKeys(folder)
+    keys = KeyDirectory(folder)
 
     assert keys.get("anything") is None
     assert not folder.exists()
-    made = keys.signing()
+    made = keys.signing_key()
 
     assert [path.name for path in folder.iterdir()] == ["1.pem"]
     assert stat.S_IMODE((folder / "1.pem").stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert KeptKeys(folder).signing().kid == made.kid
+    assert KeyDirectory(folder).signing_key().kid == made.kid
     assert keys.get(None) is None
 
 
@@ -175,30 +175,30 @@ def test_two_processes_at_once_get_the_same_first_key(tmp_path: Path) -> None:
 
 
 def test_threads_at_once_get_the_same_first_key(tmp_path: Path) -> None:
-    keys, together = KeptKeys(tmp_path / "jwt"), Barrier(4)
+    keys, together = KeyDirectory(tmp_path / "jwt"), Barrier(4)
 
     def sign(_: int) -> str:
         together.wait()
-        return keys.signing().kid
+        return keys.signing_key().kid
 
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(sign, range(4)))) == 1
 
 
 def test_a_rotated_key_signs_and_the_old_one_verifies(tmp_path: Path) -> None:
-    keys = KeptKeys(tmp_path / "jwt")
-    old = keys.signing()
+    keys = KeyDirectory(tmp_path / "jwt")
+    old = keys.signing_key()
 
     new = keys.rotate()
 
     assert new.kid != old.kid
-    assert keys.signing() == new
+    assert keys.signing_key() == new
     assert keys.get(old.kid) == old
     assert kids(keys) == [new.kid, old.kid]
 
 
 def test_rotating_before_the_first_token_makes_the_first_key(tmp_path: Path) -> None:
-    keys = KeptKeys(tmp_path / "jwt")
+    keys = KeyDirectory(tmp_path / "jwt")
 
     new = keys.rotate()
 
@@ -207,32 +207,32 @@ def test_rotating_before_the_first_token_makes_the_first_key(tmp_path: Path) -> 
 
 def test_another_process_knows_a_new_key_at_once_when_it_sees_its_token(tmp_path: Path) -> None:
     clock = Clock()
-    here, there = KeptKeys(tmp_path / "jwt", clock), KeptKeys(tmp_path / "jwt")
-    old = here.signing()
+    here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
+    old = here.signing_key()
 
     new = there.rotate()
 
-    assert here.signing() == old
+    assert here.signing_key() == old
     assert here.get(new.kid) == new
-    assert here.signing() == new
+    assert here.signing_key() == new
 
 
 def test_another_process_signs_with_a_new_key_before_long(tmp_path: Path) -> None:
     clock = Clock()
-    here, there = KeptKeys(tmp_path / "jwt", clock), KeptKeys(tmp_path / "jwt")
-    old = here.signing()
+    here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
+    old = here.signing_key()
     new = there.rotate()
 
-    clock.now += LOOK_EVERY - 0.1
-    assert here.signing() == old
+    clock.now += RELOAD_INTERVAL - 0.1
+    assert here.signing_key() == old
     clock.now += 0.1
-    assert here.signing() == new
+    assert here.signing_key() == new
 
 
 def test_made_up_ids_let_nobody_look_more_than_once_a_second(tmp_path: Path) -> None:
     clock = Clock()
-    here, there = KeptKeys(tmp_path / "jwt", clock), KeptKeys(tmp_path / "jwt")
-    here.signing()
+    here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
+    here.signing_key()
     here.get("made up")
     new = there.rotate()
 
@@ -244,9 +244,9 @@ def test_made_up_ids_let_nobody_look_more_than_once_a_second(tmp_path: Path) -> 
 
 def test_a_look_that_was_due_anyway_does_not_delay_the_one_for_a_new_key(tmp_path: Path) -> None:
     clock = Clock()
-    here, there = KeptKeys(tmp_path / "jwt", clock), KeptKeys(tmp_path / "jwt")
-    old = here.signing()
-    clock.now += LOOK_EVERY
+    here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
+    old = here.signing_key()
+    clock.now += RELOAD_INTERVAL
     here.get(old.kid)
 
     new = there.rotate()
@@ -264,22 +264,22 @@ def test_a_later_rotation_removes_a_key_whose_tokens_have_expired(
     tmp_path: Path, seconds: float, *, stays: bool
 ) -> None:
     now = 1_000_000.0  # long before anything here is made
-    keys = KeptKeys(tmp_path)
-    first, second = keys.signing(), keys.rotate(now)
+    keys = KeyDirectory(tmp_path)
+    first, second = keys.signing_key(), keys.rotate(now)
     retire(tmp_path, 1, now, seconds)
 
     third = keys.rotate(now)
 
     expected = [third.kid, second.kid, *([first.kid] if stays else [])]
     assert kids(keys) == expected
-    assert KeptKeys(tmp_path).signing().kid == third.kid
-    assert kids(KeptKeys(tmp_path)) == expected
+    assert KeyDirectory(tmp_path).signing_key().kid == third.kid
+    assert kids(KeyDirectory(tmp_path)) == expected
 
 
 def test_the_numbers_go_on_where_old_keys_are_gone(tmp_path: Path) -> None:
     now = 1_000_000.0  # long before anything here is made
-    keys = KeptKeys(tmp_path)
-    keys.signing()
+    keys = KeyDirectory(tmp_path)
+    keys.signing_key()
     for number in (1, 2, 3):
         keys.rotate(now)
         retire(tmp_path, number, now, KEPT_AFTER_RETIREMENT + 1)
@@ -290,38 +290,38 @@ def test_the_numbers_go_on_where_old_keys_are_gone(tmp_path: Path) -> None:
 
 
 def test_rotations_at_once_leave_one_signing_key_that_all_know(tmp_path: Path) -> None:
-    KeptKeys(tmp_path).signing()
+    KeyDirectory(tmp_path).signing_key()
     together = Barrier(4)
 
     def rotate(_: int) -> str:
-        keys = KeptKeys(tmp_path)
+        keys = KeyDirectory(tmp_path)
         together.wait()
         return keys.rotate().kid
 
     with ThreadPoolExecutor(4) as pool:
         made = set(pool.map(rotate, range(4)))
 
-    assert made <= set(kids(KeptKeys(tmp_path)))
-    assert KeptKeys(tmp_path).signing().kid in made
+    assert made <= set(kids(KeyDirectory(tmp_path)))
+    assert KeyDirectory(tmp_path).signing_key().kid in made
 
 
 def test_other_files_in_the_folder_are_not_keys(tmp_path: Path) -> None:
-    keys = KeptKeys(tmp_path)
-    first = keys.signing()
+    keys = KeyDirectory(tmp_path)
+    first = keys.signing_key()
     for name in ("notes.txt", "old.pem", "tmpabcd", "-2.pem", "9.pem.bak"):
         (tmp_path / name).write_text("nothing")
 
-    assert kids(KeptKeys(tmp_path)) == [first.kid]
+    assert kids(KeyDirectory(tmp_path)) == [first.kid]
 
 
 def test_a_kept_key_that_is_broken_is_named_and_not_repeated(tmp_path: Path) -> None:
     (tmp_path / "1.pem").write_text("hush")
 
     with pytest.raises(ImproperlyConfigured) as raised:
-        KeptKeys(tmp_path).signing()
+        KeyDirectory(tmp_path).signing_key()
 
     assert str(raised.value) == f"{tmp_path / '1.pem'} cannot be read as a key in PEM; remove it."
 
 
 def test_given_keys_are_not_rotated() -> None:
-    assert isinstance(ring(FIRST.private_pem, "", Path("unused")), GivenKeys)
+    assert isinstance(load_key_ring(FIRST.private_pem, "", Path("unused")), EnvironmentKeys)

@@ -5,7 +5,7 @@ from django.core.checks import run_checks
 from pytest_django import Settings
 
 from contentapi.conf import environment
-from contentapi.conf.checks import ENVIRONMENT_TAG, require_sound_environment
+from contentapi.conf.checks import ENVIRONMENT_TAG, require_valid_environment
 
 SAMPLES = {
     "PORT": "http",
@@ -25,14 +25,14 @@ SECRETS = {"SECRET_KEY": "x", "JWT_SECRET": "x" * 32}
 
 
 def set_environment(settings: Settings, **variables: str) -> None:
-    settings.ENVIRONMENT_PROBLEMS = environment.read(variables)[1]
+    settings.ENVIRONMENT_PROBLEMS = environment.read_environment(variables)[1]
 
 
 def test_a_sound_environment_passes(settings: Settings) -> None:
     set_environment(settings)
 
     errors = run_checks(tags=[ENVIRONMENT_TAG])
-    require_sound_environment()
+    require_valid_environment()
 
     assert errors == []
 
@@ -78,7 +78,7 @@ def test_a_server_ends_with_every_problem_named_and_no_secret(settings: Settings
     set_environment(settings, PORT="http", DATABASE_URL="postgresql://app:hush%@db.invalid/app")
 
     with pytest.raises(SystemExit) as ended:
-        require_sound_environment()
+        require_valid_environment()
 
     told = str(ended.value)
     assert [line.split(":")[0] for line in told.splitlines() if not line.startswith("\t")] == [

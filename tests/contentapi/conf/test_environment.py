@@ -5,7 +5,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from contentapi.auth.jwt import Key
-from contentapi.conf.environment import Environment, Words, database_parameters, read
+from contentapi.conf.environment import Environment, Words, parse_database_url, read_environment
 
 WRONG_RATES = [
     "off",
@@ -142,7 +142,7 @@ def test_every_variable_that_can_be_wrong_is_tried() -> None:
 
 
 def test_nothing_set_gives_the_defaults() -> None:
-    environment, problems = read({"PATH": "/usr/bin", "HOME": "/root"})
+    environment, problems = read_environment({"PATH": "/usr/bin", "HOME": "/root"})
 
     assert problems == []
     assert environment == Environment()
@@ -150,7 +150,7 @@ def test_nothing_set_gives_the_defaults() -> None:
 
 @pytest.mark.parametrize(("name", "value"), cases(WRONG))
 def test_a_wrong_value_is_one_problem_that_names_it_and_leaves_the_default(name: str, value: str) -> None:
-    environment, problems = read({name: value})
+    environment, problems = read_environment({name: value})
 
     assert [problem.variable for problem in problems] == [name]
     assert problems[0].message.startswith(f"{name} must be ")
@@ -161,7 +161,7 @@ def test_a_wrong_value_is_one_problem_that_names_it_and_leaves_the_default(name:
 
 @pytest.mark.parametrize(("name", "value"), cases(RIGHT))
 def test_a_right_value_is_taken(name: str, value: str) -> None:
-    environment, problems = read({name: value})
+    environment, problems = read_environment({name: value})
 
     assert problems == []
     assert str(getattr(environment, name.lower())) == value.strip()
@@ -170,7 +170,7 @@ def test_a_right_value_is_taken(name: str, value: str) -> None:
 def test_several_wrong_values_are_reported_together() -> None:
     variables = {"PORT": "http", "CONTENTAPI_THREADS": "four", "DATABASE_URL": "mysql://db.invalid/app"}
 
-    _, problems = read(variables)
+    _, problems = read_environment(variables)
 
     assert sorted(problem.variable for problem in problems) == [
         "CONTENTAPI_THREADS",
@@ -183,7 +183,7 @@ def test_several_wrong_values_are_reported_together() -> None:
 
 @pytest.mark.parametrize("name", [*WRONG, "DATABASE_URL", "SECRET_KEY", "ALLOWED_HOSTS"])
 def test_an_empty_value_counts_as_not_set(name: str) -> None:
-    environment, problems = read({name: "  "})
+    environment, problems = read_environment({name: "  "})
 
     assert problems == []
     assert environment == Environment()
@@ -191,7 +191,7 @@ def test_an_empty_value_counts_as_not_set(name: str) -> None:
 
 @pytest.mark.parametrize("text", ["a.invalid,b.invalid", "a.invalid b.invalid", " a.invalid , b.invalid, "])
 def test_words_are_separated_by_commas_or_spaces(text: str) -> None:
-    environment, problems = read({"ALLOWED_HOSTS": text, "CORS_ALLOWED_ORIGINS": text})
+    environment, problems = read_environment({"ALLOWED_HOSTS": text, "CORS_ALLOWED_ORIGINS": text})
 
     assert problems == []
     assert environment.allowed_hosts == ("a.invalid", "b.invalid")
@@ -226,17 +226,17 @@ def test_words_are_separated_by_commas_or_spaces(text: str) -> None:
     ],
 )
 def test_a_database_url_is_read_as_libpq_reads_it(url: str, parameters: dict[str, str]) -> None:
-    _, problems = read({"DATABASE_URL": url, **SECRETS})
+    _, problems = read_environment({"DATABASE_URL": url, **SECRETS})
 
     assert problems == []
-    assert {name: str(value) for name, value in database_parameters(url).items()} == {
+    assert {name: str(value) for name, value in parse_database_url(url).items()} == {
         name: str(value) for name, value in parameters.items()
     }
 
 
 @pytest.mark.parametrize("url", UNREADABLE_URLS)
 def test_a_database_url_that_cannot_be_used_is_one_problem(url: str) -> None:
-    _, problems = read({"DATABASE_URL": url, **SECRETS})
+    _, problems = read_environment({"DATABASE_URL": url, **SECRETS})
 
     assert [problem.variable for problem in problems] == ["DATABASE_URL"]
     assert problems[0].message.startswith("DATABASE_URL ")
@@ -244,7 +244,7 @@ def test_a_database_url_that_cannot_be_used_is_one_problem(url: str) -> None:
 
 @pytest.mark.parametrize("url", UNREADABLE_URLS)
 def test_no_problem_repeats_a_secret(url: str) -> None:
-    _, problems = read({"DATABASE_URL": url, **SECRETS, "PORT": "http"})
+    _, problems = read_environment({"DATABASE_URL": url, **SECRETS, "PORT": "http"})
 
     told = repr(problems)
 
@@ -256,7 +256,7 @@ def test_no_problem_repeats_a_secret(url: str) -> None:
 
 
 def test_a_database_without_secrets_is_a_problem_for_each() -> None:
-    _, problems = read({"DATABASE_URL": "postgresql://app@db.invalid/content"})
+    _, problems = read_environment({"DATABASE_URL": "postgresql://app@db.invalid/content"})
 
     assert [(problem.variable, problem.message) for problem in problems] == [
         ("SECRET_KEY", "SECRET_KEY is required when DATABASE_URL is set."),
@@ -266,7 +266,7 @@ def test_a_database_without_secrets_is_a_problem_for_each() -> None:
 
 @pytest.mark.parametrize("keys", [{"JWT_SECRET": KEY}, {"JWT_PRIVATE_KEY": PRIVATE.private_pem}])
 def test_a_database_needs_one_key_for_tokens(keys: dict[str, str]) -> None:
-    _, problems = read({"DATABASE_URL": "postgresql://app@db.invalid/content", "SECRET_KEY": KEY, **keys})
+    _, problems = read_environment({"DATABASE_URL": "postgresql://app@db.invalid/content", "SECRET_KEY": KEY, **keys})
 
     assert problems == []
 
@@ -282,7 +282,7 @@ def test_a_database_needs_one_key_for_tokens(keys: dict[str, str]) -> None:
     ],
 )
 def test_keys_that_are_none_are_one_problem_and_not_repeated(variables: dict[str, str], message: str) -> None:
-    _, problems = read(variables)
+    _, problems = read_environment(variables)
 
     assert [(problem.variable, problem.message) for problem in problems] == [(*variables, message)]
     assert problems[0].hint
@@ -291,7 +291,7 @@ def test_keys_that_are_none_are_one_problem_and_not_repeated(variables: dict[str
 
 @pytest.mark.parametrize("url", UNREADABLE_REDIS)
 def test_a_redis_url_that_cannot_be_used_is_one_problem_that_repeats_no_secret(url: str) -> None:
-    _, problems = read({"REDIS_URL": url})
+    _, problems = read_environment({"REDIS_URL": url})
 
     assert [(problem.variable, problem.message) for problem in problems] == [
         ("REDIS_URL", "REDIS_URL is not the address of a Redis.")
@@ -310,4 +310,4 @@ def test_a_redis_url_that_cannot_be_used_is_one_problem_that_repeats_no_secret(u
     ],
 )
 def test_a_redis_url_that_can_be_used_is_no_problem(url: str) -> None:
-    assert read({"REDIS_URL": url})[1] == []
+    assert read_environment({"REDIS_URL": url})[1] == []

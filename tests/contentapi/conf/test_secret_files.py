@@ -9,7 +9,7 @@ from threading import Barrier
 import pytest
 from django.conf import settings
 
-from contentapi.conf.secret_files import keep, kept
+from contentapi.conf.secret_files import read_or_create, write_atomically
 
 PROGRAM = """
 import pathlib, secrets, sys
@@ -26,8 +26,8 @@ def refuse() -> str:
 def test_a_value_is_made_once_and_read_from_then_on(tmp_path: Path) -> None:
     path = tmp_path / "var" / "secret"
 
-    first = kept(path, lambda: "one")
-    second = kept(path, refuse)
+    first = read_or_create(path, lambda: "one")
+    second = read_or_create(path, refuse)
 
     assert (first, second, path.read_text()) == ("one", "one", "one")
 
@@ -36,9 +36,9 @@ def test_a_value_is_made_once_and_read_from_then_on(tmp_path: Path) -> None:
 def test_a_value_comes_back_as_it_was(tmp_path: Path, value: str) -> None:
     path = tmp_path / "secret"
 
-    keep(path, value)
+    write_atomically(path, value)
 
-    assert kept(path, refuse) == value
+    assert read_or_create(path, refuse) == value
 
 
 def test_a_kept_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
@@ -46,26 +46,26 @@ def test_a_kept_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     given.write_text("open to all")
     given.chmod(0o644)
 
-    kept(made, lambda: "secret")
-    keep(given, "secret")
+    read_or_create(made, lambda: "secret")
+    write_atomically(given, "secret")
 
     assert [oct(path.stat().st_mode & 0o777) for path in (made, given)] == ["0o600", "0o600"]
 
 
 def test_keep_replaces_the_value(tmp_path: Path) -> None:
     path = tmp_path / "secret"
-    kept(path, lambda: "old")
+    read_or_create(path, lambda: "old")
 
-    keep(path, "new")
+    write_atomically(path, "new")
 
-    assert kept(path, refuse) == "new"
+    assert read_or_create(path, refuse) == "new"
 
 
 def test_nothing_is_left_beside_the_value(tmp_path: Path) -> None:
     path = tmp_path / "secret"
 
-    kept(path, lambda: "one")
-    keep(path, "two")
+    read_or_create(path, lambda: "one")
+    write_atomically(path, "two")
 
     assert list(tmp_path.iterdir()) == [path]
 
@@ -78,7 +78,7 @@ def test_threads_that_all_make_a_value_get_the_same_one(tmp_path: Path) -> None:
         return str(number)
 
     with ThreadPoolExecutor(8) as pool:
-        values = list(pool.map(lambda number: kept(path, lambda: make(number)), range(8)))
+        values = list(pool.map(lambda number: read_or_create(path, lambda: make(number)), range(8)))
 
     assert set(values) == {path.read_text()}
     assert list(tmp_path.iterdir()) == [path]

@@ -2,35 +2,35 @@
 
 import pytest
 
-from contentapi.core.entity_tags import Expected, require_version, tagged, version_in
+from contentapi.core.entity_tags import ExpectedVersion, parse_version, require_version, with_etag
 from contentapi.core.errors import Conflict
 
 
 @pytest.mark.parametrize("text", ["7", '"7"', "7-c0ffee", '"7-c0ffee"'])
 def test_a_version_stands_alone_or_in_a_tag(text: str) -> None:
-    assert version_in(text) == "7"
+    assert parse_version(text) == "7"
 
 
 @pytest.mark.parametrize("text", ["", '"', '"7', '7"', "v7", "-7", "7-", 'W/"7-c0ffee"', '"c0ffee"', "\u0667", "*"])
 def test_what_is_no_version_tells_none(text: str) -> None:
-    assert version_in(text) is None
+    assert parse_version(text) is None
 
 
 @pytest.mark.parametrize("expected", [None, "7", '"7-c0ffee"', frozenset({"6", "7"})])
-def test_a_version_that_is_expected_goes_through(expected: Expected) -> None:
+def test_a_version_that_is_expected_goes_through(expected: ExpectedVersion) -> None:
     require_version("post", 7, expected)
 
 
 @pytest.mark.parametrize("expected", ["6", "", "07", "x", "77", frozenset({"6"}), frozenset[str]()])
-def test_another_version_is_a_conflict_that_says_which_it_is(expected: Expected) -> None:
+def test_another_version_is_a_conflict_that_says_which_it_is(expected: ExpectedVersion) -> None:
     with pytest.raises(Conflict, match="This post is at version 7, which is not"):
         require_version("post", 7, expected)
 
 
 def test_a_tag_has_the_version_and_tells_bodies_apart() -> None:
-    one, same, other = tagged(b"{}", 3), tagged(b"{}", 3), tagged(b"[]", 3)
+    one, same, other = with_etag(b"{}", 3), with_etag(b"{}", 3), with_etag(b"[]", 3)
 
     assert one == same
     assert one.headers["ETag"].startswith('"3-')
     assert one.headers != other.headers
-    assert tagged(b"x", 3, canonical=b"{}") == (b"x", one.headers)
+    assert with_etag(b"x", 3, canonical=b"{}") == (b"x", one.headers)

@@ -29,10 +29,10 @@ from contentapi.core.errors import (
     Unauthenticated,
     Unavailable,
     UnsupportedMediaType,
-    constraint_name,
-    from_exception,
+    get_constraint_name,
+    to_api_error,
 )
-from contentapi.http.error_response import error_response
+from contentapi.http.error_response import django_error_response
 from tests.factories import make_user
 
 TABLE = [
@@ -68,12 +68,12 @@ def test_the_table_holds_every_kind() -> None:
 @pytest.mark.parametrize(("error", "status", "code"), TABLE, ids=NAMES)
 def test_a_kind_has_its_status_and_code(error: ApiError, status: int, code: str) -> None:
     assert (error.status, error.code) == (status, code)
-    assert from_exception(error) is error
+    assert to_api_error(error) is error
 
 
 @pytest.mark.parametrize(("error", "status", "code"), TABLE, ids=NAMES)
 def test_a_kind_is_said_over_rest_with_its_status_and_code(error: ApiError, status: int, code: str) -> None:
-    response = error_response(error)
+    response = django_error_response(error)
 
     assert (response.status_code, response["X-Error-Code"]) == (status, code)
     assert response["Content-Type"] == "application/json"
@@ -91,7 +91,7 @@ def test_a_kind_is_said_over_rest_with_its_status_and_code(error: ApiError, stat
     ids=["unauthenticated", "method", "unavailable", "rate", "none"],
 )
 def test_a_kind_carries_its_headers(error: ApiError, headers: dict[str, str]) -> None:
-    response = error_response(error)
+    response = django_error_response(error)
 
     assert error.headers == headers
     assert headers.items() <= dict(response.items()).items()
@@ -124,7 +124,7 @@ def test_invalid_joins_the_messages_of_its_fields() -> None:
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
 def test_another_exception_becomes_a_kind_that_hides_its_text(exception: BaseException, kind: type[ApiError]) -> None:
-    error = from_exception(exception)
+    error = to_api_error(exception)
 
     assert type(error) is kind
     assert "secret" not in error.message
@@ -138,11 +138,11 @@ def test_a_statement_over_its_time_is_unavailable() -> None:
         with pytest.raises(OperationalError) as raised:
             cursor.execute("SELECT pg_sleep(30)")
 
-    error = from_exception(raised.value)
+    error = to_api_error(raised.value)
 
     assert isinstance(raised.value.__cause__, psycopg.errors.QueryCanceled)
     assert (type(error), error.headers) == (Unavailable, {"Retry-After": "5"})
-    assert constraint_name(raised.value) == ""
+    assert get_constraint_name(raised.value) == ""
 
 
 @pytest.mark.django_db
@@ -153,7 +153,7 @@ def test_a_closed_cursor_is_unavailable() -> None:
     with pytest.raises(InterfaceError) as raised:
         cursor.execute("SELECT 1")
 
-    assert type(from_exception(raised.value)) is Unavailable
+    assert type(to_api_error(raised.value)) is Unavailable
 
 
 @pytest.mark.django_db
@@ -163,9 +163,9 @@ def test_a_violated_constraint_is_known_by_its_name() -> None:
     with pytest.raises(IntegrityError) as raised, transaction.atomic():
         make_user(email="INES@example.invalid")
 
-    assert constraint_name(raised.value) == "users_user_email_unique"
-    assert type(from_exception(raised.value)) is Conflict
+    assert get_constraint_name(raised.value) == "users_user_email_unique"
+    assert type(to_api_error(raised.value)) is Conflict
 
 
 def test_an_error_from_elsewhere_names_no_constraint() -> None:
-    assert constraint_name(IntegrityError("made by hand")) == ""
+    assert get_constraint_name(IntegrityError("made by hand")) == ""

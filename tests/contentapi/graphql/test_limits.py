@@ -7,7 +7,7 @@ import pytest
 from graphql import get_introspection_query, parse
 from pytest_django import Settings
 
-from contentapi.graphql.limits import ENDLESS, sizes_of
+from contentapi.graphql.limits import COUNT_CAP, measure_operations
 from tests.graphql_requests import Post, error_entry
 
 COUNTED = ("depth", "introspection_depth", "root_fields", "aliases", "directives")
@@ -15,7 +15,7 @@ COUNTED = ("depth", "introspection_depth", "root_fields", "aliases", "directives
 
 def counted(document: str, name: str = "") -> dict[str, int]:
     """Return what is counted and is not 0."""
-    size = dataclasses.asdict(sizes_of(parse(document))[name])
+    size = dataclasses.asdict(measure_operations(parse(document))[name])
     return {name: size[name] for name in COUNTED if size[name]}
 
 
@@ -64,7 +64,7 @@ def test_what_stands_in_an_operation_is_counted(document: str, expected: dict[st
     ],
 )
 def test_braces_within_each_other_are_counted_whatever_they_hold(document: str, braces: int) -> None:
-    assert sizes_of(parse(document))[""].nesting == braces
+    assert measure_operations(parse(document))[""].nesting == braces
 
 
 def test_each_operation_is_counted_by_itself() -> None:
@@ -72,7 +72,7 @@ def test_each_operation_is_counted_by_itself() -> None:
 
     assert counted(document, "A") == {"depth": 2, "root_fields": 2}
     assert counted(document, "B") == {"depth": 1, "root_fields": 1, "aliases": 1}
-    assert [size.is_write for size in sizes_of(parse(document)).values()] == [False, True]
+    assert [size.is_write for size in measure_operations(parse(document)).values()] == [False, True]
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -80,7 +80,7 @@ def test_fragments_that_double_are_measured_once_each(order: int) -> None:
     doubling = [f"fragment F{number} on Q {{ ...F{number + 1} ...F{number + 1} }}" for number in range(200)]
     document = parse(" ".join(["{ ...F0 } fragment F200 on Q { a: b @c }", *doubling][::order]))
 
-    size = sizes_of(document)[""]
+    size = measure_operations(document)[""]
 
     assert (size.aliases, size.directives, size.root_fields) == (2**200, 2**200, 2**200)
     assert (size.depth, size.nesting) == (1, 202)
@@ -96,7 +96,7 @@ def test_fragments_that_double_are_measured_once_each(order: int) -> None:
     ],
 )
 def test_fragments_within_themselves_and_missing_ones_come_to_an_end(document: str) -> None:
-    assert sizes_of(parse(document))[""].nesting >= 1
+    assert measure_operations(parse(document))[""].nesting >= 1
 
 
 # --- At the endpoint ------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def test_a_number_beyond_all_measure_is_not_written_out(post: Post) -> None:
     answer = post({"query": f"{{ ...F0 }} {doubling} fragment F60 on Query {{ a: __typename }}"})
 
     assert answer.body["errors"][0]["message"] == (
-        f"The query's number of aliases is {ENDLESS} or more; at most 30 is allowed (CONTENTAPI_MAX_ALIASES)."
+        f"The query's number of aliases is {COUNT_CAP} or more; at most 30 is allowed (CONTENTAPI_MAX_ALIASES)."
     )
 
 

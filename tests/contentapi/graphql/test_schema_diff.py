@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from graphql import build_schema, print_schema
 
-from contentapi.graphql.schema_diff import unclear_deprecations
+from contentapi.graphql.schema_diff import list_unclear_deprecations
 from contentapi.schema import SCHEMA
 
 
@@ -130,17 +130,17 @@ def test_a_deprecation_without_a_date_and_a_replacement_is_unclear(reason: str) 
     )
 
     places = ["Query.field", "Query.other(argument)", "Input.field", "Enum.value"]
-    assert sorted(unclear_deprecations(schema)) == sorted(f"{place}: {reason}" for place in places)
+    assert sorted(list_unclear_deprecations(schema)) == sorted(f"{place}: {reason}" for place in places)
 
 
 def test_a_deprecation_without_a_reason_is_unclear() -> None:
     schema = build_schema("type Query { field: Int @deprecated }")
 
-    assert unclear_deprecations(schema) == ["Query.field: No longer supported"]
+    assert list_unclear_deprecations(schema) == ["Query.field: No longer supported"]
 
 
 @pytest.mark.parametrize("reason", ["2026-11-21: use `posts`.", "2026-11-21: use `Query.posts`, which has pages."])
 def test_a_deprecation_with_a_date_and_a_replacement_is_clear(reason: str) -> None:
     schema = build_schema(f'type Query {{ field: Int @deprecated(reason: "{reason}") }}')
 
-    assert unclear_deprecations(schema) == []
+    assert list_unclear_deprecations(schema) == []

@@ -7,7 +7,7 @@ from django.urls import get_resolver
 
 from contentapi.core.identity import Actor, Role
 from contentapi.rest import Resource
-from contentapi.server.router import Routes, resources_in
+from contentapi.server.router import Router, iterate_resources
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
 from tests.resources import Reply, ask
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 VENDOR = "application/vnd.contentapi.v1+json"
 OTHER = "application/vnd.contentapi.v2+json"
-PATHS = [path for path, _ in resources_in(get_resolver().url_patterns)]
+PATHS = [path for path, _ in iterate_resources(get_resolver().url_patterns)]
 
 
 def test_every_path_is_there_under_the_prefix_too() -> None:
@@ -28,7 +28,7 @@ def test_every_path_is_there_under_the_prefix_too() -> None:
 @pytest.mark.parametrize("path", PATHS)
 def test_a_path_leads_to_one_resource_by_both_ways(path: str) -> None:
     asked = "/" + path.replace("<str:", "").replace(">", "")
-    found = Routes(get_resolver().url_patterns).find(asked)
+    found = Router(get_resolver().url_patterns).match(asked)
     by_django = get_resolver().resolve(asked)
 
     assert found is not None
@@ -41,7 +41,7 @@ def test_a_path_leads_to_one_resource_by_both_ways(path: str) -> None:
     ["/", "", "/v1", "/v1/", "/v1/v1/posts", "/posts/", "/posts//", "/posts//comments", "//posts", "/*", "/posts/1/*"],
 )
 def test_other_paths_lead_nowhere(path: str) -> None:
-    assert Routes(get_resolver().url_patterns).find(path) is None
+    assert Router(get_resolver().url_patterns).match(path) is None
 
 
 @pytest.mark.parametrize(

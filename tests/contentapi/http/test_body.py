@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contentapi.http.body import VALUE, Repeated, stands_once, without_repetition
+from contentapi.http.body import VALUE, DuplicateKey, has_no_duplicate_keys, loads_without_duplicates
 from tests.thoroughness import examples
 
 SPACES = st.sampled_from(["", "", "", " ", "\n", "\t \r\n"])
@@ -70,7 +70,7 @@ def as_read_pair_by_pair(text: str) -> tuple[Any, bool]:
 
 def is_plainly_without_repetition(text: str) -> bool:
     try:
-        return stands_once(text.encode(), VALUE.decode(text))
+        return has_no_duplicate_keys(text.encode(), VALUE.decode(text))
     except msgspec.DecodeError:  # a number out of range
         return False
 
@@ -82,11 +82,11 @@ def test_what_stands_twice_is_found_and_nothing_else_is() -> None:
     def is_found(text: str) -> None:
         value, is_repeated = as_read_pair_by_pair(text)
         if is_repeated:
-            with pytest.raises(Repeated, match="twice"):
-                without_repetition(text)
+            with pytest.raises(DuplicateKey, match="twice"):
+                loads_without_duplicates(text)
             assert not is_plainly_without_repetition(text)
         else:
-            assert json.dumps(without_repetition(text)).count('":') == json.dumps(value).count('":')
+            assert json.dumps(loads_without_duplicates(text)).count('":') == json.dumps(value).count('":')
 
     is_found()
 
@@ -105,14 +105,14 @@ def test_what_stands_twice_is_found_and_nothing_else_is() -> None:
     ],
 )
 def test_a_member_that_stands_twice_is_refused(text: str) -> None:
-    with pytest.raises(Repeated):
-        without_repetition(text)
+    with pytest.raises(DuplicateKey):
+        loads_without_duplicates(text)
     assert not is_plainly_without_repetition(text)
 
 
 @pytest.mark.parametrize("text", ['{"a":"\\":"}', '{"a" : {"a" : 1}}', '[{"a":1},{"a":2}]', '{"n":1e400}', '"x"'])
 def test_what_only_looks_like_it_is_not(text: str) -> None:
-    without_repetition(text)
+    loads_without_duplicates(text)
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_what_fails_outside_of_resources_is_said_like_that_too(
     def fail() -> None:
         raise exception
 
-    monkeypatch.setattr("contentapi.auth.jwks.keys", fail)
+    monkeypatch.setattr("contentapi.auth.jwks.get_key_ring", fail)
 
     found, given, content = call("GET", "/.well-known/jwks.json", HTTP_ACCEPT=accept)
 
@@ -235,7 +235,7 @@ def test_nothing_that_a_client_sends_is_a_fault_of_ours() -> None:
     @hypothesis_settings(max_examples=100, deadline=None)
     def ask(request_: tuple[str, str, bytes, dict[str, Any]]) -> None:
         method, path, body, changes = request_
-        rate_limits.reset()
+        rate_limits.reset_counters()
 
         with transaction.atomic():
             status, given, content = call(method, path.format(post=post.pk), body, HTTP_X_API_KEY=key, **changes)

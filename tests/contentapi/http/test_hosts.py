@@ -4,13 +4,13 @@ import pytest
 from msgspec import structs
 from pytest_django import Settings
 
-from contentapi.http.hosts import is_issuer, public_url
+from contentapi.http.hosts import get_public_url, is_issuer
 
 
 def test_the_public_url_is_the_only_issuer(settings: Settings) -> None:
     settings.PUBLIC_URL = "https://api.example.com"
 
-    assert public_url() == "https://api.example.com"
+    assert get_public_url() == "https://api.example.com"
     assert is_issuer("https://api.example.com")
     for other in ("https://api.example.com/", "http://api.example.com", "http://localhost:8000", ""):
         assert not is_issuer(other)
@@ -25,7 +25,7 @@ def test_without_a_public_url_each_of_our_hosts_is_an_issuer(settings: Settings,
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 
     assert is_issuer(origin)
-    assert is_issuer(public_url())
+    assert is_issuer(get_public_url())
 
 
 @pytest.mark.parametrize(
@@ -56,5 +56,5 @@ def test_without_a_public_url_the_first_host_is_the_likeliest(
     settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, allowed_hosts=hosts, port=8000)
     settings.PUBLIC_URL, settings.HTTPS, settings.ALLOWED_HOSTS = "", https, list(hosts)
 
-    assert public_url() == origin
+    assert get_public_url() == origin
     assert is_issuer(origin)

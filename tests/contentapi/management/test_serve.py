@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from contentapi.management.commands.serve import ENDING
+from contentapi.management.commands.serve import TERMINATION_SIGNALS
 
 # Each ending meets the child between its fork and its exec, while it still has its parent's handlers and signal mask.
 MET_ON_THE_WAY = """
@@ -34,11 +34,11 @@ def told(number: int, command: str, what: str) -> str:
     return ended.stdout.strip()
 
 
-@pytest.mark.parametrize("ending", ENDING)
+@pytest.mark.parametrize("ending", TERMINATION_SIGNALS)
 def test_an_ending_that_meets_the_server_before_it_runs_is_left_to_the_process_that_starts_it(ending: int) -> None:
     assert told(int(ending), "echo served", "stdout") == "served"
 
 
-@pytest.mark.parametrize("ending", ENDING)
+@pytest.mark.parametrize("ending", TERMINATION_SIGNALS)
 def test_the_server_can_be_ended_by_signals(ending: signal.Signals) -> None:
     assert told(int(ending), f"kill -{ending.name[3:]} $$; echo served", "returncode") == str(-int(ending))

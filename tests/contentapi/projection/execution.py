@@ -12,7 +12,7 @@ from graphql import GraphQLSchema
 
 from blog import selectors
 from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.graphql.documents import DocumentRefused, operation_of
+from contentapi.graphql.documents import DocumentRejected, get_operation
 from contentapi.graphql.errors import ErrorReport
 from contentapi.schema import SCHEMA
 
@@ -61,10 +61,10 @@ def run(
     """Execute a document by projection, as the endpoint does."""
     with recorded() as statements:
         try:
-            operation = operation_of(schema, text, operation_name)
+            operation = get_operation(schema, text, operation_name)
             result = operation.execute(variables or {}, {"actor": actor})
             data, found = {"data": result.data}, result.errors or []
-        except DocumentRefused as refusal:
+        except DocumentRejected as refusal:
             data, found = {}, refusal.errors
     report = ErrorReport()
     errors = [report.add(error) for error in found]

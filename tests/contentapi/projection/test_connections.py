@@ -12,10 +12,10 @@ from graphql import GraphQLSchema
 from blog.models import Author, Post
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.core.pagination import Position, asked_window, signer
+from contentapi.core.pagination import Position, build_signer, parse_connection_args
 from contentapi.graphql.bindings import ProjectedTypes
 from contentapi.graphql.documents import DOCUMENTS
-from contentapi.projection import PAGE_INFO, Connected, ConnectionType, Order, Projection, by_shape
+from contentapi.projection import PAGE_INFO, ConnectionQuery, ConnectionType, Ordering, Projection, parametrised
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run
 from tests.contentapi.projection.fixture_rows import ASKERS, POSTS, fill
@@ -159,7 +159,7 @@ type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: Str
 """
 DOCUMENT = "query ($first: Int, $last: Int, $after: String) {"
 DOCUMENT += " authors(first: $first, last: $last, after: $after) { edges { cursor node { name } } totalCount } }"
-BY_NAME = Order("name")
+BY_NAME = Ordering("name")
 
 
 def schema(answer: Any) -> GraphQLSchema:
@@ -179,7 +179,7 @@ def test_any_queryset_can_be_connected() -> None:
     for name in ("C", "A%s", "B"):
         make_post(author=make_author(name=name))
     rows = Author.objects.filter(name__lt="C", pk__in=Author.objects.values("pk"))
-    of_rows = schema(lambda given: Connected(rows, BY_NAME, asked_window("authors", {}, **given)))
+    of_rows = schema(lambda given: ConnectionQuery(rows, BY_NAME, parse_connection_args("authors", {}, **given)))
 
     first = run(DOCUMENT, {"first": 1}, schema=of_rows)
     rest = run(DOCUMENT, {"after": first.data["authors"]["edges"][0]["cursor"]}, schema=of_rows)
@@ -189,7 +189,7 @@ def test_any_queryset_can_be_connected() -> None:
     assert len(STATEMENTS._items) == 0
 
 
-@by_shape(Author)
+@parametrised(Author)
 def all_authors(_: Actor) -> QuerySet[Author]:
     return Author.objects.all()
 
@@ -197,13 +197,13 @@ def all_authors(_: Actor) -> QuerySet[Author]:
 def test_what_a_resolver_decides_is_kept_apart_where_the_document_is_the_same() -> None:
     for name in "ABC":
         make_author(name=name)
-    cursor = asked_window("authors", {})
+    cursor = parse_connection_args("authors", {})
     windows = [cursor, replace(cursor, size=1, backwards=True), replace(cursor, before=Position(0, "C"))]
     windows.append(replace(cursor, after=Position(0, "B")))
 
     found = []
-    for window, order in product(windows, (BY_NAME, Order("name", descending=True))):
-        decided = Connected(all_authors(ANONYMOUS), order, window)
+    for window, order in product(windows, (BY_NAME, Ordering("name", descending=True))):
+        decided = ConnectionQuery(all_authors(ANONYMOUS), order, window)
         found.append(names(run(DOCUMENT, schema=schema(lambda _, decided=decided: decided))))
 
     assert ["".join(each) for each in found] == ["ABC", "CBA", "C", "A", "AB", "C", "BC", "A"]
@@ -211,7 +211,9 @@ def test_what_a_resolver_decides_is_kept_apart_where_the_document_is_the_same() 
 
 
 def test_rows_of_another_model_are_an_error() -> None:
-    of_posts = schema(lambda given: Connected(Post.objects.all(), BY_NAME, asked_window("authors", {}, **given)))
+    of_posts = schema(
+        lambda given: ConnectionQuery(Post.objects.all(), BY_NAME, parse_connection_args("authors", {}, **given))
+    )
 
     assert [error["path"] for error in run(DOCUMENT, schema=of_posts).errors] == [["authors"]]
 
@@ -230,22 +232,24 @@ def test_what_is_no_rows_is_completed_by_graphql_core() -> None:
 
 def test_a_cursor_is_what_django_signs() -> None:
     author = make_author(name='"Zoë" \\ \x01 😀')
-    of_rows = schema(lambda given: Connected(Author.objects.all(), BY_NAME, asked_window("a", {"b": "c"}, **given)))
+    of_rows = schema(
+        lambda given: ConnectionQuery(Author.objects.all(), BY_NAME, parse_connection_args("a", {"b": "c"}, **given))
+    )
 
     [edge] = run(DOCUMENT, schema=of_rows).data["authors"]["edges"]
 
-    position = signer("a", {"b": "c"}).unsign(edge["cursor"])
-    assert edge["cursor"] == signer("a", {"b": "c"}).sign(position)
-    assert asked_window("a", {"b": "c"}, after=edge["cursor"]).after == Position(author.pk, author.name, None)
+    position = build_signer("a", {"b": "c"}).unsign(edge["cursor"])
+    assert edge["cursor"] == build_signer("a", {"b": "c"}).sign(position)
+    assert parse_connection_args("a", {"b": "c"}, after=edge["cursor"]).after == Position(author.pk, author.name, None)
 
 
 @pytest.mark.parametrize("bound_to", [("a", {}), ("b", {"b": "c"}), ("a", {"b": "d"}), ("a", {"b": "c", "d": "e"})])
 def test_a_window_takes_no_cursor_of_another(bound_to: tuple[str, dict[str, str]]) -> None:
-    cursor = signer(*bound_to).sign(b"[1, null, null]".hex())
+    cursor = build_signer(*bound_to).sign(b"[1, null, null]".hex())
 
     with pytest.raises(Malformed, match="before must be a cursor of this connection"):
-        asked_window("a", {"b": "c"}, before=cursor)
-    assert asked_window(*bound_to, before=cursor).before == Position(1)
+        parse_connection_args("a", {"b": "c"}, before=cursor)
+    assert parse_connection_args(*bound_to, before=cursor).before == Position(1)
 
 
 ROOT = """

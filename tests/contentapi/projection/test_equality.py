@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
-from contentapi.graphql.documents import known_document
+from contentapi.graphql.documents import get_document
 from contentapi.schema import SCHEMA
 from tests.contentapi.projection import reference_executor
 from tests.contentapi.projection.documents import Request, requests
@@ -55,7 +55,7 @@ def same(request: Request, variables: dict[str, Any], actor: Actor) -> set[Any]:
     """Execute a request both ways, and hold the answers against each other. Returns the root fields that failed."""
     got = run(request.text, variables, actor=actor, operation_name=request.operation_name)
     got_failed = {error["path"][0] for error in got.errors}
-    document = known_document(SCHEMA, request.text, request.operation_name).document
+    document = get_document(SCHEMA, request.text, request.operation_name).document
     rows = reference_executor.all_rows(actor, POSTS, got_failed)  # a mutation that fails has written nothing
     wanted = reference_executor.execute(document, rows, variables, request.operation_name)
     failed = {error.path[0] for error in wanted.errors or [] if error.path}

@@ -9,7 +9,7 @@ from django.db.models import CharField, ExpressionWrapper, F, QuerySet, Value
 from django.db.models.functions import Length
 
 from blog.models import Author, Comment, Post, PostSource, PostStatus
-from blog.projections import oldest_first, visible_newest_first
+from blog.projections import order_oldest_first, select_newest_visible_posts
 from contentapi.core.identity import Actor
 from contentapi.graphql.bindings import ProjectedTypes
 from contentapi.graphql.scalars import DATE_TIME
@@ -19,12 +19,12 @@ from contentapi.projection import (
     Connection,
     ConnectionType,
     Count,
-    Itself,
-    Many,
-    One,
-    Order,
+    Ordering,
     Projection,
     ProjectionError,
+    SameRow,
+    ToMany,
+    ToOne,
 )
 from users.models import User
 
@@ -71,7 +71,7 @@ def bind(
         + "type Source { path: String! }"
         + others,
         DATE_TIME,
-        EnumType("Way", {"up": Order("created_at")}),
+        EnumType("Way", {"up": Ordering("created_at")}),
         ProjectedTypes(
             [
                 *(PAGE_INFO, comment, connection, connection.edge),
@@ -111,41 +111,61 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "a column over an array": ("odd: String!", "tags", "a ArrayField cannot be a String"),
     "an array of others": ("odd: [Int!]!", "tags", "a CharField cannot be a Int"),
     "arguments on a column": ("odd(limit: Int): String!", "title", "takes no arguments, and the SDL has limit"),
-    "One on a column": ("odd: Author!", One("title"), "title is no foreign key"),
-    "One on nothing": ("odd: Author!", One("colour"), "Post has no field colour"),
-    "One on a to-many relation": ("odd: Author!", One("comments"), "comments is no foreign key"),
-    "One on a one-to-one that points here, under non-null": ("odd: Source!", One("source"), "source can be NULL"),
-    "Itself as a type of another model": ("odd: Author!", Itself(), "not how Post is projected"),
-    "Itself as a type that is not projected": ("odd: Other!", Itself(), "not how Post is projected"),
-    "Itself under a list": ("odd: [Post!]!", Itself(), "the SDL has a list of Post"),
-    "Itself under a scalar": ("odd: String", Itself(), "not how Post is projected"),
-    "arguments on Itself": ("odd(id: ID): Post!", Itself(), "takes no arguments, and the SDL has id"),
-    "One under a list": ("odd: [Author!]!", One("author"), "the SDL has a list of Author"),
-    "One of another type": ("odd: Comment!", One("author"), "not how Author is projected"),
-    "One of a type that is not projected": ("odd: Other!", One("author"), "not how Author is projected"),
-    "One under a scalar": ("odd: String", One("author"), "not how Author is projected"),
-    "arguments on One": ("odd(id: ID): Author!", One("author"), "takes no arguments, and the SDL has id"),
-    "Many on a column": ("odd(limit: Int = 9): [Comment!]!", Many("title", oldest_first), "no to-many relation"),
-    "Many on a key": ("odd(limit: Int = 9): [Author!]!", Many("author", oldest_first), "no to-many relation"),
-    "Many on nothing": ("odd(limit: Int = 9): [Comment!]!", Many("notes", oldest_first), "Post has no field notes"),
-    "Many under an object": ("odd(limit: Int = 9): Comment", Many("comments", oldest_first), "has a object of Comment"),
-    "Many of another type": ("odd(limit: Int = 9): [Author!]!", Many("comments", oldest_first), "not how Comment is"),
-    "Many without order": ("odd(limit: Int = 9): [Comment!]!", Many("comments", unordered), "the rows have no order"),
-    "Many without limit": ("odd: [Comment!]!", Many("comments", oldest_first), "the SDL's arguments are none"),
-    "Many without default": ("odd(limit: Int): [Comment!]!", Many("comments", oldest_first), "limit needs a default"),
+    "One on a column": ("odd: Author!", ToOne("title"), "title is no foreign key"),
+    "One on nothing": ("odd: Author!", ToOne("colour"), "Post has no field colour"),
+    "One on a to-many relation": ("odd: Author!", ToOne("comments"), "comments is no foreign key"),
+    "One on a one-to-one that points here, under non-null": ("odd: Source!", ToOne("source"), "source can be NULL"),
+    "Itself as a type of another model": ("odd: Author!", SameRow(), "not how Post is projected"),
+    "Itself as a type that is not projected": ("odd: Other!", SameRow(), "not how Post is projected"),
+    "Itself under a list": ("odd: [Post!]!", SameRow(), "the SDL has a list of Post"),
+    "Itself under a scalar": ("odd: String", SameRow(), "not how Post is projected"),
+    "arguments on Itself": ("odd(id: ID): Post!", SameRow(), "takes no arguments, and the SDL has id"),
+    "One under a list": ("odd: [Author!]!", ToOne("author"), "the SDL has a list of Author"),
+    "One of another type": ("odd: Comment!", ToOne("author"), "not how Author is projected"),
+    "One of a type that is not projected": ("odd: Other!", ToOne("author"), "not how Author is projected"),
+    "One under a scalar": ("odd: String", ToOne("author"), "not how Author is projected"),
+    "arguments on One": ("odd(id: ID): Author!", ToOne("author"), "takes no arguments, and the SDL has id"),
+    "Many on a column": (
+        "odd(limit: Int = 9): [Comment!]!",
+        ToMany("title", order_oldest_first),
+        "no to-many relation",
+    ),
+    "Many on a key": ("odd(limit: Int = 9): [Author!]!", ToMany("author", order_oldest_first), "no to-many relation"),
+    "Many on nothing": (
+        "odd(limit: Int = 9): [Comment!]!",
+        ToMany("notes", order_oldest_first),
+        "Post has no field notes",
+    ),
+    "Many under an object": (
+        "odd(limit: Int = 9): Comment",
+        ToMany("comments", order_oldest_first),
+        "has a object of Comment",
+    ),
+    "Many of another type": (
+        "odd(limit: Int = 9): [Author!]!",
+        ToMany("comments", order_oldest_first),
+        "not how Comment is",
+    ),
+    "Many without order": ("odd(limit: Int = 9): [Comment!]!", ToMany("comments", unordered), "the rows have no order"),
+    "Many without limit": ("odd: [Comment!]!", ToMany("comments", order_oldest_first), "the SDL's arguments are none"),
+    "Many without default": (
+        "odd(limit: Int): [Comment!]!",
+        ToMany("comments", order_oldest_first),
+        "limit needs a default",
+    ),
     "Many with an argument less": (
         "odd(limit: Int = 9): [Comment!]!",
-        Many("comments", in_state),
+        ToMany("comments", in_state),
         "the SDL's arguments are limit; the projection's limit, state",
     ),
     "Many with an argument more": (
         "odd(limit: Int = 9, status: PostStatus): [Comment!]!",
-        Many("comments", oldest_first),
+        ToMany("comments", order_oldest_first),
         "the SDL's arguments are limit, status; the projection's limit",
     ),
     "Many with another argument": (
         "odd(limit: Int = 9, state: PostStatus): [Comment!]!",
-        Many("comments", visible_newest_first),
+        ToMany("comments", select_newest_visible_posts),
         "the SDL's arguments are limit, state; the projection's limit, status",
     ),
     "Count on a column": ("odd: Int!", Count("title"), "title is no to-many relation"),
@@ -172,7 +192,11 @@ WRONG: dict[str, tuple[str, Any, str]] = {
         Connection("comments"),
         "its enum needs orders for its values",
     ),
-    "Many under a connection": ("odd(limit: Int = 9): CommentConnection!", Many("comments", oldest_first), "not how"),
+    "Many under a connection": (
+        "odd(limit: Int = 9): CommentConnection!",
+        ToMany("comments", order_oldest_first),
+        "not how",
+    ),
     "Computed of nothing": ("odd: String", Computed(lambda _: F("colour")), "Cannot resolve keyword 'colour'"),
     "Computed of another type": (
         "odd: String",
@@ -205,10 +229,10 @@ RIGHT: dict[str, tuple[str, Any]] = {
     "an enum": ("odd: PostStatus!", "status"),
     "a list": ("odd: [ID!]!", "tags"),
     "a list of enums": ("odd: [PostStatus!]!", Computed(lambda _: STATES)),
-    "a to-one relation": ("odd: Author", One("author")),
-    "a one-to-one that points here": ("odd: Source", One("source")),
-    "the row itself": ("odd: Post!", Itself()),
-    "a to-many relation": ("odd(limit: Int = 9): [Comment!]", Many("comments", oldest_first)),
+    "a to-one relation": ("odd: Author", ToOne("author")),
+    "a one-to-one that points here": ("odd: Source", ToOne("source")),
+    "the row itself": ("odd: Post!", SameRow()),
+    "a to-many relation": ("odd(limit: Int = 9): [Comment!]", ToMany("comments", order_oldest_first)),
     "a connection": (f"odd({WINDOW}, orderBy: Way = up): CommentConnection!", Connection("comments")),
     "a count": ("odd: Int", Count("comments")),
     "an expression": ("odd: Int", Computed(lambda _: Length("title"))),
@@ -250,13 +274,13 @@ def test_a_projection_of_what_is_no_object_type_is_named() -> None:
 
 def test_a_relation_to_a_type_of_another_model_is_named() -> None:
     with pytest.raises(ProjectionError, match=r"^Post\.odd: .*not how Author is projected"):
-        bind("odd: Author!", One("author"), author_model=User)
+        bind("odd: Author!", ToOne("author"), author_model=User)
 
 
 def test_a_nullable_key_under_non_null_is_named() -> None:
     sdl = "type Query { a: Author } type Author { user: User! } type User { id: ID! }"
     types = ProjectedTypes(
-        [Projection("Author", Author, {"user": One("user")}), Projection("User", User, {"id": "id"})]
+        [Projection("Author", Author, {"user": ToOne("user")}), Projection("User", User, {"id": "id"})]
     )
 
     with pytest.raises(ProjectionError, match=r"^Author\.user: user can be NULL, and the SDL says non-null\.$"):

@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from blog.models import Author, Post
 from contentapi.core import policy
 from contentapi.core.identity import ANONYMOUS, Actor, Role
-from contentapi.projection.querysets import by_shape
+from contentapi.projection.querysets import parametrised
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run
 from tests.contentapi.projection.test_rows import names, schema
@@ -19,14 +19,14 @@ from tests.factories import make_actor, make_author
 pytestmark = pytest.mark.django_db
 
 
-@by_shape(Author)
+@parametrised(Author)
 def named(_: Actor, *, least: str | None = None, but: str | None = None) -> QuerySet[Author]:
     rows = Author.objects.order_by("-name")
     rows = rows if least is None else rows.filter(name__gte=least)
     return rows if but is None else rows.exclude(Q(name=but) | Q(bio=but))
 
 
-@by_shape(Author)
+@parametrised(Author)
 def own(actor: Actor) -> QuerySet[Author]:
     return Author.objects.filter(policy.visible_author_emails(actor))
 

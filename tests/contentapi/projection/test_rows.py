@@ -15,7 +15,7 @@ from blog.models import Author, Post
 from contentapi.core.identity import ANONYMOUS
 from contentapi.graphql.bindings import ProjectedTypes
 from contentapi.graphql.documents import DOCUMENTS
-from contentapi.projection import One, Projection, row_of
+from contentapi.projection import Projection, ToOne, select_instance
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run
 from tests.factories import make_author, make_post, make_user
@@ -52,7 +52,7 @@ def schema(**answers: Any) -> GraphQLSchema:
         query.set_field(name, lambda *_, answer=answer: answer)
     types = ProjectedTypes(
         [
-            Projection("Author", Author, {"id": "id", "name": "name", "user": One("user")}),
+            Projection("Author", Author, {"id": "id", "name": "name", "user": ToOne("user")}),
             Projection("User", User, {"id": "id", "email": "email"}),
         ]
     )
@@ -248,7 +248,7 @@ def test_plain_dicts_of_a_projected_type_are_completed_by_graphql_core() -> None
 
 def test_one_field_of_two_types_is_read_with_what_each_selects() -> None:
     author = make_author(name="A")
-    rows = row_of(author, ANONYMOUS)  # of one shape: what tells the two statements apart is their place alone
+    rows = select_instance(author, ANONYMOUS)  # of one shape: what tells the two statements apart is their place alone
     query = QueryType()
     query.set_field("things", lambda *_: [{"__typename": "Left", "who": rows}, {"__typename": "Right", "who": rows}])
     sdl = """

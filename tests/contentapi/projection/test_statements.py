@@ -9,7 +9,7 @@ from graphql import DocumentNode, Node, Visitor, visit
 from pytest_django import Settings
 
 from contentapi.core.identity import ALL_SCOPES, Actor, Role
-from contentapi.db.postgresql.thread_connections import connection_of
+from contentapi.db.postgresql.thread_connections import get_connection
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.projection.statements import STATEMENTS
 from contentapi.schema import SCHEMA
@@ -185,7 +185,7 @@ def test_only_a_statement_of_reasonable_length_is_prepared(
 
     [(statement, _)] = STATEMENTS._items.values()
     assert statement.has_run
-    prepared = connection_of("default").prepared
+    prepared = get_connection("default").prepared
     assert (prepared is not None and statement.numbered in prepared.names) is is_prepared
 
 

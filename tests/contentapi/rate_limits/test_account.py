@@ -21,7 +21,7 @@ def limited(settings: Settings, **limits: str) -> None:
 
 def account_of(actor: Actor = ANONYMOUS, **more: Any) -> rate_limits.Account:
     account = rate_limits.Account({**ENVIRON, **more})
-    account.belongs_to(actor)
+    account.set_actor(actor)
     return account
 
 

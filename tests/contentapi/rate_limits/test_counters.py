@@ -12,7 +12,7 @@ import pytest
 from pytest_django import Settings
 
 from contentapi.core.errors import RateLimited
-from contentapi.rate_limits.counters import PAUSE, Shared
+from contentapi.rate_limits.counters import PAUSE, RedisCounter
 from contentapi.rate_limits.limits import Charge, Limit
 from tests.contentapi.rate_limits.test_account import WRITER, account_of, limited
 from tests.contentapi.rate_limits.test_memory import Clock
@@ -33,13 +33,13 @@ FOUR, TEN = Four("anonymous"), Ten("anonymous")
 
 
 @contextmanager
-def sharing(url: str, clock: Any = time.monotonic) -> Iterator[Shared]:
-    counter = Shared(url, clock)
+def sharing(url: str, clock: Any = time.monotonic) -> Iterator[RedisCounter]:
+    counter = RedisCounter(url, clock)
     yield counter
     counter.redis.storage.storage.close()
 
 
-def take(counter: Shared, amount: int = 1, limit: Limit = TEN) -> Any:
+def take(counter: RedisCounter, amount: int = 1, limit: Limit = TEN) -> Any:
     taken, [standing] = counter.take("somebody", [Charge.to(amount, limit)])
     return taken, standing
 

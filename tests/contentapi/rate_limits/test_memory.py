@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentapi.rate_limits.counters import InThisProcess, MovingWindows
+from contentapi.rate_limits.counters import InProcessCounter, MovingWindows
 from contentapi.rate_limits.limits import Charge, Limit
-from contentapi.rate_limits.memory import InProcess
+from contentapi.rate_limits.memory import InProcessStorage
 
 WINDOW, LIMIT = 60, 10
 TICK = 1 / 16  # longer than what the storage keeps as one; in halves of halves, so that sums of times are exact
@@ -39,7 +39,7 @@ sequences = st.lists(
 
 
 def counting(clock: Clock, **more: Any) -> MovingWindows:
-    return MovingWindows(InProcess(clock=clock, **more), clock)
+    return MovingWindows(InProcessStorage(clock=clock, **more), clock)
 
 
 def take(counter: MovingWindows, amount: int = 1, key: str = "somebody") -> tuple[bool, Any]:
@@ -109,7 +109,7 @@ def test_hits_closer_than_what_is_kept_as_one_never_pass_the_limit(sequence: lis
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(1, LIMIT), st.integers(0, LIMIT)), max_size=60))
 def test_a_refund_gives_back_the_newest_units_and_no_more(sequence: list[tuple[int, int, int]]) -> None:
     clock, accepted = Clock(), Hits()
-    storage = InProcess(clock=clock)
+    storage = InProcessStorage(clock=clock)
 
     for ticks, amount, refund in sequence:
         clock.now += ticks * TICK
@@ -123,7 +123,7 @@ def test_a_refund_gives_back_the_newest_units_and_no_more(sequence: list[tuple[i
 
 
 def test_a_refund_of_a_key_that_is_not_known_changes_nothing() -> None:
-    storage = InProcess()
+    storage = InProcessStorage()
 
     storage.refund("somebody", 1)
 
@@ -189,7 +189,7 @@ def test_an_amount_over_the_limit_takes_the_whole_limit() -> None:
 
 
 def test_a_window_that_is_hit_a_million_times_stays_small() -> None:
-    clock, storage = Clock(), InProcess(clock=(clock := Clock()))
+    clock, storage = Clock(), InProcessStorage(clock=(clock := Clock()))
     for _ in range(100_000):
         clock.now += WINDOW / 100_000
         assert storage.acquire_entry("somebody", 10**9, WINDOW, amount=10)
@@ -239,7 +239,7 @@ def test_threads_take_no_more_than_the_limit_together() -> None:
 
 
 def test_two_charges_of_one_key_take_no_more_than_the_limit_together() -> None:
-    counter = InThisProcess()
+    counter = InProcessCounter()
     charges = [Charge.to(6, TEN), Charge.to(6, TEN)]
 
     assert counter.take("somebody", charges)[0] is False
@@ -248,7 +248,7 @@ def test_two_charges_of_one_key_take_no_more_than_the_limit_together() -> None:
 
 def test_an_expired_window_that_is_asked_for_makes_no_room_for_another() -> None:
     clock = Clock()
-    counter = InThisProcess()
+    counter = InProcessCounter()
     counter.storage.clock = counter.clock = clock
     address = Charge.to(1, TEN)._replace(key="address")
     assert counter.take("address", [address])[0]

@@ -15,8 +15,8 @@ from blog.models import Comment, Post
 from contentapi.core.errors import Conflict, Unavailable
 from contentapi.core.identity import Role, Scope
 from contentapi.http.response import Answer
-from contentapi.models import KeptAnswer
-from contentapi.rest.idempotency import CLEARED, once
+from contentapi.models import IdempotencyRecord
+from contentapi.rest.idempotency import PURGE_BATCH, replay_or_execute
 from orders.models import Order
 from tests.blog.racing import race
 from tests.conftest import api_key_of
@@ -171,9 +171,9 @@ def test_no_effect_is_left_of_what_is_refused(refusal: Exception, kept: int) -> 
         raise refusal
 
     with suppress(Unavailable, RuntimeError):
-        assert once(make_actor(Role.ADMIN), environ, b"", act).status == 409
+        assert replay_or_execute(make_actor(Role.ADMIN), environ, b"", act).status == 409
 
-    assert (Post.objects.count(), KeptAnswer.objects.count()) == (0, kept)
+    assert (Post.objects.count(), IdempotencyRecord.objects.count()) == (0, kept)
 
 
 @pytest.mark.parametrize("bad", ["", " ", "a b", "é", "x" * 256, "a\tb"])
@@ -195,7 +195,7 @@ def test_whoever_is_not_known_is_refused_and_nothing_is_kept() -> None:
     replies = [ask("POST", "/posts", NEW, Idempotency_Key="one") for _ in range(2)]
 
     assert [reply.failure[0] for reply in replies] == [401, 401]
-    assert not KeptAnswer.objects.exists()
+    assert not IdempotencyRecord.objects.exists()
 
 
 def test_an_exhausted_limit_is_not_kept(key: str, settings: Settings) -> None:
@@ -221,7 +221,7 @@ def test_a_fault_of_our_own_is_not_kept(key: str) -> None:
 def test_a_key_is_not_to_be_read_in_the_database(key: str) -> None:
     post("/posts", NEW, key, "a-key-of-the-client")
 
-    [row] = KeptAnswer.objects.values_list("key", "request", "headers")
+    [row] = IdempotencyRecord.objects.values_list("key", "request", "headers")
 
     assert "a-key-of-the-client" not in str(row)
     assert key not in str(row)
@@ -229,18 +229,18 @@ def test_a_key_is_not_to_be_read_in_the_database(key: str) -> None:
 
 def test_after_a_day_a_key_is_new(key: str) -> None:
     post("/posts", NEW, key)
-    KeptAnswer.objects.update(created_at=timezone.now() - timedelta(hours=24))
+    IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(hours=24))
 
     reply = post("/posts", {**NEW, "title": "Other"}, key)
 
     assert (reply.status, reply.headers.get(REPLAYED)) == (201, None)
     assert post("/posts", {**NEW, "title": "Other"}, key).headers[REPLAYED] == "true"
-    assert KeptAnswer.objects.count() == 1
+    assert IdempotencyRecord.objects.count() == 1
 
 
 def test_short_of_a_day_it_is_not(key: str) -> None:
     post("/posts", NEW, key)
-    KeptAnswer.objects.update(created_at=timezone.now() - timedelta(hours=23, minutes=59))
+    IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(hours=23, minutes=59))
 
     assert post("/posts", NEW, key).headers[REPLAYED] == "true"
 
@@ -248,15 +248,16 @@ def test_short_of_a_day_it_is_not(key: str) -> None:
 def test_each_new_answer_clears_away_a_few_that_are_outlived(key: str) -> None:
     old = timezone.now() - timedelta(days=2)
     rows = [
-        KeptAnswer(key=f"{n}", request="", status=200, headers={}, body=b"", created_at=old) for n in range(CLEARED + 1)
+        IdempotencyRecord(key=f"{n}", request="", status=200, headers={}, body=b"", created_at=old)
+        for n in range(PURGE_BATCH + 1)
     ]
-    KeptAnswer.objects.bulk_create(rows)
+    IdempotencyRecord.objects.bulk_create(rows)
 
     post("/posts", NEW, key, "one")
-    assert KeptAnswer.objects.count() == 2
+    assert IdempotencyRecord.objects.count() == 2
 
     post("/posts", NEW, key, "two")
-    assert KeptAnswer.objects.count() == 2
+    assert IdempotencyRecord.objects.count() == 2
 
 
 def test_without_the_header_nothing_of_this_is_done(
@@ -269,7 +270,7 @@ def test_without_the_header_nothing_of_this_is_done(
         ask("POST", "/posts", NEW, X_API_Key=key)
     ask("PATCH", path, {"title": "New"}, X_API_Key=key, Idempotency_Key="one")
 
-    assert not KeptAnswer.objects.exists()
+    assert not IdempotencyRecord.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -320,7 +321,7 @@ def test_where_the_database_goes_away_nothing_is_done_and_nothing_is_kept() -> N
             pass
         assert run.result().failure[:2] == (503, "UNAVAILABLE")
 
-    assert (Order.objects.get().status, KeptAnswer.objects.count()) == ("pending", 0)
+    assert (Order.objects.get().status, IdempotencyRecord.objects.count()) == ("pending", 0)
     assert post(path, None, credential).body["status"] == "paid"
 
 

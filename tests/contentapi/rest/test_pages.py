@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from blog.models import Author, Comment, Post
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor, Role
-from contentapi.core.pagination import Page, asked_page
+from contentapi.core.pagination import Page, parse_page_params
 from orders.models import Order
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
 from tests.resources import ask
@@ -121,7 +121,7 @@ def test_no_character_of_a_cursor_may_be_altered(data: st.DataObject) -> None:
     other = data.draw(st.characters(exclude_categories=["Cs"]).filter(lambda character: character != cursor[place]))
 
     with pytest.raises(Malformed):
-        asked_page([("cursor", [cursor[:place] + other + cursor[place + 1 :]])], "/posts", ())
+        parse_page_params([("cursor", [cursor[:place] + other + cursor[place + 1 :]])], "/posts", ())
 
 
 def test_authors_come_in_the_order_in_which_they_were_made_whoever_goes_meanwhile() -> None:

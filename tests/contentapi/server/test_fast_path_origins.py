@@ -83,9 +83,9 @@ def test_fast_path_and_django_respond_equally_to_every_origin(
     fast_path, django = FastPath(NoDjango()), WSGIHandler()
 
     for origin in [*ORIGINS, *ORIGINS]:  # the second time from the cache
-        rate_limits.reset()
+        rate_limits.reset_counters()
         direct = answer_of(fast_path, with_origin(REQUESTS[request_name], origin))
-        rate_limits.reset()
+        rate_limits.reset_counters()
         by_django = answer_of(django, with_origin(REQUESTS[request_name], origin))
 
         assert comparable(direct) == comparable(by_django), origin

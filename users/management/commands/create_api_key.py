@@ -39,5 +39,5 @@ class Command(OperatorCommand):
         key = services.create_api_key(email=email, name=name, scopes=wanted, expires_in_days=expires_in_days)
         role = Role(selectors.get_user_by_email(email).role)
         if beyond := set(wanted) - ROLE_SCOPES[role]:
-            self.say(f"Note: the role {role} does not allow {', '.join(sorted(beyond))}; the key cannot use it.")
+            self.info(f"Note: the role {role} does not allow {', '.join(sorted(beyond))}; the key cannot use it.")
         self.stdout.write(key)

@@ -41,5 +41,7 @@ class Command(OperatorCommand):
         user = selectors.get_user_by_email(email)
         token = tokens.issue_token(user=user, scopes=wanted, ttl=ttl)
         if beyond := set(wanted) - ROLE_SCOPES[Role(user.role)]:
-            self.say(f"Note: the role {user.role} does not allow {', '.join(sorted(beyond))}; the token cannot use it.")
+            self.info(
+                f"Note: the role {user.role} does not allow {', '.join(sorted(beyond))}; the token cannot use it."
+            )
         self.stdout.write(token)

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from contentapi.auth.jwt import Key
-from contentapi.auth.signing_keys import KeptKeys, keys, next_private_key
+from contentapi.auth.signing_keys import KeyDirectory, build_next_private_key, get_key_ring
 
 ADVICE = (
     "Above is the new value of JWT_PRIVATE_KEY: a new key, which signs, and what verifies the tokens of before. Set it "
@@ -22,9 +22,9 @@ class Command(BaseCommand):
     )
 
     def handle(self, *_: Any, **__: Any) -> None:
-        ring = keys()
-        if isinstance(ring, KeptKeys):
+        ring = get_key_ring()
+        if isinstance(ring, KeyDirectory):
             self.stdout.write(ring.rotate().kid)
         else:
-            self.stdout.write(next_private_key(Key.generate(), ring), ending="")
+            self.stdout.write(build_next_private_key(Key.generate(), ring), ending="")
             self.stderr.write(ADVICE, str)

@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 
 from blog.models import Author, PostStatus
 from blog.selectors import AuthorRow
-from contentapi.core.errors import Unavailable, from_exception
-from contentapi.db.postgresql.thread_connections import connection_of
+from contentapi.core.errors import Unavailable, to_api_error
+from contentapi.db.postgresql.thread_connections import get_connection
 from contentapi.projection import PreparedInsert, PreparedQuery
-from contentapi.projection.libpq import MOST_PREPARED, as_texts, column, executed
+from contentapi.projection.libpq import MOST_PREPARED, column, encode_parameters, execute
 from tests.factories import make_author
 
 
@@ -48,7 +48,7 @@ def test_a_statement_of_ours_does_not_meet_the_connection_that_the_server_has_en
     connection.close_if_unusable_or_obsolete()  # as at the start of a request
     assert connection.connection is not None
 
-    assert column(executed("default", "", b"SELECT 1", [], prepare=True), 0) == [b"1"]
+    assert column(execute("default", "", b"SELECT 1", [], prepare=True), 0) == [b"1"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -58,12 +58,12 @@ def test_a_connection_that_ends_beneath_a_statement_is_unavailable() -> None:
     end(connection.connection.info.backend_pid)
 
     with pytest.raises(OperationalError) as lost:
-        column(executed("default", "", b"SELECT 1", [], prepare=True), 0)
+        column(execute("default", "", b"SELECT 1", [], prepare=True), 0)
     with pytest.raises(OperationalError) as gone:
-        column(executed("default", "", b"SELECT 1", [], prepare=True), 0)
+        column(execute("default", "", b"SELECT 1", [], prepare=True), 0)
 
     for trouble in (lost.value, gone.value):
-        assert isinstance(from_exception(trouble), Unavailable)
+        assert isinstance(to_api_error(trouble), Unavailable)
         assert isinstance(trouble.__cause__, psycopg.Error)
     assert connection.errors_occurred  # so that the next request looks whether it still works
     connection.close()
@@ -83,7 +83,7 @@ def parameters() -> dict[str, Any]:
 @pytest.mark.django_db
 def test_nul_is_refused_and_not_cut_off() -> None:
     with pytest.raises(DataError, match="NUL"):
-        column(executed("default", "", b"SELECT $1::text", ["a\0b"], prepare=True), 0)
+        column(execute("default", "", b"SELECT $1::text", ["a\0b"], prepare=True), 0)
 
 
 @pytest.mark.django_db
@@ -111,13 +111,13 @@ def test_a_statement_of_ours_begins_the_transaction_that_django_is_in() -> None:
 def test_a_connection_prepares_no_more_statements_than_its_limit() -> None:
     for number in range(MOST_PREPARED + 20):
         text = str(number).encode()
-        assert column(executed("default", "", b"SELECT " + text, [], prepare=True), 0) == [text]
+        assert column(execute("default", "", b"SELECT " + text, [], prepare=True), 0) == [text]
 
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'projection%'")
         held = cursor.fetchone()
     assert held == (MOST_PREPARED,)
-    assert len(connection_of("default").prepared.names) == MOST_PREPARED
+    assert len(get_connection("default").prepared.names) == MOST_PREPARED
 
 
 @pytest.mark.django_db
@@ -125,7 +125,9 @@ def test_values_are_written_as_text_each_as_what_it_is() -> None:
     connection.ensure_connection()
     now = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
-    assert as_texts([None, now, now, "é", PostStatus.DRAFT, 7, True, [], None, None, "é"], connection.connection) == [
+    assert encode_parameters(
+        [None, now, now, "é", PostStatus.DRAFT, 7, True, [], None, None, "é"], connection.connection
+    ) == [
         None,
         *[b"2026-11-21T09:30:00+00:00"] * 2,
         "é".encode(),
@@ -142,7 +144,7 @@ def test_values_are_written_as_text_each_as_what_it_is() -> None:
 def test_each_thread_has_its_own_connection() -> None:
     def look(_: int) -> tuple[Any, Any]:
         started.wait()
-        return connection_of("default"), connections["default"]
+        return get_connection("default"), connections["default"]
 
     started = Barrier(2)
     with ThreadPoolExecutor(2) as threads:

@@ -18,7 +18,7 @@ from contentapi.db.postgresql.slots import (
     enter_preparation_lane,
     uninstall,
 )
-from contentapi.db.postgresql.thread_connections import connection_of
+from contentapi.db.postgresql.thread_connections import get_connection
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -39,7 +39,7 @@ def read_backend(slots: ConnectionSlots) -> tuple[int, bool]:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_backend_pid(), pg_sleep(0.02)")
             backend: int = cursor.fetchone()[0]
-        return backend, connection_of("default") is connections["default"] is wrapper_of(lease)
+        return backend, get_connection("default") is connections["default"] is wrapper_of(lease)
     finally:
         slots.release(lease)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contentapi.graphql.documents import RULES
-from contentapi.graphql.execution.combined_rules import all_of
+from contentapi.graphql.execution.combined_rules import combine_rules
 from contentapi.schema import SCHEMA
 from tests.thoroughness import examples
 
@@ -64,7 +64,7 @@ def test_the_errors_are_those_of_the_rules_one_by_one() -> None:
     def are_the_same(text: str, most: int) -> None:
         document = parse(text)
         one_by_one = validate(SCHEMA, document, RULES, max_errors=most)
-        assert told(validate(SCHEMA, document, [all_of(RULES)], max_errors=most)) == told(one_by_one)
+        assert told(validate(SCHEMA, document, [combine_rules(RULES)], max_errors=most)) == told(one_by_one)
 
     are_the_same()
 
@@ -92,7 +92,7 @@ def test_what_one_rule_skips_the_others_visit(moment: str, wish: Any) -> None:
     logs: list[list[str]] = [[], [], [], []]
 
     validate(SMALL, document, [rule({moment: wish}, logs[0]), rule({}, logs[1])])
-    validate(SMALL, document, [all_of((rule({moment: wish}, logs[2]), rule({}, logs[3])))])
+    validate(SMALL, document, [combine_rules((rule({moment: wish}, logs[2]), rule({}, logs[3])))])
 
     assert logs[2:] == logs[:2]
     assert logs[3] == [
@@ -113,4 +113,4 @@ def test_a_rule_that_would_change_a_document_is_refused() -> None:
     changing = rule({"enter b": parse("{ a }")}, [])
 
     with pytest.raises(TypeError, match="cannot change"):
-        validate(SMALL, parse("{ b }"), [all_of((changing,))])
+        validate(SMALL, parse("{ b }"), [combine_rules((changing,))])

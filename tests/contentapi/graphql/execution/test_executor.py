@@ -9,7 +9,7 @@ from weakref import ref
 import pytest
 
 from contentapi.core.identity import ANONYMOUS, OPERATOR
-from contentapi.graphql.documents import DOCUMENTS, operation_of
+from contentapi.graphql.documents import DOCUMENTS, get_operation
 from contentapi.schema import SCHEMA
 from tests.factories import make_author
 
@@ -48,10 +48,10 @@ def test_success_leaves_nothing_to_the_garbage_collector(text: str) -> None:
     variables = {"input": {"title": "Soup", "body": "Boil.", "authorId": str(make_author().pk)}}
 
     def execute() -> None:
-        assert not operation_of(SCHEMA, text, None).execute(variables, {"actor": OPERATOR}).errors
+        assert not get_operation(SCHEMA, text, None).execute(variables, {"actor": OPERATOR}).errors
 
     execute()  # the first time statements are made
-    document = ref(operation_of(SCHEMA, text, None))
+    document = ref(get_operation(SCHEMA, text, None))
 
     assert not left_to_the_collector(execute)
     assert not left_to_the_collector(DOCUMENTS.clear)
@@ -60,7 +60,7 @@ def test_success_leaves_nothing_to_the_garbage_collector(text: str) -> None:
 
 @pytest.mark.django_db
 def test_requests_share_no_errors() -> None:
-    shared = operation_of(SCHEMA, "query ($n: Int) { posts(limit: $n) { id } }", None)
+    shared = get_operation(SCHEMA, "query ($n: Int) { posts(limit: $n) { id } }", None)
 
     failures = [shared.execute({"n": limit}, {"actor": ANONYMOUS}).errors for limit in (0, 1, 0)]
 
@@ -68,7 +68,7 @@ def test_requests_share_no_errors() -> None:
 
 
 def test_a_request_leaves_the_executor_as_it_is() -> None:
-    shared = operation_of(SCHEMA, 'query ($b: Boolean!) { __type(name: "Post") { name kind @skip(if: $b) } }', None)
+    shared = get_operation(SCHEMA, 'query ($b: Boolean!) { __type(name: "Post") { name kind @skip(if: $b) } }', None)
     executor = vars(shared.executor)
     before = {name: copy(value) if isinstance(value, dict | list | set) else value for name, value in executor.items()}
 

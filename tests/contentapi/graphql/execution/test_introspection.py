@@ -24,9 +24,9 @@ from pytest_django import Settings
 
 from contentapi.core.errors import LimitExceeded
 from contentapi.graphql.costs import measure
-from contentapi.graphql.documents import operation_of
+from contentapi.graphql.documents import get_operation
 from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspection
-from contentapi.graphql.execution.operations import Fragments, Operation
+from contentapi.graphql.execution.operations import DocumentFragments, Operation
 from contentapi.schema import SCHEMA
 from tests.factories import make_post
 from tests.graphql_requests import Post, error_entry
@@ -132,7 +132,7 @@ def operation(schema: GraphQLSchema, text: str) -> Operation:
     document = parse(text)
     [node] = [each for each in document.definitions if isinstance(each, OperationDefinitionNode)]
     name = node.name.value if node.name else ""
-    return Operation(schema, Fragments(document), node, measure(schema, document)[name])
+    return Operation(schema, DocumentFragments(document), node, measure(schema, document)[name])
 
 
 def introspected(schema: GraphQLSchema, text: str, variables: dict[str, Any] | None = None) -> Introspection:
@@ -390,10 +390,10 @@ def test_an_operation_of_introspection_alone_is_built_once() -> None:
     work: list[str] = []
 
     for name in ("Post", "Post", "Author"):
-        found = operation_of(SCHEMA, document, None).introspect({"name": name}, before_work=lambda: work.append(""))
+        found = get_operation(SCHEMA, document, None).introspect({"name": name}, before_work=lambda: work.append(""))
         assert found is not None
         assert values_of(found) == {"__type": {"name": name}}
-    again = operation_of(SCHEMA, document, None).introspect({"name": "Post"}, before_work=unexpected)
+    again = get_operation(SCHEMA, document, None).introspect({"name": "Post"}, before_work=unexpected)
 
     assert len(work) == 2
     assert again is not None
@@ -413,7 +413,7 @@ def test_an_operation_with_long_variables_is_not_kept() -> None:
     INTROSPECTIONS.clear()
     document = "query Q($name: String!) { __type(name: $name) { name } }"
 
-    found = operation_of(SCHEMA, document, None).introspect({"name": "x" * 10_000})
+    found = get_operation(SCHEMA, document, None).introspect({"name": "x" * 10_000})
 
     assert found is not None
     assert INTROSPECTIONS.weight == 0

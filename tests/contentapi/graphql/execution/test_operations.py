@@ -22,10 +22,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role
-from contentapi.graphql.costs import OperationCost, Sum
-from contentapi.graphql.documents import DOCUMENTS, DocumentRefused, operation_of
-from contentapi.graphql.execution.arguments import argument_reader
-from contentapi.graphql.execution.operations import Fragments, Operation, is_constant
+from contentapi.graphql.costs import CostExpression, OperationCost
+from contentapi.graphql.documents import DOCUMENTS, DocumentRejected, get_operation
+from contentapi.graphql.execution.arguments import compile_argument_reader
+from contentapi.graphql.execution.operations import DocumentFragments, Operation, has_constant_selection
 from contentapi.schema import SCHEMA as OURS
 from tests.contentapi.projection.execution import run
 from tests.thoroughness import examples
@@ -67,7 +67,7 @@ def ready(text: str) -> Operation:
     document = parse(text)
     node = document.definitions[0]
     assert isinstance(node, OperationDefinitionNode)
-    return Operation(SCHEMA, Fragments(document), node, OperationCost(total=Sum(), defaults={}))
+    return Operation(SCHEMA, DocumentFragments(document), node, OperationCost(total=CostExpression(), defaults={}))
 
 
 OPERATIONS = [operation(head, field) for head in HEADS for field in FIELDS]
@@ -101,7 +101,7 @@ def test_variables_and_arguments_are_coerced_as_graphql_core_coerces_them() -> N
             name: wanted.sources[name].value for name in wanted.sources
         }
         [root] = chosen.constant_fields
-        read = argument_reader(root.field, root.nodes[0])
+        read = compile_argument_reader(root.field, root.nodes[0])
         assert outcome(lambda: read(got)) == outcome(lambda: get_argument_values(root.field, root.nodes[0], wanted))
 
     are_coerced_alike()
@@ -109,7 +109,7 @@ def test_variables_and_arguments_are_coerced_as_graphql_core_coerces_them() -> N
 
 def test_threads_share_an_operation() -> None:
     text = "query ($b: Boolean!) { one: __typename ...F } fragment F on Query { two: __typename @skip(if: $b) }"
-    shared = operation_of(OURS, text, None)
+    shared = get_operation(OURS, text, None)
 
     def answer(number: int) -> Any:
         skipped = bool(number % 2)
@@ -138,7 +138,7 @@ def test_null_for_a_directive_at_the_root_is_the_clients_mistake(selection: str)
 @pytest.mark.django_db
 def test_a_constant_argument_is_the_same_for_the_next_request() -> None:
     text = 'mutation { createPost(input: {title: " t ", body: "b", tags: [" a ", "b"]}) { id } }'
-    shared = operation_of(OURS, text, None)
+    shared = get_operation(OURS, text, None)
     [root] = shared.constant_fields
     assert root.read_arguments is not None
     before = deepcopy(root.read_arguments(None))
@@ -152,10 +152,10 @@ def test_a_constant_argument_is_the_same_for_the_next_request() -> None:
 def test_what_a_document_weighs_grows_with_its_operations() -> None:
     one, many = ("\n".join(f"query q{n} {{ __typename }}" for n in range(count)) for count in (1, 50))
     DOCUMENTS.clear()
-    operation_of(OURS, one, "q0")
+    get_operation(OURS, one, "q0")
     weight_of_one = DOCUMENTS.weight
 
-    operation_of(OURS, many, "q0")
+    get_operation(OURS, many, "q0")
 
     assert DOCUMENTS.weight - weight_of_one >= 50 * len(many)
     known = DOCUMENTS.get((OURS, many))
@@ -176,8 +176,8 @@ def test_what_a_document_weighs_grows_with_its_operations() -> None:
 )
 def test_an_operation_that_is_not_there_is_refused_each_time(text: str, name: str | None, message: str) -> None:
     for _ in range(2):
-        with pytest.raises(DocumentRefused, match=message):
-            operation_of(OURS, text, name)
+        with pytest.raises(DocumentRejected, match=message):
+            get_operation(OURS, text, name)
 
 
 CONNECTION = "postsConnection(filter: $f, first: 1) { edges { cursor } }"
@@ -188,7 +188,7 @@ def test_ever_new_documents_leave_nothing_of_their_types_behind() -> None:
         text = f"query q{number}($id: ID!, $f: PostFilter!) {{ post(id: $id) {{ id }} {CONNECTION} }}"
         chosen = ready(f"query q{number}($a: Int!, $c: [Int!]!, $d: In!) {{ {FIELDS[0]} }}")
         chosen.values_of({"a": number, "c": [1], "d": {"x": 1}}, hide_suggestions=False)
-        operation_of(OURS, text, None).values_of({"id": "1", "f": {}}, hide_suggestions=False)
+        get_operation(OURS, text, None).values_of({"id": "1", "f": {}}, hide_suggestions=False)
 
     def wrappers() -> int:
         DOCUMENTS.clear()
@@ -222,4 +222,4 @@ def test_it_is_known_what_no_variable_changes(field: str, constant: bool) -> Non
     [node] = definition.selection_set.selections
     assert isinstance(node, FieldNode)
 
-    assert is_constant(node) is constant
+    assert has_constant_selection(node) is constant
