@@ -16,7 +16,7 @@ help:
 	@echo "make thorough run what takes long: all examples of the property tests, fuzzing, browsers"
 	@echo "make bench    compare with other GraphQL servers on this machine: see benchmarks/README.md"
 	@echo "make hostile  attack the server with slow, broken and greedy clients, and time another client's requests"
-	@echo "make check    format, lint, types, layers, openapi.yaml, SDL, settings, migrations: what CI runs besides the tests"
+	@echo "make check    format, lint, language, types, layers, openapi.yaml, SDL, settings, migrations: what CI runs besides the tests"
 	@echo "make format   put the code into its form"
 	@echo "make lock     write the newest allowed versions into requirements*.txt"
 
@@ -47,6 +47,7 @@ hostile: installed
 check: installed-dev
 	$(VENV_PYTHON) -m ruff format --check .
 	$(VENV_PYTHON) -m ruff check .
+	$(VENV_PYTHON) -m tests.contract.check_language
 	$(VENV_PYTHON) -m mypy
 	$(VENV_PYTHON) -c "from importlinter.cli import lint_imports_command as lint; lint()"
 	$(VENV_PYTHON) -m openapi_spec_validator schema/openapi.yaml

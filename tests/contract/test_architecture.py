@@ -20,7 +20,7 @@ LINE = re.compile(r"(?P<indent>(?:  )*)(?P<name>[\w.]+/?) +(?P<phrase>\S.*)")
 
 
 def marked(name: str) -> str:
-    """Return what stands between two markers, without the fence of a code block."""
+    """Return the text between two markers, without the fence of a code block."""
     found = re.search(rf"<!-- {name} -->\n(.*?)<!-- /{name} -->", ARCHITECTURE, re.DOTALL)
     assert found, f"docs/architecture.md has no <!-- {name} -->."
     return re.sub(r"^```.*\n", "", found[1], flags=re.MULTILINE).strip("\n")
