@@ -47,13 +47,13 @@ hostile: installed
 check: installed-dev
 	$(VENV_PYTHON) -m ruff format --check .
 	$(VENV_PYTHON) -m ruff check .
-	$(VENV_PYTHON) -m tests.contract.check_language
 	$(VENV_PYTHON) -m mypy
 	$(VENV_PYTHON) -c "from importlinter.cli import lint_imports_command as lint; lint()"
 	$(VENV_PYTHON) -m openapi_spec_validator schema/openapi.yaml
 	$(SAMPLE_PRODUCTION) $(VENV_PYTHON) manage.py check --deploy --fail-level WARNING
 	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
 	$(VENV_PYTHON) manage.py check_schema
+	$(VENV_PYTHON) -m tests.contract.check_language
 
 # Production's settings as an operator would have them; nothing connects to this database.
 SAMPLE_PRODUCTION := DATABASE_URL=postgresql://app:secret@db.invalid/app \
