@@ -16,7 +16,7 @@ help:
 	@echo "make thorough run what takes long: all examples of the property tests, fuzzing, browsers"
 	@echo "make bench    compare with other GraphQL servers on this machine: see benchmarks/README.md"
 	@echo "make hostile  attack the server with slow, broken and greedy clients, and time another client's requests"
-	@echo "make check    format, lint, types, layers, openapi.yaml, SDL, settings, migrations: what CI runs besides the tests"
+	@echo "make check    format, lint, language, types, layers, openapi.yaml, SDL, settings, migrations: what CI runs besides the tests"
 	@echo "make format   put the code into its form"
 	@echo "make lock     write the newest allowed versions into requirements*.txt"
 
@@ -53,6 +53,7 @@ check: installed-dev
 	$(SAMPLE_PRODUCTION) $(VENV_PYTHON) manage.py check --deploy --fail-level WARNING
 	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
 	$(VENV_PYTHON) manage.py check_schema
+	$(VENV_PYTHON) -m tests.contract.check_language
 
 # Production's settings as an operator would have them; nothing connects to this database.
 SAMPLE_PRODUCTION := DATABASE_URL=postgresql://app:secret@db.invalid/app \

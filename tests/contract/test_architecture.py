@@ -1,0 +1,120 @@
+"""docs/architecture.md agrees with the disk and with the statements that the code sends; links in docs/ resolve."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "contentapi"
+DOCS = ROOT / "docs"
+PAGES = [*sorted(DOCS.rglob("*.md")), ROOT / "CONTRIBUTING.md"]
+ARCHITECTURE = (DOCS / "architecture.md").read_text()
+WITHOUT_CHILDREN = {"migrations", "static", "templates"}
+NOT_LAYERS = {"management", *WITHOUT_CHILDREN}
+LINE = re.compile(r"(?P<indent>(?:  )*)(?P<name>[\w.]+/?) +(?P<phrase>\S.*)")
+
+
+def marked(name: str) -> str:
+    """Return the text between two markers, without the fence of a code block."""
+    found = re.search(rf"<!-- {name} -->\n(.*?)<!-- /{name} -->", ARCHITECTURE, re.DOTALL)
+    assert found, f"docs/architecture.md has no <!-- {name} -->."
+    return re.sub(r"^```.*\n", "", found[1], flags=re.MULTILINE).strip("\n")
+
+
+def documented_tree() -> dict[str, str]:
+    """Return the phrase of each path in the tree."""
+    phrases: dict[str, str] = {}
+    parent = ""
+    for line in marked("tree").splitlines()[1:]:
+        found = LINE.fullmatch(line)
+        assert found, f"This line of the tree has no phrase: {line!r}"
+        depth = len(found["indent"]) // 2
+        parent = found["name"] if depth == 1 else parent
+        path = found["name"] if depth == 1 else parent + found["name"]
+        assert path not in phrases, f"The tree has {path} twice."
+        phrases[path] = found["phrase"]
+    return phrases
+
+
+def entries(folder: Path) -> list[str]:
+    """Return the modules and folders of a package. A folder ends with a slash."""
+    names = []
+    for path in folder.iterdir():
+        if path.is_dir() and path.name != "__pycache__" and any(path.rglob("*.*")):
+            names.append(f"{path.name}/")
+        elif path.suffix == ".py" and path.name != "__init__.py":
+            names.append(path.name)
+    return sorted(names)
+
+
+def actual_tree() -> list[str]:
+    tree = entries(PACKAGE)
+    for package in tree.copy():
+        if package.endswith("/") and package[:-1] not in WITHOUT_CHILDREN:
+            tree += [package + name for name in entries(PACKAGE / package)]
+    return sorted(tree)
+
+
+def test_tree_equals_the_modules_on_disk() -> None:
+    assert sorted(documented_tree()) == actual_tree()
+
+
+def test_layers_name_each_package_once() -> None:
+    packages = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()} - NOT_LAYERS
+
+    named = re.findall(r"\w+", marked("layers"))
+
+    assert len(named) == len(set(named))
+    assert packages - set(named) == set()
+
+
+@pytest.mark.django_db
+def test_example_statement_is_what_the_query_compiles_to(client: Client) -> None:
+    body = {"query": marked("query"), "variables": json.loads(marked("variables"))}
+
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        response = client.post("/graphql", body, content_type="application/json")
+
+    assert "errors" not in response.json()
+    assert [without_spaces(query["sql"]) for query in captured] == [without_spaces(marked("statement"))]
+
+
+def without_spaces(sql: str) -> str:
+    return re.sub(r"\s+", "", sql)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_files_have_a_target(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
+
+    assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+
+
+def test_each_decision_is_in_the_index() -> None:
+    index = (DOCS / "decisions" / "README.md").read_text()
+
+    numbered = sorted(path.name for path in (DOCS / "decisions").glob("[0-9]*.md"))
+
+    assert re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", index) == numbered
+    assert [name[:4] for name in numbered] == [f"{number:04}" for number in range(1, len(numbered) + 1)]
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "decisions").glob("[0-9]*.md")), ids=lambda page: page.name)
+def test_a_decision_has_context_decision_and_consequences(page: Path) -> None:
+    headings = re.findall(r"^## (.+)$", page.read_text(), re.MULTILINE)
+
+    assert headings == ["Context", "Decision", "Consequences"]
+
+
+def test_internals_name_files_that_exist() -> None:
+    rows = re.findall(r"^\| `[^`]+` \| ([^|]+) \|", (DOCS / "internals.md").read_text(), re.MULTILINE)
+    files = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+
+    assert [name for name in sorted(files) if not any((base / name).exists() for base in (ROOT, PACKAGE))] == []
