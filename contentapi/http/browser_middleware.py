@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from django.contrib.auth import middleware as authentication
-from django.contrib.messages import middleware as messages
-from django.contrib.sessions import middleware as sessions
+from django.contrib.auth.middleware import AuthenticationMiddleware as DjangoAuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware as DjangoMessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware as DjangoSessionMiddleware
 from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
@@ -18,13 +18,13 @@ class BrowserOnlyMiddleware(MiddlewareMixin):
         return super().__call__(request) if request.path_info.startswith(PAGES) else self.get_response(request)
 
 
-class SessionMiddleware(BrowserOnlyMiddleware, sessions.SessionMiddleware):
+class SessionMiddleware(BrowserOnlyMiddleware, DjangoSessionMiddleware):
     pass
 
 
-class AuthenticationMiddleware(BrowserOnlyMiddleware, authentication.AuthenticationMiddleware):
+class AuthenticationMiddleware(BrowserOnlyMiddleware, DjangoAuthenticationMiddleware):
     pass
 
 
-class MessageMiddleware(BrowserOnlyMiddleware, messages.MessageMiddleware):
+class MessageMiddleware(BrowserOnlyMiddleware, DjangoMessageMiddleware):
     pass

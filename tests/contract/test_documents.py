@@ -1,4 +1,4 @@
-"""The README, the CHANGELOG, the lock files and the code tell one story."""
+"""The documentation, the changelog and the lock files agree with the code."""
 
 import re
 import tomllib
@@ -11,15 +11,16 @@ from packaging.requirements import Requirement
 from contentapi.conf.environment import Environment
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text()
+SETTINGS = (ROOT / "docs/settings.md").read_text()
+DEPLOYMENT = (ROOT / "docs/deployment.md").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 COMMANDS = sorted(path.stem for path in ROOT.glob("*/management/commands/[a-z]*.py"))
 PIN = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>\S+)", re.MULTILINE)
 
 
 @pytest.mark.parametrize("field", msgspec.structs.fields(Environment), ids=lambda field: field.name.upper())
-def test_the_readme_names_every_variable_with_its_default(field: msgspec.structs.FieldInfo) -> None:
-    row = re.search(rf"^\| `{field.name.upper()}` \| (.*?) \|", README, re.MULTILINE)
+def test_the_settings_page_has_every_variable_with_its_default(field: msgspec.structs.FieldInfo) -> None:
+    row = re.search(rf"^\| `{field.name.upper()}` \| (.*?) \|", SETTINGS, re.MULTILINE)
 
     assert row
     if isinstance(field.default, int) and field.name != "web_concurrency":
@@ -27,8 +28,8 @@ def test_the_readme_names_every_variable_with_its_default(field: msgspec.structs
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_readme_names_every_command(command: str) -> None:
-    assert re.search(rf"`{command}\b", README)
+def test_the_deployment_page_has_every_command(command: str) -> None:
+    assert re.search(rf"^\| `{command}\b", DEPLOYMENT, re.MULTILINE)
 
 
 def test_the_changelog_begins_with_this_version() -> None:

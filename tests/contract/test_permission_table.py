@@ -36,7 +36,7 @@ from tests.contract.permissions import (
 from tests.contract.transports import FACES, GRAPHQL, REST, SERVICES, on_services, rest
 from users.models import User
 
-README = settings.BASE_DIR / "README.md"
+AUTHENTICATION = settings.BASE_DIR / "docs/authentication.md"
 DECISIONS = settings.BASE_DIR.parent / "shared" / "decisions.md"
 
 pytestmark = pytest.mark.django_db
@@ -146,7 +146,7 @@ CELL_WORDS: dict[str, set[str]] = {
 }
 
 
-@pytest.mark.parametrize("document", [README, DECISIONS], ids=lambda document: document.name)
+@pytest.mark.parametrize("document", [AUTHENTICATION, DECISIONS], ids=lambda document: document.name)
 def test_the_data_is_the_table_of_the_documents(document: Path) -> None:
     if not document.exists():
         pytest.skip(f"there is no {document}")

@@ -98,6 +98,7 @@ class Run:
 
     def __init__(self, checkout: Checkout, command: list[str], environment: dict[str, str]) -> None:
         checkout.runs.append(self)
+        self.checkout = checkout
         self.port = environment.get("PORT", "8000")
         self.log = checkout.folder / f"printed-{time.monotonic_ns()}.log"
         with self.log.open("w") as log:

@@ -156,14 +156,14 @@ def test_a_forwarded_address_does_not_give_a_client_a_rate_limit_of_its_own(run:
 
 
 def test_an_absolute_target_of_another_host_is_refused_by_gunicorn_only(run: Run, connection: Connection) -> None:
-    """granian does not pass the target's host on: `Host`, which is checked, decides there (README, "Connections")."""
+    """granian uses the checked `Host` and does not pass the target's host on (docs/http.md, "Connections")."""
     response = connection.send("GET http://elsewhere.invalid/posts HTTP/1.1\r\nHost: localhost\r\n")
 
     assert response.status == (400 if "gunicorn" in run.printed else 200)
 
 
 def test_a_header_name_with_an_underscore_is_dropped_by_gunicorn_only(run: Run, connection: Connection) -> None:
-    """WSGI cannot tell it from the name with a hyphen, and granian passes it on (README, "Connections")."""
+    """WSGI cannot tell it from the name with a hyphen, and granian passes it on (docs/http.md, "Connections")."""
     key = re.search(r"API key +(\S+)", run.printed)
     assert key
     head = f"POST /graphql HTTP/1.1\r\nHost: localhost\r\n{JSON}X_API_Key: {key[1]}\r\n"

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +10,7 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
-from tests.e2e.checkout import ROOT, Checkout, Run, free_port
+from tests.e2e.checkout import Checkout, Run, free_port
 
 pytestmark = pytest.mark.processes
 
@@ -27,23 +26,6 @@ def key_in(run: Run) -> str:
     match = re.search(r"API key +(\S+)", run.printed)
     assert match
     return match[1]
-
-
-def fenced(language: str, text: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
-
-
-def test_the_first_query_of_the_readme_gets_the_answer_of_the_readme(checkout: Checkout) -> None:
-    readme = (ROOT / "README.md").read_text()
-    command, answer = fenced("sh", readme)[2], fenced("json", readme)[0]
-    run = checkout.run(port=free_port()).wait_until_ready()
-
-    on_this_port = command.replace("localhost:8000", f"localhost:{run.port}")
-    printed = subprocess.run(on_this_port, shell=True, capture_output=True, check=True).stdout  # noqa: S602
-
-    assert json.loads(printed) == json.loads(answer)
-    assert fenced("sh", readme)[0].strip() == "make run"
-    assert "posts(limit: 2)" in run.printed
 
 
 def test_ctrl_c_leaves_nothing_running_and_the_next_start_keeps_the_data(checkout: Checkout) -> None:

@@ -1,0 +1,106 @@
+"""Links and size of the documentation. tests/e2e/test_documentation.py runs its commands."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from tests.e2e.documentation import differences, documents, examples
+from tests.markdown import anchors, fenced_blocks, link_targets
+
+ROOT = Path(__file__).resolve().parents[2]
+MAX_README = 8000  # bytes
+DOCUMENTS = documents(ROOT)
+
+
+def broken_links(document: Path) -> Iterator[str]:
+    for target in link_targets(document.read_text()):
+        parts = urlsplit(target)
+        if parts.scheme or parts.netloc:
+            continue
+        path = (document.parent / unquote(parts.path)).resolve() if parts.path else document
+        if not path.is_relative_to(ROOT):
+            yield f"{target}: is outside of the repository"
+        elif not path.exists():
+            yield f"{target}: there is no {path.relative_to(ROOT)}"
+        elif parts.fragment and (path.suffix != ".md" or unquote(parts.fragment) not in anchors(path.read_text())):
+            yield f"{target}: {path.name} has no heading with the anchor #{parts.fragment}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> None:
+    assert list(broken_links(document)) == []
+
+
+def test_the_first_command_of_the_readme_starts_everything() -> None:
+    first, *_ = fenced_blocks((ROOT / "README.md").read_text())
+
+    assert (first.info, first.text) == ("sh", "make run\n")
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_bytes()) < MAX_README
+
+
+def test_the_readme_links_to_every_page_of_the_documentation() -> None:
+    linked = {(ROOT / target).resolve() for target in link_targets((ROOT / "README.md").read_text())}
+
+    assert [path for path in DOCUMENTS if path != ROOT / "README.md" and linked.isdisjoint({path, path.parent})] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_response_follows_a_runnable_block_and_is_json(document: Path) -> None:
+    blocks = fenced_blocks(document.read_text())
+
+    responses = [block for block in blocks if block.info == "json response"]
+
+    assert [block.text for block in responses] == [it.response.text for it in examples(document) if it.response]
+    for block in responses:
+        json.loads(block.text)
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ("# The *fast* path", {"the-fast-path"}),
+        ("## OAuth 2.0\n", {"oauth-20"}),
+        ("# `make run`, and [links](x.md)", {"make-run-and-links"}),
+        ("# Twice\n# Twice\n", {"twice", "twice-1"}),
+        ("```sh\n# a comment\n```\n", set()),
+        ('<a id="mark"></a>', {"mark"}),
+    ],
+)
+def test_an_anchor_is_made_as_github_makes_it(document: str, expected: set[str]) -> None:
+    assert anchors(document) == expected
+
+
+def test_links_in_code_are_ignored() -> None:
+    document = "[a](a.md#b) `[no](no.md)`\n\n```md\n[no](no.md)\n```\n\n[c]: ../c.md\n"
+
+    assert link_targets(document) == ["a.md#b", "../c.md"]
+
+
+def test_a_response_belongs_to_the_runnable_block_before_it(tmp_path: Path) -> None:
+    document = tmp_path / "page.md"
+    document.write_text(
+        "```sh\na\n```\n```sh runnable\nb\n```\ntext\n```json response\n1\n```\n```sh runnable\nc\n```\n"
+    )
+
+    found = [(it.block.text, it.response and it.response.text) for it in examples(document)]
+
+    assert found == [("b\n", "1\n"), ("c\n", None)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "count"),
+    [
+        ({"a": "…", "b": [1]}, {"a": {"c": 2}, "b": [1]}, 0),
+        ({"a": 1}, {"a": 1, "b": 2}, 1),
+        ([1, "…"], [1], 1),
+        ({"a": [1, 2]}, {"a": [2, 1]}, 2),
+    ],
+)
+def test_a_response_may_leave_values_open_with_an_ellipsis(expected: object, actual: object, count: int) -> None:
+    assert len(list(differences(expected, actual))) == count
