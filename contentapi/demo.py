@@ -10,6 +10,7 @@ from blog import importing
 from blog import services as blog
 from blog.importing import Outcome, SourceFile
 from blog.models import PostSource
+from contentapi.conf import conf
 from contentapi.conf.secret_files import read_or_create, write_atomically
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role
@@ -88,7 +89,7 @@ def ensure_credentials() -> None:
 
 def build_greeting() -> str:
     """Return what `make run` prints: the addresses, the credentials and a first query to paste."""
-    base = f"http://localhost:{settings.ENVIRONMENT.port}"
+    base = f"http://localhost:{conf.environment.port}"
     return f"""
 The Content API is ready.
 

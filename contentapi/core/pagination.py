@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
-from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.db.models import QuerySet
 from django.utils.encoding import force_bytes
 
+from contentapi.conf import conf
 from contentapi.core.entity_tags import Rendered
 from contentapi.core.errors import Malformed, NotFound
 from contentapi.core.text import json_array, require_storable
@@ -31,7 +31,7 @@ NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 def require_page_size(limit: int | None, *, default: int, name: str = "limit") -> int:
     """Return how many items a page holds; None stands for the default. Raises `Malformed` outside the limits."""
     size = default if limit is None else limit
-    most = settings.ENVIRONMENT.contentapi_max_page
+    most = conf.environment.contentapi_max_page
     if not 1 <= size <= most:
         raise Malformed(f"{name} must be from 1 to {most} (CONTENTAPI_MAX_PAGE), and is {size}.")
     return size
