@@ -9,11 +9,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jose import jwk
 
-from contentapi.auth.jwt import (
-    Key,
-    KeyProblem,
-    encode,
-)
+from contentapi.auth.jwk import Key, KeyProblem
+from contentapi.auth.jwt import encode
 from tests.contentapi.auth.test_jwt import CLAIMS, RSA, SECRET, SHARED, forged, public_forms, verified
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from msgspec import structs
 from pytest_django import Settings
 
-from contentapi.auth.jwt import Key
+from contentapi.auth.jwk import Key
 
 FIRST, SECOND = Key.generate(), Key.generate()
 SECRET = "a secret of thirty-two bytes, at least"

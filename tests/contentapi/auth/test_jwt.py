@@ -10,13 +10,13 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from jose import jws
 
+from contentapi.auth.jwk import Key
 from contentapi.auth.jwt import (
-    LATEST_IAT,
     LEEWAY,
-    LONGEST_LIFE,
+    MAX_IAT_LEAD,
+    MAX_LIFETIME,
     MAX_TOKEN,
     Claims,
-    Key,
     TokenError,
     encode,
     verify,
@@ -150,7 +150,7 @@ def test_a_key_that_is_not_known_is_refused(kid: str) -> None:
 
 @pytest.mark.parametrize("kid", [None, 0, True, ["x"], {"x": 1}, 1.5])
 def test_a_kid_that_is_no_text_is_refused(kid: Any) -> None:
-    assert refusal(forged(header(kid=kid), CLAIMS)) == "kid is no text"
+    assert refusal(forged(header(kid=kid), CLAIMS)) == "kid is not text"
 
 
 def test_an_rsa_key_must_be_named() -> None:
@@ -170,7 +170,7 @@ def test_a_key_in_the_header_is_not_used() -> None:
     for members in ({"jwk": OTHER.public_jwk}, {"jku": "https://evil.invalid/"}, {"x5c": ["x"]}, {"x5u": "x"}):
         token = forged(header(**members), CLAIMS, OTHER.signer)
 
-        assert refusal(token) == "header that is not for access tokens"
+        assert refusal(token) == "a header parameter that access tokens must not have"
 
 
 @pytest.mark.parametrize("name", ["crit", "b64", "jku", "jwk", "x5u", "x5c", "zip"])
@@ -178,7 +178,7 @@ def test_a_key_in_the_header_is_not_used() -> None:
 def test_headers_that_change_what_a_token_means_are_refused(name: str, value: Any) -> None:
     token = forged(header(**{name: value}), CLAIMS)
 
-    assert refusal(token) == "header that is not for access tokens"
+    assert refusal(token) == "a header parameter that access tokens must not have"
     assert jws.verify(token, RSA.verifier, algorithms=["RS256"])
 
 
@@ -212,7 +212,7 @@ NO_NUMBERS: list[Any] = [None, True, False, "1800000000", "1e3", "", [], {}, [NO
 @pytest.mark.parametrize("name", ["exp", "iat", "nbf"])
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
 def test_a_time_that_is_no_number_is_refused(name: str, value: Any) -> None:
-    assert refusal(encode({**CLAIMS, name: value}, RSA)) == f"{name} is missing, or no number"
+    assert refusal(encode({**CLAIMS, name: value}, RSA)) == f"{name} is missing, or not a number"
 
 
 @pytest.mark.parametrize("name", ["exp", "iat", "nbf"])
@@ -220,7 +220,7 @@ def test_a_time_that_is_no_number_is_refused(name: str, value: Any) -> None:
 def test_a_time_that_is_no_finite_number_is_refused(name: str, text: str) -> None:
     payload = json.dumps({**CLAIMS, name: "here"}).replace('"here"', text)
 
-    assert refusal(forged(header(), payload)) == "NaN or an infinite number"
+    assert refusal(forged(header(), payload)) == "NaN or Infinity"
 
 
 @pytest.mark.parametrize("text", ["1e308", "1e999", "-1e999", "9" * 400, "9" * 5000, "-1", "0", "1e-400"])
@@ -233,20 +233,20 @@ def test_a_time_beyond_all_bounds_is_refused(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", ["exp", "iat"])
 def test_both_times_are_required(name: str) -> None:
-    assert refusal(encode(without(CLAIMS, name), RSA)) == f"{name} is missing, or no number"
+    assert refusal(encode(without(CLAIMS, name), RSA)) == f"{name} is missing, or not a number"
 
 
-@pytest.mark.parametrize(("life", "good"), [(LONGEST_LIFE, True), (LONGEST_LIFE + 1, False), (10**9, False)])
+@pytest.mark.parametrize(("life", "good"), [(MAX_LIFETIME, True), (MAX_LIFETIME + 1, False), (10**9, False)])
 def test_no_token_lives_longer_than_a_day(life: int, *, good: bool) -> None:
     claims = {**CLAIMS, "exp": NOW + life}
 
     if good:
         assert verified(encode(claims, RSA)) == claims
     else:
-        assert refusal(encode(claims, RSA)) == "lives too long"
+        assert refusal(encode(claims, RSA)) == "lifetime is too long"
 
 
-@pytest.mark.parametrize(("ahead", "good"), [(LATEST_IAT, True), (LATEST_IAT + 1, False), (10**6, False)])
+@pytest.mark.parametrize(("ahead", "good"), [(MAX_IAT_LEAD, True), (MAX_IAT_LEAD + 1, False), (10**6, False)])
 def test_an_iat_in_the_future_is_refused_beyond_a_minute(ahead: int, *, good: bool) -> None:
     claims = {**CLAIMS, "iat": NOW + ahead, "exp": NOW + ahead + 600}
 
@@ -263,7 +263,7 @@ def test_an_nbf_is_honoured(ahead: int, *, good: bool) -> None:
     if good:
         assert verified(encode(claims, RSA)) == claims
     else:
-        assert refusal(encode(claims, RSA)) == "not good yet"
+        assert refusal(encode(claims, RSA)) == "nbf is in the future"
 
 
 def test_times_may_have_fractions() -> None:
@@ -278,22 +278,22 @@ def test_times_may_have_fractions() -> None:
 @pytest.mark.parametrize("name", ["iss", "sub", "aud", "jti"])
 @pytest.mark.parametrize("value", [None, "", 7, True, ["contentapi"], {"a": 1}, "a\0b", "\ud800"], ids=repr)
 def test_a_name_that_is_no_text_is_refused(name: str, value: Any) -> None:
-    assert refusal(encode({**CLAIMS, name: value}, RSA)) == f"{name} is missing, or no text"
+    assert refusal(encode({**CLAIMS, name: value}, RSA)) == f"{name} is missing, or not text"
 
 
 @pytest.mark.parametrize("name", ["iss", "sub", "aud", "jti"])
 def test_all_names_are_required(name: str) -> None:
-    assert refusal(encode(without(CLAIMS, name), RSA)) == f"{name} is missing, or no text"
+    assert refusal(encode(without(CLAIMS, name), RSA)) == f"{name} is missing, or not text"
 
 
 @pytest.mark.parametrize("audience", ["content", "contentapi ", "CONTENTAPI", "contentapi,other", "other"])
 def test_another_audience_is_refused(audience: str) -> None:
-    assert refusal(encode({**CLAIMS, "aud": audience}, RSA)) == "aud is another"
+    assert refusal(encode({**CLAIMS, "aud": audience}, RSA)) == "aud is different"
 
 
 @pytest.mark.parametrize("issuer", [f"{ISSUER}/", ISSUER.upper(), "https://evil.invalid"])
 def test_another_issuer_is_refused(issuer: str) -> None:
-    assert refusal(encode({**CLAIMS, "iss": issuer}, RSA)) == "iss is another"
+    assert refusal(encode({**CLAIMS, "iss": issuer}, RSA)) == "iss is different"
 
 
 # --- Form -----------------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ def test_another_issuer_is_refused(issuer: str) -> None:
     ids=lambda token: type(token).__name__,
 )
 def test_what_is_no_text_is_refused(token: Any) -> None:
-    assert refusal(token) == "no text"
+    assert refusal(token) == "not text"
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ def test_a_signature_in_another_spelling_is_refused() -> None:
     respelt = token[:-1] + alphabet[alphabet.index(token[-1]) ^ 1]
 
     assert jws.verify(respelt, RSA.verifier, algorithms=["RS256"])
-    assert refusal(respelt) == "base64url that is not canonical"
+    assert refusal(respelt) == "base64url is not canonical"
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
@@ -372,8 +372,8 @@ def test_a_token_may_have_as_many_characters_as_the_cap_and_no_more() -> None:
 
 @pytest.mark.parametrize("text", ["[]", "null", "7", '"text"', "true", "[{}]"])
 def test_a_part_that_is_no_object_is_refused(text: str) -> None:
-    assert refusal(forged(text, CLAIMS)) == "no object"
-    assert refusal(forged(header(), text)) == "no object"
+    assert refusal(forged(text, CLAIMS)) == "not an object"
+    assert refusal(forged(header(), text)) == "not an object"
 
 
 @pytest.mark.parametrize("text", ["", "{", "{}x", "{'a': 1}", "\ufeff{}", "{,}", "NaN"])
@@ -395,9 +395,9 @@ def test_a_member_that_stands_twice_is_refused() -> None:
     twice_sub = json.dumps(CLAIMS)[:-1] + ', "sub": "1"}'
     twice_within = json.dumps(CLAIMS)[:-1] + ', "deep": {"a": [{"b": 1, "b": 2}]}}'
 
-    assert refusal(forged(twice_alg, CLAIMS)) == "the same member twice"
-    assert refusal(forged(header(), twice_sub)) == "the same member twice"
-    assert refusal(forged(header(), twice_within)) == "the same member twice"
+    assert refusal(forged(twice_alg, CLAIMS)) == "duplicate member"
+    assert refusal(forged(header(), twice_sub)) == "duplicate member"
+    assert refusal(forged(header(), twice_within)) == "duplicate member"
 
 
 def test_no_reason_repeats_the_token() -> None:
