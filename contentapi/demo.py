@@ -1,4 +1,4 @@
-"""Demo content, and the credentials to try it with. Loading it twice changes nothing."""
+"""Load the demo content, and the credentials of its admin. Loading it again changes nothing."""
 
 from decimal import Decimal
 
@@ -48,7 +48,7 @@ FIRST_QUERY = "{ posts(limit: 2) { title author { name } commentCount comments {
 
 @transaction.atomic
 def load() -> None:
-    """Load what is missing of the demo: users, posts with their authors and comments, and orders."""
+    """Load the missing parts of the demo: users, posts with their authors and comments, and orders."""
     actors = {email: get_or_create_actor(email, name, role) for email, (name, role) in PEOPLE.items()}
     for source in importing.find_files([POSTS]):
         load_post(source, actors)
@@ -75,7 +75,7 @@ def load_post(source: SourceFile, actors: dict[str, Actor]) -> None:
 
 
 def ensure_credentials() -> None:
-    """See to it that the password and the API key kept in var/ work for the demo's admin."""
+    """Make the password and the API key in var/ valid for the admin of the demo."""
     password = read_or_create(PASSWORD_FILE, lambda: get_random_string(16))
     admin = User.objects.with_email(ADMIN).get()
     if not admin.check_password(password):
@@ -88,7 +88,7 @@ def ensure_credentials() -> None:
 
 
 def build_greeting() -> str:
-    """Return what `make run` prints: the addresses, the credentials and a first query to paste."""
+    """Return the text that `make run` prints: the addresses, the credentials and a first query."""
     base = f"http://localhost:{conf.environment.port}"
     return f"""
 The Content API is ready.

@@ -33,9 +33,8 @@ from contentapi.rate_limits.limits import (
     parse_spec,
 )
 
-UNMETERED = (
-    "contentapi.unmetered"  # a key of a WSGI environ, which no client can set: a request of the server to itself
-)
+# A key of the WSGI environ of a request of the server to itself. No client can set it.
+UNMETERED = "contentapi.unmetered"
 COUNTERS: dict[str, Counter] = {}  # by the address of Redis, "" for this process
 
 
