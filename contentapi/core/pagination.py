@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
-from django.db.models import QuerySet
 from django.utils.encoding import force_bytes
 
 from contentapi.core.entity_tags import Rendered
@@ -201,12 +200,21 @@ def cursor_error(name: str) -> Malformed:
     return Malformed(f"{name} must be a cursor of this connection, with the same filter and order.")
 
 
+class PageableRows(Protocol):
+    """A QuerySet, or the `Rows` of a selector."""
+
+    @property
+    def model(self) -> Any: ...
+    def __getitem__(self, window: slice, /) -> Self: ...
+    def count(self) -> int: ...
+    def exists(self) -> bool: ...
+
+
+R = TypeVar("R", bound=PageableRows)
+
+
 def render_page(
-    rows: QuerySet[Any],
-    page: Page,
-    render: Callable[[QuerySet[Any]], list[bytes]],
-    *,
-    within: QuerySet[Any] | None = None,
+    rows: R, page: Page, render: Callable[[R], list[bytes]], *, within: PageableRows | None = None
 ) -> Rendered:
     """Return a page of rows, which begin after the page's position, as JSON. Executes one statement, two for an offset.
 
