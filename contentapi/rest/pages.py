@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -20,6 +20,7 @@ from contentapi.core.pagination import (
     require_page_size,
 )
 from contentapi.core.text import json_array, require_storable
+from contentapi.projection import Rows
 
 MAX_OFFSET = 2**31 - 1
 NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
@@ -110,12 +111,15 @@ def require_position(cursor: str, collection: str, filters: Filters) -> Position
     return position
 
 
+R = TypeVar("R", QuerySet[Any], Rows[Any])
+
+
 def render_page(
-    rows: QuerySet[Any],
+    rows: R,
     page: PageRequest,
-    render: Callable[[QuerySet[Any]], list[bytes]],
+    render: Callable[[R], list[bytes]],
     *,
-    within: QuerySet[Any] | None = None,
+    within: Rows[Any] | None = None,
 ) -> Rendered:
     """Return a page as JSON. `rows` begin after the position of the page. Executes one statement, two for an offset.
 

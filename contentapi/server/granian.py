@@ -54,7 +54,7 @@ def main() -> None:
     if settings.EMBEDDED:
         from contentapi.db.embedded.base import SERVER
 
-        SERVER.hold()  # for as long as this process lives
+        SERVER.acquire()  # for as long as this process lives
     address, _, port = settings.BIND.rpartition(":")
     server = Granian(
         "contentapi.server.granian:make_application",

@@ -41,7 +41,7 @@ def on_starting(_: Any) -> None:
     if settings.EMBEDDED:
         from contentapi.db.embedded.base import SERVER
 
-        SERVER.hold()
+        SERVER.acquire()
 
 
 def when_ready(_: Any) -> None:

@@ -44,6 +44,7 @@ from contentapi.projection import (
     ReadArguments,
     RelayType,
     ReturningSelection,
+    Rows,
     SelectedField,
     SelectedFieldError,
     SelectionRequest,
@@ -63,7 +64,7 @@ class RootField(NamedTuple):
     read_arguments: ReadArguments | None
     projection: Projection | RelayType | None  # of its type
     place: Hashable  # of its selection: the document, and the places in it
-    varies: bool  # by the variables, what is selected of it; which rows is for `ShapedQuerySet.shape` to say
+    varies: bool  # by the variables, what is selected of it; which rows is for `Rows.cache_key` to say
 
 
 class ProjectingExecutor(ExecutorThrowingOnIncremental):
@@ -275,7 +276,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
 def is_projected(projection: Projection | RelayType | None, result: Any) -> TypeGuard[Projection | ConnectionType]:
     if isinstance(projection, ConnectionType):
         return isinstance(result, ConnectionQuery)
-    return isinstance(projection, Projection) and isinstance(result, Model | QuerySet)
+    return isinstance(projection, Projection) and isinstance(result, Model | QuerySet | Rows)
 
 
 def get_model(projection: Projection | ConnectionType) -> type[Model]:
