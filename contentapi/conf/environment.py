@@ -48,6 +48,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     cors_allowed_origins: Words = ()
     contentapi_bind: str = ""
     contentapi_document_cache: Count = 256 * 1024
+    contentapi_fast_path: Switch = "on"
     contentapi_https: Switch = "off"
     contentapi_introspection: Switch = "on"
     contentapi_introspection_cache: Count = 1024 * 1024

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,9 +19,9 @@ from django.core.signing import BadSignature, Signer
 from django.db.models import QuerySet
 from django.utils.encoding import force_bytes
 
-from contentapi.core.entity_tags import Rendered
 from contentapi.core.errors import Malformed, NotFound
 from contentapi.core.text import json_array, require_storable
+from contentapi.http.response import Response
 
 DEFAULT_PAGE = 10
 LARGEST_OFFSET = 2**31 - 1
@@ -207,7 +208,7 @@ def render_page(
     render: Callable[[QuerySet[Any]], list[bytes]],
     *,
     within: QuerySet[Any] | None = None,
-) -> Rendered:
+) -> Response:
     """Return a page of rows, which begin after the page's position, as JSON. Executes one statement, two for an offset.
 
     Where there is nothing on it, `within` is looked for, whose rows these are. Raises `NotFound` if that is not there.
@@ -225,4 +226,4 @@ def render_page(
     else:
         members |= {"total": rows.count(), "offset": page.offset, "limit": page.limit}
         headers = page.link_to("offset", first + page.limit) if first + page.limit < members["total"] else {}
-    return Rendered(msgspec.json.encode(members), headers)
+    return Response(HTTPStatus.OK, msgspec.json.encode(members), headers)

@@ -9,10 +9,11 @@ from typing import Any
 from django.db.models import Model, QuerySet
 
 from contentapi.conf import conf
-from contentapi.core.entity_tags import UNCHANGING, Rendered, with_etag
+from contentapi.core.entity_tags import UNCHANGING
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Page, render_page
+from contentapi.http.response import Response, with_etag
 from contentapi.projection import Projection, SelectedField, SelectionRequest, read_json, select_instance
 
 VERSION = SelectedField("version", "version")
@@ -56,24 +57,24 @@ class Representation:
         end = f',"{self.optional}":null}}'.encode()  # a text could only end so inside of quotes
         return text.removesuffix(end) + b"}" if text.endswith(end) else text
 
-    def one(self, rows: QuerySet[Any], actor: Actor) -> Rendered:
+    def one(self, rows: QuerySet[Any], actor: Actor) -> Response:
         """Return the JSON object of the one row, with its tag. Raises `NotFound` where there is none."""
         texts = self.texts(rows, actor, VERSION) if self.versioned else self.each(rows, actor)
         if not texts:
             raise NotFound(f"There is no {self.projection.name.lower()} with this id.")
         return split_version(texts[0]) if self.versioned else with_etag(texts[0], UNCHANGING)
 
-    def of(self, instance: Model, actor: Actor) -> Rendered:
+    def of(self, instance: Model, actor: Actor) -> Response:
         """Return the JSON object of what has just been written, with its tag."""
         return self.one(select_instance(instance, actor), actor)
 
-    def page(self, rows: QuerySet[Any], page: Page, actor: Actor, *, within: QuerySet[Any] | None = None) -> Rendered:
+    def page(self, rows: QuerySet[Any], page: Page, actor: Actor, *, within: QuerySet[Any] | None = None) -> Response:
         """Return a page of rows, as `contentapi.core.pagination.paged` does, of a limited size."""
         room = conf.environment.contentapi_max_response
         return render_page(rows, page, lambda window: self.each(window, actor, room), within=within)
 
 
-def split_version(text: bytes) -> Rendered:
+def split_version(text: bytes) -> Response:
     """Take the version, which stands last, out of a JSON object and into its tag."""
     rest, _, version = text.rpartition(b',"version":"')
     return with_etag(rest + b"}", int(version.removesuffix(b'"}')))

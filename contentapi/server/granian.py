@@ -47,7 +47,7 @@ LOGGING: dict[str, Any] = {
 
 def main() -> None:
     """Serve until SIGINT or SIGTERM. What is wrong with the settings ends it before, with one message."""
-    from contentapi import wsgi  # noqa: F401 - workers import it anew; here it only has to be sound
+    from contentapi import wsgi  # noqa: F401 - checks it once; workers import it again
 
     if settings.EMBEDDED:
         from contentapi.db.embedded.base import SERVER

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.graphql_requests import Answer, Post, error_entry, post_to_graphql
 
-BODY = "The body is not what is expected: "
+BODY = "Invalid body: "
 STORABLE = "Text must not contain the NUL character or lone surrogates."
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -230,7 +230,9 @@ def test_members_that_are_null_or_unknown_do_not_matter(post: Post) -> None:
 def test_a_compressed_body_is_415(post: Post, encoding: str) -> None:
     answer = post(gzip.compress(b'{"query": "{ __typename }"}'), Content_Encoding=encoding)
 
-    error = error_entry(answer, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the body as it is, without a Content-Encoding.")
+    error = error_entry(
+        answer, "UNSUPPORTED_MEDIA_TYPE", 415, "Content-Encoding is not supported. Send the body uncompressed."
+    )
     assert (answer.status, answer.body) == (415, {"errors": [error]})
 
 

@@ -112,7 +112,7 @@ def test_a_version_that_is_none_is_refused(prefix: str, headers: dict[str, Any],
 def test_nothing_is_done_for_another_version() -> None:
     reply = ask("POST", "/orders", {"total": 1}, actor=make_actor(Role.READER), X_API_Version="2")
 
-    assert reply.failure == (400, "BAD_REQUEST", "X-API-Version must be 1: there is no other version.")
+    assert reply.failure == (400, "BAD_REQUEST", "X-API-Version must be 1. There is no other version.")
 
 
 @pytest.mark.parametrize("prefix", ["", "/v1"])

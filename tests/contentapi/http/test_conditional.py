@@ -170,7 +170,7 @@ def test_a_change_of_another_version_is_a_conflict_and_changes_nothing(method: s
 
     reply = ask(method, path + way, {"title": "New"} if method == "PATCH" else None, actor=actor, If_Match=if_match)
 
-    message = "This post is at version 1, which is not the version that you expect."
+    message = "Version conflict: the post is at version 1."
     assert reply.failure == (409, "CONFLICT", message)
     assert (Post.objects.get().title, Post.objects.get().status) == ("Old", "draft")
 
@@ -246,7 +246,7 @@ def test_an_order_has_as_many_versions_as_states() -> None:
     ]
 
     assert (paid.status, paid.body["status"]) == (200, "paid")
-    expected = (409, "CONFLICT", "This order is at version 2, which is not the version that you expect.")
+    expected = (409, "CONFLICT", "Version conflict: the order is at version 2.")
     assert [reply.failure for reply in late] == [expected, expected]
     assert Order.objects.get().status == "paid"
 

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from blog.models import Comment, Post
 from contentapi.core.errors import Conflict, Unavailable
 from contentapi.core.identity import Role, Scope
-from contentapi.http.response import Answer
+from contentapi.http.response import Response
 from contentapi.models import IdempotencyRecord
 from contentapi.rest.idempotency import PURGE_BATCH, replay_or_execute
 from orders.models import Order
@@ -166,7 +166,7 @@ def test_a_refusal_is_repeated_in_the_shape_that_it_had(key: str) -> None:
 def test_no_effect_is_left_of_what_is_refused(refusal: Exception, kept: int) -> None:
     environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/posts", "HTTP_IDEMPOTENCY_KEY": "one"}
 
-    def act() -> Answer:
+    def act() -> Response:
         make_post()
         raise refusal
 

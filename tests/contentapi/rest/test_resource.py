@@ -92,7 +92,7 @@ def test_head_is_get_without_the_body() -> None:
 def test_a_body_that_is_not_as_expected_is_malformed_and_says_where(body: bytes, reason: str) -> None:
     reply = ask("POST", "/posts", body, actor=make_actor(Role.AUTHOR))
 
-    assert reply.failure == (400, "BAD_REQUEST", f"The body is not what is expected: {reason}.")
+    assert reply.failure == (400, "BAD_REQUEST", f"Invalid body: {reason}.")
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,7 @@ def test_a_body_that_cannot_be_read_is_the_clients_fault(through_the_door: FastP
     status, _, body = answer_of(through_the_door, environ(**changes))
 
     [error] = json.loads(body)["errors"]
-    assert (status, error["message"]) == ("400 Bad Request", "The body cannot be read to its end.")
+    assert (status, error["message"]) == ("400 Bad Request", "The body could not be read completely.")
 
 
 def test_without_the_tls_it_should_have_a_request_is_djangos_to_redirect(settings: Any) -> None:
