@@ -19,7 +19,7 @@ from contentapi.server.complete_requests import CompleteRequests  # noqa: E402
 from contentapi.server.fast_path import FastPath  # noqa: E402
 
 require_valid_environment()
-fast_path = FastPath(django_application)
+fast_path = FastPath(django_application, is_enabled=conf.environment.contentapi_fast_path == "on")
 application = CompleteRequests(fast_path, fast_path.refuse, slots=conf.environment.contentapi_threads)
 
 gc.collect()

@@ -60,17 +60,17 @@ class Utf8Request(WSGIRequest):
 
 
 class FastPath:
-    """A WSGI application around Django's. With CONTENTAPI_FAST_PATH=off it passes every request to Django."""
+    """A WSGI application around Django's. Unless `is_enabled`, it passes every request to Django."""
 
-    def __init__(self, django: WSGIHandler) -> None:
+    def __init__(self, django: WSGIHandler, *, is_enabled: bool = True) -> None:
         django.request_class = Utf8Request
         self.django = django
         self.router = Router(get_resolver().url_patterns)
         require_uniform_cors([PATH, *self.router.samples])
-        self.is_enabled = conf.environment.contentapi_fast_path == "on"
+        self.is_enabled = is_enabled
         self.headers: dict[str, str] | None = None
         self.headers_by_origin: BoundedCache[dict[str, str]] = BoundedCache(ORIGIN_CACHE, weigh=lambda _: 1)
-        if self.is_enabled:
+        if is_enabled:
             require_no_request_receivers()
             self.headers = learn_middleware_headers(django)
 
