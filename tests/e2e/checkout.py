@@ -111,7 +111,7 @@ class Run:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=heed_ctrl_c,
+                preexec_fn=accept_ctrl_c,
             )
 
     @property
@@ -140,7 +140,7 @@ class Run:
         return self.printed
 
 
-def heed_ctrl_c() -> None:
+def accept_ctrl_c() -> None:
     """Undo what a shell does to a suite that it runs in the background: there Ctrl-C is ignored from the start."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 

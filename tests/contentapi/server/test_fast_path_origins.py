@@ -113,7 +113,7 @@ def test_django_cors_headers_responds_to_preflights(settings: Settings, path: st
         assert "traceparent" in named["access-control-allow-headers"]
 
 
-def test_a_listener_of_the_cors_signal_sees_every_request_with_an_origin() -> None:
+def test_receiver_of_the_cors_signal_sees_every_origin() -> None:
     def allow(**_: Any) -> bool:
         return True
 
@@ -125,14 +125,14 @@ def test_a_listener_of_the_cors_signal_sees_every_request_with_an_origin() -> No
         check_request_enabled.disconnect(allow)
 
 
-def test_cors_for_some_paths_of_the_api_only_stops_the_start(settings: Settings) -> None:
+def test_start_fails_if_cors_covers_some_paths_only(settings: Settings) -> None:
     settings.CORS_URLS_REGEX = "^/posts"
 
     with pytest.raises(RuntimeError, match="CORS_URLS_REGEX must match all paths"):
         FastPath(NoDjango())
 
 
-def test_more_origins_than_the_cache_holds_leave_it_bounded() -> None:
+def test_cache_of_origins_is_bounded() -> None:
     fast_path = FastPath(NoDjango())
 
     for number in range(ORIGIN_CACHE + 10):
