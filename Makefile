@@ -7,13 +7,14 @@ VENV_PYTHON := .venv/bin/python
 BLOCK_SIGINT := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
-.PHONY: help run explorer test thorough bench hostile check format lock installed installed-dev python-present
+.PHONY: help run explorer test thorough slow-path bench hostile check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
 	@echo "make explorer build the GraphiQL page at /graphql; needs Node; make run does it too"
 	@echo "make test     run the tests in parallel"
 	@echo "make thorough run the slow tests: all examples of the property tests, fuzzing, browsers"
+	@echo "make slow-path run the end-to-end tests with CONTENTAPI_FAST_PATH=off"
 	@echo "make bench    compare this server with other GraphQL servers: see benchmarks/README.md"
 	@echo "make hostile  attack the server, and measure the requests of another client"
 	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL and language"
@@ -34,6 +35,9 @@ test: installed-dev
 thorough: installed-dev
 	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
 	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto -m "thorough or property"
+
+slow-path: installed-dev
+	@CONTENTAPI_FAST_PATH=off $(VENV_PYTHON) -m pytest --numprocesses auto -m "processes and not thorough" tests/e2e
 
 bench: installed
 	@exec $(VENV_PYTHON) -m benchmarks $(if $(PEERS),--peers $(PEERS)) $(if $(WORKLOADS),--workloads $(WORKLOADS)) \

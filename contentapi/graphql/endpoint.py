@@ -22,7 +22,6 @@ from contentapi.core.errors import (
     MethodNotAllowed,
     NotAcceptable,
     UnsupportedMediaType,
-    to_api_error,
 )
 from contentapi.core.text import require_storable
 from contentapi.db.postgresql.slots import enter_expensive_lane, enter_preparation_lane
@@ -33,8 +32,9 @@ from contentapi.graphql.errors import ErrorReport, error_entry
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
 from contentapi.graphql.limits import limit_exceeded
 from contentapi.http.body import JSON, decode_json, has_unicode_escapes, is_json, read_bytes
+from contentapi.http.failure_log import classify_and_record
 from contentapi.http.negotiation import select_media_type
-from contentapi.http.request_id import Response
+from contentapi.http.response import Response
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
 from contentapi.schema import SCHEMA
@@ -59,9 +59,9 @@ BODY = msgspec.json.Decoder(GraphQLBody)
 @handles_rate_limit
 @csrf_exempt  # cookies are no credential here
 def graphql(request: HttpRequest) -> HttpResponse:
-    """Answer one GraphQL request."""
-    reply = handle(request.META)
-    return HttpResponse(reply.body, status=reply.status, headers=reply.headers)
+    """Handle a GraphQL request that Django's middleware has passed on."""
+    status, body, headers = handle(request.META)
+    return HttpResponse(body, status=status, headers=headers)
 
 
 def handle(environ: Mapping[str, Any]) -> Response:
@@ -78,15 +78,15 @@ def handle(environ: Mapping[str, Any]) -> Response:
         if environ["REQUEST_METHOD"] != "POST":
             account.charge_request()
             own, page = handle_read(environ)
-            return Response(200, {**account.headers, **own}, page)
+            return Response(200, page, {**account.headers, **own})
         require_acceptable(media_type)
         if not 1 <= len(environ.get("CONTENT_LENGTH", "")) <= SHORT:
             account.charge_request()
         members, status, headers = execute(read_body(environ), {"actor": actor}, account)
     except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
-        kind = account.charge_failure(to_api_error(exception))
+        kind = account.charge_failure(classify_and_record(exception))
         members, status, headers = {"errors": [error_entry(kind)]}, kind.status, kind.headers
-    return answer(members, status, {**account.headers, **headers}, media_type or JSON)
+    return build_response(members, status, {**account.headers, **headers}, media_type or JSON)
 
 
 def handle_read(environ: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
@@ -165,15 +165,15 @@ def begin_preparation(account: Account, length: int) -> None:
 
 
 def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Response:
-    """Return the response to a request that is refused before anything of it is read."""
+    """Return the response to a request that is refused before it is read. The caller has recorded the error."""
     media_type = negotiate_media_type(environ) or JSON
-    return answer({"errors": [error_entry(error)]}, error.status, dict(error.headers), media_type)
+    return build_response({"errors": [error_entry(error)]}, error.status, dict(error.headers), media_type)
 
 
-def answer(members: dict[str, Any], status: int, headers: dict[str, str], media_type: str) -> Response:
+def build_response(members: dict[str, Any], status: int, headers: dict[str, str], media_type: str) -> Response:
     if "errors" in members:  # they come first, as GraphQL advises
         members = {"errors": members["errors"], **members}
     body = msgspec.json.encode(members)
     headers["Content-Type"] = f"{media_type}; charset=utf-8"
     headers["Content-Length"] = str(len(body))
-    return Response(status, headers, body)
+    return Response(status, body, headers)

@@ -4,8 +4,8 @@ from typing import Any
 
 from graphql import GraphQLError, GraphQLSyntaxError
 
-from contentapi.core.errors import ApiError, Malformed, to_api_error
-from contentapi.http.failure_log import record_error
+from contentapi.core.errors import ApiError, Malformed
+from contentapi.http.failure_log import classify_and_record
 from contentapi.http.request_id import current_request_id
 
 LONGEST_MESSAGE = 500  # graphql-core repeats what it was sent, which may be a megabyte
@@ -42,8 +42,7 @@ class ErrorReport:
 
 
 def error_entry(kind: ApiError) -> dict[str, Any]:
-    """Return one entry of `errors`, without its place in the document, and record the error for the log."""
-    record_error(kind)
+    """Return one entry of `errors`, without its place in the document."""
     extensions: dict[str, Any] = {
         "code": kind.code,
         "status": kind.status,
@@ -59,12 +58,12 @@ def truncate_message(message: str) -> str:
 
 
 def classify_error(error: GraphQLError) -> ApiError:
-    """Say which kind of failure an error of graphql-core is."""
+    """Return the entry of the error table for an error of graphql-core, and record it for the log."""
     if isinstance(error, GraphQLSyntaxError):
-        return ParseFailed(error.message)
+        return classify_and_record(ParseFailed(error.message))
     cause = error.original_error
     # graphql-core's own words: a variable or an argument that does not fit its type. What names no place in the
     # document although it happened at a field is a resolver's value that does not fit, which is our fault.
     if cause is None or (isinstance(cause, GraphQLError) and (error.path is None or cause.nodes)):
-        return Malformed(error.message)
-    return to_api_error(cause)
+        return classify_and_record(Malformed(error.message))
+    return classify_and_record(cause)

@@ -83,6 +83,7 @@ UPSTREAM = {
     "django.core.handlers.wsgi:WSGIHandler.__call__": "4b025b95ba96c671",
     "django.core.handlers.wsgi:WSGIHandler.request_class": "678b9d00c4ca014d",
     "django.core.handlers.base:BaseHandler.get_response": "4f275c6cbc288a6a",
+    "django.dispatch.dispatcher:Signal.connect": "5dd6b1ac7950ef78",
     "django.middleware.security:SecurityMiddleware": "b1d59d5f92abdf2e",
     "django.middleware.common:CommonMiddleware": "6877381a57f34032",
     "django.middleware.csrf:CsrfViewMiddleware.process_view": "091fbe7db7b9c63e",
