@@ -25,7 +25,7 @@ from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, to_api_error
 from contentapi.db.postgresql.thread_connections import close_unusable_connections
-from contentapi.graphql.endpoint import handle, respond_with_error
+from contentapi.graphql.endpoint import respond_with_error
 from contentapi.http.api_version import VERSION
 from contentapi.http.error_response import error_response
 from contentapi.http.failure_log import log_failure, record_error
@@ -33,6 +33,7 @@ from contentapi.http.hosts import is_our_host
 from contentapi.http.request_id import Response, current_request_id, new_request_id
 from contentapi.rate_limits.account import UNMETERED, Account
 from contentapi.server.router import Router
+from contentapi.urls import endpoint
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse
@@ -130,7 +131,7 @@ class FastPath:
         """Return what answers a request without Django; None for what Django has to see to."""
         path = environ["PATH_INFO"]
         if path == PATH:
-            return handle if environ["REQUEST_METHOD"] == "POST" else None
+            return endpoint.handle if environ["REQUEST_METHOD"] == "POST" else None
         found = self.routes.match(path) if path.isascii() else None
         return partial(found[0].handle, ids=found[1]) if found else None
 

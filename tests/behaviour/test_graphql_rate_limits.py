@@ -12,9 +12,9 @@ from pytest_django import Settings
 
 from blog.models import Post as BlogPost
 from contentapi.core.identity import Role
-from contentapi.graphql.endpoint import handle
 from contentapi.rate_limits import account as account_module
 from contentapi.rate_limits.account import reset_counters
+from contentapi.urls import endpoint
 from tests.conftest import GraphQL, api_key_of
 from tests.factories import make_actor, make_author
 from tests.graphql_requests import Answer, Post, error_entry
@@ -271,7 +271,7 @@ def test_a_counter_that_fails_is_a_failure_of_ours(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(account_module, "get_counter", Failing)
 
-    reply = handle(
+    reply = endpoint.handle(
         {
             "REQUEST_METHOD": "POST",
             "CONTENT_TYPE": "application/json",

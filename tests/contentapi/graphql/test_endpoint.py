@@ -169,7 +169,7 @@ def test_a_failure_is_of_the_preferred_type_too(post: Post) -> None:
 def test_neither_type_acceptable_is_406(post: Post, accept: str) -> None:
     answer = post(HELLO, Accept=accept)
 
-    message = "An answer is application/json or application/graphql-response+json; Accept allows neither."
+    message = "The response is application/json or application/graphql-response+json; Accept allows neither."
     assert (answer.status, answer.headers["Content-Type"]) == (406, JSON)
     assert answer.body == {"errors": [error_entry(answer, "NOT_ACCEPTABLE", 406, message)]}
 
