@@ -1,4 +1,4 @@
-"""The fragments under schema/resources/, bound to the schema: what each representation selects."""
+"""Bind the representations of resources to their GraphQL fragments in schema/resources/."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,52 +30,52 @@ RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule,
 
 
 class RepresentationFragments(SchemaBindable):
-    """The representations of a schema. Raises `ProjectionError`, naming the file, where one does not fit."""
+    """The representations, as an Ariadne bindable. Raises `ProjectionError`, with the file, if one does not match."""
 
     def __init__(self, directory: Path, representations: Sequence[Representation]) -> None:
         self.directory = directory
         self.representations = {representation.name: representation for representation in representations}
 
     def bind_to_schema(self, schema: GraphQLSchema) -> None:
-        unwritten = dict(self.representations)
+        unbound = dict(self.representations)
         for path in sorted(self.directory.glob("*.graphql")):
             fragment = load_fragment(schema, path)
-            representation = unwritten.pop(fragment.name.value, None)
+            representation = unbound.pop(fragment.name.value, None)
             kind = schema.type_map[fragment.type_condition.name.value]
             if representation is None or get_projection(kind) is not representation.projection:
-                raise ProjectionError(f"{path}: {fragment.name.value} on {kind} is not represented anywhere.")
+                raise ProjectionError(f"{path}: {fragment.name.value} on {kind} belongs to no representation.")
             selection = tuple(collect_selection(cast("GraphQLObjectType", kind), fragment.selection_set, path))
             try:
                 representation.bind(selection, len(path.read_bytes()))
-            except TypeError as trouble:
-                raise ProjectionError(f"{path}: {trouble}") from None
-        if unwritten:
-            raise ProjectionError(f"{self.directory} has no fragment {', '.join(unwritten)}.")
+            except TypeError as error:
+                raise ProjectionError(f"{path}: {error}") from None
+        if unbound:
+            raise ProjectionError(f"{self.directory} has no fragment {', '.join(unbound)}.")
 
 
 def load_fragment(schema: GraphQLSchema, path: Path) -> FragmentDefinitionNode:
-    """Return the one fragment of a file. Raises `ProjectionError`."""
+    """Return the fragment of a file. Raises `ProjectionError` unless the file has one valid fragment."""
     try:
         document = parse(Source(path.read_text(), str(path)))
         errors = validate(schema, document, rules=RULES)
-    except GraphQLError as trouble:
-        errors = [trouble]
+    except GraphQLError as error:
+        errors = [error]
     if errors:
         raise ProjectionError(f"{path}: {errors[0].message}")
     if len(document.definitions) != 1 or not isinstance(document.definitions[0], FragmentDefinitionNode):
-        raise ProjectionError(f"{path} is not one fragment.")
+        raise ProjectionError(f"{path} must contain one fragment.")
     return document.definitions[0]
 
 
 def collect_selection(kind: GraphQLObjectType, selections: SelectionSetNode, path: Path) -> Iterator[SelectedField]:
-    """Yield the fields that are written. Nothing but fields: what is served is what the file shows."""
+    """Yield the fields of a selection. Only fields are allowed, so that the file shows the representation."""
     keys: set[str] = set()
     for node in selections.selections:
         if not isinstance(node, FieldNode) or node.directives:
-            raise ProjectionError(f"{path}: {kind} must be written as plain fields.")
+            raise ProjectionError(f"{path}: {kind} must have plain fields only.")
         key = node.alias.value if node.alias else node.name.value
         if key in keys:
-            raise ProjectionError(f"{path}: {kind}.{key} is written twice.")
+            raise ProjectionError(f"{path}: {kind}.{key} is selected twice.")
         keys.add(key)
         field: Any = kind.fields[node.name.value]
         below = cast("GraphQLObjectType", get_named_type(field.type))

@@ -1,11 +1,11 @@
-"""The introspection fields of an operation, `__schema` and `__type`: counted, held to the limits, and written as JSON.
+"""Execute the introspection fields, `__schema` and `__type`, within limits, and write their values as JSON.
 
-Introspection reads the schema and nothing else, so its result follows from the selection and the variables alone. The
-result is built as a graph in which equal objects are one part: what five aliases of `types` select in the same fragment
-is built once. A part knows the number of its objects and bytes, so that a result beyond a limit is refused before it
-is written, and the time taken does not grow with the repetitions in it.
+Introspection reads only the schema, so its result depends only on the selection and the variables. The result is built
+as a graph in which equal objects are one part: the same fragment under five aliases of `types` is built once. A part
+knows the number of its objects and bytes. A result over a limit is therefore rejected before it is written, and the
+time does not grow with repetitions.
 
-Directives and arguments are applied before anything is counted, so that the cost is the exact number of objects.
+Directives and arguments are applied before objects are counted, so the cost is the exact number of objects.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ from contentapi.graphql.limits import limit_exceeded
 
 
 class Introspection(NamedTuple):
-    """The values of an operation's introspection fields by their keys, or the error that made them impossible."""
+    """The values of the introspection fields of an operation by their keys, or the error instead of them."""
 
     objects: int = 0  # in the values; each costs 1
     values: Mapping[str, bytes] = {}
@@ -47,15 +47,15 @@ class Introspection(NamedTuple):
         return sum(map(len, self.values.values()))
 
 
-# Operations that consist of introspection, by document, operation and variables. Their values do not depend on the
-# caller, and are the same until the next start.
+# The values of operations that have only introspection fields, by document, operation and variables. They depend
+# neither on the caller nor on the time.
 INTROSPECTIONS: BoundedCache[Introspection] = BoundedCache(
     conf.environment.contentapi_introspection_cache, weigh=lambda found: 1000 + found.size
 )
 
 
 class JsonPart:
-    """A JSON value under construction: texts, and other parts between them, which several parts may share."""
+    """A JSON value under construction: texts and other parts, which several parts can share."""
 
     __slots__ = ("objects", "pieces", "size")
 
@@ -87,7 +87,7 @@ NULL = JsonPart([b"null"], 0)
 
 
 class SelectedField:
-    """A field of an introspection type, as the fields of one response key select it."""
+    """A selected field of an introspection type, merged from all fields with its response key."""
 
     def __init__(self, builder: "Builder", kind: GraphQLObjectType, key: str, details: FieldDetailsList) -> None:
         node = details[0].node
@@ -100,7 +100,7 @@ class SelectedField:
 
     @cached_property
     def selection(self) -> Sequence["SelectedField"]:
-        """The fields selected of this field's value; collected when the first object needs them."""
+        """The selected fields of this field's value, collected when the first object needs them."""
         return self.builder.selection_of(cast("GraphQLObjectType", get_named_type(self.field.type)), self.details)
 
 
@@ -111,7 +111,7 @@ def read_arguments(field: GraphQLField, details: FieldDetailsList, executor: Pro
 class Builder:
     """Builds the introspection fields of one operation, for given variables. Raises `LimitExceeded` or `GraphQLError`.
 
-    graphql-core collects the fields and resolves them; completing and writing the values is done here.
+    graphql-core collects and resolves the fields. The builder completes and writes their values.
     """
 
     def __init__(self, executor: ProjectingExecutor) -> None:
@@ -124,7 +124,7 @@ class Builder:
 
     def build(self, root: RootField, info: GraphQLResolveInfo[Any]) -> JsonPart:
         arguments = root.read_arguments(self.executor.variable_values) if root.read_arguments else {}
-        self.info = info  # introspection's resolvers read the schema of it, and nothing else
+        self.info = info  # the resolvers of introspection read only its schema
         element = cast("Any", root.field.resolve)(None, info, **arguments)
         if element is None:
             return NULL
@@ -132,7 +132,7 @@ class Builder:
         return self.object_of(element, self.selection_of(kind, root.details))
 
     def release(self) -> None:
-        """Forget selections and parts: fields refer to their builder, and the two would keep each other in memory."""
+        """Drop selections and parts. Their references to the builder would keep all of them in memory."""
         self.selections.clear()
         self.parts.clear()
 
@@ -152,8 +152,8 @@ class Builder:
         return selection
 
     def object_of(self, element: Any, selection: Sequence[SelectedField]) -> JsonPart:
-        """Return what is selected of an element of the schema: of a type, of a field under its name, and so on."""
-        # A visit adds an object to the result, so that this also bounds the time taken for a result within the limits.
+        """Return the selected fields of an element of the schema: a type, a field with its name, and so on."""
+        # Each visit adds an object to the result, so this also limits the time for a result within the limits.
         self.objects_visited += 1
         require_count_within_limit(self.objects_visited, "cost", "contentapi_max_cost")
         identity = (element[0], id(element[1])) if type(element) is tuple else id(element)
@@ -194,7 +194,7 @@ class Builder:
 
 
 def join_parts(pieces: Iterable["bytes | JsonPart"]) -> list["bytes | JsonPart"]:
-    """Join the texts that follow each other, so that writing a part takes few steps."""
+    """Join adjacent texts, so that writing a part takes few steps."""
     found: list[bytes | JsonPart] = []
     texts: list[bytes] = []
     for piece in pieces:
@@ -221,7 +221,7 @@ def introspect(executor: ProjectingExecutor, roots: Sequence[RootField], root_ty
         for root in roots:
             info = executor.build_resolve_info(root.field, root.nodes, root_type, root.path)
             parts[root.key] = builder.build(root, info)
-    except GraphQLError as error:  # a directive or an argument that was given null by a variable
+    except GraphQLError as error:  # a variable gives null to a directive or an argument
         return Introspection(error=located_error(error, root.nodes, root.path.as_list()))
     finally:
         builder.release()

@@ -263,12 +263,12 @@ def test_a_connection_that_is_not_as_prescribed_is_named(fields: str) -> None:
 
 
 def test_a_projection_of_a_type_that_the_sdl_lacks_is_named() -> None:
-    with pytest.raises(ProjectionError, match="Article is projected, and is no object type of the SDL"):
+    with pytest.raises(ProjectionError, match="Article has a projection, but is not an object type of the SDL"):
         bind("", None, name="Article")
 
 
 def test_a_projection_of_what_is_no_object_type_is_named() -> None:
-    with pytest.raises(ProjectionError, match="PostStatus is projected, and is no object type of the SDL"):
+    with pytest.raises(ProjectionError, match="PostStatus has a projection, but is not an object type of the SDL"):
         bind("", None, name="PostStatus")
 
 

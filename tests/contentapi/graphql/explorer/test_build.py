@@ -36,7 +36,7 @@ def test_without_node_a_start_says_nothing_and_a_build_says_what_it_takes(
     built: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     build.main(["--if-possible"])
-    with pytest.raises(SystemExit, match=r"^The explorer was not built: it takes Node 18 or newer with npm\.$"):
+    with pytest.raises(SystemExit, match=r"^The explorer was not built: it requires Node 18 or newer with npm\.$"):
         build.main([])
 
     assert capsys.readouterr().err == ""
