@@ -63,7 +63,7 @@ def classify_error(error: GraphQLError) -> ApiError:
     if isinstance(error, GraphQLSyntaxError):
         return ParseFailed(error.message)
     cause = error.original_error
-    # Errors of graphql-core itself: a variable or an argument of the wrong type. An error with a path but without a node
+    # Errors of graphql-core itself: a variable or an argument of the wrong type. An error that has a path but no node
     # is about the value of a resolver, which is a server error.
     if cause is None or (isinstance(cause, GraphQLError) and (error.path is None or cause.nodes)):
         return Malformed(error.message)
