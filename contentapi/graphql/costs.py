@@ -60,7 +60,7 @@ class PageSizeExpression(NamedTuple):
     arguments: tuple[tuple[int | str | None, int | None], ...]
     fallback: int | None
 
-    def value(self, variables: Variables) -> int:
+    def evaluate(self, variables: Variables) -> int:
         """Return the largest value of the arguments, at most CONTENTAPI_MAX_PAGE: larger pages are rejected."""
         most: int = settings.ENVIRONMENT.contentapi_max_page
         sizes = []
@@ -89,7 +89,7 @@ class CostExpression:
     parts: tuple[tuple[int | PageSizeExpression, "CostExpression"], ...] = ()
 
     @classmethod
-    def of(cls, terms: Iterable[tuple[int | PageSizeExpression, "CostExpression"]]) -> "CostExpression":
+    def sum_terms(cls, terms: Iterable[tuple[int | PageSizeExpression, "CostExpression"]]) -> "CostExpression":
         """Return the sum of terms, with the parts that contain no variable added up."""
         constant, parts = 0, []
         for size, term in terms:
@@ -99,13 +99,13 @@ class CostExpression:
                 parts.append((size, term))
         return cls(min(constant, COUNT_CAP), tuple(parts))
 
-    def value(self, variables: Variables, known: dict[int, int]) -> int:
+    def evaluate(self, variables: Variables, known: dict[int, int]) -> int:
         """Return the value for these variables. `known` has the values of expressions by their identity."""
         if not self.parts:
             return self.constant
         if id(self) not in known:
             values = [
-                (size if isinstance(size, int) else size.value(variables)) * part.value(variables, known)
+                (size if isinstance(size, int) else size.evaluate(variables)) * part.evaluate(variables, known)
                 for size, part in self.parts
             ]
             known[id(self)] = min(self.constant + sum(values), COUNT_CAP)
@@ -137,17 +137,17 @@ class OperationCost(NamedTuple):
     has_introspection: bool = False
     is_only_introspection: bool = False
 
-    def value(self, variables: Variables | None) -> int:
+    def evaluate(self, variables: Variables | None) -> int:
         if not self.total.parts:
             return self.total.constant
-        return self.total.value({**self.defaults, **(variables or {})}, {})
+        return self.total.evaluate({**self.defaults, **(variables or {})}, {})
 
 
 def measure(schema: GraphQLSchema, document: DocumentNode) -> dict[str, OperationCost]:
     """Return the costs of the operations of a valid document by name, with an empty name for an anonymous one."""
     visitor = CostVisitor(schema, document)
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    return {get_operation_name(node): visitor.operation(node) for node in operations}
+    return {get_operation_name(node): visitor.measure_operation(node) for node in operations}
 
 
 def require_cost_within_limit(cost: int) -> None:
@@ -168,15 +168,15 @@ class CostVisitor:
         definitions = self.document.definitions
         self.fragments = {node.name.value: node for node in definitions if isinstance(node, FragmentDefinitionNode)}
 
-    def operation(self, node: OperationDefinitionNode) -> OperationCost:
+    def measure_operation(self, node: OperationDefinitionNode) -> OperationCost:
         root = self.schema.get_root_type(node.operation)
         defaults = {
             definition.variable.name.value: int(definition.default_value.value)
             for definition in node.variable_definitions or ()
             if isinstance(definition.default_value, IntValueNode) and len(definition.default_value.value) <= LONGEST_INT
         }
-        cost = self.selections(cast("GraphQLCompositeType", root), node.selection_set)
-        fields = list(self.root_fields(node.selection_set, set()))
+        cost = self.measure_selections(cast("GraphQLCompositeType", root), node.selection_set)
+        fields = list(self.iterate_root_fields(node.selection_set, set()))
         names = {field.name.value for field in fields}
         keys = {field.alias.value if field.alias else field.name.value for field in fields if not is_typename(field)}
         return OperationCost(
@@ -188,60 +188,63 @@ class CostVisitor:
             is_only_introspection=names <= {*INTROSPECTION, "__typename"},
         )
 
-    def root_fields(self, node: SelectionSetNode, spread: set[str]) -> Iterator[FieldNode]:
+    def iterate_root_fields(self, node: SelectionSetNode, spread: set[str]) -> Iterator[FieldNode]:
         """Yield the fields of a selection set and of its fragments, each fragment once."""
         for selection in node.selections:
             if isinstance(selection, FieldNode):
                 yield selection
             elif isinstance(selection, InlineFragmentNode):
-                yield from self.root_fields(selection.selection_set, spread)
+                yield from self.iterate_root_fields(selection.selection_set, spread)
             elif isinstance(selection, FragmentSpreadNode) and selection.name.value not in spread:
                 spread.add(selection.name.value)
-                yield from self.root_fields(self.fragments[selection.name.value].selection_set, spread)
+                yield from self.iterate_root_fields(self.fragments[selection.name.value].selection_set, spread)
 
-    def selections(self, parent: GraphQLNamedType, node: SelectionSetNode) -> SelectionCost:
-        terms = [self.selection(parent, selection) for selection in node.selections]
+    def measure_selections(self, parent: GraphQLNamedType, node: SelectionSetNode) -> SelectionCost:
+        terms = [self.measure_selection(parent, selection) for selection in node.selections]
         return SelectionCost(
-            CostExpression.of((1, term.once) for term in terms),
-            CostExpression.of((1, term.each) for term in terms),
+            CostExpression.sum_terms((1, term.once) for term in terms),
+            CostExpression.sum_terms((1, term.each) for term in terms),
             min(sum(term.leaves for term in terms), COUNT_CAP),
         )
 
-    def selection(self, parent: GraphQLNamedType, node: SelectionNode) -> SelectionCost:
+    def measure_selection(self, parent: GraphQLNamedType, node: SelectionNode) -> SelectionCost:
         if isinstance(node, FragmentSpreadNode):
-            return self.fragment(node.name.value)
+            return self.measure_fragment(node.name.value)
         if isinstance(node, InlineFragmentNode):
-            return self.selections(self.narrowed(parent, node), node.selection_set)
-        return self.field(parent, cast("FieldNode", node))
+            return self.measure_selections(self.get_type_condition(parent, node), node.selection_set)
+        return self.measure_field(parent, cast("FieldNode", node))
 
-    def narrowed(self, parent: GraphQLNamedType, node: InlineFragmentNode | FragmentDefinitionNode) -> GraphQLNamedType:
+    def get_type_condition(
+        self, parent: GraphQLNamedType, node: InlineFragmentNode | FragmentDefinitionNode
+    ) -> GraphQLNamedType:
         condition = node.type_condition
         return cast("GraphQLNamedType", self.schema.get_type(condition.name.value)) if condition else parent
 
-    def fragment(self, name: str) -> SelectionCost:
+    def measure_fragment(self, name: str) -> SelectionCost:
         if name not in self.spread:
             node = self.fragments[name]
-            self.spread[name] = self.selections(self.narrowed(cast("Any", None), node), node.selection_set)
+            kind = self.get_type_condition(cast("Any", None), node)
+            self.spread[name] = self.measure_selections(kind, node.selection_set)
         return self.spread[name]
 
-    def field(self, parent: GraphQLNamedType, node: FieldNode) -> SelectionCost:
+    def measure_field(self, parent: GraphQLNamedType, node: FieldNode) -> SelectionCost:
         name = node.name.value
-        described = None if name.startswith("__") else cast("Any", parent).fields[name]
-        if described is None or node.selection_set is None:
+        definition = None if name.startswith("__") else cast("Any", parent).fields[name]
+        if definition is None or node.selection_set is None:
             return SelectionCost()
-        kind = get_named_type(described.type)
+        kind = get_named_type(definition.type)
         if not is_composite_type(kind):
             return SelectionCost()
-        inner = self.selections(kind, node.selection_set)
-        leaves = COUNT_CAP if is_list_type(get_nullable_type(described.type)) else inner.leaves
-        is_new = not (name == "node" and parent.name.endswith("Edge"))
-        one = CostExpression(min(inner.once.constant + is_new, COUNT_CAP), inner.once.parts)
-        size = build_page_size(described, node)
+        inner = self.measure_selections(kind, node.selection_set)
+        leaves = COUNT_CAP if is_list_type(get_nullable_type(definition.type)) else inner.leaves
+        own_cost = 0 if name == "node" and parent.name.endswith("Edge") else 1  # an edge and its node cost 1 together
+        one = CostExpression(min(inner.once.constant + own_cost, COUNT_CAP), inner.once.parts)
+        size = build_page_size(definition, node)
         if is_connection(kind):
-            return SelectionCost(CostExpression.of([(1, one), (size, inner.each)]), leaves=leaves)
+            return SelectionCost(CostExpression.sum_terms([(1, one), (size, inner.each)]), leaves=leaves)
         if name == "edges" and is_connection(parent):
             return SelectionCost(each=one, leaves=leaves)
-        return SelectionCost(CostExpression.of([(size, one)]), leaves=leaves)
+        return SelectionCost(CostExpression.sum_terms([(size, one)]), leaves=leaves)
 
 
 def is_typename(node: FieldNode) -> bool:
@@ -253,19 +256,19 @@ def is_connection(kind: GraphQLNamedType) -> bool:
     return kind.name.endswith("Connection")
 
 
-def build_page_size(described: GraphQLField, node: FieldNode) -> int | PageSizeExpression:
+def build_page_size(definition: GraphQLField, node: FieldNode) -> int | PageSizeExpression:
     """Return the number of objects of a field, as an expression if it depends on variables."""
     values = {argument.name.value: argument.value for argument in node.arguments or ()}
     arguments = tuple(
-        (read_int_or_variable(values.get(name)), get_default(described.args[name]))
+        (read_int_or_variable(values.get(name)), get_default(definition.args[name]))
         for name in PAGE_SIZES
-        if name in described.args
+        if name in definition.args
     )
     if not arguments:
         return 1
-    size = PageSizeExpression(arguments, DEFAULT_PAGE if is_connection(get_named_type(described.type)) else None)
+    size = PageSizeExpression(arguments, DEFAULT_PAGE if is_connection(get_named_type(definition.type)) else None)
     has_variables = any(isinstance(argument, str) for argument, _ in arguments)
-    return size if has_variables else size.value({})
+    return size if has_variables else size.evaluate({})
 
 
 def read_int_or_variable(node: ValueNode | None) -> int | str | None:

@@ -139,7 +139,7 @@ def execute(
         errors = [report.add(error) for error in rejection.errors]
         return {"errors": errors}, report.worst.status, report.worst.headers
     variables = body.variables or {}
-    cost, introspection = operation.cost.value(variables), None
+    cost, introspection = operation.cost.evaluate(variables), None
     if operation.cost.has_introspection:
         introspection = operation.introspect(variables, before_work=before_work)
         cost += introspection.objects if introspection else 0

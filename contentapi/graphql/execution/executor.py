@@ -59,7 +59,7 @@ class RootField(NamedTuple):
     path: ResponsePath
     read_arguments: ReadArguments | None
     projection: Projection | RelayType | None  # of its type
-    place: Hashable  # the cache key of its selection, from `selection_key`
+    place: Hashable  # the cache key of its selection, from `get_selection_key`
     varies: bool  # whether its selection depends on variables; rows that do have a cache key of their own
 
 
@@ -87,7 +87,7 @@ class ProjectingExecutor(Executor[None]):
             if isinstance(root.projection, Projection):
                 written = get_named_type(root.field.type)
                 returning = ReturningSelection(
-                    self.selection_request(written, root.projection, root.details, root.path, is_list=False)
+                    self.build_selection_request(written, root.projection, root.details, root.path, is_list=False)
                 )
             self.context_value = {**context, "returning": returning}
         info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
@@ -148,7 +148,9 @@ class ProjectingExecutor(Executor[None]):
         if get_model(projection) is not model:
             raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")
         is_list = is_list_type(get_nullable_type(return_type))
-        texts = read_json(rows, self.selection_request(kind, projection, field_details_list, path, is_list=is_list))
+        texts = read_json(
+            rows, self.build_selection_request(kind, projection, field_details_list, path, is_list=is_list)
+        )
         if is_list:
             array = json_array(texts)
             self.take_room(len(array))
@@ -181,7 +183,7 @@ class ProjectingExecutor(Executor[None]):
             raw_error = GraphQLError(str(cause), None, source, [position], place, original_error=cause)
         super().handle_field_error(raw_error, return_type, field_details_list, path)
 
-    def selection_request(
+    def build_selection_request(
         self,
         kind: GraphQLNamedType,
         projection: Projection | ConnectionType,
@@ -194,7 +196,7 @@ class ProjectingExecutor(Executor[None]):
         return SelectionRequest(
             projection,
             self.build_selection_key(details),
-            len(source_location(self.operation)[0].body),
+            len(get_source_location(self.operation)[0].body),
             lambda: self.select_fields(cast("GraphQLObjectType", kind), details, path, is_list),
             self.context_value["actor"],
             self.variable_values,
@@ -206,8 +208,8 @@ class ProjectingExecutor(Executor[None]):
         root = self.root if self.root is not None and self.root.details is details else None
         if root is not None and not root.varies:
             return root.place
-        place = selection_key(self.operation, details) if root is None else root.place
-        return place, tuple([(name, variable_shape(value)) for name, value in self.variable_values.coerced.items()])
+        place = get_selection_key(self.operation, details) if root is None else root.place
+        return place, tuple([(name, get_variable_shape(value)) for name, value in self.variable_values.coerced.items()])
 
     def select_fields(
         self,
@@ -251,7 +253,7 @@ class ProjectingExecutor(Executor[None]):
             node.name.value,
             compile_argument_reader(field, node) if field.args else None,
             self.select_fields(named, details, path, is_list) if isinstance(named, GraphQLObjectType) else (),
-            origin=(*source_location(node), path.as_list()),
+            origin=(*get_source_location(node), path.as_list()),
         )
 
 
@@ -265,20 +267,20 @@ def get_model(projection: Projection | ConnectionType) -> type[Model]:
     return projection.node.model if isinstance(projection, ConnectionType) else projection.model
 
 
-def source_location(node: Node) -> tuple[Source, int]:
+def get_source_location(node: Node) -> tuple[Source, int]:
     """Return the source of a node and its position there."""
     if node.loc is None:
         raise TypeError("A document must be parsed with locations.")
     return node.loc.source, node.loc.start
 
 
-def selection_key(operation: OperationDefinitionNode, details: FieldDetailsList) -> Hashable:
+def get_selection_key(operation: OperationDefinitionNode, details: FieldDetailsList) -> Hashable:
     """Return a cache key of the selection of some fields: the document and the positions in it."""
-    source, position = source_location(operation)
-    return source.body, position, tuple(source_location(detail.node)[1] for detail in details)
+    source, position = get_source_location(operation)
+    return source.body, position, tuple(get_source_location(detail.node)[1] for detail in details)
 
 
-def variable_shape(value: Any) -> Hashable:
+def get_variable_shape(value: Any) -> Hashable:
     """Return the part of a variable's value that can change the text of a statement.
 
     These are nulls, booleans, enum members, orderings and the keys of an object.
@@ -286,5 +288,5 @@ def variable_shape(value: Any) -> Hashable:
     if value is None or isinstance(value, bool | Enum | Ordering):
         return value
     if isinstance(value, dict):
-        return tuple((name, variable_shape(member)) for name, member in value.items())
+        return tuple((name, get_variable_shape(member)) for name, member in value.items())
     return ...

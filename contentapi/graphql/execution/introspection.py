@@ -70,7 +70,7 @@ class JsonPart:
             else:
                 self.size += len(cast("bytes", piece))
 
-    def text(self) -> bytes:
+    def render(self) -> bytes:
         texts: list[bytes] = []
         self.write(texts)
         return b"".join(texts)
@@ -89,7 +89,9 @@ NULL = JsonPart([b"null"], 0)
 class SelectedField:
     """A selected field of an introspection type, merged from all fields with its response key."""
 
-    def __init__(self, builder: "Builder", kind: GraphQLObjectType, key: str, details: FieldDetailsList) -> None:
+    def __init__(
+        self, builder: "IntrospectionBuilder", kind: GraphQLObjectType, key: str, details: FieldDetailsList
+    ) -> None:
         node = details[0].node
         self.builder = builder
         self.details = details
@@ -101,14 +103,14 @@ class SelectedField:
     @cached_property
     def selection(self) -> Sequence["SelectedField"]:
         """The selected fields of this field's value, collected when the first object needs them."""
-        return self.builder.selection_of(cast("GraphQLObjectType", get_named_type(self.field.type)), self.details)
+        return self.builder.collect_selection(cast("GraphQLObjectType", get_named_type(self.field.type)), self.details)
 
 
 def read_arguments(field: GraphQLField, details: FieldDetailsList, executor: ProjectingExecutor) -> dict[str, Any]:
     return dict(compile_argument_reader(field, details[0].node)(executor.variable_values)) if field.args else {}
 
 
-class Builder:
+class IntrospectionBuilder:
     """Builds the introspection fields of one operation, for given variables. Raises `LimitExceeded` or `GraphQLError`.
 
     graphql-core collects and resolves the fields. The builder completes and writes their values.
@@ -129,14 +131,14 @@ class Builder:
         if element is None:
             return NULL
         kind = cast("GraphQLObjectType", get_named_type(root.field.type))
-        return self.object_of(element, self.selection_of(kind, root.details))
+        return self.build_object(element, self.collect_selection(kind, root.details))
 
     def release(self) -> None:
         """Drop selections and parts. Their references to the builder would keep all of them in memory."""
         self.selections.clear()
         self.parts.clear()
 
-    def selection_of(self, kind: GraphQLObjectType, details: FieldDetailsList) -> Sequence[SelectedField]:
+    def collect_selection(self, kind: GraphQLObjectType, details: FieldDetailsList) -> Sequence[SelectedField]:
         key = tuple(id(detail.node) for detail in details)
         selection = self.selections.get(key)
         if selection is None:
@@ -151,7 +153,7 @@ class Builder:
             self.selections[key] = selection
         return selection
 
-    def object_of(self, element: Any, selection: Sequence[SelectedField]) -> JsonPart:
+    def build_object(self, element: Any, selection: Sequence[SelectedField]) -> JsonPart:
         """Return the selected fields of an element of the schema: a type, a field with its name, and so on."""
         # Each visit adds an object to the result, so this also limits the time for a result within the limits.
         self.objects_visited += 1
@@ -163,7 +165,7 @@ class Builder:
             pieces: list[bytes | JsonPart] = []
             separator = b"{"
             for field in selection:
-                pieces += (separator, field.key, self.value_of(element, field))
+                pieces += (separator, field.key, self.build_value(element, field))
                 separator = b","
             pieces.append(b"}" if selection else b"{}")
             part = self.parts[key] = JsonPart(join_parts(pieces), 1)
@@ -172,7 +174,7 @@ class Builder:
                 raise ResponseTooLarge(conf.environment.contentapi_max_response)
         return part
 
-    def value_of(self, element: Any, field: SelectedField) -> "bytes | JsonPart":
+    def build_value(self, element: Any, field: SelectedField) -> "bytes | JsonPart":
         if field.typename is not None:
             return field.typename
         value = cast("Any", field.field.resolve)(element, self.info, **field.arguments)
@@ -190,7 +192,7 @@ class Builder:
             return JsonPart(join_parts(pieces), 0)
         if is_leaf_type(kind):
             return msgspec.json.encode(kind.coerce_output_value(value))
-        return self.object_of(value, field.selection)
+        return self.build_object(value, field.selection)
 
 
 def join_parts(pieces: Iterable["bytes | JsonPart"]) -> list["bytes | JsonPart"]:
@@ -215,7 +217,7 @@ def require_count_within_limit(counted: int, what: str, variable: str) -> None:
 
 def introspect(executor: ProjectingExecutor, roots: Sequence[RootField], root_type: GraphQLObjectType) -> Introspection:
     """Return the values of introspection fields. Raises `LimitExceeded` before anything is written."""
-    builder = Builder(executor)
+    builder = IntrospectionBuilder(executor)
     parts: dict[str, JsonPart] = {}
     try:
         for root in roots:
@@ -231,4 +233,4 @@ def introspect(executor: ProjectingExecutor, roots: Sequence[RootField], root_ty
         raise limit_exceeded("cost", objects, most_objects, "contentapi_max_cost")
     if sum(part.size for part in parts.values()) > most_bytes:
         raise ResponseTooLarge(most_bytes)
-    return Introspection(objects, {key: part.text() for key, part in parts.items()})
+    return Introspection(objects, {key: part.render() for key, part in parts.items()})

@@ -39,7 +39,7 @@ from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import OperationCost
 from contentapi.graphql.execution.arguments import compile_argument_reader
-from contentapi.graphql.execution.executor import ProjectingExecutor, RootField, selection_key, source_location
+from contentapi.graphql.execution.executor import ProjectingExecutor, RootField, get_selection_key, get_source_location
 from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspection, introspect
 from contentapi.graphql.limits import INTROSPECTION
 
@@ -87,7 +87,7 @@ class Operation:
         self.checked_against: object = None  # the settings with whose limits it complies
         self.fragments = fragments
         self.root_type = cast("GraphQLObjectType", schema.get_root_type(node.operation))
-        self.varies = "@" in source_location(node)[0].body  # it may contain @skip or @include
+        self.varies = "@" in get_source_location(node)[0].body  # it may contain @skip or @include
 
     def execute(
         self,
@@ -101,14 +101,14 @@ class Operation:
 
         Raises `ResponseTooLarge` for a query.
         """
-        values = self.values_of(variables, hide_suggestions=hide_suggestions)
+        values = self.coerce_variables(variables, hide_suggestions=hide_suggestions)
         if isinstance(values, list):
             return ExecutionResult(None, values)
         executor = self.build_executor(context, values, hide_suggestions=hide_suggestions)
         executor.room = self.response_byte_limit
         errors = executor.collected_errors
         try:
-            fields = self.root_fields(values) if self.varies else self.constant_fields
+            fields = self.collect_root_fields(values) if self.varies else self.constant_fields
             if introspection is None:
                 data = {field.key: executor.execute_root_field(self.root_type, field) for field in fields}
             else:
@@ -151,18 +151,18 @@ class Operation:
 
         Calls `before_work` unless the values are cached, and raises what it raises. Raises `LimitExceeded`.
         """
-        values = self.values_of(variables, hide_suggestions=True)
+        values = self.coerce_variables(variables, hide_suggestions=True)
         if isinstance(values, list):
             return None
         # The variables of introspection fields and directives are strings and booleans, so the key can be hashed.
         is_cacheable = self.cost.is_only_introspection and is_small_key(values)
-        key = self.introspection_key(values) if is_cacheable else None
+        key = self.build_introspection_key(values) if is_cacheable else None
         found = INTROSPECTIONS.get(key) if is_cacheable else None
         if found is None:
             before_work()
             executor = self.build_executor(cast("RequestContext", {}), values, hide_suggestions=True)
             try:
-                fields = self.root_fields(values) if self.varies else self.constant_fields
+                fields = self.collect_root_fields(values) if self.varies else self.constant_fields
             except GraphQLError:  # a directive whose argument is null, which `execute` reports
                 return None
             roots = [field for field in fields if field.nodes[0].name.value in INTROSPECTION]
@@ -171,13 +171,13 @@ class Operation:
                 INTROSPECTIONS.put(key, found)
         return found
 
-    def introspection_key(self, values: VariableValues) -> Hashable:
+    def build_introspection_key(self, values: VariableValues) -> Hashable:
         return self.schema, self.digest, tuple(values.coerced.items())
 
     @cached_property
     def digest(self) -> bytes:
         """The SHA-256 of the document, and the operation's position in it: the document itself may be long."""
-        source, position = source_location(self.node)
+        source, position = get_source_location(self.node)
         return sha256(f"{position} {source.body}".encode()).digest()
 
     def build_executor(
@@ -202,7 +202,9 @@ class Operation:
         executor.async_helpers = NO_ASYNC_HELPERS
         return executor
 
-    def values_of(self, given: Mapping[str, Any], *, hide_suggestions: bool) -> VariableValues | list[GraphQLError]:
+    def coerce_variables(
+        self, given: Mapping[str, Any], *, hide_suggestions: bool
+    ) -> VariableValues | list[GraphQLError]:
         """Return the coerced values of the variables, or the errors in them, as `get_variable_values` does.
 
         The signatures of the variables are computed once. Measured in one process, `get_variable_values` would add 7 %
@@ -227,14 +229,14 @@ class Operation:
 
     @cached_property
     def constant_fields(self) -> list[RootField]:
-        return self.root_fields(VariableValues({}, {}))
+        return self.collect_root_fields(VariableValues({}, {}))
 
-    def root_fields(self, values: VariableValues) -> list[RootField]:
+    def collect_root_fields(self, values: VariableValues) -> list[RootField]:
         """Return the fields of the root type, with fragments merged and `@skip` and `@include` applied."""
         found = collect_fields(self.schema, self.fragments.details, values, self.root_type, self.node)
-        return [self.root_field(key, details) for key, details in found.grouped_field_set.items()]
+        return [self.build_root_field(key, details) for key, details in found.grouped_field_set.items()]
 
-    def root_field(self, key: str, details: FieldDetailsList) -> RootField:
+    def build_root_field(self, key: str, details: FieldDetailsList) -> RootField:
         node = details[0].node
         field = cast("GraphQLField", self.schema.get_field(self.root_type, node.name.value))
         path = ResponsePath(None, key, self.root_type.name)
@@ -246,7 +248,7 @@ class Operation:
             path,
             compile_argument_reader(field, node) if field.args else None,
             get_projection(get_named_type(field.type)),
-            selection_key(self.node, details),
+            get_selection_key(self.node, details),
             not all(has_constant_selection(detail.node) for detail in details),
         )
 

@@ -29,7 +29,7 @@ PAGED = build_schema(
 
 
 def cost(document: str, variables: dict[str, Any] | None = None, name: str = "", schema: Any = SCHEMA) -> int:
-    return measure(schema, parse(document))[name].value(variables)
+    return measure(schema, parse(document))[name].evaluate(variables)
 
 
 @pytest.mark.parametrize(
