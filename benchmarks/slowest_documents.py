@@ -113,7 +113,7 @@ class Grower:
         try:
             document = parse(text, max_lexical_tokens=2000)
             require_within_limits(measure_operations(document), None)
-            require_cost_within_limit(measure(self.schema, document)[""].value(None))
+            require_cost_within_limit(measure(self.schema, document)[""].evaluate(None))
         except (LimitExceeded, GraphQLSyntaxError):  # the second for more tokens than there may be
             return False
         return len(text) < 32_000

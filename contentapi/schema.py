@@ -1,4 +1,4 @@
-"""The executable schema: the SDL files of schema/, bound to the apps' resolvers."""
+"""Bind the SDL files of schema/ to the resolvers and projections of the apps."""
 
 from ariadne import load_schema_from_path, make_executable_schema
 from django.conf import settings
@@ -16,12 +16,12 @@ from contentapi.rest.fragments import RepresentationFragments
 
 
 def load_sdl() -> str:
-    """Return the SDL: the files in schema/ itself. Its folders hold fragments, and the SDL that was released last."""
+    """Return the SDL of the files in schema/. Its subfolders contain fragments and the released SDL."""
     return "\n".join(load_schema_from_path(path) for path in sorted(settings.SCHEMA_DIR.glob("*.graphql")))
 
 
 def build_schema() -> GraphQLSchema:
-    """Bind the SDL. Raises, naming type and field, when the two do not fit."""
+    """Return the executable schema. Raises an error that names type and field if a binding does not match the SDL."""
     return make_executable_schema(
         load_sdl(),
         DATE_TIME,

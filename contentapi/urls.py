@@ -2,16 +2,18 @@ from django.contrib import admin
 from django.urls import include, path
 
 from contentapi.auth.jwks import jwks
-from contentapi.graphql.endpoint import graphql
-from contentapi.graphql.sdl import serve_sdl
+from contentapi.graphql.endpoint import GraphQLEndpoint
+from contentapi.graphql.sdl import sdl_view
 from contentapi.http.api_version import PREFIX
 from contentapi.rest.openapi import docs, openapi
+from contentapi.schema import SCHEMA
 
+endpoint = GraphQLEndpoint(SCHEMA)
 resources = [include(f"{app}.urls") for app in ("blog", "orders", "users")]
 
 urlpatterns = [
-    path("graphql", graphql),
-    path("schema.graphql", serve_sdl, name="sdl"),
+    path("graphql", endpoint),
+    path("schema.graphql", sdl_view(SCHEMA), name="sdl"),
     path("openapi.json", openapi),
     path("docs", docs),
     path(".well-known/jwks.json", jwks),

@@ -1,4 +1,4 @@
-"""Projections bound to the SDL's types: each object type keeps its own, and what the SDL says is held against it."""
+"""Attach each projection to its object type of the SDL, and check that the fields of both match."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -21,11 +21,11 @@ from graphql.utilities import coerce_input_literal
 
 from contentapi.projection import Projection, ProjectionError, RelayType, SdlField
 
-KEPT_AS = "projection"  # among the extensions of a GraphQL type
+EXTENSION = "projection"  # the key among the extensions of a GraphQL type
 
 
 class ProjectedTypes:
-    """The projections of a schema, as an Ariadne bindable. Raises `ProjectionError` where they do not fit."""
+    """The projections of a schema, as an Ariadne bindable. Raises `ProjectionError` if one does not match the SDL."""
 
     def __init__(self, projections: Sequence[Projection | RelayType]) -> None:
         self.projections = projections
@@ -34,8 +34,8 @@ class ProjectedTypes:
         for projection in self.projections:
             kind = schema.get_type(projection.name)
             if not isinstance(kind, GraphQLObjectType):
-                raise ProjectionError(f"{projection.name} is projected, and is no object type of the SDL.")
-            kind.extensions[KEPT_AS] = projection
+                raise ProjectionError(f"{projection.name} has a projection, but is not an object type of the SDL.")
+            kind.extensions[EXTENSION] = projection
         for projection in self.projections:
             kind = cast("GraphQLObjectType", schema.get_type(projection.name))
             for name, field in kind.fields.items():
@@ -69,5 +69,5 @@ def get_default(argument: GraphQLArgument) -> Any:
 
 
 def get_projection(kind: GraphQLNamedType) -> Projection | RelayType | None:
-    projection: Projection | RelayType | None = kind.extensions.get(KEPT_AS)
+    projection: Projection | RelayType | None = kind.extensions.get(EXTENSION)
     return projection

@@ -1,4 +1,4 @@
-"""What a resolver learns of its request, as `info.context`."""
+"""The value of `info.context` in resolvers."""
 
 from typing import NotRequired, TypedDict
 
@@ -7,9 +7,9 @@ from contentapi.projection import ReturningSelection
 
 
 class RequestContext(TypedDict):
-    """Built fresh for each request, and for each field of a mutation.
+    """Created for each request, and for each field of a mutation.
 
-    `returning` is what the client wants of the row that a field writes: a service that takes it up spares reading back.
+    `returning` is the client's selection of the row that a mutation writes. A service that uses it saves a statement.
     """
 
     actor: Actor

@@ -1,13 +1,13 @@
-"""What a request may cost: an object counts 1, a scalar 0, and what stands in a page counts for each of its items.
+"""Compute the cost of an operation: an object costs 1, a scalar 0, and a page multiplies its selection by its size.
 
-Of a connection, what stands in its `edges` counts for each item, and the rest once. An edge and its node are one item,
-and count 1 together, as the item of a list does: a page costs the same either way, but for the connection itself.
+In a connection, the selection of `edges` is multiplied by the page size, and the rest counts once. An edge and its node
+cost 1 together, like an item of a list.
 
-A document is measured once, as the sums of its operations, in which only page sizes that come from variables stay open;
-each request fills them in. Every fragment is one sum, however often it is spread: the work grows with the document, and
-not with what it expands to. `@skip` and `@include` change nothing: a cost holds whatever they say.
+A document is measured once. The cost of an operation is an expression, because page sizes may be variables. A fragment
+is one expression, however often it is spread, so the work grows with the document and not with its expansion. `@skip`
+and `@include` do not change a cost.
 
-Introspection is not part of these sums: `contentapi.graphql.execution.introspection` counts the objects of a result.
+The cost of introspection is added by `contentapi.graphql.execution.introspection`, which counts objects of the result.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -43,35 +43,38 @@ from contentapi.core.pagination import DEFAULT_PAGE
 from contentapi.graphql.bindings import get_default
 from contentapi.graphql.limits import COUNT_CAP, INTROSPECTION, get_operation_name, limit_exceeded
 
-PAGE_SIZES = ("limit", "first", "last")  # the arguments that say how many items come back
-LONGEST_INT = len("-2147483648")  # what is longer is the default of another type's variable
-COST_PER_CHARGE = 1000  # a request is charged 1, and 1 more for each of these
+PAGE_SIZES = ("limit", "first", "last")  # arguments with the number of items
+LONGEST_INT = len("-2147483648")  # a longer default value belongs to a variable of another type
+COST_PER_CHARGE = 1000  # a request is charged 1, and 1 more for each full 1,000
 
 Variables = Mapping[str, Any]
 
 
 class PageSizeExpression(NamedTuple):
-    """The arguments of a field that say how many items it returns: each a number or a variable, and its default.
+    """The page size of a field: its arguments, each with a number or the name of a variable, and its default.
 
-    `otherwise` is how many there are where none of them says it; None for as many as a page may hold.
+    `fallback` is the size if no argument has a value; None means CONTENTAPI_MAX_PAGE.
     """
 
     arguments: tuple[tuple[int | str | None, int | None], ...]
-    otherwise: int | None
+    fallback: int | None
 
-    def value(self, variables: Variables) -> int:
-        """Return the largest that is given, or what a page holds at most: more is refused, and costs nothing more."""
-        most = conf.environment.contentapi_max_page
-        values = [
-            default if (given := as_int(variables.get(said) if isinstance(said, str) else said)) is None else given
-            for said, default in self.arguments
-        ]
-        known = [value for value in values if value is not None]
-        return min(most, max(0, *known)) if known else most if self.otherwise is None else self.otherwise
+    def evaluate(self, variables: Variables) -> int:
+        """Return the largest value of the arguments, at most CONTENTAPI_MAX_PAGE: larger pages are rejected."""
+        most: int = conf.environment.contentapi_max_page
+        sizes = []
+        for argument, default in self.arguments:
+            size = as_int(variables.get(argument) if isinstance(argument, str) else argument)
+            size = default if size is None else size
+            if size is not None:
+                sizes.append(size)
+        if sizes:
+            return min(most, max(0, *sizes))
+        return most if self.fallback is None else self.fallback
 
 
 def as_int(value: Any) -> int | None:
-    """Return a JSON number as GraphQL's Int reads it; None for what it refuses."""
+    """Return a JSON number as GraphQL's Int reads it; None for any other value."""
     if isinstance(value, float):
         return int(value) if isfinite(value) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
@@ -79,14 +82,14 @@ def as_int(value: Any) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class CostExpression:
-    """A number, and other sums, each times a page size."""
+    """The sum of a number and of other expressions, each multiplied by a page size."""
 
     constant: int = 0
     parts: tuple[tuple[int | PageSizeExpression, "CostExpression"], ...] = ()
 
     @classmethod
-    def of(cls, terms: Iterable[tuple[int | PageSizeExpression, "CostExpression"]]) -> "CostExpression":
-        """Add up what is known already."""
+    def sum_terms(cls, terms: Iterable[tuple[int | PageSizeExpression, "CostExpression"]]) -> "CostExpression":
+        """Return the sum of terms, with the parts that contain no variable added up."""
         constant, parts = 0, []
         for size, term in terms:
             if isinstance(size, int) and not term.parts:
@@ -95,13 +98,13 @@ class CostExpression:
                 parts.append((size, term))
         return cls(min(constant, COUNT_CAP), tuple(parts))
 
-    def value(self, variables: Variables, known: dict[int, int]) -> int:
-        """Return the sum for these variables. `known` keeps what each sum came to, by its identity."""
+    def evaluate(self, variables: Variables, known: dict[int, int]) -> int:
+        """Return the value for these variables. `known` has the values of expressions by their identity."""
         if not self.parts:
             return self.constant
         if id(self) not in known:
             values = [
-                (size if isinstance(size, int) else size.value(variables)) * part.value(variables, known)
+                (size if isinstance(size, int) else size.evaluate(variables)) * part.evaluate(variables, known)
                 for size, part in self.parts
             ]
             known[id(self)] = min(self.constant + sum(values), COUNT_CAP)
@@ -109,9 +112,9 @@ class CostExpression:
 
 
 class SelectionCost(NamedTuple):
-    """What a selection costs: once, and for each item of the connection that it is a selection of.
+    """The cost of a selection: once, and for each item if it is a selection of a connection.
 
-    `leaves` is the number of scalars in its result, or `ENDLESS` if the selection contains a list of objects.
+    `leaves` is the number of scalars in its result, or `COUNT_CAP` if the selection contains a list of objects.
     """
 
     once: CostExpression = CostExpression()
@@ -120,10 +123,10 @@ class SelectionCost(NamedTuple):
 
 
 class OperationCost(NamedTuple):
-    """The cost of an operation, and what its root fields are.
+    """The cost of an operation, and properties of its root fields.
 
-    `writes` counts mutations. Fields with `@skip` or `@include` count, as in every limit of a document: the number is
-    the same for every request, and known before variables are coerced.
+    `writes` is the number of mutations. Fields with `@skip` or `@include` count, as in all limits of a document: the
+    number is known before variables are coerced.
     """
 
     total: CostExpression
@@ -133,17 +136,17 @@ class OperationCost(NamedTuple):
     has_introspection: bool = False
     is_only_introspection: bool = False
 
-    def value(self, variables: Variables | None) -> int:
+    def evaluate(self, variables: Variables | None) -> int:
         if not self.total.parts:
             return self.total.constant
-        return self.total.value({**self.defaults, **(variables or {})}, {})
+        return self.total.evaluate({**self.defaults, **(variables or {})}, {})
 
 
 def measure(schema: GraphQLSchema, document: DocumentNode) -> dict[str, OperationCost]:
-    """Measure the operations of a valid document, by their names; the one without a name has an empty one."""
-    measuring = CostVisitor(schema, document)
+    """Return the costs of the operations of a valid document by name, with an empty name for an anonymous one."""
+    visitor = CostVisitor(schema, document)
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    return {get_operation_name(node): measuring.operation(node) for node in operations}
+    return {get_operation_name(node): visitor.measure_operation(node) for node in operations}
 
 
 def require_cost_within_limit(cost: int) -> None:
@@ -154,7 +157,7 @@ def require_cost_within_limit(cost: int) -> None:
 
 @dataclass
 class CostVisitor:
-    """One walk through a document."""
+    """Computes the costs in one walk through a document."""
 
     schema: GraphQLSchema
     document: DocumentNode
@@ -164,80 +167,83 @@ class CostVisitor:
         definitions = self.document.definitions
         self.fragments = {node.name.value: node for node in definitions if isinstance(node, FragmentDefinitionNode)}
 
-    def operation(self, node: OperationDefinitionNode) -> OperationCost:
+    def measure_operation(self, node: OperationDefinitionNode) -> OperationCost:
         root = self.schema.get_root_type(node.operation)
         defaults = {
             definition.variable.name.value: int(definition.default_value.value)
             for definition in node.variable_definitions or ()
             if isinstance(definition.default_value, IntValueNode) and len(definition.default_value.value) <= LONGEST_INT
         }
-        measured = self.selections(cast("GraphQLCompositeType", root), node.selection_set)
-        fields = list(self.root_fields(node.selection_set, set()))
+        cost = self.measure_selections(cast("GraphQLCompositeType", root), node.selection_set)
+        fields = list(self.iterate_root_fields(node.selection_set, set()))
         names = {field.name.value for field in fields}
         keys = {field.alias.value if field.alias else field.name.value for field in fields if not is_typename(field)}
         return OperationCost(
-            measured.once,
+            cost.once,
             defaults,
             writes=len(keys) if node.operation is OperationType.MUTATION else 0,
-            leaves=measured.leaves,
+            leaves=cost.leaves,
             has_introspection=not names.isdisjoint(INTROSPECTION),
             is_only_introspection=names <= {*INTROSPECTION, "__typename"},
         )
 
-    def root_fields(self, node: SelectionSetNode, spread: set[str]) -> Iterator[FieldNode]:
+    def iterate_root_fields(self, node: SelectionSetNode, spread: set[str]) -> Iterator[FieldNode]:
         """Yield the fields of a selection set and of its fragments, each fragment once."""
         for selection in node.selections:
             if isinstance(selection, FieldNode):
                 yield selection
             elif isinstance(selection, InlineFragmentNode):
-                yield from self.root_fields(selection.selection_set, spread)
+                yield from self.iterate_root_fields(selection.selection_set, spread)
             elif isinstance(selection, FragmentSpreadNode) and selection.name.value not in spread:
                 spread.add(selection.name.value)
-                yield from self.root_fields(self.fragments[selection.name.value].selection_set, spread)
+                yield from self.iterate_root_fields(self.fragments[selection.name.value].selection_set, spread)
 
-    def selections(self, parent: GraphQLNamedType, node: SelectionSetNode) -> SelectionCost:
-        terms = [self.selection(parent, selection) for selection in node.selections]
+    def measure_selections(self, parent: GraphQLNamedType, node: SelectionSetNode) -> SelectionCost:
+        terms = [self.measure_selection(parent, selection) for selection in node.selections]
         return SelectionCost(
-            CostExpression.of((1, term.once) for term in terms),
-            CostExpression.of((1, term.each) for term in terms),
+            CostExpression.sum_terms((1, term.once) for term in terms),
+            CostExpression.sum_terms((1, term.each) for term in terms),
             min(sum(term.leaves for term in terms), COUNT_CAP),
         )
 
-    def selection(self, parent: GraphQLNamedType, node: SelectionNode) -> SelectionCost:
+    def measure_selection(self, parent: GraphQLNamedType, node: SelectionNode) -> SelectionCost:
         if isinstance(node, FragmentSpreadNode):
-            return self.fragment(node.name.value)
+            return self.measure_fragment(node.name.value)
         if isinstance(node, InlineFragmentNode):
-            return self.selections(self.narrowed(parent, node), node.selection_set)
-        return self.field(parent, cast("FieldNode", node))
+            return self.measure_selections(self.get_type_condition(parent, node), node.selection_set)
+        return self.measure_field(parent, cast("FieldNode", node))
 
-    def narrowed(self, parent: GraphQLNamedType, node: InlineFragmentNode | FragmentDefinitionNode) -> GraphQLNamedType:
+    def get_type_condition(
+        self, parent: GraphQLNamedType, node: InlineFragmentNode | FragmentDefinitionNode
+    ) -> GraphQLNamedType:
         condition = node.type_condition
         return cast("GraphQLNamedType", self.schema.get_type(condition.name.value)) if condition else parent
 
-    def fragment(self, name: str) -> SelectionCost:
+    def measure_fragment(self, name: str) -> SelectionCost:
         if name not in self.spread:
             node = self.fragments[name]
-            self.spread[name] = self.selections(self.narrowed(cast("Any", None), node), node.selection_set)
+            kind = self.get_type_condition(cast("Any", None), node)
+            self.spread[name] = self.measure_selections(kind, node.selection_set)
         return self.spread[name]
 
-    def field(self, parent: GraphQLNamedType, node: FieldNode) -> SelectionCost:
+    def measure_field(self, parent: GraphQLNamedType, node: FieldNode) -> SelectionCost:
         name = node.name.value
-        described = None if name.startswith("__") else cast("Any", parent).fields[name]
-        if described is None or node.selection_set is None:
+        definition = None if name.startswith("__") else cast("Any", parent).fields[name]
+        if definition is None or node.selection_set is None:
             return SelectionCost()
-        kind = get_named_type(described.type)
+        kind = get_named_type(definition.type)
         if not is_composite_type(kind):
             return SelectionCost()
-        inner = self.selections(kind, node.selection_set)
-        leaves = COUNT_CAP if is_list_type(get_nullable_type(described.type)) else inner.leaves
-        is_new = not (name == "node" and parent.name.endswith("Edge"))
-        one = CostExpression(min(inner.once.constant + is_new, COUNT_CAP), inner.once.parts)
-        size = build_page_size(described, node)
+        inner = self.measure_selections(kind, node.selection_set)
+        leaves = COUNT_CAP if is_list_type(get_nullable_type(definition.type)) else inner.leaves
+        own_cost = 0 if name == "node" and parent.name.endswith("Edge") else 1  # an edge and its node cost 1 together
+        one = CostExpression(min(inner.once.constant + own_cost, COUNT_CAP), inner.once.parts)
+        size = build_page_size(definition, node)
         if is_connection(kind):
-            return SelectionCost(CostExpression.of([(1, one), (size, inner.each)]), leaves=leaves)
+            return SelectionCost(CostExpression.sum_terms([(1, one), (size, inner.each)]), leaves=leaves)
         if name == "edges" and is_connection(parent):
             return SelectionCost(each=one, leaves=leaves)
-        return SelectionCost(CostExpression.of([(size, one)]), leaves=leaves)
+        return SelectionCost(CostExpression.sum_terms([(size, one)]), leaves=leaves)
 
 
 def is_typename(node: FieldNode) -> bool:
@@ -245,23 +251,27 @@ def is_typename(node: FieldNode) -> bool:
 
 
 def is_connection(kind: GraphQLNamedType) -> bool:
-    """Say whether a type is a connection: in Relay's specification the name tells, as that of an edge does."""
+    """Return whether a type is a connection, which Relay's specification defines by its name."""
     return kind.name.endswith("Connection")
 
 
-def build_page_size(described: GraphQLField, node: FieldNode) -> int | PageSizeExpression:
-    """Return how many objects a field stands for: a number, where no variable says so."""
-    given = {argument.name.value: argument.value for argument in node.arguments or ()}
-    said = [(given.get(name), get_default(described.args[name])) for name in PAGE_SIZES if name in described.args]
-    if not said:
+def build_page_size(definition: GraphQLField, node: FieldNode) -> int | PageSizeExpression:
+    """Return the number of objects of a field, as an expression if it depends on variables."""
+    values = {argument.name.value: argument.value for argument in node.arguments or ()}
+    arguments = tuple(
+        (read_int_or_variable(values.get(name)), get_default(definition.args[name]))
+        for name in PAGE_SIZES
+        if name in definition.args
+    )
+    if not arguments:
         return 1
-    otherwise = DEFAULT_PAGE if is_connection(get_named_type(described.type)) else None
-    size = PageSizeExpression(tuple((read_int_or_variable(value), default) for value, default in said), otherwise)
-    return size if any(isinstance(name, str) for name, _ in size.arguments) else size.value({})
+    size = PageSizeExpression(arguments, DEFAULT_PAGE if is_connection(get_named_type(definition.type)) else None)
+    has_variables = any(isinstance(argument, str) for argument, _ in arguments)
+    return size if has_variables else size.evaluate({})
 
 
 def read_int_or_variable(node: ValueNode | None) -> int | str | None:
-    """Return the number that is written, or the name of the variable; None for neither."""
+    """Return the number or the name of the variable; None for any other value."""
     if isinstance(node, VariableNode):
         return node.name.value
     return int(node.value) if isinstance(node, IntValueNode) else None

@@ -1,9 +1,8 @@
-"""The endpoint: one POST, one JSON body, one answer (section 1 of the decisions).
+"""Handle requests to the GraphQL endpoint: one POST request with one JSON body, one response.
 
-Ariadne's own HTTP layer is not used: it shows exception texts to clients, accepts form bodies and knows neither content
-negotiation nor the status rule. Nor is `graphql_sync`, which makes everything anew for each request: what is known of a
-document, its operations ready to be executed among it, is kept (`documents`, `operations`). A request is its WSGI
-environ, so that `contentapi.wsgi` can answer one without Django's request and response around it.
+Ariadne's HTTP layer is not used: it shows the texts of exceptions to clients, accepts form bodies, and has neither
+content negotiation nor the status rule of docs/decisions/0001-status-rule-and-294.md. `graphql_sync` is
+not used, because it parses and validates the document of every request; here prepared operations are cached.
 """
 
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from typing import Any
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.csrf import csrf_exempt
+from graphql import GraphQLSchema
 
 from contentapi.auth.authentication import authenticate_request
 from contentapi.conf import conf
@@ -36,16 +35,14 @@ from contentapi.http.failure_log import classify_and_record
 from contentapi.http.negotiation import select_media_type
 from contentapi.http.response import Response
 from contentapi.rate_limits.account import Account
-from contentapi.rate_limits.middleware import handles_rate_limit
-from contentapi.schema import SCHEMA
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
-EXPENSIVE_SHARE = 10  # an operation over this part of CONTENTAPI_MAX_COST is expensive
+EXPENSIVE_SHARE = 10  # an operation that costs more than a tenth of CONTENTAPI_MAX_COST is expensive
 SHORT = 4  # digits of a Content-Length: less than 10,000 bytes
 
 
 class GraphQLBody(msgspec.Struct, rename="camel"):
-    """The members of a request. Others beside these are ignored."""
+    """The members of a request's body. All others are ignored."""
 
     query: str
     variables: dict[str, Any] | None = None
@@ -56,41 +53,46 @@ class GraphQLBody(msgspec.Struct, rename="camel"):
 BODY = msgspec.json.Decoder(GraphQLBody)
 
 
-@handles_rate_limit
-@csrf_exempt  # cookies are no credential here
-def graphql(request: HttpRequest) -> HttpResponse:
-    """Handle a GraphQL request that Django's middleware has passed on."""
-    status, body, headers = handle(request.META)
-    return HttpResponse(body, status=status, headers=headers)
+class GraphQLEndpoint:
+    """The endpoint of a schema: a Django view, and `handle` for a server that has no Django request."""
+
+    csrf_exempt = True  # cookies are not a credential of the API
+    handles_rate_limit = True
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self.schema = schema
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.handle(request.META)
+        return HttpResponse(response.body, status=response.status, headers=response.headers)
+
+    def handle(self, environ: Mapping[str, Any]) -> Response:
+        """Return the response to the request of a WSGI environ. Every error becomes a response.
+
+        The base charge and the cost of the operation are charged in one step. The base charge comes first when the body
+        is long or the document is not cached. A rate-limit error replaces any other error.
+        """
+        account = Account(environ)
+        media_type = negotiate_media_type(environ)
+        try:
+            actor = authenticate_request(environ)
+            account.set_actor(actor)
+            if environ["REQUEST_METHOD"] != "POST":
+                account.charge_request()
+                page_headers, page = render_explorer(environ)
+                return Response(200, page, {**account.headers, **page_headers})
+            require_acceptable(media_type)
+            if not 1 <= len(environ.get("CONTENT_LENGTH", "")) <= SHORT:
+                account.charge_request()
+            members, status, headers = execute(self.schema, read_body(environ), {"actor": actor}, account)
+        except Exception as exception:  # noqa: BLE001 - every error, ours included, gets a response of the same form
+            kind = account.charge_failure(classify_and_record(exception))
+            members, status, headers = {"errors": [error_entry(kind)]}, kind.status, kind.headers
+        return build_response(members, status, {**account.headers, **headers}, media_type or JSON)
 
 
-def handle(environ: Mapping[str, Any]) -> Response:
-    """Answer the GraphQL request of a WSGI environ, also when something goes wrong.
-
-    Asking is charged together with what is asked for; before that, where there is work to be done for it: a long body,
-    or a document that is not known. Who has nothing left is told so before all else.
-    """
-    account = Account(environ)
-    media_type = negotiate_media_type(environ)
-    try:
-        actor = authenticate_request(environ)
-        account.set_actor(actor)
-        if environ["REQUEST_METHOD"] != "POST":
-            account.charge_request()
-            own, page = handle_read(environ)
-            return Response(200, page, {**account.headers, **own})
-        require_acceptable(media_type)
-        if not 1 <= len(environ.get("CONTENT_LENGTH", "")) <= SHORT:
-            account.charge_request()
-        members, status, headers = execute(read_body(environ), {"actor": actor}, account)
-    except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
-        kind = account.charge_failure(classify_and_record(exception))
-        members, status, headers = {"errors": [error_entry(kind)]}, kind.status, kind.headers
-    return build_response(members, status, {**account.headers, **headers}, media_type or JSON)
-
-
-def handle_read(environ: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
-    """Return what a browser is shown: headers and a page. Raises `MethodNotAllowed`."""
+def render_explorer(environ: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
+    """Return the headers and the body of the page for browsers. Raises `MethodNotAllowed` for all other requests."""
     if is_explorer_requested(environ, (JSON, GRAPHQL_RESPONSE)):
         return render_page()
     raise MethodNotAllowed(environ["REQUEST_METHOD"], ["POST"])
@@ -98,7 +100,7 @@ def handle_read(environ: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
 
 def require_acceptable(media_type: str | None) -> None:
     if media_type is None:
-        raise NotAcceptable(f"An answer is {JSON} or {GRAPHQL_RESPONSE}; Accept allows neither.")
+        raise NotAcceptable(f"The response is {JSON} or {GRAPHQL_RESPONSE}; Accept allows neither.")
 
 
 def negotiate_media_type(environ: Mapping[str, Any]) -> str | None:
@@ -112,28 +114,28 @@ def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
         raise UnsupportedMediaType(f"Send the body as {JSON} in UTF-8.")
     content = read_bytes(environ)
     body, _ = decode_json(content, BODY)
-    most = conf.environment.contentapi_max_values
-    if len(content) < 2 * most and not has_unicode_escapes(content):
-        return body  # each value takes two bytes or more
+    limit = conf.environment.contentapi_max_values
+    if len(content) < 2 * limit and not has_unicode_escapes(content):
+        return body  # so short a body cannot have more values: each takes two bytes or more
     values = require_storable(body.variables)
-    if values > most:
-        raise limit_exceeded("number of values in variables", values, most, "contentapi_max_values")
+    if values > limit:
+        raise limit_exceeded("number of values in variables", values, limit, "contentapi_max_values")
     return body
 
 
 def execute(
-    body: GraphQLBody, context: RequestContext, account: Account
+    schema: GraphQLSchema, body: GraphQLBody, context: RequestContext, account: Account
 ) -> tuple[dict[str, Any], int, Mapping[str, str]]:
-    """Execute a request. Returns the members of the answer, its status and its headers."""
+    """Execute a request. Returns the members of the response's body, its status and its headers."""
     before_work = partial(begin_preparation, account, len(body.query))
     try:
-        operation = get_operation(SCHEMA, body.query, body.operation_name, before_work=before_work)
-    except DocumentRejected as refusal:
+        operation = get_operation(schema, body.query, body.operation_name, before_work=before_work)
+    except DocumentRejected as rejection:
         report = ErrorReport()
-        errors = [report.add(error) for error in refusal.errors]
+        errors = [report.add(error) for error in rejection.errors]
         return {"errors": errors}, report.worst.status, report.worst.headers
     variables = body.variables or {}
-    cost, introspection = operation.cost.value(variables), None
+    cost, introspection = operation.cost.evaluate(variables), None
     if operation.cost.has_introspection:
         introspection = operation.introspect(variables, before_work=before_work)
         cost += introspection.objects if introspection else 0
@@ -158,20 +160,20 @@ def execute(
 
 
 def begin_preparation(account: Account, length: int) -> None:
-    """Charge a request whose document must be parsed, or its introspection counted, before it takes the time."""
+    """Charge a request before its document is parsed or its introspection fields are counted."""
     account.charge_request()
-    if account.is_metered:  # the server's own request, which learns headers, is part of another request
+    if account.is_metered:  # the fast path's own request is part of another request
         enter_preparation_lane(length)
 
 
 def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Response:
-    """Return the response to a request that is refused before it is read. The caller has recorded the error."""
+    """Return the error response to a request whose body is not read."""
     media_type = negotiate_media_type(environ) or JSON
     return build_response({"errors": [error_entry(error)]}, error.status, dict(error.headers), media_type)
 
 
 def build_response(members: dict[str, Any], status: int, headers: dict[str, str], media_type: str) -> Response:
-    if "errors" in members:  # they come first, as GraphQL advises
+    if "errors" in members:  # GraphQL's specification recommends that they come first
         members = {"errors": members["errors"], **members}
     body = msgspec.json.encode(members)
     headers["Content-Type"] = f"{media_type}; charset=utf-8"

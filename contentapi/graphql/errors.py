@@ -1,4 +1,4 @@
-"""Failures in GraphQL's terms: what each entry of `errors` says, and the status of the whole answer."""
+"""Build the entries of `errors`, and find the HTTP status of a response with errors."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from contentapi.core.errors import ApiError, Malformed
 from contentapi.http.failure_log import classify_and_record
 from contentapi.http.request_id import current_request_id
 
-LONGEST_MESSAGE = 500  # graphql-core repeats what it was sent, which may be a megabyte
+LONGEST_MESSAGE = 500  # graphql-core repeats values of the request, which may be a megabyte
 WORST_FIRST = (500, 503, 429, 401, 403, 404, 409, 413, 422, 400)
 
 
@@ -21,7 +21,7 @@ class ValidationFailed(Malformed):
 
 
 class ErrorReport:
-    """The errors of one answer: each is told by `add`; then ask for `worst`."""
+    """The errors of one response: `add` each of them, then read `worst`, which has the status of the response."""
 
     def __init__(self) -> None:
         self.kinds: list[ApiError] = []
@@ -62,8 +62,8 @@ def classify_error(error: GraphQLError) -> ApiError:
     if isinstance(error, GraphQLSyntaxError):
         return classify_and_record(ParseFailed(error.message))
     cause = error.original_error
-    # graphql-core's own words: a variable or an argument that does not fit its type. What names no place in the
-    # document although it happened at a field is a resolver's value that does not fit, which is our fault.
+    # Errors of graphql-core itself: a variable or an argument of the wrong type. An error that has a path but no node
+    # is about the value of a resolver, which is a server error.
     if cause is None or (isinstance(cause, GraphQLError) and (error.path is None or cause.nodes)):
         return classify_and_record(Malformed(error.message))
     return classify_and_record(cause)

@@ -1,8 +1,8 @@
-"""The form that an operation may have: how deep it is, and how many of a kind stand in it, its fragments spread out.
+"""Limit the structure of an operation: depth, aliases, root fields, mutations and directives, with fragments expanded.
 
-Only names are read, so that a document is measured before it is validated. Every definition is walked once, without
-recursion; a fragment counts as often as it is spread, but is measured once: the work grows with the document, and not
-with what it expands to. `@skip` and `@include` change nothing.
+A document is measured before it is validated, because only its names are read. Every definition is walked once, without
+recursion. A fragment counts as often as it is spread but is measured once, so the work grows with the document and not
+with its expansion. `@skip` and `@include` do not change the result.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,13 +23,13 @@ from graphql import (
 from contentapi.conf import conf
 from contentapi.core.errors import LimitExceeded
 
-COUNT_CAP = 10**12  # more than anybody may have: how far above this a number is, is told to nobody
-MAX_NESTING = 100  # what validation, costs and execution walk into by recursion; no matter of taste, hence no setting
+COUNT_CAP = 10**12  # larger numbers are reported as "1000000000000 or more"
+MAX_NESTING = 100  # validation, costs and execution use recursion, so this is not a setting
 INTROSPECTION = ("__schema", "__type")
 
 
 class Nesting(NamedTuple):
-    """What stands around a selection: so many fields, so many of introspection, so many braces."""
+    """The numbers of fields, introspection fields and braces that enclose a selection."""
 
     fields: int = 0
     introspecting: int = 0
@@ -43,7 +43,7 @@ class FragmentSpread(NamedTuple):
 
 @dataclass(slots=True)
 class OperationSize:
-    """What stands in an operation or in a fragment. A depth counts fields within each other, `__typename` not."""
+    """The size of an operation or a fragment. A depth is a number of nested fields, without `__typename`."""
 
     is_write: bool = False
     nesting: int = 0
@@ -54,7 +54,7 @@ class OperationSize:
     directives: int = 0
 
     def add(self, inner: "OperationSize", around: Nesting) -> None:
-        """Add a fragment where it is spread."""
+        """Add the size of a fragment that is spread inside of `around`."""
         if around.introspecting:
             found = around.introspecting + max(inner.depth, inner.introspection_depth)
             self.introspection_depth = max(self.introspection_depth, found)
@@ -68,7 +68,7 @@ class OperationSize:
 
 
 class DefinitionSize(NamedTuple):
-    """A definition by itself, and the fragments that are to be added to it."""
+    """The size of a definition without its fragments, and the fragments that it spreads."""
 
     size: OperationSize
     spreads: list[FragmentSpread]
@@ -78,7 +78,7 @@ Sizes = Mapping[str, OperationSize]
 
 
 def measure_operations(document: DocumentNode) -> Sizes:
-    """Measure the operations of a document, by their names; the one without a name has an empty one."""
+    """Return the sizes of the operations of a document by name, with an empty name for an anonymous one."""
     fragments = {
         node.name.value: measure_definition(node)
         for node in document.definitions
@@ -95,12 +95,12 @@ def measure_operations(document: DocumentNode) -> Sizes:
 
 
 def get_operation_name(operation: OperationDefinitionNode) -> str:
-    """Return the name of an operation; it is empty for the one without a name."""
+    """Return the name of an operation, which is empty for an anonymous one."""
     return operation.name.value if operation.name else ""
 
 
 def measure_definition(definition: OperationDefinitionNode | FragmentDefinitionNode) -> DefinitionSize:
-    """Measure a definition without the fragments that it spreads."""
+    """Return the size of a definition without its fragments, and the fragments that it spreads."""
     size = OperationSize(is_write=getattr(definition, "operation", None) is OperationType.MUTATION)
     size.directives = len(definition.directives or ()) + sum(
         len(variable.directives or ()) for variable in definition.variable_definitions or ()
@@ -122,7 +122,7 @@ def measure_definition(definition: OperationDefinitionNode | FragmentDefinitionN
 
 
 def count_node(size: OperationSize, node: SelectionNode, around: Nesting) -> Nesting:
-    """Count a field; an inline fragment is none. Returns what stands around what is inside."""
+    """Count a field (an inline fragment is not counted). Returns the nesting of its selection."""
     fields, introspecting, braces = around
     if isinstance(node, FieldNode):
         size.aliases += node.alias is not None
@@ -137,7 +137,10 @@ def count_node(size: OperationSize, node: SelectionNode, around: Nesting) -> Nes
 
 
 def expand_fragments(fragments: Mapping[str, DefinitionSize]) -> None:
-    """Add to each fragment what it spreads, the innermost first. One within itself is left for validation to refuse."""
+    """Add to each fragment the sizes of the fragments that it spreads, the innermost first.
+
+    A fragment that spreads itself is not expanded: validation rejects it.
+    """
     begun: set[str] = set()
     done: set[str] = set()
     pending = list(fragments)
@@ -162,17 +165,20 @@ def add_spreads(size: OperationSize, spreads: list[FragmentSpread], fragments: M
 
 
 def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
-    """Hold the operation that a request asks for to its limits. Raises `LimitExceeded` for the first that is hit.
+    """Check the selected operation against all limits. Raises `LimitExceeded` for the first that is exceeded.
 
-    All others must not be nested too deeply to be validated. Where a request asks for none that is there, none is
-    executed.
+    The nesting of all operations is limited, because all are validated. If the document has no such operation, nothing
+    is executed, so no other limit applies.
     """
     nesting = max((size.nesting for size in sizes.values()), default=0)
     if nesting > MAX_NESTING:
         raise limit_exceeded("nesting", nesting, MAX_NESTING)
-    chosen = next(iter(sizes.values())) if len(sizes) == 1 and not operation_name else sizes.get(operation_name or "")
+    if len(sizes) == 1 and not operation_name:
+        selected = next(iter(sizes.values()), None)
+    else:
+        selected = sizes.get(operation_name or "")
     environment = conf.environment
-    for what, counted, variable in iterate_counts(chosen) if chosen else ():
+    for what, counted, variable in iterate_counts(selected) if selected else ():
         most = getattr(environment, variable)
         if counted > most:
             raise limit_exceeded(what, counted, most, variable)
@@ -189,7 +195,7 @@ def iterate_counts(size: OperationSize) -> Iterator[tuple[str, int, str]]:
 
 
 def limit_exceeded(what: str, counted: int | str, most: int, variable: str = "") -> LimitExceeded:
-    """Return the refusal of a document, in the words that all of its limits share."""
-    told = f"{COUNT_CAP} or more" if isinstance(counted, int) and counted >= COUNT_CAP else counted
+    """Return the error for a document that exceeds a limit. `variable` is the setting of the limit, if it has one."""
+    value = f"{COUNT_CAP} or more" if isinstance(counted, int) and counted >= COUNT_CAP else counted
     setting = f" ({variable.upper()})" if variable else ""
-    return LimitExceeded(f"The query's {what} is {told}; at most {most} is allowed{setting}.")
+    return LimitExceeded(f"The query's {what} is {value}; at most {most} is allowed{setting}.")

@@ -1,4 +1,4 @@
-"""Scalars of the SDL that are not GraphQL's own."""
+"""Serialize and parse the scalar DateTime."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 
 @DATE_TIME.serializer
 def serialize_date_time(value: datetime) -> str:
-    """Print a point in time exactly as PostgreSQL's `json` does: ISO 8601 in UTC, without trailing zeros."""
+    """Return a time in the format of PostgreSQL's `json`: ISO 8601 in UTC, without trailing zeros."""
     text = value.astimezone(UTC).isoformat()
     if value.microsecond:
         seconds, offset = text[:-6], text[-6:]
@@ -23,7 +23,7 @@ def serialize_date_time(value: datetime) -> str:
 
 @DATE_TIME.value_parser
 def parse_date_time(value: Any) -> datetime:
-    """Read RFC 3339 with an offset. Raises `GraphQLError` for anything else, and for years outside 1 to 9999 in UTC."""
+    """Parse an RFC 3339 time with an offset. Raises `GraphQLError` for other values and for years outside 1 to 9999."""
     try:
         return msgspec.convert(value, Moment).astimezone(UTC)
     except (msgspec.ValidationError, OverflowError):

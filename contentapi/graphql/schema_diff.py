@@ -1,4 +1,4 @@
-"""What a change of the SDL does to the clients of the one before, and whether they are told in time."""
+"""Compare two versions of the SDL: breaking changes, dangerous changes, and deprecations without a clear reason."""
 
 import re
 from collections.abc import Iterator
@@ -11,22 +11,22 @@ from graphql import (
     is_introspection_type,
 )
 
-# `@deprecated(reason: "2026-11-21: use `posts`.")`: since when, and what instead.
+# `@deprecated(reason: "2026-11-21: use `posts`.")`: a date and a replacement.
 DEPRECATION = re.compile(r"(?P<since>\d{4}-\d{2}-\d{2}): use `[^`]+`")
 
 
 def list_breaking_changes(before: GraphQLSchema, after: GraphQLSchema) -> list[str]:
-    """Name what requests that were valid before may stumble over."""
+    """List the changes that can make a valid request fail."""
     return sorted(f"{change.type.name}: {change.description}" for change in find_breaking_changes(before, after))
 
 
 def list_dangerous_changes(before: GraphQLSchema, after: GraphQLSchema) -> list[str]:
-    """Name what leaves every request valid, but may surprise a client: an enum that has grown, another default."""
+    """List the changes that leave requests valid but may surprise a client, such as a new member of an enum."""
     return sorted(f"{change.type.name}: {change.description}" for change in find_dangerous_changes(before, after))
 
 
 def list_unclear_deprecations(schema: GraphQLSchema) -> list[str]:
-    """Name what is deprecated without a date and a replacement."""
+    """List the deprecations without a date or a replacement."""
     return [f"{place}: {reason}" for place, reason in iterate_deprecations(schema) if not is_clear_deprecation(reason)]
 
 
@@ -39,13 +39,13 @@ def is_clear_deprecation(reason: str) -> bool:
 
 
 def iterate_deprecations(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
-    """Yield each field, argument and value that is deprecated, as `Type.field(argument)`, and the reason given."""
+    """Yield each deprecated field, argument and enum value, as `Type.field(argument)`, and the reason."""
     for kind in schema.type_map.values():
         if is_introspection_type(kind):
             continue
         members = getattr(kind, "fields", None) or getattr(kind, "values", None) or {}
         for name, member in members.items():
-            within = {f"({argument})": given for argument, given in getattr(member, "args", {}).items()}
-            for suffix, part in {"": member, **within}.items():
+            arguments = {f"({argument})": part for argument, part in getattr(member, "args", {}).items()}
+            for suffix, part in {"": member, **arguments}.items():
                 if part.deprecation_reason is not None:
                     yield f"{kind}.{name}{suffix}", part.deprecation_reason

@@ -1,4 +1,4 @@
-"""Bind the GraphQL fragments in schema/resources/ to the REST representations. A fragment lists the fields of one."""
+"""Bind the representations of resources to their GraphQL fragments in schema/resources/."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule,
 
 
 class RepresentationFragments(SchemaBindable):
-    """The representations of a schema. Binding raises `ProjectionError`, with the file, for a wrong fragment."""
+    """The representations, as an Ariadne bindable. Raises `ProjectionError`, with the file, if one does not match."""
 
     def __init__(self, directory: Path, representations: Sequence[Representation]) -> None:
         self.directory = directory
@@ -43,7 +43,7 @@ class RepresentationFragments(SchemaBindable):
             representation = unbound.pop(fragment.name.value, None)
             kind = schema.type_map[fragment.type_condition.name.value]
             if representation is None or get_projection(kind) is not representation.projection:
-                raise ProjectionError(f"{path}: {fragment.name.value} on {kind} has no representation.")
+                raise ProjectionError(f"{path}: {fragment.name.value} on {kind} belongs to no representation.")
             selection = tuple(collect_selection(cast("GraphQLObjectType", kind), fragment.selection_set, path))
             try:
                 representation.bind(selection, len(path.read_bytes()))
@@ -54,7 +54,7 @@ class RepresentationFragments(SchemaBindable):
 
 
 def load_fragment(schema: GraphQLSchema, path: Path) -> FragmentDefinitionNode:
-    """Return the fragment of a file. Raises `ProjectionError` unless the file is one valid fragment."""
+    """Return the fragment of a file. Raises `ProjectionError` unless the file has one valid fragment."""
     try:
         document = parse(Source(path.read_text(), str(path)))
         errors = validate(schema, document, rules=RULES)
@@ -63,16 +63,16 @@ def load_fragment(schema: GraphQLSchema, path: Path) -> FragmentDefinitionNode:
     if errors:
         raise ProjectionError(f"{path}: {errors[0].message}")
     if len(document.definitions) != 1 or not isinstance(document.definitions[0], FragmentDefinitionNode):
-        raise ProjectionError(f"{path} is not one fragment.")
+        raise ProjectionError(f"{path} must contain one fragment.")
     return document.definitions[0]
 
 
 def collect_selection(kind: GraphQLObjectType, selections: SelectionSetNode, path: Path) -> Iterator[SelectedField]:
-    """Yield the fields of a selection. Only plain fields are allowed, so that the file shows what is served."""
+    """Yield the fields of a selection. Only fields are allowed, so that the file shows the representation."""
     keys: set[str] = set()
     for node in selections.selections:
         if not isinstance(node, FieldNode) or node.directives:
-            raise ProjectionError(f"{path}: {kind} may contain plain fields only.")
+            raise ProjectionError(f"{path}: {kind} must have plain fields only.")
         key = node.alias.value if node.alias else node.name.value
         if key in keys:
             raise ProjectionError(f"{path}: {kind}.{key} is selected twice.")

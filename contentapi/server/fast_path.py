@@ -24,7 +24,7 @@ from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError
 from contentapi.db.postgresql.thread_connections import close_unusable_connections
-from contentapi.graphql.endpoint import handle, respond_with_error
+from contentapi.graphql.endpoint import respond_with_error
 from contentapi.http.api_version import VERSION
 from contentapi.http.cors import has_reusable_cors_headers, require_uniform_cors
 from contentapi.http.error_response import error_response
@@ -34,6 +34,7 @@ from contentapi.http.request_id import current_request_id, new_request_id
 from contentapi.http.response import Response
 from contentapi.rate_limits.account import UNMETERED, Account
 from contentapi.server.router import Router
+from contentapi.urls import endpoint
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse
@@ -128,7 +129,7 @@ class FastPath:
         """Return the function that handles a request without Django, or None if Django must handle it."""
         path = environ["PATH_INFO"]
         if path == PATH:
-            return handle if environ["REQUEST_METHOD"] == "POST" else None
+            return endpoint.handle if environ["REQUEST_METHOD"] == "POST" else None
         match = self.router.match(path) if path.isascii() else None
         if match is None:
             return None

@@ -12,9 +12,9 @@ from pytest_django import Settings
 
 from blog.models import Post as BlogPost
 from contentapi.core.identity import Role
-from contentapi.graphql.endpoint import handle
 from contentapi.rate_limits import account as account_module
 from contentapi.rate_limits.account import reset_counters
+from contentapi.urls import endpoint
 from tests.conftest import GraphQL, api_key_of
 from tests.factories import make_actor, make_author
 from tests.graphql_requests import Answer, Post, error_entry
@@ -273,7 +273,7 @@ def test_counter_that_fails_is_500(monkeypatch: pytest.MonkeyPatch, content: byt
 
     monkeypatch.setattr(account_module, "get_counter", Failing)
 
-    response = handle(
+    response = endpoint.handle(
         {
             "REQUEST_METHOD": "POST",
             "CONTENT_TYPE": "application/json",

@@ -145,7 +145,7 @@ MODULES = {
     "contentapi/routes.py": "contentapi/server/router.py",
     "contentapi/versions.py": "contentapi/core/entity_tags.py",
     "contentapi/graphql/changes.py": "contentapi/graphql/schema_diff.py",
-    "contentapi/graphql/inputs.py": "contentapi/graphql/execution/coercion.py",
+    "contentapi/graphql/inputs.py": "contentapi/graphql/execution/operations.py",
     "contentapi/graphql/projections.py": "contentapi/graphql/bindings.py",
     "contentapi/graphql/rules.py": "contentapi/graphql/execution/combined_rules.py",
     "contentapi/graphql/view.py": "contentapi/graphql/endpoint.py",

@@ -1,4 +1,4 @@
-"""The arguments of a field, read from the variables of each request."""
+"""Compile functions that read the arguments of a field from the variables of a request."""
 
 from typing import Any
 
@@ -10,28 +10,28 @@ from graphql import (
     ObjectValueNode,
     ValueNode,
     VariableNode,
+    VariableValues,
     get_argument_values,
 )
-from graphql.execution.values import VariableValues
 
 from contentapi.projection import ReadArguments
 
 
 def compile_argument_reader(field: GraphQLField, node: FieldNode) -> ReadArguments:
-    """Return a function from a request's variables to the arguments of a field, coerced and with their defaults.
+    """Return a function from a request's variables to the coerced arguments of a field, with their defaults.
 
-    Those that no variable says are the same objects for all requests: a resolver must not change them.
+    All requests share the values of arguments without variables. A resolver must not change them.
     """
     given = {get_python_name(field, argument): argument.value for argument in node.arguments or ()}
     if not any(map(has_variable, given.values())):
         constant = get_argument_values(field, node)
         return lambda _: constant
     names = {name: value.name.value for name, value in given.items() if isinstance(value, VariableNode)}
-    if len(names) < len(field.args):  # some are left to their defaults, or hold more than a variable
+    if len(names) < len(field.args):  # some have their defaults, or a list or an object with variables
         return lambda variables: get_argument_values(field, node, variables)
 
     def read(variables: VariableValues) -> dict[str, Any]:
-        """Take what the variables hold already coerced; what is null or left out is for graphql-core to judge."""
+        """Return the variables' values; graphql-core decides about null and omitted variables."""
         values = {name: variables.coerced.get(variable) for name, variable in names.items()}
         return get_argument_values(field, node, variables) if None in values.values() else values
 

@@ -1,4 +1,4 @@
-"""Executing by projection: where a resolver returns rows, one statement reads all that is selected of them."""
+"""Execute the fields of one request: where a resolver returns rows, one statement reads their whole selection."""
 
 from collections.abc import Hashable
 from enum import Enum
@@ -8,6 +8,7 @@ import msgspec
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from graphql import (
+    Executor,
     FieldNode,
     GraphQLError,
     GraphQLField,
@@ -17,6 +18,7 @@ from graphql import (
     GraphQLResolveInfo,
     Node,
     OperationDefinitionNode,
+    ResponsePath,
     Source,
     get_named_type,
     get_nullable_type,
@@ -24,16 +26,11 @@ from graphql import (
     is_non_null_type,
 )
 from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
-from graphql.execution.executor import CollectedErrors
-from graphql.execution.executor_throwing_on_incremental import ExecutorThrowingOnIncremental
-from graphql.execution.values import VariableValues
-from graphql.pyutils import Path
 
 from contentapi.conf import conf
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.text import json_array
 from contentapi.graphql.bindings import get_projection
-from contentapi.graphql.context import RequestContext
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.limits import limit_exceeded
 from contentapi.projection import (
@@ -54,56 +51,36 @@ from contentapi.projection import (
 
 
 class RootField(NamedTuple):
-    """A field of a root type under its key in the answer, with whatever is needed to resolve it."""
+    """A field of a root type under its response key, prepared for execution."""
 
     key: str
     field: GraphQLField
     details: FieldDetailsList
     nodes: list[FieldNode]
-    path: Path
+    path: ResponsePath
     read_arguments: ReadArguments | None
     projection: Projection | RelayType | None  # of its type
-    place: Hashable  # of its selection: the document, and the places in it
-    varies: bool  # by the variables, what is selected of it; which rows is for `Rows.cache_key` to say
+    place: Hashable  # the cache key of its selection, from `get_selection_key`
+    varies: bool  # whether its selection depends on variables; rows that do have a cache key of their own
 
 
-class ProjectingExecutor(ExecutorThrowingOnIncremental):
-    """graphql-core's executor, which reads rows by projection.
+class ProjectingExecutor(Executor[None]):
+    """graphql-core's executor for one request, which reads rows by projection.
 
-    Where a resolver of a projected type returns a QuerySet, or a saved instance, of the type's model, or for a
-    connection `Connected` rows of it, all that is selected comes out of one statement, and the bytes that PostgreSQL
-    sent become the value. Everything else that a resolver returns is completed by graphql-core as ever.
+    A resolver of a projected type returns a QuerySet or a saved instance of the type's model, or, for a connection, a
+    `ConnectionQuery`. One statement then reads the whole selection, and PostgreSQL's bytes become the value. Any other
+    value is completed by graphql-core.
     """
 
-    root: RootField | None = None  # that is being executed
-    room: int | None = None  # bytes left for rows in the response; None for any number
-    fields_selected = 0  # of one operation, its fragments spread out, while statements are made for it
-
-    def for_request(
-        self, context: RequestContext, variables: VariableValues, *, hide_suggestions: bool, room: int | None = None
-    ) -> "ProjectingExecutor":
-        """Return a copy for one request, as `build_per_event_executor` does for an event.
-
-        What is not replaced here is only read, or for coroutines and `@stream`, which are not used here.
-        """
-        copy = object.__new__(type(self))
-        vars(copy).update(
-            vars(self),
-            context_value=context,
-            variable_values=variables,
-            hide_suggestions=hide_suggestions,
-            room=room,
-            collected_errors=CollectedErrors(),
-            _relevant_sub_fields={},
-        )
-        return copy
+    root: RootField | None = None  # the root field that is being executed
+    room: int | None = None  # bytes left for rows in the response; None for no limit
+    fields_selected = 0  # fields in the selections of this request that were compiled, with fragments expanded
 
     def execute_root_field(self, kind: GraphQLObjectType, root: RootField) -> Any:
-        """Resolve and complete a field of the root type, as `execute_field` does.
+        """Resolve and complete a root field, as `execute_field` does.
 
-        Raises `ResponseTooLarge` for a query. A mutation whose result may exceed the limit runs in a transaction. If it
-        does exceed it, the mutation is rolled back and its field has the error: a client never has to guess whether it
-        was carried out, and the other mutations keep their results.
+        Raises `ResponseTooLarge` for a query. A mutation whose result may exceed the limit runs in a transaction. If
+        the result does, the mutation is rolled back and its field gets the error. Other mutations keep their results.
         """
         self.root, room = root, self.room
         context, returning = self.context_value, None
@@ -111,9 +88,9 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             if isinstance(root.projection, Projection):
                 written = get_named_type(root.field.type)
                 returning = ReturningSelection(
-                    self.reading_of(written, root.projection, root.details, root.path, is_list=False)
+                    self.build_selection_request(written, root.projection, root.details, root.path, is_list=False)
                 )
-            self.context_value = {**context, "returning": returning}  # of this field
+            self.context_value = {**context, "returning": returning}
         info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
         try:
             if self.room is None or kind is not self.schema.mutation_type:
@@ -121,28 +98,30 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             with transaction.atomic():
                 return self.resolve_root_field(root, info, returning)
         except ResponseTooLarge as error:
-            # Frames that refer to the error would keep what was read in memory, until the garbage collector runs.
+            # The frames of the traceback would keep the rows in memory until the garbage collector runs.
             error.with_traceback(None)
             if kind is not self.schema.mutation_type:
                 raise
             self.room = room
-            undone = ResponseTooLarge(error.most, " The mutation was rolled back.")
-            super().handle_field_error(undone, root.field.type, root.details, root.path)
+            rolled_back = ResponseTooLarge(error.most, " The mutation was rolled back.")
+            super().handle_field_error(rolled_back, root.field.type, root.details, root.path)
             return None
-        except Exception as error:  # noqa: BLE001 - whatever a resolver raises is an error of its field
+        except Exception as error:  # noqa: BLE001 - any exception of a resolver is an error of its field
             self.handle_field_error(error, root.field.type, root.details, root.path)
             return None
         finally:
-            self.context_value = context  # a `Returning` leads back here: the two would hold each other
+            self.context_value = context  # ends the cycle of this executor and its `ReturningSelection`
 
     def resolve_root_field(
         self, root: RootField, info: GraphQLResolveInfo[Any], returning: ReturningSelection | None
     ) -> Any:
         arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}
         result = (root.field.resolve or self.field_resolver)(None, info, **arguments)
-        if returning is not None and isinstance(result, Model) and (text := returning.get_json(result)) is not None:
-            self.take_room(len(text))
-            return msgspec.Raw(text)
+        if returning is not None and isinstance(result, Model):
+            text = returning.get_json(result)
+            if text is not None:
+                self.take_room(len(text))
+                return msgspec.Raw(text)
         return self.complete_value(root.field.type, root.details, info, root.path, result, None)
 
     def take_room(self, size: int) -> None:
@@ -157,7 +136,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         return_type: GraphQLOutputType,
         field_details_list: FieldDetailsList,
         info: GraphQLResolveInfo[Any],
-        path: Path,
+        path: ResponsePath,
         result: Any,
         position_context: None,
     ) -> Any:
@@ -170,7 +149,9 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         if get_model(projection) is not model:
             raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")
         is_list = is_list_type(get_nullable_type(return_type))
-        texts = read_json(rows, self.reading_of(kind, projection, field_details_list, path, is_list=is_list))
+        texts = read_json(
+            rows, self.build_selection_request(kind, projection, field_details_list, path, is_list=is_list)
+        )
         if is_list:
             array = json_array(texts)
             self.take_room(len(array))
@@ -185,11 +166,15 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         return msgspec.Raw(texts[0])
 
     def handle_field_error(
-        self, raw_error: Exception, return_type: GraphQLOutputType, field_details_list: FieldDetailsList, path: Path
+        self,
+        raw_error: Exception,
+        return_type: GraphQLOutputType,
+        field_details_list: FieldDetailsList,
+        path: ResponsePath,
     ) -> None:
-        """Collect an error, or let it go on to the parent; one of a selected field has its own place.
+        """Collect an error, or raise it for the parent field. An error of a nested field gets that field's location.
 
-        A response that is too large is no error of one field: `execute_root_field` decides what becomes of it.
+        `ResponseTooLarge` is not an error of one field: `execute_root_field` handles it.
         """
         if isinstance(raw_error, ResponseTooLarge):
             raise raw_error
@@ -199,59 +184,59 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             raw_error = GraphQLError(str(cause), None, source, [position], place, original_error=cause)
         super().handle_field_error(raw_error, return_type, field_details_list, path)
 
-    def reading_of(
+    def build_selection_request(
         self,
         kind: GraphQLNamedType,
         projection: Projection | ConnectionType,
         details: FieldDetailsList,
-        path: Path,
+        path: ResponsePath,
         *,
         is_list: bool,
     ) -> SelectionRequest:
-        """Return what is selected of the rows behind a field."""
+        """Return the selection of a field's rows."""
         return SelectionRequest(
             projection,
-            self.key_of(details),
-            len(source_location(self.operation)[0].body),
-            lambda: self.selection_of(cast("GraphQLObjectType", kind), details, path, is_list),
+            self.build_selection_key(details),
+            len(get_source_location(self.operation)[0].body),
+            lambda: self.select_fields(cast("GraphQLObjectType", kind), details, path, is_list),
             self.context_value["actor"],
             self.variable_values,
             self.room,
         )
 
-    def key_of(self, details: FieldDetailsList) -> Hashable:
-        """Return what stands for a selection: the document, the places in it, and what varies between requests."""
+    def build_selection_key(self, details: FieldDetailsList) -> Hashable:
+        """Return the cache key of a selection: the document, the positions in it, and the variables' structure."""
         root = self.root if self.root is not None and self.root.details is details else None
         if root is not None and not root.varies:
             return root.place
-        place = selection_key(self.operation, details) if root is None else root.place
-        return place, tuple([(name, variable_shape(value)) for name, value in self.variable_values.coerced.items()])
+        place = get_selection_key(self.operation, details) if root is None else root.place
+        return place, tuple([(name, get_variable_shape(value)) for name, value in self.variable_values.coerced.items()])
 
-    def selection_of(
+    def select_fields(
         self,
         kind: GraphQLObjectType,
         details: FieldDetailsList,
-        path: Path,
+        path: ResponsePath,
         is_list: bool,  # noqa: FBT001
     ) -> tuple[SelectedField, ...]:
-        """Collect what is selected of a type: fragments merged, and what is skipped left out.
+        """Return the selected fields of a type, with fragments merged and `@skip` and `@include` applied.
 
-        A path ends at the first list: the fields of its items fail all at once.
+        A path ends at the first list, because a field fails for all items of a list at once.
         """
         collected = collect_subfields(
             self.schema, self.fragments, self.variable_values, self.operation, kind, details, self.hide_suggestions
         )
         return tuple(
-            self.selected(kind, key, found, path if is_list else path.add_key(key), is_list)
+            self.select_field(kind, key, found, path if is_list else path.add_key(key), is_list)
             for key, found in collected.grouped_field_set.items()
         )
 
-    def selected(
+    def select_field(
         self,
         kind: GraphQLObjectType,
         key: str,
         details: FieldDetailsList,
-        path: Path,
+        path: ResponsePath,
         in_list: bool,  # noqa: FBT001
     ) -> SelectedField:
         self.fields_selected += 1
@@ -268,8 +253,8 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
             key,
             node.name.value,
             compile_argument_reader(field, node) if field.args else None,
-            self.selection_of(named, details, path, is_list) if isinstance(named, GraphQLObjectType) else (),
-            origin=(*source_location(node), path.as_list()),
+            self.select_fields(named, details, path, is_list) if isinstance(named, GraphQLObjectType) else (),
+            origin=(*get_source_location(node), path.as_list()),
         )
 
 
@@ -283,25 +268,26 @@ def get_model(projection: Projection | ConnectionType) -> type[Model]:
     return projection.node.model if isinstance(projection, ConnectionType) else projection.model
 
 
-def source_location(node: Node) -> tuple[Source, int]:
-    """Return where a node stands: the text, and the place in it."""
+def get_source_location(node: Node) -> tuple[Source, int]:
+    """Return the source of a node and its position there."""
     if node.loc is None:
-        raise TypeError("A document that is projected needs its locations.")
+        raise TypeError("A document must be parsed with locations.")
     return node.loc.source, node.loc.start
 
 
-def selection_key(operation: OperationDefinitionNode, details: FieldDetailsList) -> Hashable:
-    """Return what stands for what is selected of some fields: the document, and the places in it."""
-    source, position = source_location(operation)
-    return source.body, position, tuple(source_location(detail.node)[1] for detail in details)
+def get_selection_key(operation: OperationDefinitionNode, details: FieldDetailsList) -> Hashable:
+    """Return a cache key of the selection of some fields: the document and the positions in it."""
+    source, position = get_source_location(operation)
+    return source.body, position, tuple(get_source_location(detail.node)[1] for detail in details)
 
 
-def variable_shape(value: Any) -> Hashable:
-    """Return what of a variable's value can decide the structure of a statement: that it is there, what it switches,
-    which order or member of an enum it names.
+def get_variable_shape(value: Any) -> Hashable:
+    """Return the part of a variable's value that can change the text of a statement.
+
+    These are nulls, booleans, enum members, orderings and the keys of an object.
     """
     if value is None or isinstance(value, bool | Enum | Ordering):
         return value
     if isinstance(value, dict):
-        return tuple((name, variable_shape(member)) for name, member in value.items())
+        return tuple((name, get_variable_shape(member)) for name, member in value.items())
     return ...

@@ -1,11 +1,11 @@
-"""The introspection fields of an operation, `__schema` and `__type`: counted, held to the limits, and written as JSON.
+"""Execute the introspection fields, `__schema` and `__type`, within limits, and write their values as JSON.
 
-Introspection reads the schema and nothing else, so its result follows from the selection and the variables alone. The
-result is built as a graph in which equal objects are one part: what five aliases of `types` select in the same fragment
-is built once. A part knows the number of its objects and bytes, so that a result beyond a limit is refused before it
-is written, and the time taken does not grow with the repetitions in it.
+Introspection reads only the schema, so its result depends only on the selection and the variables. The result is built
+as a graph in which equal objects are one part: the same fragment under five aliases of `types` is built once. A part
+knows the number of its objects and bytes. A result over a limit is therefore rejected before it is written, and the
+time does not grow with repetitions.
 
-Directives and arguments are applied before anything is counted, so that the cost is the exact number of objects.
+Directives and arguments are applied before objects are counted, so the cost is the exact number of objects.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ from contentapi.graphql.limits import limit_exceeded
 
 
 class Introspection(NamedTuple):
-    """The values of an operation's introspection fields by their keys, or the error that made them impossible."""
+    """The values of the introspection fields of an operation by their keys, or the error instead of them."""
 
     objects: int = 0  # in the values; each costs 1
     values: Mapping[str, bytes] = {}
@@ -47,15 +47,15 @@ class Introspection(NamedTuple):
         return sum(map(len, self.values.values()))
 
 
-# Operations that consist of introspection, by document, operation and variables. Their values do not depend on the
-# caller, and are the same until the next start.
+# The values of operations that have only introspection fields, by document, operation and variables. They depend
+# neither on the caller nor on the time.
 INTROSPECTIONS: BoundedCache[Introspection] = BoundedCache(
     conf.environment.contentapi_introspection_cache, weigh=lambda found: 1000 + found.size
 )
 
 
 class JsonPart:
-    """A JSON value under construction: texts, and other parts between them, which several parts may share."""
+    """A JSON value under construction: texts and other parts, which several parts can share."""
 
     __slots__ = ("objects", "pieces", "size")
 
@@ -70,7 +70,7 @@ class JsonPart:
             else:
                 self.size += len(cast("bytes", piece))
 
-    def text(self) -> bytes:
+    def render(self) -> bytes:
         texts: list[bytes] = []
         self.write(texts)
         return b"".join(texts)
@@ -87,9 +87,11 @@ NULL = JsonPart([b"null"], 0)
 
 
 class SelectedField:
-    """A field of an introspection type, as the fields of one response key select it."""
+    """A selected field of an introspection type, merged from all fields with its response key."""
 
-    def __init__(self, builder: "Builder", kind: GraphQLObjectType, key: str, details: FieldDetailsList) -> None:
+    def __init__(
+        self, builder: "IntrospectionBuilder", kind: GraphQLObjectType, key: str, details: FieldDetailsList
+    ) -> None:
         node = details[0].node
         self.builder = builder
         self.details = details
@@ -100,18 +102,18 @@ class SelectedField:
 
     @cached_property
     def selection(self) -> Sequence["SelectedField"]:
-        """The fields selected of this field's value; collected when the first object needs them."""
-        return self.builder.selection_of(cast("GraphQLObjectType", get_named_type(self.field.type)), self.details)
+        """The selected fields of this field's value, collected when the first object needs them."""
+        return self.builder.collect_selection(cast("GraphQLObjectType", get_named_type(self.field.type)), self.details)
 
 
 def read_arguments(field: GraphQLField, details: FieldDetailsList, executor: ProjectingExecutor) -> dict[str, Any]:
     return dict(compile_argument_reader(field, details[0].node)(executor.variable_values)) if field.args else {}
 
 
-class Builder:
+class IntrospectionBuilder:
     """Builds the introspection fields of one operation, for given variables. Raises `LimitExceeded` or `GraphQLError`.
 
-    graphql-core collects the fields and resolves them; completing and writing the values is done here.
+    graphql-core collects and resolves the fields. The builder completes and writes their values.
     """
 
     def __init__(self, executor: ProjectingExecutor) -> None:
@@ -124,19 +126,19 @@ class Builder:
 
     def build(self, root: RootField, info: GraphQLResolveInfo[Any]) -> JsonPart:
         arguments = root.read_arguments(self.executor.variable_values) if root.read_arguments else {}
-        self.info = info  # introspection's resolvers read the schema of it, and nothing else
+        self.info = info  # the resolvers of introspection read only its schema
         element = cast("Any", root.field.resolve)(None, info, **arguments)
         if element is None:
             return NULL
         kind = cast("GraphQLObjectType", get_named_type(root.field.type))
-        return self.object_of(element, self.selection_of(kind, root.details))
+        return self.build_object(element, self.collect_selection(kind, root.details))
 
     def release(self) -> None:
-        """Forget selections and parts: fields refer to their builder, and the two would keep each other in memory."""
+        """Drop selections and parts. Their references to the builder would keep all of them in memory."""
         self.selections.clear()
         self.parts.clear()
 
-    def selection_of(self, kind: GraphQLObjectType, details: FieldDetailsList) -> Sequence[SelectedField]:
+    def collect_selection(self, kind: GraphQLObjectType, details: FieldDetailsList) -> Sequence[SelectedField]:
         key = tuple(id(detail.node) for detail in details)
         selection = self.selections.get(key)
         if selection is None:
@@ -151,9 +153,9 @@ class Builder:
             self.selections[key] = selection
         return selection
 
-    def object_of(self, element: Any, selection: Sequence[SelectedField]) -> JsonPart:
-        """Return what is selected of an element of the schema: of a type, of a field under its name, and so on."""
-        # A visit adds an object to the result, so that this also bounds the time taken for a result within the limits.
+    def build_object(self, element: Any, selection: Sequence[SelectedField]) -> JsonPart:
+        """Return the selected fields of an element of the schema: a type, a field with its name, and so on."""
+        # Each visit adds an object to the result, so this also limits the time for a result within the limits.
         self.objects_visited += 1
         require_count_within_limit(self.objects_visited, "cost", "contentapi_max_cost")
         identity = (element[0], id(element[1])) if type(element) is tuple else id(element)
@@ -163,7 +165,7 @@ class Builder:
             pieces: list[bytes | JsonPart] = []
             separator = b"{"
             for field in selection:
-                pieces += (separator, field.key, self.value_of(element, field))
+                pieces += (separator, field.key, self.build_value(element, field))
                 separator = b","
             pieces.append(b"}" if selection else b"{}")
             part = self.parts[key] = JsonPart(join_parts(pieces), 1)
@@ -172,7 +174,7 @@ class Builder:
                 raise ResponseTooLarge(conf.environment.contentapi_max_response)
         return part
 
-    def value_of(self, element: Any, field: SelectedField) -> "bytes | JsonPart":
+    def build_value(self, element: Any, field: SelectedField) -> "bytes | JsonPart":
         if field.typename is not None:
             return field.typename
         value = cast("Any", field.field.resolve)(element, self.info, **field.arguments)
@@ -190,11 +192,11 @@ class Builder:
             return JsonPart(join_parts(pieces), 0)
         if is_leaf_type(kind):
             return msgspec.json.encode(kind.coerce_output_value(value))
-        return self.object_of(value, field.selection)
+        return self.build_object(value, field.selection)
 
 
 def join_parts(pieces: Iterable["bytes | JsonPart"]) -> list["bytes | JsonPart"]:
-    """Join the texts that follow each other, so that writing a part takes few steps."""
+    """Join adjacent texts, so that writing a part takes few steps."""
     found: list[bytes | JsonPart] = []
     texts: list[bytes] = []
     for piece in pieces:
@@ -215,13 +217,13 @@ def require_count_within_limit(counted: int, what: str, variable: str) -> None:
 
 def introspect(executor: ProjectingExecutor, roots: Sequence[RootField], root_type: GraphQLObjectType) -> Introspection:
     """Return the values of introspection fields. Raises `LimitExceeded` before anything is written."""
-    builder = Builder(executor)
+    builder = IntrospectionBuilder(executor)
     parts: dict[str, JsonPart] = {}
     try:
         for root in roots:
             info = executor.build_resolve_info(root.field, root.nodes, root_type, root.path)
             parts[root.key] = builder.build(root, info)
-    except GraphQLError as error:  # a directive or an argument that was given null by a variable
+    except GraphQLError as error:  # a variable gives null to a directive or an argument
         return Introspection(error=located_error(error, root.nodes, root.path.as_list()))
     finally:
         builder.release()
@@ -231,4 +233,4 @@ def introspect(executor: ProjectingExecutor, roots: Sequence[RootField], root_ty
         raise limit_exceeded("cost", objects, most_objects, "contentapi_max_cost")
     if sum(part.size for part in parts.values()) > most_bytes:
         raise ResponseTooLarge(most_bytes)
-    return Introspection(objects, {key: part.text() for key, part in parts.items()})
+    return Introspection(objects, {key: part.render() for key, part in parts.items()})

@@ -1,7 +1,7 @@
-"""The explorer, GraphiQL, made of npm's packages: where its files lie, and what they are made from.
+"""The paths of the explorer: GraphiQL, bundled from npm packages.
 
-Its script and its style sheet lie in a folder that is named for the digest of all that they are made from. What lies
-there is up to date, and a browser may keep it for ever. Only the standard library is used: `build` runs before Django.
+The folder of its script and style sheet is named by the digest of their sources, so a browser may cache them forever.
+Only the standard library is used, because `build` runs before Django is installed.
 """
 
 import hashlib

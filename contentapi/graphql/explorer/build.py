@@ -1,8 +1,8 @@
-"""Build the explorer's files: `python -m contentapi.graphql.explorer.build`, which takes Node.
+"""Build the explorer's files with Node and npm: `python -m contentapi.graphql.explorer.build`.
 
-The packages are pinned in package-lock.json, none of their scripts is run, and esbuild makes one script and one style
-sheet of them. Nothing happens when these are there. Two at once wait for each other; one that was killed half-way is
-made good by the next. With `--if-possible`, as `make run` has it, a failure costs a line and no more.
+package-lock.json pins the packages, and none of their scripts is run. esbuild bundles them to one script and one style
+sheet. Nothing happens if these exist. Concurrent builds run one after the other, and the next build repairs an
+interrupted one. With `--if-possible`, which `make run` uses, a failure is only a message.
 """
 
 import fcntl
@@ -17,33 +17,33 @@ from tempfile import TemporaryDirectory
 
 from contentapi.graphql.explorer import BUILT, HERE, SOURCES, digest
 
-# Two attempts within seconds: whoever has no network is not to wait for it.
-PATIENCE = [
+# Two attempts within seconds, so that a start without a network does not wait.
+NETWORK = [
     "--fetch-retries=1",
     "--fetch-retry-mintimeout=1000",
     "--fetch-retry-maxtimeout=1000",
     "--fetch-timeout=20000",
 ]
-INSTALL = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", *PATIENCE]
+INSTALL = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", *NETWORK]
 BUNDLE = ["npm", "run", "--silent", "bundle"]
 
 
 class CannotBuild(Exception):
-    """The files could not be made: why, in a sentence."""
+    """The files could not be built. The message is the reason, as a sentence."""
 
 
 def main(arguments: list[str]) -> None:
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # which `make` has blocked until here
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # blocked by `make` until here
     if_possible = arguments == ["--if-possible"]
     if (BUILT / digest()).is_dir() or (if_possible and not has_node()):
         return
     try:
         build()
-    except CannotBuild as trouble:
-        message = f"The explorer was not built: {trouble}"
+    except CannotBuild as error:
+        message = f"The explorer was not built: {error}"
         if not if_possible:
             sys.exit(message)
-        print(message, "Everything else works; the next start tries again.", file=sys.stderr)  # noqa: T201
+        print(message, "Everything else works. The next start tries again.", file=sys.stderr)  # noqa: T201
 
 
 def has_node() -> bool:
@@ -51,34 +51,34 @@ def has_node() -> bool:
 
 
 def build() -> None:
-    """Make the files, unless another has made them meanwhile. Raises `CannotBuild`."""
+    """Build the files, unless another process builds them first. Raises `CannotBuild`."""
     if not has_node():
-        raise CannotBuild("it takes Node 18 or newer with npm.")
+        raise CannotBuild("it requires Node 18 or newer with npm.")
     BUILT.mkdir(parents=True, exist_ok=True)
-    place = os.open(BUILT, os.O_RDONLY)
+    folder = os.open(BUILT, os.O_RDONLY)
     try:
-        fcntl.flock(place, fcntl.LOCK_EX)  # let go of when this process ends, however it ends
+        fcntl.flock(folder, fcntl.LOCK_EX)  # released when this process ends
         if not (BUILT / digest()).is_dir():
             print("Building the explorer (once; about 20 seconds)", file=sys.stderr)  # noqa: T201
-            with TemporaryDirectory() as workshop:
-                bundle(Path(workshop))
+            with TemporaryDirectory() as temporary:
+                bundle(Path(temporary))
     finally:
-        os.close(place)
+        os.close(folder)
 
 
-def bundle(workshop: Path) -> None:
+def bundle(folder: Path) -> None:
     for name in SOURCES:
-        shutil.copy(HERE / name, workshop)
-    run(INSTALL, workshop, "npm could not install its packages (is a registry reachable?).")
-    run(BUNDLE, workshop, "esbuild could not bundle it.")
-    made = workshop / "made"
+        shutil.copy(HERE / name, folder)
+    run(INSTALL, folder, "npm could not install its packages (is a registry reachable?).")
+    run(BUNDLE, folder, "esbuild could not bundle it.")
+    made = folder / "made"
     for file in list(made.iterdir()):
         Path(f"{file}.gz").write_bytes(gzip.compress(file.read_bytes()))
     replace(made)
 
 
 def replace(made: Path) -> None:
-    """Put what was made into its place in one step, and what was made from other sources away."""
+    """Replace the files of other sources by these files, which appear in one step."""
     arriving = BUILT / "arriving"
     for outdated in BUILT.iterdir():
         shutil.rmtree(outdated)
@@ -86,14 +86,15 @@ def replace(made: Path) -> None:
     arriving.rename(BUILT / digest())
 
 
-def run(command: list[str], folder: Path, trouble: str) -> None:
+def run(command: list[str], folder: Path, message: str) -> None:
+    """Run a command. Raises `CannotBuild` with the message and the first line of the command's errors."""
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    except OSError as problem:
-        raise CannotBuild(f"{trouble} {problem.strerror}.") from None
+    except OSError as error:
+        raise CannotBuild(f"{message} {error.strerror}.") from None
     if done.returncode != 0:
         first = next(iter(done.stderr.strip().splitlines()), "")
-        raise CannotBuild(f"{trouble} {first}".rstrip())
+        raise CannotBuild(f"{message} {first}".rstrip())
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""The explorer: the page for browsers at the endpoint's own address, GraphiQL from this server's own files.
+"""Render the explorer, GraphiQL, for browsers at the path of the endpoint.
 
 The page's content security policy allows one script, and requests to this server only. The page stores no credential.
-Where GraphiQL is not built (`contentapi.graphql.explorer.build`), a page without a script says how to build it.
-Ariadne's own page cannot be used: it loads GraphiQL from another host.
+If GraphiQL is not built, a page without a script explains how to build it. Ariadne's page is not used, because it loads
+GraphiQL from another host.
 """
 
 import secrets
@@ -20,25 +20,25 @@ POLICY = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self' 'nonce-{nonce}'",
-    "img-src 'self' data:",  # signs and fonts are in the style sheet
+    "img-src 'self' data:",  # the style sheet contains icons and fonts
     "font-src data:",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
 ]
-# Looked up once, as the static files themselves are, when the server starts. Empty where GraphiQL is not built.
+# Looked up once, like the static files, when the server starts. Empty if GraphiQL is not built.
 FOLDER = f"explorer/{digest()}/" if (BUILT / digest()).is_dir() else ""
 
 
-def is_explorer_requested(environ: Mapping[str, Any], otherwise: Sequence[str]) -> bool:
-    """Return whether a GET or HEAD request prefers HTML to the media types of the endpoint's other responses."""
+def is_explorer_requested(environ: Mapping[str, Any], media_types: Sequence[str]) -> bool:
+    """Return whether a GET or HEAD request prefers HTML to the media types of the endpoint."""
     accept = environ.get("HTTP_ACCEPT", "")
-    return environ["REQUEST_METHOD"] in ("GET", "HEAD") and select_media_type(accept, [*otherwise, HTML]) == HTML
+    return environ["REQUEST_METHOD"] in ("GET", "HEAD") and select_media_type(accept, [*media_types, HTML]) == HTML
 
 
 def render_page(folder: str = FOLDER) -> tuple[dict[str, str], bytes]:
-    """Return the page's headers and the page, with GraphiQL's files out of this folder of the static files."""
+    """Return the headers and the body of the page, which loads GraphiQL from this folder of static files."""
     nonce = secrets.token_urlsafe(16)
     context = {"folder": folder, "nonce": nonce, "introspection": conf.environment.contentapi_introspection}
     body = render_to_string(f"contentapi/{'explorer' if folder else 'no_explorer'}.html", context)

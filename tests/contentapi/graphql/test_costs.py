@@ -1,4 +1,4 @@
-"""What documents cost: each counted by hand."""
+"""The costs of documents, each compared with a number counted by hand."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ PAGED = build_schema(
 
 
 def cost(document: str, variables: dict[str, Any] | None = None, name: str = "", schema: Any = SCHEMA) -> int:
-    return measure(schema, parse(document))[name].value(variables)
+    return measure(schema, parse(document))[name].evaluate(variables)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def cost(document: str, variables: dict[str, Any] | None = None, name: str = "",
         (PAGE, 100 * (1 + 100 * 2 + 1)),
     ],
 )
-def test_an_object_counts_one_and_pages_multiply(document: str, counted: int) -> None:
+def test_object_costs_1_and_page_multiplies_its_selection(document: str, counted: int) -> None:
     assert cost(document) == counted
 
 
@@ -76,13 +76,13 @@ def test_an_object_counts_one_and_pages_multiply(document: str, counted: int) ->
         ("($n: Int)", {"n": float("inf")}, 20),
     ],
 )
-def test_page_sizes_come_from_variables_and_their_defaults(head: str, variables: Any, counted: int) -> None:
+def test_page_size_comes_from_variable_or_default(head: str, variables: Any, counted: int) -> None:
     assert cost(
         f"query {head} {{ ...Q }} fragment Q on Query {{ posts(limit: $n) {{ author {{ id }} }} }}", variables
     ) == (counted)
 
 
-def test_the_operation_that_is_asked_for_counts_with_its_own_defaults() -> None:
+def test_each_operation_is_measured_with_its_own_defaults() -> None:
     document = """
         query A($n: Int = 2) { ...Q } query B($n: Int = 3) { ...Q } mutation C { __typename }
         fragment Q on Query { posts(limit: $n) { id } }
@@ -123,7 +123,7 @@ def test_each_response_key_of_a_mutation_is_one_write(document: str, writes: int
         ('mutation { publishPost(id: "2") { commentsConnection(first: 1) { totalCount } } }', 1),
     ],
 )
-def test_leaves_are_counted_and_a_list_of_objects_has_any_number(document: str, leaves: int) -> None:
+def test_leaves_are_counted_and_a_list_has_the_maximum(document: str, leaves: int) -> None:
     assert measure(SCHEMA, parse(document))[""].leaves == leaves
 
 
@@ -156,7 +156,7 @@ def test_leaves_are_counted_and_a_list_of_objects_has_any_number(document: str, 
         ("{ any { next { id } ... on Thing { parts { id } } } }", 1 + 1 + 5),
     ],
 )
-def test_a_connection_counts_its_items_and_itself_once(document: str, counted: int) -> None:
+def test_connection_costs_its_items_and_itself_once(document: str, counted: int) -> None:
     assert cost(document, schema=PAGED) == counted
 
 
@@ -177,12 +177,12 @@ query ($n: Int, $m: Int = 100) {
         ({}, 2 + 10 * (1 + 1 + (1 + 100 * 2))),
     ],
 )
-def test_connections_cost_by_their_variables_and_defaults(variables: dict[str, Any], counted: int) -> None:
+def test_connection_cost_depends_on_variables_and_defaults(variables: dict[str, Any], counted: int) -> None:
     assert cost(CONNECTED, variables) == counted
 
 
 @pytest.mark.parametrize("size", ["1", "$n"])
-def test_fragments_that_double_are_counted_once_each_and_cost_no_more_than_endless(size: str) -> None:
+def test_doubling_fragments_are_measured_once_and_capped(size: str) -> None:
     doubling = [
         f"fragment F{number} on Post {{ a: author {{ posts(limit: {size}) {{ ...F{number + 1} }} }} "
         f"b: author {{ posts(limit: {size}) {{ ...F{number + 1} }} }} }}"
@@ -202,15 +202,15 @@ def most(settings: Settings, cost: int) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_cost=cost)
 
 
-def test_a_page_of_posts_with_comments_and_authors_is_answered(gql: GraphQL) -> None:
+def test_page_of_posts_with_comments_is_within_the_limit(gql: GraphQL) -> None:
     assert gql(PAGE).data == {"posts": []}
 
 
-def test_the_same_page_by_connections_is_answered(gql: GraphQL) -> None:
+def test_same_page_by_connections_is_within_the_limit(gql: GraphQL) -> None:
     assert gql(CONNECTED, n=100).data["postsConnection"]["edges"] == []
 
 
-def test_one_level_more_is_refused_with_what_was_counted_and_the_limit(gql: GraphQL) -> None:
+def test_one_more_level_is_rejected_with_cost_and_limit(gql: GraphQL) -> None:
     answer = gql("{ posts(limit: 100) { comments { author { posts { id } } } author { name } } }")
 
     assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
@@ -220,14 +220,14 @@ def test_one_level_more_is_refused_with_what_was_counted_and_the_limit(gql: Grap
     assert "data" not in answer.body
 
 
-def test_the_limit_itself_is_answered_and_variables_are_counted_each_time(gql: GraphQL, settings: Settings) -> None:
+def test_cost_at_the_limit_passes_and_variables_count_each_time(gql: GraphQL, settings: Settings) -> None:
     most(settings, 14)
     document = "query ($n: Int) { posts(limit: $n) { author { id } } }"
 
     assert [gql(document, n=n).status for n in (7, 8, 7)] == [200, 400, 200]
 
 
-def test_nothing_is_executed_of_what_costs_too_much(
+def test_operation_over_the_cost_limit_is_not_executed(
     gql: GraphQL, settings: Settings, django_assert_num_queries: Any
 ) -> None:
     most(settings, 1)
@@ -237,7 +237,7 @@ def test_nothing_is_executed_of_what_costs_too_much(
 
 
 @pytest.mark.parametrize("asked", [{"cost": True}, {"cost": True, "other": 1}])
-def test_the_cost_is_told_to_who_asks_for_it(post: Post, asked: dict[str, Any]) -> None:
+def test_cost_is_in_the_response_when_requested(post: Post, asked: dict[str, Any]) -> None:
     answer = post({"query": "{ posts(limit: 3) { author { id } } }", "extensions": asked})
 
     assert answer.body == {"data": {"posts": []}, "extensions": {"cost": 6}}
@@ -245,13 +245,13 @@ def test_the_cost_is_told_to_who_asks_for_it(post: Post, asked: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("asked", [None, {}, {"cost": False}, {"cost": 1}, {"cost": "true"}])
-def test_the_cost_is_not_told_to_who_does_not(post: Post, asked: dict[str, Any] | None) -> None:
+def test_cost_is_not_in_the_response_otherwise(post: Post, asked: dict[str, Any] | None) -> None:
     answer = post({"query": "{ posts(limit: 3) { author { id } } }", "extensions": asked})
 
     assert answer.body == {"data": {"posts": []}}
 
 
-def test_the_cost_of_what_fails_in_execution_is_told_too(post: Post) -> None:
+def test_cost_is_in_the_response_to_a_failed_operation(post: Post) -> None:
     answer = post({"query": "{ post(id: 1) { id } posts(limit: 0) { id } }", "extensions": {"cost": True}})
 
     assert (answer.status, answer.body["extensions"]) == (400, {"cost": 1})

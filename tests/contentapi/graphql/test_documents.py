@@ -1,4 +1,4 @@
-"""Limits that a document meets before it is executed."""
+"""Limits and introspection settings that apply to a document before it is executed."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ OF_AUTHOR = "id name bio avatarUrl email"
 
 
 def spreading(roots: int) -> str:
-    """Return fragments that spread out to 256 fields, without an alias, under so many root fields."""
+    """Return a document whose fragments expand to 256 fields for each root field, without aliases."""
     fragments = "".join(
         f"fragment P{level} on Post {{ {OF_POST} author {{ ...A{level} }} "
         f"comments(limit: 1) {{ author {{ ...A{level} }} }} }}"
@@ -27,7 +27,7 @@ def spreading(roots: int) -> str:
     return f"{{ {fields} }} {fragments} fragment P3 on Post {{ {OF_POST} }}"
 
 
-def test_a_short_document_that_spreads_out_to_very_many_fields_is_refused(gql: GraphQL) -> None:
+def test_short_document_that_expands_to_many_fields_is_rejected(gql: GraphQL) -> None:
     answer = gql(spreading(roots=20))
 
     assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
@@ -36,18 +36,18 @@ def test_a_short_document_that_spreads_out_to_very_many_fields_is_refused(gql: G
     )
 
 
-def test_as_many_fields_as_the_limit_says_are_answered_and_no_more(gql: GraphQL, settings: Any) -> None:
+def test_fields_at_the_limit_pass_and_one_more_is_rejected(gql: GraphQL, settings: Any) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_fields=4)
 
     assert gql("{ a: posts { id tags } b: posts { title body } }").data == {"a": [], "b": []}
     assert gql("{ a: posts { id body } b: posts { title tags version } }").codes == ["LIMIT_EXCEEDED"]
 
 
-def test_a_document_that_spreads_out_within_the_limit_is_answered(gql: GraphQL) -> None:
+def test_document_that_expands_within_the_limit_passes(gql: GraphQL) -> None:
     assert gql(spreading(roots=2)).data == {"a0": [], "a1": []}
 
 
-def test_a_short_document_that_cannot_be_parsed_is_no_matter_of_limits(gql: GraphQL) -> None:
+def test_short_document_with_syntax_error_is_a_parse_error(gql: GraphQL) -> None:
     answer = gql("{ posts( # }")
 
     assert (answer.status, answer.codes) == (400, ["GRAPHQL_PARSE_FAILED"])
@@ -61,14 +61,14 @@ def without_introspection(settings: Any) -> None:
 
 @pytest.mark.parametrize("document", ["{ __schema { description } }", '{ __type(name: "Post") { name } }'])
 @pytest.mark.usefixtures("without_introspection")
-def test_without_introspection_the_schema_cannot_be_asked_for(gql: GraphQL, document: str) -> None:
+def test_introspection_is_rejected_when_it_is_off(gql: GraphQL, document: str) -> None:
     answer = gql(document)
 
     assert (answer.status, answer.codes) == (400, ["GRAPHQL_VALIDATION_FAILED"])
 
 
 @pytest.mark.usefixtures("without_introspection")
-def test_without_introspection_a_type_still_has_its_name(gql: GraphQL) -> None:
+def test_typename_is_available_when_introspection_is_off(gql: GraphQL) -> None:
     assert gql("{ __typename }").data == {"__typename": "Query"}
 
 
@@ -84,13 +84,15 @@ MISTAKES: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("document", "variables"), MISTAKES)
-def test_a_mistake_is_met_with_a_suggestion(gql: GraphQL, document: str, variables: dict[str, Any]) -> None:
+def test_error_contains_a_suggestion(gql: GraphQL, document: str, variables: dict[str, Any]) -> None:
     assert "Did you mean" in str(gql(document, **variables).body["errors"])
 
 
 @pytest.mark.parametrize(("document", "variables"), MISTAKES)
 @pytest.mark.usefixtures("without_introspection")
-def test_without_introspection_nothing_is_suggested(gql: GraphQL, document: str, variables: dict[str, Any]) -> None:
+def test_error_has_no_suggestion_when_introspection_is_off(
+    gql: GraphQL, document: str, variables: dict[str, Any]
+) -> None:
     answer = gql(document, **variables)
 
     assert answer.status == 400

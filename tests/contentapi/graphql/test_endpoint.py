@@ -1,4 +1,4 @@
-"""The endpoint's manners: which status, which media type, which method (decisions, section 1)."""
+"""Status, media types and methods of the endpoint (docs/decisions/0001 and 0014)."""
 
 import json
 from itertools import pairwise
@@ -45,20 +45,20 @@ WORST_FIRST: list[ApiError] = [
 ]
 
 
-def test_no_error_is_200(gql: GraphQL) -> None:
+def test_response_without_errors_is_200(gql: GraphQL) -> None:
     answer = gql("{ a: __typename post(id: 1) { title } }")
 
     assert (answer.status, answer.body) == (200, {"data": {"a": "Query", "post": None}})
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "01", "nothing", "9223372036854775808", "1" * 400])
-def test_a_post_that_does_not_exist_is_null_without_an_error(gql: GraphQL, number: str) -> None:
+def test_missing_post_is_null_without_an_error(gql: GraphQL, number: str) -> None:
     answer = gql("query ($id: ID!) { post(id: $id) { title } }", id=number)
 
     assert answer.data == {"post": None}
 
 
-def test_some_data_and_some_errors_are_294(gql: GraphQL) -> None:
+def test_data_with_errors_is_294(gql: GraphQL) -> None:
     post = make_post(title="Soup")
 
     answer = gql(
@@ -71,7 +71,7 @@ def test_some_data_and_some_errors_are_294(gql: GraphQL) -> None:
     assert (answer.status, answer.body) == (294, {"errors": [error], "data": {"a": {"title": "Soup"}, "b": None}})
 
 
-def test_root_fields_that_are_all_null_with_an_error_are_no_data(gql: GraphQL) -> None:
+def test_all_root_fields_null_with_errors_has_the_status_of_the_error(gql: GraphQL) -> None:
     post = make_post()
 
     answer = gql(
@@ -82,14 +82,14 @@ def test_root_fields_that_are_all_null_with_an_error_are_no_data(gql: GraphQL) -
     assert answer.body["data"] == {"none": None, "post": None}
 
 
-def test_null_data_after_execution_has_the_errors_status(gql: GraphQL) -> None:
+def test_null_data_after_execution_has_the_status_of_the_error(gql: GraphQL) -> None:
     answer = gql("{ __typename posts(limit: 0) { id } }")
 
     error = error_entry(answer, "BAD_REQUEST", 400, BAD_LIMIT, path=["posts"], locations=[{"line": 1, "column": 14}])
     assert (answer.status, answer.body) == (400, {"errors": [error], "data": None})
 
 
-def test_the_worst_of_several_errors_is_the_status(gql: GraphQL) -> None:
+def test_worst_of_several_errors_determines_the_status(gql: GraphQL) -> None:
     actor, other = make_actor(Role.AUTHOR, author=make_author()), make_author()
 
     answer = gql(
@@ -109,7 +109,7 @@ def test_the_worst_of_several_errors_is_the_status(gql: GraphQL) -> None:
 
 
 @pytest.mark.parametrize(("worse", "better"), list(pairwise(WORST_FIRST)))
-def test_of_two_kinds_the_earlier_in_the_order_is_the_worse(worse: ApiError, better: ApiError) -> None:
+def test_kind_earlier_in_the_order_is_worse(worse: ApiError, better: ApiError) -> None:
     one, other = ErrorReport(), ErrorReport()
 
     one.kinds, other.kinds = [worse, better], [better, worse]
@@ -119,7 +119,7 @@ def test_of_two_kinds_the_earlier_in_the_order_is_the_worse(worse: ApiError, bet
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
-def test_another_method_is_405_with_allow(client: Client, method: str) -> None:
+def test_other_method_is_405_with_allow(client: Client, method: str) -> None:
     answer = Answer(client.generic(method, "/graphql?query={__typename}"))
 
     message = f"{method} is not allowed here; allowed: POST."
@@ -146,30 +146,30 @@ def test_another_method_is_405_with_allow(client: Client, method: str) -> None:
         ("application/graphql-response+json; charset=utf-8, application/json; charset=utf-8", GRAPHQL),
     ],
 )
-def test_the_answers_type_is_what_accept_prefers(post: Post, accept: str, media_type: str) -> None:
+def test_response_has_the_media_type_that_accept_prefers(post: Post, accept: str, media_type: str) -> None:
     answer = post(HELLO, Accept=accept)
 
     assert (answer.status, answer.headers["Content-Type"]) == (200, media_type)
     assert answer.body == {"data": {"__typename": "Query"}}
 
 
-def test_no_accept_is_answered_in_json(post: Post) -> None:
+def test_request_without_accept_gets_json(post: Post) -> None:
     answer = post(HELLO)
 
     assert (answer.status, answer.headers["Content-Type"]) == (200, JSON)
 
 
-def test_a_failure_is_of_the_preferred_type_too(post: Post) -> None:
+def test_error_response_has_the_preferred_media_type(post: Post) -> None:
     answer = post({"query": "{"}, Accept="application/graphql-response+json")
 
     assert (answer.status, answer.headers["Content-Type"]) == (400, GRAPHQL)
 
 
 @pytest.mark.parametrize("accept", ["text/html", "image/*", "application/xml", "*/*;q=0", "application/json;q=0"])
-def test_neither_type_acceptable_is_406(post: Post, accept: str) -> None:
+def test_no_acceptable_media_type_is_406(post: Post, accept: str) -> None:
     answer = post(HELLO, Accept=accept)
 
-    message = "An answer is application/json or application/graphql-response+json; Accept allows neither."
+    message = "The response is application/json or application/graphql-response+json; Accept allows neither."
     assert (answer.status, answer.headers["Content-Type"]) == (406, JSON)
     assert answer.body == {"errors": [error_entry(answer, "NOT_ACCEPTABLE", 406, message)]}
 
@@ -178,7 +178,7 @@ def test_neither_type_acceptable_is_406(post: Post, accept: str) -> None:
     "content_type",
     ["application/json", "APPLICATION/JSON", 'application/json; charset="UTF-8"', "application/json;charset=utf-8"],
 )
-def test_json_in_utf_8_is_taken(post: Post, content_type: str) -> None:
+def test_json_body_in_utf_8_is_accepted(post: Post, content_type: str) -> None:
     answer = post(HELLO, content_type)
 
     assert answer.data == {"__typename": "Query"}
@@ -198,14 +198,14 @@ def test_json_in_utf_8_is_taken(post: Post, content_type: str) -> None:
         "application/json; charset=unknown",
     ],
 )
-def test_a_body_of_another_type_is_415(post: Post, content_type: str) -> None:
+def test_body_of_another_media_type_is_415(post: Post, content_type: str) -> None:
     answer = post(HELLO, content_type)
 
     error = error_entry(answer, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the body as application/json in UTF-8.")
     assert (answer.status, answer.body) == (415, {"errors": [error]})
 
 
-def test_a_body_over_the_limit_is_413(post: Post) -> None:
+def test_body_over_the_limit_is_413(post: Post) -> None:
     body = json.dumps({**HELLO, "more": "x" * 1024 * 1024}).encode()
 
     answer = post(body)
@@ -215,7 +215,7 @@ def test_a_body_over_the_limit_is_413(post: Post) -> None:
 
 
 @pytest.mark.parametrize(("spare", "status"), [(0, 200), (-1, 413)])
-def test_a_body_may_be_as_long_as_the_limit(post: Post, settings: Settings, spare: int, status: int) -> None:
+def test_body_at_the_limit_is_accepted(post: Post, settings: Settings, spare: int, status: int) -> None:
     limit = len(json.dumps(HELLO)) + spare
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_body=limit)
 
@@ -224,7 +224,7 @@ def test_a_body_may_be_as_long_as_the_limit(post: Post, settings: Settings, spar
     assert answer.status == status
 
 
-def test_a_content_length_that_is_no_number_is_no_fault_of_ours(db: None) -> None:  # noqa: ARG001
+def test_invalid_content_length_is_not_a_server_error(db: None) -> None:  # noqa: ARG001
     client = Client(raise_request_exception=False)
 
     answer = Answer(client.generic("POST", "/graphql", b"{}", content_type="application/json", CONTENT_LENGTH="x"))

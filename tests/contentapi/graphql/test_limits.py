@@ -1,4 +1,4 @@
-"""What an operation may hold: counted by hand, and each limit met from both sides at the endpoint."""
+"""Sizes of operations, counted by hand, and each limit tested at and above its value at the endpoint."""
 
 import dataclasses
 
@@ -14,7 +14,7 @@ COUNTED = ("depth", "introspection_depth", "root_fields", "aliases", "directives
 
 
 def counted(document: str, name: str = "") -> dict[str, int]:
-    """Return what is counted and is not 0."""
+    """Return the counts that are not 0."""
     size = dataclasses.asdict(measure_operations(parse(document))[name])
     return {name: size[name] for name in COUNTED if size[name]}
 
@@ -49,7 +49,7 @@ def counted(document: str, name: str = "") -> dict[str, int]:
         ),
     ],
 )
-def test_what_stands_in_an_operation_is_counted(document: str, expected: dict[str, int]) -> None:
+def test_operation_size_is_counted(document: str, expected: dict[str, int]) -> None:
     assert counted(document) == expected
 
 
@@ -63,11 +63,11 @@ def test_what_stands_in_an_operation_is_counted(document: str, expected: dict[st
         ("fragment G on Q { __schema { a } } fragment F on Q { ...G } { ...F }", 4),
     ],
 )
-def test_braces_within_each_other_are_counted_whatever_they_hold(document: str, braces: int) -> None:
+def test_nested_braces_are_counted(document: str, braces: int) -> None:
     assert measure_operations(parse(document))[""].nesting == braces
 
 
-def test_each_operation_is_counted_by_itself() -> None:
+def test_each_operation_is_measured_separately() -> None:
     document = "query A { a ...F } mutation B { x: b } fragment F on Q { c { d } }"
 
     assert counted(document, "A") == {"depth": 2, "root_fields": 2}
@@ -76,7 +76,7 @@ def test_each_operation_is_counted_by_itself() -> None:
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_fragments_that_double_are_measured_once_each(order: int) -> None:
+def test_doubling_fragments_are_measured_once_each(order: int) -> None:
     doubling = [f"fragment F{number} on Q {{ ...F{number + 1} ...F{number + 1} }}" for number in range(200)]
     document = parse(" ".join(["{ ...F0 } fragment F200 on Q { a: b @c }", *doubling][::order]))
 
@@ -95,7 +95,7 @@ def test_fragments_that_double_are_measured_once_each(order: int) -> None:
         "{ ...Nothing a }",
     ],
 )
-def test_fragments_within_themselves_and_missing_ones_come_to_an_end(document: str) -> None:
+def test_cyclic_and_missing_fragments_terminate(document: str) -> None:
     assert measure_operations(parse(document))[""].nesting >= 1
 
 
@@ -107,7 +107,7 @@ def nested(around: str, inside: str, times: int) -> str:
 
 
 def path(depth: int) -> str:
-    """Return fields of which the innermost stands `depth` deep."""
+    """Return fields with the innermost at this depth."""
     names = ["posts(limit: 1)" if level % 2 == 0 else "author" for level in range(depth - 1)]
     return " { ".join([*names, "id"]) + " }" * (depth - 1)
 
@@ -118,7 +118,7 @@ def times(count: int, text: str) -> str:
 
 
 def tagged(tags: int) -> str:
-    """Return a document of 23 tokens, and one for each tag."""
+    """Return a document of 23 tokens plus one for each tag."""
     written = times(tags, '""')
     return f'mutation {{ createPost(input: {{title: "", body: "", tags: [{written}]}}) {{ id }} }}'
 
@@ -185,7 +185,7 @@ BOUNDS: list[tuple[str, str, str, int, str]] = [
 
 
 @pytest.mark.parametrize(("what", "allowed", "refused", "most", "variable"), BOUNDS, ids=[bound[0] for bound in BOUNDS])
-def test_the_limit_itself_is_allowed_and_one_more_is_not(
+def test_limit_itself_passes_and_one_more_is_rejected(
     post: Post, what: str, allowed: str, refused: str, most: int, variable: str
 ) -> None:
     within, over = post({"query": allowed}), post({"query": refused})
@@ -210,20 +210,20 @@ def test_the_limit_itself_is_allowed_and_one_more_is_not(
         ("contentapi_max_query_length", "{ __typename }"),
     ],
 )
-def test_each_limit_is_a_setting_also_for_a_document_that_is_known(
+def test_each_limit_is_a_setting_also_for_a_cached_document(
     post: Post, settings: Settings, variable: str, document: str
 ) -> None:
     known = post({"query": document})
 
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **{variable: 1})
-    # Those of the text are met before it is known.
+    # The limits of the text apply before it is cached.
     answer = post({"query": document + " " * (variable in ("contentapi_max_tokens", "contentapi_max_query_length"))})
 
     assert (known.status, answer.status, answer.codes) == (200, 400, ["LIMIT_EXCEEDED"])
     assert f"at most 1 is allowed ({variable.upper()})." in answer.body["errors"][0]["message"]
 
 
-def test_a_number_beyond_all_measure_is_not_written_out(post: Post) -> None:
+def test_number_over_the_cap_is_reported_as_the_cap_or_more(post: Post) -> None:
     doubling = " ".join(f"fragment F{number} on Query {{ ...F{number + 1} ...F{number + 1} }}" for number in range(60))
 
     answer = post({"query": f"{{ ...F0 }} {doubling} fragment F60 on Query {{ a: __typename }}"})
@@ -233,7 +233,7 @@ def test_a_number_beyond_all_measure_is_not_written_out(post: Post) -> None:
     )
 
 
-def test_the_whole_schema_can_be_asked_for_with_everything_in_it(post: Post) -> None:
+def test_full_introspection_is_within_the_limits(post: Post) -> None:
     query = get_introspection_query(
         specified_by_url=True, directive_is_repeatable=True, schema_description=True, input_value_deprecation=True
     )
@@ -242,10 +242,13 @@ def test_the_whole_schema_can_be_asked_for_with_everything_in_it(post: Post) -> 
 
 
 @pytest.mark.parametrize(("number", "status"), [(58, 200), (59, 400)])
-def test_values_are_counted_where_a_body_is_long_enough_for_too_many(
+def test_values_of_variables_are_counted_in_a_long_body(
     post: Post, settings: Settings, number: int, status: int
 ) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_values=61)
-    body = {"query": "{ __typename }", "variables": {"a": [1] * number}}  # three besides: the object, a name, the list
+    body = {
+        "query": "{ __typename }",
+        "variables": {"a": [1] * number},
+    }  # three more values: the object, a name and the list
 
     assert post(body).status == status

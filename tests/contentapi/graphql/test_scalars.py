@@ -1,4 +1,4 @@
-"""DateTime: printed as PostgreSQL prints it, read from RFC 3339 with an offset."""
+"""DateTime: serialized as PostgreSQL does, parsed from RFC 3339 with an offset."""
 
 import json
 from contextlib import suppress
@@ -15,9 +15,9 @@ from contentapi.graphql.scalars import parse_date_time, serialize_date_time
 
 OFFSETS = st.integers(-15 * 60 - 59, 15 * 60 + 59).map(
     lambda minutes: timezone(timedelta(minutes=minutes))
-)  # as far as PostgreSQL goes
+)  # the range of PostgreSQL
 MOMENTS = st.datetimes(
-    min_value=datetime(1, 1, 2),  # noqa: DTZ001 - Hypothesis wants bounds without a zone
+    min_value=datetime(1, 1, 2),  # noqa: DTZ001 - Hypothesis requires bounds without a zone
     max_value=datetime(9999, 12, 30),  # noqa: DTZ001
     timezones=OFFSETS,
 )
@@ -39,17 +39,17 @@ def as_postgresql_prints(moment: datetime) -> str:
 @example(datetime(2026, 11, 21, 9, 30, 0, 100_000, tzinfo=UTC))
 @example(datetime(2026, 11, 21, 9, 30, 0, 1, tzinfo=UTC))
 @example(datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))
-def test_a_moment_is_printed_as_postgresql_prints_it(moment: datetime) -> None:
+def test_time_is_serialized_as_postgresql_does(moment: datetime) -> None:
     assert serialize_date_time(moment) == as_postgresql_prints(moment)
 
 
 @given(MOMENTS)
-def test_what_is_printed_is_read_back(moment: datetime) -> None:
+def test_serialized_time_parses_to_itself(moment: datetime) -> None:
     assert parse_date_time(serialize_date_time(moment)) == moment
 
 
 @given(MOMENTS)
-def test_a_moment_with_an_offset_is_read_into_utc(moment: datetime) -> None:
+def test_time_with_offset_is_parsed_to_utc(moment: datetime) -> None:
     read = parse_date_time(moment.isoformat())
 
     assert (read, read.tzinfo) == (moment, UTC)
@@ -64,7 +64,7 @@ def test_a_moment_with_an_offset_is_read_into_utc(moment: datetime) -> None:
         ("2024-02-29T00:00:00+14:00", datetime(2024, 2, 28, 10, 0, tzinfo=UTC)),
     ],
 )
-def test_rfc_3339_is_read(text: str, moment: datetime) -> None:
+def test_rfc_3339_is_parsed(text: str, moment: datetime) -> None:
     assert parse_date_time(text) == moment
 
 
@@ -95,7 +95,7 @@ def test_rfc_3339_is_read(text: str, moment: datetime) -> None:
         {},
     ],
 )
-def test_anything_else_is_refused(value: Any) -> None:
+def test_other_value_is_rejected(value: Any) -> None:
     with pytest.raises(GraphQLError) as raised:
         parse_date_time(value)
 
@@ -103,7 +103,7 @@ def test_anything_else_is_refused(value: Any) -> None:
 
 
 @given(st.text() | st.from_regex(r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9:.]{5,20}([Zz]|[-+][0-9:]{4,6})?\Z"))
-def test_any_text_is_either_read_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_rejected(text: str) -> None:
     moment = None
     with suppress(GraphQLError):
         moment = parse_date_time(text)

@@ -1,4 +1,4 @@
-"""`check_schema`: what it finds in a change of the SDL, and how it ends."""
+"""`check_schema`: its output and exit status for changes of the SDL."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from contentapi.schema import SCHEMA
 
 
 class Said(NamedTuple):
-    """What the command left on stdout and stderr, and why it failed; the file that it was given is `FILE`."""
+    """The output of the command, with `FILE` for the path of its file, and its error."""
 
     out: list[str]
     err: str
@@ -36,7 +36,7 @@ def check(file: Path, capsys: pytest.CaptureFixture[str]) -> Said:
 
 
 def changed(now: str, then: str) -> str:
-    """Return today's SDL as though at its release it had said `then` in the place of `now`, a regular expression."""
+    """Return the current SDL with `then` in place of `now`, a regular expression, as a released SDL."""
     sdl, count = re.subn(now, then, print_schema(SCHEMA), count=1)
     assert count == 1
     return sdl
@@ -64,7 +64,7 @@ def changed(now: str, then: str) -> str:
         ),
     ],
 )
-def test_a_breaking_change_is_printed_and_fails(
+def test_breaking_change_is_printed_and_fails(
     released: Path, capsys: pytest.CaptureFixture[str], now: str, then: str, change: str
 ) -> None:
     released.write_text(changed(now, then))
@@ -74,7 +74,7 @@ def test_a_breaking_change_is_printed_and_fails(
     )
 
 
-def test_a_dangerous_change_is_printed_and_does_not_fail(released: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dangerous_change_is_printed_and_does_not_fail(released: Path, capsys: pytest.CaptureFixture[str]) -> None:
     released.write_text(changed(r'  """[^"]*"""\n  archived\n', ""))
 
     assert check(released, capsys) == Said(
@@ -84,19 +84,17 @@ def test_a_dangerous_change_is_printed_and_does_not_fail(released: Path, capsys:
     )
 
 
-def test_what_is_only_more_than_was_released_is_not_worth_a_word(
-    released: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_addition_prints_nothing(released: Path, capsys: pytest.CaptureFixture[str]) -> None:
     released.write_text(changed(r'  """[^"]*"""\n  viewer: Viewer\n', ""))
 
     assert check(released, capsys) == Said([], "Against FILE: 0 breaking, 0 unclear, 0 dangerous.\n", None)
 
 
-def test_nothing_breaks_who_was_promised_the_released_sdl() -> None:
+def test_current_sdl_breaks_no_client_of_the_released_sdl() -> None:
     call_command("check_schema")
 
 
-def test_a_file_that_is_not_there_or_no_sdl_is_refused(released: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_file_or_invalid_sdl_is_an_error(released: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = check(released, capsys)
     released.write_text("type Query {")
     broken = check(released, capsys)
@@ -119,7 +117,7 @@ UNCLEAR = [
 
 
 @pytest.mark.parametrize("reason", UNCLEAR)
-def test_a_deprecation_without_a_date_and_a_replacement_is_unclear(reason: str) -> None:
+def test_deprecation_without_date_and_replacement_is_unclear(reason: str) -> None:
     old = f'@deprecated(reason: "{reason}")'
     schema = build_schema(
         f"""
@@ -133,14 +131,14 @@ def test_a_deprecation_without_a_date_and_a_replacement_is_unclear(reason: str) 
     assert sorted(list_unclear_deprecations(schema)) == sorted(f"{place}: {reason}" for place in places)
 
 
-def test_a_deprecation_without_a_reason_is_unclear() -> None:
+def test_deprecation_without_a_reason_is_unclear() -> None:
     schema = build_schema("type Query { field: Int @deprecated }")
 
     assert list_unclear_deprecations(schema) == ["Query.field: No longer supported"]
 
 
 @pytest.mark.parametrize("reason", ["2026-11-21: use `posts`.", "2026-11-21: use `Query.posts`, which has pages."])
-def test_a_deprecation_with_a_date_and_a_replacement_is_clear(reason: str) -> None:
+def test_deprecation_with_date_and_replacement_is_clear(reason: str) -> None:
     schema = build_schema(f'type Query {{ field: Int @deprecated(reason: "{reason}") }}')
 
     assert list_unclear_deprecations(schema) == []

@@ -17,7 +17,7 @@ def without_introspection(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_introspection="off")
 
 
-def test_the_document_is_the_schema_that_introspection_shows(client: Client) -> None:
+def test_sdl_describes_the_schema_of_introspection(client: Client) -> None:
     answer = client.get(PATH)
 
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
@@ -25,7 +25,7 @@ def test_the_document_is_the_schema_that_introspection_shows(client: Client) -> 
     assert {"RateLimit", "X-Request-ID"} <= set(answer.headers)
 
 
-def test_who_has_it_already_is_not_sent_it_again(client: Client) -> None:
+def test_current_etag_gets_304(client: Client) -> None:
     tag = client.get(PATH).headers["ETag"]
 
     again = client.get(PATH, headers={"If-None-Match": tag})
@@ -34,7 +34,7 @@ def test_who_has_it_already_is_not_sent_it_again(client: Client) -> None:
     assert client.get(PATH, headers={"If-None-Match": '"another"'}).status_code == 200
 
 
-def test_head_and_options_are_answered(client: Client) -> None:
+def test_head_and_options_get_a_response(client: Client) -> None:
     head, options = client.head(PATH), client.options(PATH)
 
     assert (head.status_code, head.content) == (200, b"")
@@ -52,7 +52,7 @@ def test_other_methods_are_405_with_allow(method: str) -> None:
 
 
 @pytest.mark.usefixtures("without_introspection")
-def test_without_introspection_there_is_nothing_here() -> None:
+def test_sdl_is_404_when_introspection_is_off() -> None:
     reply, problem = ask("GET", PATH), ask("GET", PATH, Accept="application/problem+json")
 
     assert reply.failure == (404, "NOT_FOUND", "There is nothing at this address.")

@@ -275,12 +275,12 @@ def test_connection_type_that_is_not_as_relay_prescribes_raises(fields: str) -> 
 
 
 def test_projection_of_a_type_missing_in_the_sdl_raises() -> None:
-    with pytest.raises(ProjectionError, match="Article is projected, and is no object type of the SDL"):
+    with pytest.raises(ProjectionError, match="Article has a projection, but is not an object type of the SDL"):
         bind("", None, name="Article")
 
 
 def test_projection_of_a_type_that_is_not_an_object_type_raises() -> None:
-    with pytest.raises(ProjectionError, match="PostStatus is projected, and is no object type of the SDL"):
+    with pytest.raises(ProjectionError, match="PostStatus has a projection, but is not an object type of the SDL"):
         bind("", None, name="PostStatus")
 
 

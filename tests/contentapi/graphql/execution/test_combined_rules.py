@@ -1,4 +1,4 @@
-"""All rules as one: the errors of a document are graphql-core's own, in the same order."""
+"""The combined rule reports the errors of the separate rules, in the same order."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from graphql.language.visitor import SKIP
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contentapi.graphql.documents import RULES
 from contentapi.graphql.execution.combined_rules import combine_rules
+from contentapi.graphql.execution.validation import RULES
 from contentapi.schema import SCHEMA
 from tests.thoroughness import examples
 
@@ -53,18 +53,20 @@ DEFINITIONS = st.one_of(
 TEXTS = st.lists(DEFINITIONS, min_size=1, max_size=4).map("\n".join)
 
 
-def told(errors: list[GraphQLError]) -> list[dict[str, Any]]:
+def formatted_errors(errors: list[GraphQLError]) -> list[dict[str, Any]]:
     return [dict(error.formatted) for error in errors]
 
 
 @pytest.mark.property
-def test_the_errors_are_those_of_the_rules_one_by_one() -> None:
+def test_combined_rules_report_the_errors_of_separate_rules() -> None:
     @settings(max_examples=examples(2000), deadline=None)
     @given(text=TEXTS, most=st.sampled_from([1, 3, 100]))
     def are_the_same(text: str, most: int) -> None:
         document = parse(text)
         one_by_one = validate(SCHEMA, document, RULES, max_errors=most)
-        assert told(validate(SCHEMA, document, [combine_rules(RULES)], max_errors=most)) == told(one_by_one)
+        assert formatted_errors(
+            validate(SCHEMA, document, [combine_rules(RULES)], max_errors=most)
+        ) == formatted_errors(one_by_one)
 
     are_the_same()
 
@@ -72,13 +74,13 @@ def test_the_errors_are_those_of_the_rules_one_by_one() -> None:
 SMALL = build_schema("type Query { a: Query, b: Int }")
 
 
-def rule(wishes: dict[str, Any], log: list[str]) -> type[ValidationRule]:
-    """Return a rule that says which fields it enters and leaves, and wishes something at some of these moments."""
+def rule(results: dict[str, Any], log: list[str]) -> type[ValidationRule]:
+    """Return a rule that logs the fields it enters and leaves, and returns the result given for a log entry."""
 
     def look(moment: str) -> Any:
         def looks(_: Any, node: Any, *__: Any) -> Any:
             log.append(f"{moment} {node.name.value}")
-            return wishes.get(log[-1])
+            return results.get(log[-1])
 
         return looks
 
@@ -86,13 +88,13 @@ def rule(wishes: dict[str, Any], log: list[str]) -> type[ValidationRule]:
 
 
 @pytest.mark.parametrize("moment", ["enter a", "enter b", "leave b", "leave a"])
-@pytest.mark.parametrize("wish", [SKIP, False, BREAK, True, None])
-def test_what_one_rule_skips_the_others_visit(moment: str, wish: Any) -> None:
+@pytest.mark.parametrize("result", [SKIP, False, BREAK, True, None])
+def test_node_skipped_by_one_rule_is_visited_by_the_others(moment: str, result: Any) -> None:
     document = parse("{ a { b a { b } } b }")
     logs: list[list[str]] = [[], [], [], []]
 
-    validate(SMALL, document, [rule({moment: wish}, logs[0]), rule({}, logs[1])])
-    validate(SMALL, document, [combine_rules((rule({moment: wish}, logs[2]), rule({}, logs[3])))])
+    validate(SMALL, document, [rule({moment: result}, logs[0]), rule({}, logs[1])])
+    validate(SMALL, document, [combine_rules((rule({moment: result}, logs[2]), rule({}, logs[3])))])
 
     assert logs[2:] == logs[:2]
     assert logs[3] == [
@@ -109,7 +111,7 @@ def test_what_one_rule_skips_the_others_visit(moment: str, wish: Any) -> None:
     ]
 
 
-def test_a_rule_that_would_change_a_document_is_refused() -> None:
+def test_rule_that_changes_the_document_raises_type_error() -> None:
     changing = rule({"enter b": parse("{ a }")}, [])
 
     with pytest.raises(TypeError, match="cannot change"):

@@ -1,4 +1,4 @@
-"""Introspection: equal to graphql-core's, its objects counted, its responses cached and held to the limits."""
+"""Introspection: results equal to graphql-core's, their cost, their cache and their limits."""
 
 import itertools
 import json
@@ -57,12 +57,14 @@ USES = "__typename @skip(if: $yes) z: __typename @skip(if: $no) n: __type(name: 
 
 
 class Grower:
-    """Grows introspection documents by chance: aliases, fragments, directives, arguments, fields that merge."""
+    """Generates random introspection documents: aliases, fragments, directives, arguments and merged fields."""
 
     def __init__(self, schema: GraphQLSchema, rng: Random) -> None:
         self.schema = schema
         self.rng = rng
-        self.fragments: dict[str, tuple[str, int, str]] = {}  # of each: its type, the lists around it, and its text
+        self.fragments: dict[
+            str, tuple[str, int, str]
+        ] = {}  # by name: the type, the number of lists around it, and the text
 
     def document(self) -> str:
         roots = [self.root() for _ in range(self.rng.randint(1, 3))]
@@ -79,7 +81,7 @@ class Grower:
         return f't{alias}{place}: __type(name: "{name}") {self.directive()} {self.selection("__Type", 0)}'
 
     def selection(self, kind: str, depth: int, lists: int = 0) -> str:
-        """Return a selection set. `lists` is how many of the fields in `LISTS` are around it; two may be."""
+        """Return a selection set. `lists` is the number of fields of `LISTS` around it, at most two."""
         count = self.rng.randint(2, 5) if depth < 3 else self.rng.randint(1, 2)
         return f"{{ {' '.join(self.selected(kind, depth, lists) for _ in range(count))} }}"
 
@@ -155,7 +157,7 @@ def objects_in(value: Any) -> int:
 
 @pytest.mark.property
 @pytest.mark.parametrize("schema", [RICH, SCHEMA], ids=["rich", "ours"])
-def test_any_introspection_equals_graphql_cores_and_costs_the_number_of_its_objects(schema: GraphQLSchema) -> None:
+def test_introspection_equals_graphql_core_and_costs_its_objects(schema: GraphQLSchema) -> None:
     @settings(max_examples=examples(150), deadline=None)
     @given(st.randoms(use_true_random=False))
     def is_equal(rng: Random) -> None:
@@ -182,7 +184,7 @@ STANDARD = [dict.fromkeys(OPTIONS, True), *({name: name == only for name in OPTI
 
 
 @pytest.mark.parametrize("type_depth", [9, 12])
-def test_the_standard_query_in_every_form_costs_its_objects_and_at_most_1000(type_depth: int) -> None:
+def test_standard_query_costs_its_objects_and_at_most_1000(type_depth: int) -> None:
     for switches in STANDARD:
         text = get_introspection_query(**switches, type_depth=type_depth)
         expected = execute_sync(SCHEMA, parse(text)).data
@@ -198,7 +200,7 @@ TOOLS = {
         specified_by_url=True, directive_is_repeatable=True, schema_description=True, input_value_deprecation=True,
         one_of=True, type_depth=12,
     ),
-    "a tool that asks first which features there are": """
+    "a tool that detects features first": """
         query Features {
           schemaType: __type(name: "__Schema") { name fields { name } }
           directiveType: __type(name: "__Directive") { fields { name args { name } } }
@@ -206,7 +208,7 @@ TOOLS = {
           inputValueType: __type(name: "__InputValue") { fields { name } }
           fieldType: __type(name: "__Field") { fields { name args { name } } }
         }""",
-    "a tool that writes types out in place of a fragment": """
+    "a tool without fragments": """
         query IntrospectionQuery { __schema { queryType { name } mutationType { name } subscriptionType { name }
           types { kind name description possibleTypes { name } interfaces { name }
             enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason }
@@ -221,7 +223,7 @@ TOOLS = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("tool", TOOLS)
-def test_the_queries_of_tools_are_answered_and_cost_at_most_1000(post: Post, tool: str) -> None:
+def test_query_of_a_tool_passes_and_costs_at_most_1000(post: Post, tool: str) -> None:
     answers = [post({"query": TOOLS[tool], "extensions": {"cost": True}}) for _ in range(2)]
 
     expected = execute_sync(SCHEMA, parse(TOOLS[tool])).data
@@ -249,9 +251,7 @@ def limited(settings: Settings, **limits: int) -> None:
 
 
 @pytest.mark.django_db
-def test_repeated_introspection_costs_every_object_and_is_refused_beyond_the_limit(
-    post: Post, settings: Settings
-) -> None:
+def test_repeated_introspection_costs_every_object_up_to_the_limit(post: Post, settings: Settings) -> None:
     one = objects_in(execute_sync(SCHEMA, parse(f"{{ __schema {{ types {TYPE} }} }}")).data) - 2
     cost = 5 + 25 * one
     limited(settings, cost=cost)
@@ -266,7 +266,7 @@ def test_repeated_introspection_costs_every_object_and_is_refused_beyond_the_lim
 
 
 @pytest.mark.django_db
-def test_a_cached_response_is_held_to_the_limits_as_well(post: Post, settings: Settings) -> None:
+def test_limits_apply_to_a_cached_result(post: Post, settings: Settings) -> None:
     assert post({"query": ATTACK}).status == 200
     limited(settings, cost=100)
 
@@ -276,7 +276,7 @@ def test_a_cached_response_is_held_to_the_limits_as_well(post: Post, settings: S
 
 
 @pytest.mark.django_db
-def test_a_document_that_visits_more_objects_than_allowed_is_refused_on_the_way(post: Post, settings: Settings) -> None:
+def test_too_many_visited_objects_stop_the_execution(post: Post, settings: Settings) -> None:
     limited(settings, cost=50)
 
     answer = post({"query": "{ __schema { types { name fields { name } } } }"})
@@ -287,9 +287,7 @@ def test_a_document_that_visits_more_objects_than_allowed_is_refused_on_the_way(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("selection", ["types { name description }", f"types {TYPE}"])
-def test_an_introspection_response_beyond_the_size_limit_is_refused(
-    post: Post, settings: Settings, selection: str
-) -> None:
+def test_introspection_result_over_the_size_limit_is_rejected(post: Post, settings: Settings, selection: str) -> None:
     limited(settings, response=10_000)
 
     answer = post({"query": f"{{ {repeated(9, f'__schema {{ {selection} }}')} }}"})
@@ -299,7 +297,7 @@ def test_an_introspection_response_beyond_the_size_limit_is_refused(
 
 
 @pytest.mark.django_db
-def test_more_fields_of_introspection_than_allowed_are_refused(post: Post, settings: Settings) -> None:
+def test_too_many_introspection_fields_are_rejected(post: Post, settings: Settings) -> None:
     limited(settings, fields=3)
 
     answers = [
@@ -315,7 +313,7 @@ def test_more_fields_of_introspection_than_allowed_are_refused(post: Post, setti
 
 
 @pytest.mark.django_db
-def test_introspection_beside_data_costs_its_objects_too(post: Post) -> None:
+def test_introspection_with_data_costs_its_objects(post: Post) -> None:
     make_post(title="Soup")
     document = '{ first: __typename posts(limit: 3) { title } __type(name: "PostStatus") { enumValues { name } } }'
 
@@ -330,14 +328,14 @@ def test_introspection_beside_data_costs_its_objects_too(post: Post) -> None:
 
 
 @pytest.mark.django_db
-def test_a_type_that_is_not_there_is_null_and_costs_nothing(post: Post) -> None:
+def test_missing_type_is_null_and_costs_nothing(post: Post) -> None:
     answer = post({"query": '{ __type(name: "Nothing") { name } }', "extensions": {"cost": True}})
 
     assert answer.body == {"data": {"__type": None}, "extensions": {"cost": 0}}
 
 
 @pytest.mark.django_db
-def test_each_value_of_a_variable_has_a_response_of_its_own(post: Post) -> None:
+def test_each_value_of_a_variable_has_its_own_result(post: Post) -> None:
     document = "query ($name: String!, $with: Boolean!) { __type(name: $name) { name kind @include(if: $with) } }"
 
     answers = {
@@ -351,7 +349,7 @@ def test_each_value_of_a_variable_has_a_response_of_its_own(post: Post) -> None:
 
 
 @pytest.mark.django_db
-def test_a_wrong_variable_is_told_as_in_any_operation(post: Post) -> None:
+def test_invalid_variable_is_reported_as_in_any_operation(post: Post) -> None:
     answer = post({"query": "query ($name: String!) { __type(name: $name) { name } }", "variables": {"name": 1}})
 
     assert (answer.status, answer.codes, set(answer.body)) == (400, ["BAD_REQUEST"], {"errors"})
@@ -359,7 +357,7 @@ def test_a_wrong_variable_is_told_as_in_any_operation(post: Post) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("selection", ["types @include(if: $x) { name }", "directives(includeDeprecated: $x) { name }"])
-def test_null_for_a_directive_or_an_argument_is_the_clients_mistake(post: Post, selection: str) -> None:
+def test_null_for_a_directive_or_an_argument_is_a_client_error(post: Post, selection: str) -> None:
     document = f"query ($x: Boolean = true) {{ __typename __schema {{ {selection} }} }}"
 
     answer = post({"query": document, "variables": {"x": None}})
@@ -369,7 +367,7 @@ def test_null_for_a_directive_or_an_argument_is_the_clients_mistake(post: Post, 
 
 
 @pytest.mark.django_db
-def test_null_for_a_directive_at_the_root_is_the_clients_mistake(post: Post) -> None:
+def test_null_for_a_directive_at_the_root_is_a_client_error(post: Post) -> None:
     document = "query ($x: Boolean = true) { __schema @include(if: $x) { queryType { name } } }"
 
     answer = post({"query": document, "variables": {"x": None}})
@@ -384,7 +382,7 @@ def unexpected() -> NoReturn:
     raise AssertionError("The response was not cached.")
 
 
-def test_an_operation_of_introspection_alone_is_built_once() -> None:
+def test_operation_with_introspection_only_is_built_once() -> None:
     INTROSPECTIONS.clear()
     document = "query Q($name: String!) { __typename __type(name: $name) { name } } # built once"
     work: list[str] = []
@@ -400,7 +398,7 @@ def test_an_operation_of_introspection_alone_is_built_once() -> None:
     assert again.objects == 1
 
 
-def test_an_operation_with_data_is_not_kept() -> None:
+def test_operation_with_data_is_not_cached() -> None:
     INTROSPECTIONS.clear()
 
     introspected(SCHEMA, "{ __schema { queryType { name } } post(id: 1) { id } }")
@@ -408,8 +406,8 @@ def test_an_operation_with_data_is_not_kept() -> None:
     assert INTROSPECTIONS.weight == 0
 
 
-def test_an_operation_with_long_variables_is_not_kept() -> None:
-    """The variables are part of the key, and only the result counts in the cache's weight."""
+def test_operation_with_long_variables_is_not_cached() -> None:
+    """The cache counts the bytes of results, but not those of the variables in the key."""
     INTROSPECTIONS.clear()
     document = "query Q($name: String!) { __type(name: $name) { name } }"
 

@@ -1,4 +1,4 @@
-"""Operations made ready: variables and arguments come out as graphql-core's own would, and threads share them."""
+"""Prepared operations coerce variables and arguments as graphql-core does, and threads share them."""
 
 import gc
 from collections.abc import Callable
@@ -60,10 +60,10 @@ VARIABLES = st.dictionaries(st.sampled_from("abcde"), INPUTS, max_size=5)
 
 
 def operation(head: str, field: str) -> Operation:
-    return ready(f"query Q{head} {{ {field} }}")
+    return prepare(f"query Q{head} {{ {field} }}")
 
 
-def ready(text: str) -> Operation:
+def prepare(text: str) -> Operation:
     document = parse(text)
     node = document.definitions[0]
     assert isinstance(node, OperationDefinitionNode)
@@ -80,21 +80,21 @@ def outcome(act: Callable[[], Any]) -> Any:
         return error.message
 
 
-def told(errors: list[GraphQLError]) -> list[str]:
+def messages(errors: list[GraphQLError]) -> list[str]:
     return [error.message for error in errors]
 
 
 @pytest.mark.property
-def test_variables_and_arguments_are_coerced_as_graphql_core_coerces_them() -> None:
+def test_variables_and_arguments_are_coerced_as_in_graphql_core() -> None:
     @settings(max_examples=examples(2000), deadline=None)
     @given(chosen=st.sampled_from(OPERATIONS), variables=VARIABLES)
     def are_coerced_alike(chosen: Operation, variables: dict[str, Any]) -> None:
-        got = chosen.values_of(variables, hide_suggestions=False)
+        got = chosen.coerce_variables(variables, hide_suggestions=False)
         wanted = get_variable_values(SCHEMA, chosen.node.variable_definitions or (), variables, 50)
         if isinstance(wanted, list) or isinstance(got, list):
             assert isinstance(wanted, list)
             assert isinstance(got, list)
-            assert told(got) == told(wanted)
+            assert messages(got) == messages(wanted)
             return
         assert got.coerced == wanted.coerced
         assert {name: got.sources[name].value for name in got.sources} == {
@@ -126,7 +126,7 @@ def test_threads_share_an_operation() -> None:
 @pytest.mark.parametrize(
     "selection", ["__typename @include(if: $x)", "...F @skip(if: $x)", "... @include(if: $x) { __typename }"]
 )
-def test_null_for_a_directive_at_the_root_is_the_clients_mistake(selection: str) -> None:
+def test_null_for_a_directive_at_the_root_is_a_client_error(selection: str) -> None:
     fragment = "fragment F on Query { __typename }" if "...F" in selection else ""
 
     executed = run(f"query ($x: Boolean = true) {{ {selection} }} {fragment}", {"x": None})
@@ -136,7 +136,7 @@ def test_null_for_a_directive_at_the_root_is_the_clients_mistake(selection: str)
 
 
 @pytest.mark.django_db
-def test_a_constant_argument_is_the_same_for_the_next_request() -> None:
+def test_constant_argument_is_unchanged_in_the_next_request() -> None:
     text = 'mutation { createPost(input: {title: " t ", body: "b", tags: [" a ", "b"]}) { id } }'
     shared = get_operation(OURS, text, None)
     [root] = shared.constant_fields
@@ -149,7 +149,7 @@ def test_a_constant_argument_is_the_same_for_the_next_request() -> None:
     assert root.read_arguments(None) == before
 
 
-def test_what_a_document_weighs_grows_with_its_operations() -> None:
+def test_document_weight_grows_with_its_operations() -> None:
     one, many = ("\n".join(f"query q{n} {{ __typename }}" for n in range(count)) for count in (1, 50))
     DOCUMENTS.clear()
     get_operation(OURS, one, "q0")
@@ -174,7 +174,7 @@ def test_what_a_document_weighs_grows_with_its_operations() -> None:
         ("type T { a: Int }", None, "is not executable"),
     ],
 )
-def test_an_operation_that_is_not_there_is_refused_each_time(text: str, name: str | None, message: str) -> None:
+def test_missing_operation_is_rejected_each_time(text: str, name: str | None, message: str) -> None:
     for _ in range(2):
         with pytest.raises(DocumentRejected, match=message):
             get_operation(OURS, text, name)
@@ -183,12 +183,12 @@ def test_an_operation_that_is_not_there_is_refused_each_time(text: str, name: st
 CONNECTION = "postsConnection(filter: $f, first: 1) { edges { cursor } }"
 
 
-def test_ever_new_documents_leave_nothing_of_their_types_behind() -> None:
+def test_new_documents_leave_no_types_in_memory() -> None:
     def coerce(number: int) -> None:
         text = f"query q{number}($id: ID!, $f: PostFilter!) {{ post(id: $id) {{ id }} {CONNECTION} }}"
-        chosen = ready(f"query q{number}($a: Int!, $c: [Int!]!, $d: In!) {{ {FIELDS[0]} }}")
-        chosen.values_of({"a": number, "c": [1], "d": {"x": 1}}, hide_suggestions=False)
-        get_operation(OURS, text, None).values_of({"id": "1", "f": {}}, hide_suggestions=False)
+        chosen = prepare(f"query q{number}($a: Int!, $c: [Int!]!, $d: In!) {{ {FIELDS[0]} }}")
+        chosen.coerce_variables({"a": number, "c": [1], "d": {"x": 1}}, hide_suggestions=False)
+        get_operation(OURS, text, None).coerce_variables({"id": "1", "f": {}}, hide_suggestions=False)
 
     def wrappers() -> int:
         DOCUMENTS.clear()
@@ -207,7 +207,7 @@ def test_ever_new_documents_leave_nothing_of_their_types_behind() -> None:
     ("field", "constant"),
     [
         ("d { a b }", True),
-        ("d(a: $x) @skip(if: $y) { a b }", True),  # which decides whether the field is there, not what is below it
+        ("d(a: $x) @skip(if: $y) { a b }", True),  # the directive decides about the field, not about its selection
         ("d { a @include(if: $y) }", False),
         ("d { a(b: $x) }", False),
         ("d { c { a(b: $x) } }", False),
@@ -216,7 +216,7 @@ def test_ever_new_documents_leave_nothing_of_their_types_behind() -> None:
         ("d", False),
     ],
 )
-def test_it_is_known_what_no_variable_changes(field: str, constant: bool) -> None:  # noqa: FBT001
+def test_constant_selection_is_recognised(field: str, constant: bool) -> None:  # noqa: FBT001
     [definition] = parse(f"query ($x: Int, $y: Boolean!) {{ {field} }}").definitions
     assert isinstance(definition, OperationDefinitionNode)
     [node] = definition.selection_set.selections

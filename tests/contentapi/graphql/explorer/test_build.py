@@ -1,4 +1,4 @@
-"""The explorer is really built, by real programs; without them, or without a registry, it costs one line."""
+"""The build of the explorer by Node and npm; without them, or without a registry, it prints one line."""
 
 import json
 import threading
@@ -26,17 +26,17 @@ def without_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def without_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let npm find nobody at the address of its registry, and nothing in its cache."""
+    """Give npm an unreachable registry and an empty cache."""
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
 
 
 @pytest.mark.usefixtures("without_node")
-def test_without_node_a_start_says_nothing_and_a_build_says_what_it_takes(
+def test_without_node_the_start_is_silent_and_the_build_explains(
     built: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     build.main(["--if-possible"])
-    with pytest.raises(SystemExit, match=r"^The explorer was not built: it takes Node 18 or newer with npm\.$"):
+    with pytest.raises(SystemExit, match=r"^The explorer was not built: it requires Node 18 or newer with npm\.$"):
         build.main([])
 
     assert capsys.readouterr().err == ""
@@ -45,7 +45,7 @@ def test_without_node_a_start_says_nothing_and_a_build_says_what_it_takes(
 
 @needs_node
 @pytest.mark.usefixtures("without_registry")
-def test_without_a_registry_a_start_goes_on(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_start_continues_without_a_registry(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
     build.main(["--if-possible"])
 
     said = capsys.readouterr().err.splitlines()
@@ -58,7 +58,7 @@ def test_without_a_registry_a_start_goes_on(built: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.usefixtures("without_node")
-def test_what_is_built_is_not_built_again(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_existing_build_is_not_built_again(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (built / digest()).mkdir(parents=True)
 
     build.main([])
@@ -69,7 +69,7 @@ def test_what_is_built_is_not_built_again(built: Path, capsys: pytest.CaptureFix
 
 @needs_node
 @pytest.mark.thorough
-def test_two_at_once_build_once_and_put_away_what_is_outdated(built: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_concurrent_builds_build_once_and_delete_outdated_files(built: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (built / "0123456789ab").mkdir(parents=True)
     (built / "arriving").mkdir()
     both = [threading.Thread(target=build.build) for _ in range(2)]
@@ -85,7 +85,7 @@ def test_two_at_once_build_once_and_put_away_what_is_outdated(built: Path, capfd
     assert capfd.readouterr().err.count("Building") == 1
 
 
-def test_the_lock_pins_every_package_by_its_content_and_names_no_registry() -> None:
+def test_lock_file_has_a_hash_of_each_package_and_no_registry() -> None:
     lock = json.loads((HERE / "package-lock.json").read_text())
     packages = {name: package for name, package in lock["packages"].items() if name}
 

@@ -1,4 +1,4 @@
-"""The page for browsers at the endpoint's address. What it does in a browser is in tests/e2e/test_explorer.py."""
+"""The page for browsers at the path of the endpoint. tests/e2e/test_explorer.py tests it in a browser."""
 
 import re
 from html.parser import HTMLParser
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Loaded(HTMLParser):
-    """What a page loads, and the scripts and styles that stand in it."""
+    """The URLs that a page loads, and its inline scripts and styles."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Loaded(HTMLParser):
 
 
 @pytest.mark.parametrize("accept", ["text/html", CHROMIUM, "text/*", "*/*;q=0.1, text/html;q=0.2", "TEXT/HTML"])
-def test_a_browser_gets_a_page(client: Client, accept: str) -> None:
+def test_browser_gets_a_page(client: Client, accept: str) -> None:
     answer = client.get("/graphql", headers={"Accept": accept})
 
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
@@ -47,13 +47,13 @@ def test_a_browser_gets_a_page(client: Client, accept: str) -> None:
 @pytest.mark.parametrize(
     "accept", ["", "*/*", "application/json", "application/json, text/html", "text/html;q=0, */*", "image/png"]
 )
-def test_whoever_prefers_anything_else_is_told_to_post(client: Client, accept: str) -> None:
+def test_client_that_prefers_another_type_gets_405(client: Client, accept: str) -> None:
     answer = Answer(client.get("/graphql", headers={"Accept": accept}))
 
     assert (answer.status, answer.headers["Allow"]) == (405, "POST")
 
 
-def test_a_post_from_a_browser_is_answered_in_json(client: Client) -> None:
+def test_post_from_a_browser_gets_json(client: Client) -> None:
     answer = client.post(
         "/graphql",
         {"query": "{ __typename }"},
@@ -64,13 +64,13 @@ def test_a_post_from_a_browser_is_answered_in_json(client: Client) -> None:
     assert (answer.status_code, answer.json()) == (200, {"data": {"__typename": "Query"}})
 
 
-def test_a_bad_credential_is_refused_before_the_page(client: Client) -> None:
+def test_invalid_credential_is_rejected_before_the_page(client: Client) -> None:
     answer = Answer(client.get("/graphql", headers={"Accept": CHROMIUM, "X-API-Key": "capi_of_nobody"}))
 
     assert (answer.status, answer.codes) == (401, ["UNAUTHENTICATED"])
 
 
-def test_the_policy_of_the_page_allows_this_servers_files_alone(client: Client) -> None:
+def test_policy_of_the_page_allows_only_files_of_this_server(client: Client) -> None:
     first, second = (client.get("/graphql", headers={"Accept": CHROMIUM}) for _ in range(2))
 
     policies = [answer.headers["Content-Security-Policy"] for answer in (first, second)]
@@ -90,7 +90,7 @@ def test_the_policy_of_the_page_allows_this_servers_files_alone(client: Client) 
 
 
 @pytest.mark.parametrize("folder", [BUILT, ""])
-def test_the_page_loads_from_this_server_alone_and_holds_no_script(folder: str) -> None:
+def test_page_loads_only_from_this_server_and_has_no_inline_script(folder: str) -> None:
     loaded = Loaded(render_page(folder)[1].decode())
 
     elsewhere = [address for address in loaded.addresses if not re.match(r"/(?!/)|data:,$", address)]
@@ -98,7 +98,7 @@ def test_the_page_loads_from_this_server_alone_and_holds_no_script(folder: str) 
     assert len(loaded.addresses) == (3 if folder else 1)
 
 
-def test_the_page_names_the_files_of_what_was_built() -> None:
+def test_page_names_the_built_files() -> None:
     headers, page = render_page(BUILT)
 
     assert b'src="/static/explorer/0123456789ab/explorer.js"' in page
@@ -108,7 +108,7 @@ def test_the_page_names_the_files_of_what_was_built() -> None:
     assert f"'nonce-{nonce[1].decode()}'" in headers["Content-Security-Policy"]
 
 
-def test_where_nothing_is_built_the_page_says_how_to_build_it() -> None:
+def test_page_without_a_build_explains_how_to_build_it() -> None:
     page = render_page("")[1]
 
     assert b"make explorer" in page
@@ -116,7 +116,7 @@ def test_where_nothing_is_built_the_page_says_how_to_build_it() -> None:
     assert b"<script" not in page
 
 
-def test_without_introspection_the_page_does_not_ask_for_the_schema(settings: Settings) -> None:
+def test_page_loads_no_schema_when_introspection_is_off(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_introspection="off")
 
     assert b'data-introspection="off"' in render_page(BUILT)[1]

@@ -1,0 +1,106 @@
+"""Validate documents: graphql-core's rules and ours in one pass, with limits on the work.
+
+`MAX_COMPLEXITY_BUDGET` and `MAX_FRAGMENT_WORK` are constants of graphql-core that applications may set. They limit the
+comparisons of fields with the same response key, of which a short document can need very many.
+"""
+
+from typing import Any
+
+from ariadne.validation.introspection_disabled import IntrospectionDisabledRule
+from graphql import (
+    DocumentNode,
+    GraphQLError,
+    GraphQLSchema,
+    MaxIntrospectionDepthRule,
+    Node,
+    StringValueNode,
+    ValidationRule,
+    specified_rules,
+    validate,
+)
+from graphql.validation import validation_context
+from graphql.validation.rules import overlapping_fields_can_be_merged
+
+from contentapi.conf import conf
+from contentapi.core.errors import LimitExceeded
+from contentapi.core.text import is_storable
+from contentapi.graphql.errors import ValidationFailed
+from contentapi.graphql.execution.combined_rules import combine_rules
+from contentapi.graphql.limits import limit_exceeded
+
+MAX_ERRORS = 20  # validation stops after this number of errors
+MAX_INTROSPECTED_LISTS = 2  # lists of fields or types within each other, which MaxIntrospectionDepthRule allows
+
+overlapping_fields_can_be_merged.MAX_COMPLEXITY_BUDGET = conf.environment.contentapi_max_comparisons
+validation_context.MAX_FRAGMENT_WORK = conf.environment.contentapi_max_comparisons
+
+
+class IntrospectionDepthRule(MaxIntrospectionDepthRule):
+    """Reports the errors of `MaxIntrospectionDepthRule` as an exceeded limit."""
+
+    def report_error(self, error: GraphQLError) -> None:
+        what, most = "depth of lists in introspection", MAX_INTROSPECTED_LISTS
+        error.original_error = limit_exceeded(what, f"{most + 1} or more", most)
+        super().report_error(error)
+
+
+class StorableStringsRule(ValidationRule):
+    """Rejects string literals that PostgreSQL cannot store."""
+
+    def enter_string_value(self, node: StringValueNode, *_: Any) -> None:
+        if not is_storable(node.value):
+            self.report_error(GraphQLError("A string must not contain the NUL character or lone surrogates.", node))
+
+
+RULES = (
+    *(IntrospectionDepthRule if rule is MaxIntrospectionDepthRule else rule for rule in specified_rules),
+    StorableStringsRule,
+)
+
+
+def find_validation_errors(schema: GraphQLSchema, document: DocumentNode) -> list[GraphQLError]:
+    """Return the errors of a document, each with its `ApiError` as `original_error`."""
+    is_hidden = conf.environment.contentapi_introspection == "off"
+    errors = validate(
+        schema,
+        document,
+        rules=[combine_rules((*RULES, IntrospectionDisabledRule) if is_hidden else RULES)],
+        max_errors=MAX_ERRORS,
+        hide_suggestions=is_hidden,
+        allow_empty_selection_sets=False,
+    )
+    for error in errors:
+        # An error without a node says why validation stopped: too much work, or too many errors.
+        is_too_much_work = error.nodes is None and len(errors) <= MAX_ERRORS
+        error.original_error = comparisons_exceeded() if is_too_much_work else classify_validation_error(error)
+    return errors
+
+
+def comparisons_exceeded() -> LimitExceeded:
+    most = conf.environment.contentapi_max_comparisons
+    return limit_exceeded("number of comparisons", f"{most + 1} or more", most, "contentapi_max_comparisons")
+
+
+def classify_validation_error(error: GraphQLError) -> LimitExceeded | ValidationFailed:
+    cause = error.original_error
+    if isinstance(cause, LimitExceeded):
+        return cause
+    if cause is not None:  # graphql-core repeats Python's message, e.g. for a number with too many digits
+        return ValidationFailed("This value cannot be read as its type.")
+    return ValidationFailed(error.message)
+
+
+def drop_token_links(document: DocumentNode) -> None:
+    """Remove the parser's tokens from the locations of all nodes.
+
+    A token refers to the tokens before and after it, so that each node would keep all of them in memory. Measured with
+    the documents of `benchmarks.memory`, a worker with a full document cache has 101 MB without tokens and 132 MB with.
+    """
+    pending: list[Node] = [document]
+    while pending:
+        node = pending.pop()
+        if node.loc is not None:
+            node.loc.start_token = node.loc.end_token = None  # type: ignore[assignment]  # not used after parsing
+        for name in node.keys:
+            value = getattr(node, name)
+            pending += [child for child in (value if isinstance(value, tuple) else (value,)) if isinstance(child, Node)]
