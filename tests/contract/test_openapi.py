@@ -224,14 +224,14 @@ def test_a_body_is_described_as_it_is_decoded(kind: type[Body]) -> None:
 def test_null_is_described_where_it_means_something() -> None:
     nullable = {
         (name, field)
-        for name in ("NewPost", "PostChanges", "Expectation", "NewComment", "NewOrder", "NewUser")
+        for name in ("NewPost", "PostChanges", "ExpectedVersionBody", "NewComment", "NewOrder", "NewUser")
         for field, schema in properties(SCHEMAS[name])[0].items()
         if "null" in types(schema)
     }
 
     assert nullable == {
         ("NewPost", "authorId"), ("NewPost", "tags"), ("NewPost", "status"), ("NewPost", "publishAt"),
-        ("PostChanges", "publishAt"), ("PostChanges", "expectedVersion"), ("Expectation", "expectedVersion"),
+        ("PostChanges", "publishAt"), ("PostChanges", "expectedVersion"), ("ExpectedVersionBody", "expectedVersion"),
     }  # fmt: skip
 
 
