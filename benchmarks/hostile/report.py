@@ -1,4 +1,4 @@
-"""What a measurement found: the table, and whether an attack is withstood."""
+"""The results of the attacks, their verdicts and their table."""
 
 import math
 from typing import NamedTuple
