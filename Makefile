@@ -3,21 +3,21 @@ PYTHON ?= python3
 PORT ?= 8000
 SERVER ?= granian
 VENV_PYTHON := .venv/bin/python
-# A Ctrl-C while Python starts would end in a traceback, or get lost: where env can, it waits until it will be heeded.
+# A Ctrl-C while Python starts would print a traceback or be lost. If `env` supports it, the signal is blocked until then.
 PATIENTLY := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
 .PHONY: help run explorer test thorough bench hostile check format lock installed installed-dev python-present
 
 help:
-	@echo "make run      start everything, on PORT (8000), with SERVER (granian, or gunicorn)"
-	@echo "make explorer build the page for browsers at /graphql, which takes Node; make run does so by itself"
+	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
+	@echo "make explorer build the explorer at /graphql, which requires Node; make run does it too"
 	@echo "make test     run the tests"
-	@echo "make thorough run what takes long: all examples of the property tests, fuzzing, browsers"
-	@echo "make bench    compare with other GraphQL servers on this machine: see benchmarks/README.md"
-	@echo "make hostile  attack the server with slow, broken and greedy clients, and time another client's requests"
-	@echo "make check    format, lint, language, types, layers, openapi.yaml, SDL, settings, migrations: what CI runs besides the tests"
-	@echo "make format   put the code into its form"
+	@echo "make thorough run the long tests: all examples of the property tests, fuzzing, browsers"
+	@echo "make bench    compare with other GraphQL servers on this machine (see benchmarks/README.md)"
+	@echo "make hostile  attack the server with slow, broken and greedy clients, and measure the requests of another client"
+	@echo "make check    format, lint, language, types, layers, openapi.yaml, SDL, settings, migrations"
+	@echo "make format   format the code"
 	@echo "make lock     write the newest allowed versions into requirements*.txt"
 
 run: installed
@@ -55,7 +55,7 @@ check: installed-dev
 	$(VENV_PYTHON) manage.py check_schema
 	$(VENV_PYTHON) -m tests.contract.check_language
 
-# Production's settings as an operator would have them; nothing connects to this database.
+# Sample settings of a production deployment. Nothing connects to this database.
 SAMPLE_PRODUCTION := DATABASE_URL=postgresql://app:secret@db.invalid/app \
 	SECRET_KEY=a-sample-of-more-than-fifty-characters-0123456789-abcdefghij \
 	JWT_SECRET=a-sample-of-more-than-thirty-two-bytes \

@@ -158,7 +158,7 @@ def our_environment(database: Database, transport: str = SOCKET) -> dict[str, st
 
 
 def manage(database: Database, *arguments: str) -> str:
-    """Run one of our operators' commands and return what it prints."""
+    """Run one of our operators' commands and return its output."""
     done = subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,

@@ -1,10 +1,10 @@
-"""`python -m benchmarks.drafts`: what 60,000 drafts, newer than every published post, cost each kind of page.
+"""`python -m benchmarks.drafts`: measure how 60,000 drafts slow down each kind of page.
 
-Each request goes through the complete WSGI application, in one process. It is measured on three copies of the rows of
-`benchmarks.dataset`: without the drafts, with the drafts but without new planner statistics, and with new statistics.
-Prints the CPU time of a request, in this process and in PostgreSQL. Exits with 1 if drafts make a request take more
-than twice as long. Editors see the drafts, so their counts and searches by tag take longer in any case; these are only
-printed. Runs on Linux, for about three minutes.
+The drafts are newer than every published post. Each request goes through the complete WSGI application, in one process.
+It is measured on three copies of the rows of `benchmarks.dataset`: without the drafts, with the drafts but without new
+planner statistics, and with new statistics. Prints the CPU time of a request, in this process and in PostgreSQL. Exits
+with 1 if drafts make a request take more than twice as long. Editors see the drafts, so their counts and searches by
+tag take longer in any case; these are only printed. Runs on Linux, for about three minutes.
 """
 
 import json

@@ -75,7 +75,7 @@ class LoadError(Exception):
 
 
 class Wrk(msgspec.Struct, frozen=True):
-    """What load.lua prints. Times in microseconds."""
+    """The output of load.lua. Times are in microseconds."""
 
     requests: int
     us: int

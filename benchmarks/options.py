@@ -32,7 +32,7 @@ class Options:
         return self.workloads == [MEMORY]
 
     def plan(self, servers: Sequence[str]) -> list[Step]:
-        """Return what to measure with those of the chosen servers that run on this machine."""
+        """Return the steps to measure, with the chosen servers that run on this machine."""
         if self.for_memory:
             return []
         if self.conditions or self.transports or self.connections:

@@ -49,7 +49,7 @@ def main() -> None:
         "the same under /v1": (get("/v1/posts"), post("{ posts { ...PostResource } }")),
         "one post": (get(f"/posts/{newest}"), post(f"{{ post(id: {newest}) {{ ...PostResource }} }}")),
     }
-    print("| What | REST: CPU ms | of PostgreSQL | GraphQL: CPU ms | of PostgreSQL | REST to GraphQL |")
+    print("| Request | REST: CPU ms | of PostgreSQL | GraphQL: CPU ms | of PostgreSQL | REST to GraphQL |")
     print("|---|--:|--:|--:|--:|--:|")
     for words, (rest, graphql) in pairs.items():
         measure(rest), measure(graphql)  # warm up

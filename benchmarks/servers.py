@@ -45,7 +45,7 @@ class Peer:
     name: str
     command: list[str]
     folder: Path
-    kit: str = ""  # what must be installed for it
+    kit: str = ""  # the packages that it needs: "python", "graphene" or "node"
     environment: dict[str, str] = field(default_factory=dict)
     database: str = "bench"
     credentials: Mapping[str, str] = field(default_factory=dict)  # by workload

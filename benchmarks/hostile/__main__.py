@@ -23,7 +23,7 @@ WARM_UP = 2  # seconds
 
 def main() -> None:
     options = parse_arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is stopped
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started processes are stopped
     raise_open_files_limit()
     key = prepare_data()
     results = []

@@ -1,6 +1,6 @@
 """`python -m benchmarks.hostile.attackers NAME PORT CLIENTS SECONDS`: run one attack in its own process.
 
-Prints one line when the clients are in place. At the end or at SIGTERM, prints as JSON what the clients saw.
+Prints one line when the clients are in place. At the end or at SIGTERM, prints the observations of the clients as JSON.
 """
 
 import asyncio

@@ -25,7 +25,7 @@ class Client:
 
     number: int
     port: int
-    seen: Counter[str]  # what the attackers saw: connections and the statuses of responses
+    seen: Counter[str]  # counts of observations: connections and statuses of responses
     placed: asyncio.Event = field(
         default_factory=asyncio.Event
     )  # set when the client has reached the state that the attack is about
@@ -55,7 +55,7 @@ class Client:
         await asyncio.get_running_loop().sock_sendall(connection, content)
 
     async def wait_until_closed(self, connection: socket.socket) -> None:
-        """Read, and ignore, what the server sends until it closes the connection."""
+        """Read and ignore everything until the server closes the connection."""
         while await asyncio.get_running_loop().sock_recv(connection, 65536):
             pass
         self.seen["closed by the server"] += 1

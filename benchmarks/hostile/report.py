@@ -31,7 +31,7 @@ class Result(NamedTuple):
 
 def format_table(results: list[Result]) -> str:
     lines = [
-        "| Server | Clients | that | answered | p50 ms | p99 ms | without: answered | p50 ms | p99 ms | |",
+        "| Server | Clients | Behaviour | answered | p50 ms | p99 ms | without: answered | p50 ms | p99 ms | |",
         "|---|--:|---|--:|--:|--:|--:|--:|--:|---|",
         *(format_row(result) for result in results),
     ]
