@@ -2,18 +2,22 @@
 PYTHON ?= python3
 PORT ?= 8000
 SERVER ?= granian
+SELECT ?= not thorough
 VENV_PYTHON := .venv/bin/python
 # A Ctrl-C while Python starts would end in a traceback, or get lost: where env can, it waits until it will be heeded.
 PATIENTLY := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
-.PHONY: help run explorer test thorough bench hostile check format lock installed installed-dev python-present
+.PHONY: help run explorer test coverage thorough mutation audit bench hostile check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything, on PORT (8000), with SERVER (granian, or gunicorn)"
 	@echo "make explorer build the page for browsers at /graphql, which takes Node; make run does so by itself"
 	@echo "make test     run the tests"
-	@echo "make thorough run what takes long: all examples of the property tests, fuzzing, browsers"
+	@echo "make coverage run the tests and measure which lines and branches they execute: what CI runs"
+	@echo "make thorough run what takes long: all examples of the property tests, fuzzing, browsers, mutation"
+	@echo "make mutation change the code in small ways; each change must make a test fail"
+	@echo "make audit    look up known vulnerabilities of the locked dependencies"
 	@echo "make bench    compare with other GraphQL servers on this machine: see benchmarks/README.md"
 	@echo "make hostile  attack the server with slow, broken and greedy clients, and time another client's requests"
 	@echo "make check    format, lint, types, layers, openapi.yaml, SDL, settings, migrations: what CI runs besides the tests"
@@ -29,11 +33,23 @@ explorer: installed
 
 test: installed-dev
 	@$(VENV_PYTHON) -m contentapi.explorer.build --if-possible
-	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "not thorough"
+	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "$(SELECT)"
+
+coverage: installed-dev
+	@$(VENV_PYTHON) -m contentapi.explorer.build --if-possible
+	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "$(SELECT)" --cov --cov-report= --cov-fail-under=0
+	@$(VENV_PYTHON) -m tools.coverage_report
 
 thorough: installed-dev
 	@$(VENV_PYTHON) -m contentapi.explorer.build --if-possible
 	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto -m "thorough or property"
+	@$(VENV_PYTHON) -m tools.mutation
+
+mutation: installed-dev
+	@$(VENV_PYTHON) -m tools.mutation
+
+audit: installed-dev
+	@$(VENV_PYTHON) -m tools.audit
 
 bench: installed
 	@exec $(VENV_PYTHON) -m benchmarks $(if $(PEERS),--peers $(PEERS)) $(if $(WORKLOADS),--workloads $(WORKLOADS)) \
