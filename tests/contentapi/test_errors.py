@@ -25,6 +25,7 @@ from contentapi.errors import (
     NotFound,
     RateLimited,
     ResponseTooLarge,
+    ResponseTooLarge,
     TooLarge,
     Unauthenticated,
     Unavailable,
@@ -169,3 +170,13 @@ def test_a_violated_constraint_is_known_by_its_name() -> None:
 
 def test_an_error_from_elsewhere_names_no_constraint() -> None:
     assert constraint_name(IntegrityError("made by hand")) == ""
+
+
+def test_a_response_that_is_too_large_is_told_with_the_limit_and_a_note() -> None:
+    error = ResponseTooLarge(1000, " Ask for fewer items.")
+
+    assert (error.status, error.code, error.most) == (400, "LIMIT_EXCEEDED", 1000)
+    assert error.message == (
+        "The response's size in bytes is 1001 or more; "
+        "at most 1000 is allowed (CONTENTAPI_MAX_RESPONSE). Ask for fewer items."
+    )
