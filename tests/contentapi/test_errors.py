@@ -25,7 +25,6 @@ from contentapi.errors import (
     NotFound,
     RateLimited,
     ResponseTooLarge,
-    ResponseTooLarge,
     TooLarge,
     Unauthenticated,
     Unavailable,
@@ -180,3 +179,14 @@ def test_a_response_that_is_too_large_is_told_with_the_limit_and_a_note() -> Non
         "The response's size in bytes is 1001 or more; "
         "at most 1000 is allowed (CONTENTAPI_MAX_RESPONSE). Ask for fewer items."
     )
+
+
+@pytest.mark.parametrize(
+    ("bearer_error", "challenge"),
+    [
+        ("", 'ApiKey realm="contentapi", Bearer realm="contentapi"'),
+        ("invalid_token", 'ApiKey realm="contentapi", Bearer realm="contentapi", error="invalid_token"'),
+    ],
+)
+def test_the_challenge_says_what_is_wrong_with_a_bearer_token(bearer_error: str, challenge: str) -> None:
+    assert Unauthenticated("No.", bearer_error=bearer_error).headers == {"WWW-Authenticate": challenge}
