@@ -38,7 +38,9 @@ class Mutant(NamedTuple):
 def main() -> int:
     os.chdir(ROOT)
     shutil.rmtree(COPY, ignore_errors=True)
-    done = subprocess.run([sys.executable, "-m", "mutmut", "run"], stdout=subprocess.PIPE, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "mutmut", "run"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
     if done.returncode != 0:
         print(done.stdout.decode().replace("\r", "\n"))
         return done.returncode
