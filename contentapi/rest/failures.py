@@ -15,6 +15,12 @@ from contentapi.requests import current_request_id
 from contentapi.rest.answers import Answer
 from contentapi.rest.markers import VERSION
 
+# The phrases of RFC 9110, on every Python: before 3.13 it has older ones for these two.
+TITLES = {status.value: status.phrase for status in HTTPStatus} | {
+    413: "Content Too Large",
+    422: "Unprocessable Content",
+}
+
 
 def failure(error: ApiError, accept: str) -> Answer:
     """Return `{"error": message}` with the error's status, or problem details (RFC 9457) where Accept names them.
@@ -31,7 +37,7 @@ def failure(error: ApiError, accept: str) -> Answer:
 def problem(error: ApiError) -> dict[str, Any]:
     return {
         "type": "about:blank",
-        "title": HTTPStatus(error.status).phrase,
+        "title": TITLES[error.status],
         "status": error.status,
         "detail": error.message,
         "errors": error.fields,

@@ -179,7 +179,7 @@ def test_who_asks_for_problem_details_gets_them(accept: str) -> None:
     assert reply.headers["X-Error-Code"] == "INVALID"
     assert reply.body == {
         "type": "about:blank",
-        "title": "Unprocessable Entity",
+        "title": "Unprocessable Content",
         "status": 422,
         "detail": "title: This must not be empty.",
         "requestId": reply.headers["X-Request-ID"],
