@@ -15,6 +15,12 @@ from contentapi.http.negotiation import PROBLEM, wants_problem
 from contentapi.http.request_id import current_request_id
 from contentapi.http.response import Response
 
+# RFC 9110 changed these two phrases; Python has the new ones since 3.13.
+TITLES = {status.value: status.phrase for status in HTTPStatus} | {
+    413: "Content Too Large",
+    422: "Unprocessable Content",
+}
+
 
 def error_response(exception: BaseException, accept: str) -> Response:
     """Return the response to a request that failed with an exception, and record the error for the log.
@@ -32,7 +38,7 @@ def error_response(exception: BaseException, accept: str) -> Response:
 def problem_details(error: ApiError) -> dict[str, Any]:
     return {
         "type": "about:blank",
-        "title": HTTPStatus(error.status).phrase,
+        "title": TITLES[error.status],
         "status": error.status,
         "detail": error.message,
         "errors": error.fields,

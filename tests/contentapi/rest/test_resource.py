@@ -179,7 +179,7 @@ def test_accept_with_problem_details_gets_them(accept: str) -> None:
     assert response.headers["X-Error-Code"] == "INVALID"
     assert response.body == {
         "type": "about:blank",
-        "title": "Unprocessable Entity",
+        "title": "Unprocessable Content",
         "status": 422,
         "detail": "title: This must not be empty.",
         "requestId": response.headers["X-Request-ID"],
