@@ -5,7 +5,7 @@ from typing import Any
 from tests.quality.coverage_report import count, count_packages, find_problems
 
 
-def measure_definition(
+def measured(
     *, lines: int, missing: list[int], branches: int = 0, not_taken: list[list[int]] | None = None
 ) -> Any:
     not_taken = not_taken or []
@@ -20,9 +20,9 @@ def measure_definition(
 
 REPORT = {
     "files": {
-        "a/as_int.py": measure_definition(lines=10, missing=[], branches=4),
-        "a/part.py": measure_definition(lines=10, missing=[3, 7], branches=4, not_taken=[[2, 3]]),
-        "b/empty.py": measure_definition(lines=0, missing=[]),
+        "a/as_int.py": measured(lines=10, missing=[], branches=4),
+        "a/part.py": measured(lines=10, missing=[3, 7], branches=4, not_taken=[[2, 3]]),
+        "b/empty.py": measured(lines=0, missing=[]),
     }
 }
 
@@ -48,5 +48,5 @@ def test_an_uncovered_line_or_branch_is_named_where_all_must_be_covered() -> Non
     assert list(find_problems(REPORT, 0, ["a/part.py", "a/moved.py"])) == [
         "a/part.py must be covered in full; uncovered lines: 3, 7.",
         "a/part.py must be covered in full; uncovered branches: 2 to 3.",
-        "a/moved.py must be covered in full, and was not measure_definition.",
+        "a/moved.py must be covered in full, and was not measured.",
     ]
