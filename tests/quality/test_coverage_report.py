@@ -5,9 +5,7 @@ from typing import Any
 from tests.quality.coverage_report import count, count_packages, find_problems
 
 
-def measured(
-    *, lines: int, missing: list[int], branches: int = 0, not_taken: list[list[int]] | None = None
-) -> Any:
+def measured(*, lines: int, missing: list[int], branches: int = 0, not_taken: list[list[int]] | None = None) -> Any:
     not_taken = not_taken or []
     summary = {
         "num_statements": lines,
