@@ -9,9 +9,9 @@ from django.db.models import QuerySet
 from msgspec import UNSET, UnsetType
 
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import render_page
 from contentapi.http.response import Response, created, no_content, with_etag
 from contentapi.rest import Body, EmptyBody, Resource, ResourceRequest
+from contentapi.rest.pages import render_page
 from orders import selectors, services
 from orders.models import Order
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, NamedTuple, cast
 
-from django.conf import settings
 from graphql import (
     DocumentNode,
     FieldNode,
@@ -62,7 +61,7 @@ class PageSizeExpression(NamedTuple):
 
     def value(self, variables: Variables) -> int:
         """Return the largest that is given, or what a page holds at most: more is refused, and costs nothing more."""
-        most: int = settings.ENVIRONMENT.contentapi_max_page
+        most = conf.environment.contentapi_max_page
         values = [
             default if (given := as_int(variables.get(said) if isinstance(said, str) else said)) is None else given
             for said, default in self.arguments

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ariadne.validation.introspection_disabled import IntrospectionDisabledRule
-from django.conf import settings
 from graphql import (
     DocumentNode,
     GraphQLError,
@@ -47,8 +46,8 @@ from contentapi.graphql.limits import (
 MAX_ERRORS = 20  # of validation; whoever has more of them begins with these
 
 # graphql-core holds fields of one name against each other, two by two, and lets its users say how often.
-overlapping_fields_can_be_merged.MAX_COMPLEXITY_BUDGET = settings.ENVIRONMENT.contentapi_max_comparisons
-validation_context.MAX_FRAGMENT_WORK = settings.ENVIRONMENT.contentapi_max_comparisons
+overlapping_fields_can_be_merged.MAX_COMPLEXITY_BUDGET = conf.environment.contentapi_max_comparisons
+validation_context.MAX_FRAGMENT_WORK = conf.environment.contentapi_max_comparisons
 
 
 class CachedDocument(NamedTuple):
@@ -83,7 +82,7 @@ class DocumentRejected(Exception):
 # The valid documents that were asked for last. A parsed one takes some hundred times the memory of its text, and each
 # of its operations may hold the root fields of all its fragments.
 DOCUMENTS: BoundedCache[CachedDocument] = BoundedCache(
-    settings.ENVIRONMENT.contentapi_document_cache,
+    conf.environment.contentapi_document_cache,
     weigh=lambda known: 256 + len(get_source_text(known.document)) * len(known.operations),
 )
 
@@ -135,10 +134,10 @@ def get_document(schema: GraphQLSchema, text: str, operation_name: str | None) -
 
 def parse_within_limits(text: str) -> DocumentNode:
     """Parse a text. Raises a syntax error, or `LimitExceeded`."""
-    length, longest = len(text.encode()), settings.ENVIRONMENT.contentapi_max_query_length
+    length, longest = len(text.encode()), conf.environment.contentapi_max_query_length
     if length > longest:
         raise limit_exceeded("length in bytes", length, longest, "contentapi_max_query_length")
-    most = settings.ENVIRONMENT.contentapi_max_tokens
+    most = conf.environment.contentapi_max_tokens
     try:
         return parse(text, max_lexical_tokens=most, max_comments=most, allow_empty_selection_sets=False)
     except GraphQLSyntaxError as error:
@@ -163,7 +162,7 @@ def count_tokens(text: str, most: int) -> dict[str, int]:
 
 def validate_document(schema: GraphQLSchema, document: DocumentNode, sizes: Sizes) -> CachedDocument:
     """Return a document that is known from now on. Raises `DocumentRefused`."""
-    hidden = settings.ENVIRONMENT.contentapi_introspection == "off"
+    hidden = conf.environment.contentapi_introspection == "off"
     errors = validate(
         schema,
         document,
@@ -197,7 +196,7 @@ def describe_missing_operation(name: str | None, count: int) -> str:
 def classify_validation_error(error: GraphQLError) -> LimitExceeded | ValidationFailed:
     """Say what kind of failure an error of validation is. Limits of graphql-core's own are known by their words."""
     if error.message == "Validation aborted.":
-        most = settings.ENVIRONMENT.contentapi_max_comparisons
+        most = conf.environment.contentapi_max_comparisons
         return limit_exceeded("number of comparisons", f"{most + 1} or more", most, "contentapi_max_comparisons")
     if error.message == "Maximum introspection depth exceeded":
         return limit_exceeded("depth of lists in introspection", f"{MAX_LIST_DEPTH} or more", MAX_LIST_DEPTH - 1)

@@ -32,7 +32,6 @@ from contentapi.graphql.errors import ErrorReport, error_entry
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
 from contentapi.graphql.limits import limit_exceeded
 from contentapi.http.body import JSON, decode_json, has_unicode_escapes, is_json, read_bytes
-from contentapi.http.failure_log import classify_and_record
 from contentapi.http.negotiation import select_media_type
 from contentapi.http.response import Response
 from contentapi.rate_limits.account import Account
@@ -73,7 +72,8 @@ def handle(environ: Mapping[str, Any]) -> Response:
     account = Account(environ)
     media_type = negotiate_media_type(environ)
     try:
-        actor = authenticate_request(environ, account)
+        actor = authenticate_request(environ)
+        account.set_actor(actor)
         if environ["REQUEST_METHOD"] != "POST":
             account.charge_request()
             own, page = handle_read(environ)
@@ -83,10 +83,7 @@ def handle(environ: Mapping[str, Any]) -> Response:
             account.charge_request()
         members, status, headers = execute(read_body(environ), {"actor": actor}, account)
     except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
-        kind = classify_and_record(exception)
-        refusal = account.charge_failed_request()
-        if refusal is not None:
-            kind = classify_and_record(refusal)
+        kind = account.charge_failure(exception)
         members, status, headers = {"errors": [error_entry(kind)]}, kind.status, kind.headers
     return build_response(members, status, {**account.headers, **headers}, media_type or JSON)
 

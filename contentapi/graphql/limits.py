@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.conf import settings
 from graphql import (
     DocumentNode,
     FieldNode,
@@ -21,6 +20,7 @@ from graphql import (
     SelectionSetNode,
 )
 
+from contentapi.conf import conf
 from contentapi.core.errors import LimitExceeded
 
 COUNT_CAP = 10**12  # more than anybody may have: how far above this a number is, is told to nobody
@@ -171,7 +171,7 @@ def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
     if nesting > MAX_NESTING:
         raise limit_exceeded("nesting", nesting, MAX_NESTING)
     chosen = next(iter(sizes.values())) if len(sizes) == 1 and not operation_name else sizes.get(operation_name or "")
-    environment = settings.ENVIRONMENT
+    environment = conf.environment
     for what, counted, variable in iterate_counts(chosen) if chosen else ():
         most = getattr(environment, variable)
         if counted > most:

@@ -7,11 +7,11 @@ from itertools import count
 from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
-from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db.models import QuerySet
 from psycopg.pq.abc import PGresult
 
+from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.identity import Actor
 from contentapi.projection.connections import ConnectionCompiler, ConnectionQuery, ConnectionType, require_own_cursors
@@ -61,7 +61,7 @@ class Statement:
 
 
 STATEMENTS: BoundedCache[Statement] = BoundedCache(
-    settings.ENVIRONMENT.contentapi_statement_cache, weigh=attrgetter("weight")
+    conf.environment.contentapi_statement_cache, weigh=attrgetter("weight")
 )
 
 

@@ -12,9 +12,9 @@ from contentapi.conf import conf
 from contentapi.core.entity_tags import UNCHANGING
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Page, render_page
 from contentapi.http.response import Response, with_etag
 from contentapi.projection import Projection, SelectedField, SelectionRequest, read_json, select_instance
+from contentapi.rest.pages import PageRequest, render_page
 
 VERSION = SelectedField("version", "version")
 
@@ -68,8 +68,10 @@ class Representation:
         """Return the JSON object of what has just been written, with its tag."""
         return self.one(select_instance(instance, actor), actor)
 
-    def page(self, rows: QuerySet[Any], page: Page, actor: Actor, *, within: QuerySet[Any] | None = None) -> Response:
-        """Return a page of rows, as `contentapi.core.pagination.paged` does, of a limited size."""
+    def page(
+        self, rows: QuerySet[Any], page: PageRequest, actor: Actor, *, within: QuerySet[Any] | None = None
+    ) -> Response:
+        """Return a page of rows, as `contentapi.rest.pages.render_page` does, of a limited size."""
         room = conf.environment.contentapi_max_response
         return render_page(rows, page, lambda window: self.each(window, actor, room), within=within)
 

@@ -8,11 +8,10 @@ from typing import Any, ClassVar, TypeVar
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.csrf import csrf_exempt
 
-from contentapi.auth.authentication import HEADERS, admitted
+from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Page, parse_page_params
 from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_path
 from contentapi.http.body import JSON, is_json, read_bytes
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
@@ -21,6 +20,7 @@ from contentapi.http.response import Response
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
 from contentapi.rest.idempotency import replay_or_execute
+from contentapi.rest.pages import PageRequest, parse_page_params
 from contentapi.rest.request_bodies import Body, decode_body
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -41,7 +41,7 @@ class ResourceRequest:
         self.method: str = environ["REQUEST_METHOD"]
         self.prefix, self.path = split_path(environ["PATH_INFO"])
 
-    def page(self, *filters: str) -> Page:
+    def page(self, *filters: str) -> PageRequest:
         """Return the requested page of a collection with these filters. Raises `Malformed`."""
         query = self.environ.get("QUERY_STRING", "").encode("latin-1")
         return parse_page_params(QueryDict(query).lists() if query else (), self.path, filters, self.prefix)
@@ -100,11 +100,13 @@ class Resource:
         account = Account(environ)
         is_public = False
         try:
-            request = ResourceRequest(admitted(environ, account), environ)
+            request = ResourceRequest(authenticate_request(environ), environ)
+            account.set_actor(request.actor)
+            account.charge_request()
             is_public = request.actor.is_anonymous and request.method in SAFE
             response = self.dispatch(request, account, ids)
         except Exception as error:  # noqa: BLE001 - the outermost edge: every error has the same format
-            response = error_response(error, environ.get("HTTP_ACCEPT", ""))
+            response = error_response(account.charge_failure(error), environ.get("HTTP_ACCEPT", ""))
         headers = {
             **account.headers,
             **response.headers,
@@ -125,7 +127,7 @@ class Resource:
         if request.method in READS:
             return apply_conditions(self.call_method(request, ids, media_type), request.environ)
         reject_misplaced_preconditions(request.environ, creates=request.method == "POST" and "GET" in self.methods)
-        account.charge(1, writes=1)
+        account.charge_operation(1, writes=1)
         if request.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in request.environ:
             act = partial(self.call_method, request, ids, media_type)
             return replay_or_execute(request.actor, request.environ, request.content, act)

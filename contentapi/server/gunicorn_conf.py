@@ -11,9 +11,10 @@ os.environ["CONTENTAPI_PROCESS"] = "server"
 
 from django.conf import settings
 
+from contentapi.conf import conf
 from contentapi.server.complete_requests import DRAIN_LIMIT
 
-environment = settings.ENVIRONMENT
+environment = conf.environment
 
 
 bind = settings.BIND

@@ -5,7 +5,6 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeGuard, cast
 
 import msgspec
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from graphql import (
@@ -30,6 +29,7 @@ from graphql.execution.executor_throwing_on_incremental import ExecutorThrowingO
 from graphql.execution.values import VariableValues
 from graphql.pyutils import Path
 
+from contentapi.conf import conf
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.text import json_array
 from contentapi.graphql.bindings import get_projection
@@ -149,7 +149,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         if self.room is not None:
             self.room -= size
             if self.room < 0:
-                raise ResponseTooLarge(settings.ENVIRONMENT.contentapi_max_response)
+                raise ResponseTooLarge(conf.environment.contentapi_max_response)
 
     def complete_value(
         self,
@@ -254,7 +254,7 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         in_list: bool,  # noqa: FBT001
     ) -> SelectedField:
         self.fields_selected += 1
-        most = settings.ENVIRONMENT.contentapi_max_fields
+        most = conf.environment.contentapi_max_fields
         if self.fields_selected > most:
             raise limit_exceeded("number of fields", f"{most + 1} or more", most, "contentapi_max_fields")
         node = details[0].node
