@@ -31,7 +31,6 @@ from contentapi.graphql.errors import ErrorReport, error_entry
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
 from contentapi.graphql.limits import limit_exceeded
 from contentapi.http.body import JSON, decode_json, has_unicode_escapes, is_json, read_bytes
-from contentapi.http.failure_log import classify_and_record
 from contentapi.http.negotiation import select_media_type
 from contentapi.http.response import Response
 from contentapi.rate_limits.account import Account
@@ -86,7 +85,7 @@ class GraphQLEndpoint:
                 account.charge_request()
             members, status, headers = execute(self.schema, read_body(environ), {"actor": actor}, account)
         except Exception as exception:  # noqa: BLE001 - every error, ours included, gets a response of the same form
-            kind = account.charge_failure(classify_and_record(exception))
+            kind = account.charge_failure(exception)
             members, status, headers = {"errors": [error_entry(kind)]}, kind.status, kind.headers
         return build_response(members, status, {**account.headers, **headers}, media_type or JSON)
 

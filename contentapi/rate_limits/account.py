@@ -71,17 +71,18 @@ class Account:
             self.charge_request()
             self.charge(total, writes=writes)
 
-    def charge_failure(self, error: ApiError) -> ApiError:
-        """Charge a failed request, unless it is charged already. Return the error to respond with.
+    def charge_failure(self, exception: Exception) -> ApiError:
+        """Charge a failed request, unless it is charged already. Return the error to respond with, and record it.
 
         A caller over the limit gets 429 before any other error.
         """
+        error = classify_and_record(exception)
         if isinstance(error, RateLimited):
             return error
         try:
             self.charge_request()
-        except Exception as exception:  # noqa: BLE001 - the endpoint is handling an error already
-            return classify_and_record(exception)
+        except Exception as refusal:  # noqa: BLE001 - the endpoint is handling an error already
+            return classify_and_record(refusal)
         return error
 
     def charge(self, total: int, *, writes: int = 0) -> None:

@@ -88,9 +88,9 @@ def require_known_parameters(parameters: Iterable[tuple[str, Sequence[str]]], kn
     parsed = {}
     for name, values in parameters:
         if name not in known:
-            raise Malformed(f"The query parameter {name[:50]!r} is unknown; known: {', '.join(sorted(known))}.")
+            raise Malformed(f'Query parameter "{name[:50]}" is unknown; known: {", ".join(sorted(known))}.')
         if len(values) != 1:
-            raise Malformed(f"The query parameter {name!r} was given {len(values)} times; it may be given once.")
+            raise Malformed(f'Query parameter "{name}" was given {len(values)} times; it may be given once.')
         parsed[name] = values[0]
     require_storable(parsed)
     return parsed

@@ -16,7 +16,6 @@ from contentapi.http.api_version import VERSION, negotiate_rest_media_type, requ
 from contentapi.http.body import JSON, is_json, read_bytes
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
 from contentapi.http.error_response import error_response
-from contentapi.http.failure_log import classify_and_record
 from contentapi.http.response import Response
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
@@ -106,9 +105,8 @@ class Resource:
             account.charge_request()
             is_public = request.actor.is_anonymous and request.method in SAFE
             response = self.dispatch(request, account, ids)
-        except Exception as exception:  # noqa: BLE001 - the outermost edge: every error has the same format
-            error = account.charge_failure(classify_and_record(exception))
-            response = error_response(error, environ.get("HTTP_ACCEPT", ""))
+        except Exception as error:  # noqa: BLE001 - the outermost edge: every error has the same format
+            response = error_response(account.charge_failure(error), environ.get("HTTP_ACCEPT", ""))
         headers = {
             **account.headers,
             **response.headers,

@@ -28,7 +28,7 @@ from contentapi.graphql.endpoint import respond_with_error
 from contentapi.http.api_version import VERSION
 from contentapi.http.cors import has_reusable_cors_headers, require_uniform_cors
 from contentapi.http.error_response import error_response
-from contentapi.http.failure_log import classify_and_record, log_failure
+from contentapi.http.failure_log import log_failure
 from contentapi.http.hosts import is_our_host
 from contentapi.http.request_id import current_request_id, new_request_id
 from contentapi.http.response import Response
@@ -98,8 +98,7 @@ class FastPath:
         token = current_request_id.set(request_id)
         try:
             account = Account(environ)
-            worst = account.charge_failure(classify_and_record(error))
-            status, body, headers = build_refusal(environ, worst)
+            status, body, headers = build_refusal(environ, account.charge_failure(error))
             log_failure(environ, status)
         finally:
             current_request_id.reset(token)
