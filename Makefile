@@ -3,29 +3,29 @@ PYTHON ?= python3
 PORT ?= 8000
 SERVER ?= granian
 VENV_PYTHON := .venv/bin/python
-# A Ctrl-C while Python starts would end in a traceback, or get lost: where env can, it waits until it will be heeded.
-PATIENTLY := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
+# Block Ctrl-C (if env can) while Python starts: it would cause a traceback or get lost.
+BLOCK_SIGINT := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
 .PHONY: help run explorer test thorough bench hostile check format lock installed installed-dev python-present
 
 help:
-	@echo "make run      start everything, on PORT (8000), with SERVER (granian, or gunicorn)"
-	@echo "make explorer build the page for browsers at /graphql, which takes Node; make run does so by itself"
-	@echo "make test     run the tests"
-	@echo "make thorough run what takes long: all examples of the property tests, fuzzing, browsers"
-	@echo "make bench    compare with other GraphQL servers on this machine: see benchmarks/README.md"
-	@echo "make hostile  attack the server with slow, broken and greedy clients, and time another client's requests"
-	@echo "make check    format, lint, language, types, layers, openapi.yaml, SDL, settings, migrations: what CI runs besides the tests"
-	@echo "make format   put the code into its form"
-	@echo "make lock     write the newest allowed versions into requirements*.txt"
+	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
+	@echo "make explorer build the GraphiQL page at /graphql; needs Node; make run does it too"
+	@echo "make test     run the tests in parallel"
+	@echo "make thorough run the slow tests: all examples of the property tests, fuzzing, browsers"
+	@echo "make bench    compare this server with other GraphQL servers: see benchmarks/README.md"
+	@echo "make hostile  attack the server, and measure the requests of another client"
+	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL and language"
+	@echo "make format   format the code"
+	@echo "make lock     write the newest versions that pyproject.toml allows into requirements*.txt"
 
 run: installed
-	@$(PATIENTLY) $(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
-	@exec $(PATIENTLY) $(VENV_PYTHON) manage.py serve --server $(SERVER)
+	@$(BLOCK_SIGINT) $(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
+	@exec $(BLOCK_SIGINT) $(VENV_PYTHON) manage.py serve --server $(SERVER)
 
 explorer: installed
-	@$(PATIENTLY) $(VENV_PYTHON) -m contentapi.graphql.explorer.build
+	@$(BLOCK_SIGINT) $(VENV_PYTHON) -m contentapi.graphql.explorer.build
 
 test: installed-dev
 	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
@@ -55,7 +55,7 @@ check: installed-dev
 	$(VENV_PYTHON) manage.py check_schema
 	$(VENV_PYTHON) -m tests.contract.check_language
 
-# Production's settings as an operator would have them; nothing connects to this database.
+# Settings of a deployment. Nothing connects to this database.
 SAMPLE_PRODUCTION := DATABASE_URL=postgresql://app:secret@db.invalid/app \
 	SECRET_KEY=a-sample-of-more-than-fifty-characters-0123456789-abcdefghij \
 	JWT_SECRET=a-sample-of-more-than-thirty-two-bytes \
@@ -73,10 +73,10 @@ lock: installed-dev
 	$(UV) --group dev --constraint requirements.txt --output-file requirements-dev.txt
 
 installed: python-present
-	@$(PATIENTLY) $(PYTHON) -m contentapi.bootstrap requirements.txt
+	@$(BLOCK_SIGINT) $(PYTHON) -m contentapi.bootstrap requirements.txt
 
 installed-dev: python-present
-	@$(PATIENTLY) $(PYTHON) -m contentapi.bootstrap requirements.txt requirements-dev.txt
+	@$(BLOCK_SIGINT) $(PYTHON) -m contentapi.bootstrap requirements.txt requirements-dev.txt
 
 python-present:
 	@command -v "$(PYTHON)" >/dev/null || { echo "There is no $(PYTHON). Install Python 3.11 or newer, or name it: make run PYTHON=/path/to/python3" >&2; exit 1; }

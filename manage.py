@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""The operators' commands. `python manage.py help` lists them."""
+"""Run a management command. `python manage.py help` lists them."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
-    # Ends as Ctrl-C does, so that what must be let go of is let go of.
+    # Exit as on Ctrl-C, so that resources are released.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         run()
@@ -17,20 +17,20 @@ def main() -> None:
 
 
 def run() -> None:
-    """Run the command; say in a line what an operator can mend."""
+    """Run the command. Report in one line an error that the operator can correct."""
     try:
         from django.core.management import execute_from_command_line
         from django.db import OperationalError, ProgrammingError
         from psycopg.errors import UndefinedTable
-    except ImportError as trouble:
-        sys.exit(f"{trouble}. `make run` installs what is needed into .venv; run .venv/bin/python manage.py.")
+    except ImportError as error:
+        sys.exit(f"{error}. `make run` installs the dependencies into .venv; run .venv/bin/python manage.py.")
     try:
         execute_from_command_line(sys.argv)
-    except OperationalError as trouble:
-        where = "\nDATABASE_URL says where it is." if os.environ.get("DATABASE_URL") else ""
-        sys.exit(f"The database does not answer: {str(trouble).strip()}{where}")
-    except ProgrammingError as trouble:
-        if isinstance(trouble.__cause__, UndefinedTable):
+    except OperationalError as error:
+        hint = "\nDATABASE_URL says where it is." if os.environ.get("DATABASE_URL") else ""
+        sys.exit(f"The database does not answer: {str(error).strip()}{hint}")
+    except ProgrammingError as error:
+        if isinstance(error.__cause__, UndefinedTable):
             sys.exit("The database has not been migrated yet: python manage.py migrate")
         raise
 

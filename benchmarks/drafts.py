@@ -106,7 +106,7 @@ class Client:
 
 def main() -> None:
     server = EmbeddedServer(ROOT / "var" / "drafts" / "postgres")
-    databases = load(server.hold())
+    databases = load(server.acquire())
     clients = make_clients(databases["without_drafts"])
     times: dict[tuple[str, str], dict[str, float]] = {}
     for asker, client in clients.items():

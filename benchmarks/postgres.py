@@ -35,7 +35,7 @@ class BenchmarkServer(EmbeddedServer):
 
     def connect(self) -> Address:
         """Start the server if it does not run, and return its address."""
-        folder = self.hold()
+        folder = self.acquire()
         return Address(folder, int(self._record()[3]))
 
     def restart(self, folder: str, *, with_tcp: bool) -> Address:

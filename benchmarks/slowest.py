@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     server = EmbeddedServer(WORK / "postgres")
-    database = loaded(server.hold())
+    database = loaded(server.acquire())
     keys = {"anonymous": "", **{role: make_api_key(database, role) for role in ROLES}}
     rates = {f"CONTENTAPI_RATE_{name}": "999999999/minute" for name in ("ANONYMOUS", "AUTHENTICATED")}
     os.environ.update(our_environment(database) | rates)

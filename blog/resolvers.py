@@ -3,14 +3,13 @@
 from typing import Any
 
 from ariadne import EnumType, MutationType, QueryType
-from django.db.models import QuerySet
 from graphql import GraphQLResolveInfo
 
 from blog import selectors, services
 from blog.models import Author, Comment, Post, PostStatus
 from blog.projections import COMMENT_ORDERS, POST_ORDERS
 from contentapi.graphql.context import RequestContext
-from contentapi.projection import ConnectionQuery, Ordering
+from contentapi.projection import ConnectionQuery, Ordering, Rows
 
 Info = GraphQLResolveInfo[RequestContext]
 
@@ -24,12 +23,12 @@ BINDABLES = [
 
 
 @QUERY.field("post")
-def post(_: None, info: Info, id: str) -> QuerySet[Post]:
+def post(_: None, info: Info, id: str) -> Rows[Post]:
     return selectors.post_by_id(info.context["actor"], id)
 
 
 @QUERY.field("posts")
-def posts(_: None, info: Info, limit: int | None = None, status: str | None = None) -> QuerySet[Post]:
+def posts(_: None, info: Info, limit: int | None = None, status: str | None = None) -> Rows[Post]:
     return selectors.list_posts(info.context["actor"], limit=limit, status=status)
 
 
@@ -41,7 +40,7 @@ def posts_connection(
 
 
 @QUERY.field("author")
-def author(_: None, info: Info, id: str) -> QuerySet[Author]:
+def author(_: None, info: Info, id: str) -> Rows[Author]:
     return selectors.author_by_id(info.context["actor"], id)
 
 

@@ -13,10 +13,10 @@ from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_connection_args, parse_id, require_page_size
-from contentapi.projection import ConnectionQuery, Ordering, PreparedQuery, parametrised
+from contentapi.projection import ConnectionQuery, Ordering, PreparedQuery, Rows, parametrised
 
 
-def post_by_id(actor: Actor, post_id: str) -> QuerySet[Post]:
+def post_by_id(actor: Actor, post_id: str) -> Rows[Post]:
     """Return the post with this id, or no post."""
     return visible_post(actor, pk=parse_id(post_id))
 
@@ -26,7 +26,7 @@ def visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
     return Post.objects.filter(policy.visible_posts(actor), pk=pk)
 
 
-def list_posts(actor: Actor, *, status: str | None = None, limit: int | None = None) -> QuerySet[Post]:
+def list_posts(actor: Actor, *, status: str | None = None, limit: int | None = None) -> Rows[Post]:
     """Return posts newest first, in one state where it is given. Raises `Malformed`."""
     return visible_posts(actor, **choice_of(status))[: require_page_size(limit, default=10)]
 
@@ -62,7 +62,7 @@ def posts_after(
     status: str | None = None,
     tag: str | None = None,
     author: str | None = None,
-) -> QuerySet[Post]:
+) -> Rows[Post]:
     """Return posts newest first after a position: in one state, with a tag, of an author. Raises `Malformed`."""
     choice = choice_of(status, tag, author)
     return visible_posts(actor, **choice, created_at=position and position.value, pk=position and position.id)
@@ -114,7 +114,7 @@ def posts_that_fit(
     author: str | None = None,
     created_from: datetime | None = None,
     created_before: datetime | None = None,
-) -> QuerySet[Post]:
+) -> Rows[Post]:
     """Return posts in no order. Raises `Malformed`."""
     choice = choice_of(status, tag, author)
     return unordered_posts(actor, **choice, created_from=created_from, created_before=created_before)
@@ -134,7 +134,7 @@ def unordered_posts(
     return posts.created_between(created_from, created_before)
 
 
-def author_by_id(actor: Actor, author_id: str) -> QuerySet[Author]:
+def author_by_id(actor: Actor, author_id: str) -> Rows[Author]:
     """Return the author with this id, or no author."""
     return author(actor, pk=parse_id(author_id))
 
@@ -144,7 +144,7 @@ def author(_: Actor, *, pk: int) -> QuerySet[Author]:
     return Author.objects.filter(pk=pk)
 
 
-def authors_after(actor: Actor, position: Position | None) -> QuerySet[Author]:
+def authors_after(actor: Actor, position: Position | None) -> Rows[Author]:
     """Return authors in the order in which they were made, from after a position on."""
     return authors(actor, pk=position.id if position else 0)
 
@@ -154,7 +154,7 @@ def authors(_: Actor, *, pk: int) -> QuerySet[Author]:
     return Author.objects.filter(pk__gt=pk).order_by("pk")
 
 
-def comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None = None) -> QuerySet[Comment]:
+def comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None = None) -> Rows[Comment]:
     """Return the comment with this id, of this post where one is given, or no comment."""
     return visible_comment(actor, pk=parse_id(comment_id), post=None if post_id is None else parse_id(post_id))
 
@@ -167,7 +167,7 @@ def visible_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comm
     return comments if post is None else comments.filter(post=post)
 
 
-def comments_after(actor: Actor, position: Position | None, *, post_id: str) -> QuerySet[Comment]:
+def comments_after(actor: Actor, position: Position | None, *, post_id: str) -> Rows[Comment]:
     """Return a post's comments oldest first, from after a position on; none where the post may not be seen."""
     return visible_comments(
         actor,

@@ -160,7 +160,7 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
 def find_post_to_change(actor: Actor, post_id: str, act: str) -> Post:
     """Return a post that the actor may see, with its author; locked until the transaction ends."""
     policy.require_credential(actor, act)
-    posts = selectors.post_by_id(actor, post_id).select_related("author")
+    posts = selectors.post_by_id(actor, post_id).queryset().select_related("author")
     return found_post(posts.select_for_update(of=("self",)).first())
 
 
@@ -279,7 +279,7 @@ def require_fitting_publish_at(status: str, publish_at: datetime | None) -> None
 def add_comment(*, actor: Actor, post_id: str, body: str) -> Comment:
     """Comment on a post that the actor may see, as the actor."""
     policy.require_credential(actor, "comment")
-    post = found_post(selectors.post_by_id(actor, post_id).first())
+    post = found_post(selectors.post_by_id(actor, post_id).queryset().first())
     policy.permit(actor, policy.may_comment(actor), "comment")
     if not body.strip():
         raise Invalid({"body": ["This must not be empty."]})
@@ -292,7 +292,8 @@ def delete_comment(
 ) -> str:
     """Delete a comment, of this post where one is given. Returns the id that it had."""
     policy.require_credential(actor, "delete comments")
-    comments = selectors.comment_by_id(actor, comment_id, post_id=post_id).select_related("author", "post__author")
+    comments = selectors.comment_by_id(actor, comment_id, post_id=post_id).queryset()
+    comments = comments.select_related("author", "post__author")
     comment = comments.select_for_update(of=("self",)).first()
     if comment is None:
         raise NotFound("There is no comment with this id.")

@@ -5,4 +5,6 @@ class ContentApiConfig(AppConfig):
     name = "contentapi"
 
     def ready(self) -> None:
-        from contentapi.conf import checks  # noqa: F401 - registers them
+        """Register the system checks."""
+        from contentapi.auth import checks as auth_checks  # noqa: F401
+        from contentapi.conf import checks  # noqa: F401

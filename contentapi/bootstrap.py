@@ -1,8 +1,8 @@
-"""Make the virtual environment hold what the lock files say. `python3 -m contentapi.bootstrap LOCK...`.
+"""Install the lock files into the virtual environment: `python3 -m contentapi.bootstrap LOCK...`.
 
-Runs before anything is installed: the standard library only, and syntax that an old Python can read far
-enough to be told that it is too old. Nothing happens when the environment already holds the locks. Two at
-once wait for each other; one that was killed half-way is made good by the next.
+This runs before anything is installed: it uses the standard library only, and syntax that an old Python can parse, so
+that it can report that this Python is too old. It does nothing if the locks are installed. Concurrent runs wait for
+each other. The next run repairs an interrupted one.
 """
 
 import hashlib
@@ -21,18 +21,18 @@ NEWER_NAMES = ("python3.13", "python3.12", "python3.11", "python3.14")
 
 def main(lock_names: "list[str]") -> None:
     require_supported_python(lock_names)
-    import fcntl  # not on Windows, which `use_a_python_new_enough` has turned away
+    import fcntl  # does not exist on Windows, where `require_supported_python` exits
 
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # which `make` has blocked until here
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # `make` blocks it until here
     project = os.open(str(ROOT), os.O_RDONLY)
     try:
-        fcntl.flock(project, fcntl.LOCK_EX)  # let go of when this process ends, however it ends
+        fcntl.flock(project, fcntl.LOCK_EX)  # released when this process ends, also if it is killed
         locks = [ROOT / name for name in lock_names]
         if not all(map(is_installed, locks)):
             for lock in locks:
                 install(lock)
             for lock in locks:
-                get_stamp_path(lock).write_text(digest(lock))
+                get_stamp_path(lock).write_text(hash_file(lock))
     finally:
         os.close(project)
 
@@ -53,23 +53,23 @@ def require_supported_python(lock_names: "list[str]") -> None:
 
 
 def is_installed(lock: Path) -> bool:
-    """Say whether the environment works and what this lock names was the last thing installed from it."""
+    """Return whether the environment works and was last installed from this lock."""
     try:
         installed = get_stamp_path(lock).read_text()
         works = subprocess.call([str(VENV / "bin" / "python"), "-c", ""], stderr=subprocess.DEVNULL) == 0
     except OSError:
         return False
-    return works and installed == digest(lock)
+    return works and installed == hash_file(lock)
 
 
 def install(lock: Path) -> None:
     print("Installing {} into .venv (once; about a minute)".format(lock.name), file=sys.stderr)
     python = VENV / "bin" / "python"
     if subprocess.call([sys.executable, "-c", "import ensurepip, venv"], stderr=subprocess.DEVNULL) != 0:
-        sys.exit("Python's venv module is missing. On Debian and Ubuntu: apt-get install python3-venv, then try again.")
+        sys.exit("Python's venv module is missing. On Debian and Ubuntu: apt-get install python3-venv. Then try again.")
     if not python.exists() or subprocess.call([str(python), "-m", "pip", "--version"], stdout=subprocess.DEVNULL):
-        run([sys.executable, "-m", "venv", "--clear", str(VENV)], "The virtual environment could not be made")
-    for outdated in VENV.glob("*.installed"):  # the locks share packages: until pip is done, neither is known to hold
+        run([sys.executable, "-m", "venv", "--clear", str(VENV)], "The virtual environment could not be created")
+    for outdated in VENV.glob("*.installed"):  # the locks share packages: neither is installed until pip is done
         outdated.unlink()
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     run(
@@ -78,17 +78,17 @@ def install(lock: Path) -> None:
     )
 
 
-def run(command: "list[str]", trouble: str) -> None:
-    """Run a command; end with its exit status and one line of explanation when it fails."""
+def run(command: "list[str]", error: str) -> None:
+    """Run a command. If it fails, exit with status 1 and this message."""
     if subprocess.call(command) != 0:
-        sys.exit("{}. See above; try again once it is mended.".format(trouble))
+        sys.exit("{}. See the output above. Correct the problem, then try again.".format(error))
 
 
 def get_stamp_path(lock: Path) -> Path:
     return VENV / (lock.stem + ".installed")
 
 
-def digest(lock: Path) -> str:
+def hash_file(lock: Path) -> str:
     return hashlib.sha256(lock.read_bytes()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Demo content, and the credentials to try it with. Loading it twice changes nothing."""
+"""Load the demo content, and the credentials of its admin. Loading it again changes nothing."""
 
 from decimal import Decimal
 
@@ -10,6 +10,7 @@ from blog import importing
 from blog import services as blog
 from blog.importing import Outcome, SourceFile
 from blog.models import PostSource
+from contentapi.conf import conf
 from contentapi.conf.secret_files import read_or_create, write_atomically
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role
@@ -47,7 +48,7 @@ FIRST_QUERY = "{ posts(limit: 2) { title author { name } commentCount comments {
 
 @transaction.atomic
 def load() -> None:
-    """Load what is missing of the demo: users, posts with their authors and comments, and orders."""
+    """Load the missing parts of the demo: users, posts with their authors and comments, and orders."""
     actors = {email: get_or_create_actor(email, name, role) for email, (name, role) in PEOPLE.items()}
     for source in importing.find_files([POSTS]):
         load_post(source, actors)
@@ -74,7 +75,7 @@ def load_post(source: SourceFile, actors: dict[str, Actor]) -> None:
 
 
 def ensure_credentials() -> None:
-    """See to it that the password and the API key kept in var/ work for the demo's admin."""
+    """Make the password and the API key in var/ valid for the admin of the demo."""
     password = read_or_create(PASSWORD_FILE, lambda: get_random_string(16))
     admin = User.objects.with_email(ADMIN).get()
     if not admin.check_password(password):
@@ -87,8 +88,8 @@ def ensure_credentials() -> None:
 
 
 def build_greeting() -> str:
-    """Return what `make run` prints: the addresses, the credentials and a first query to paste."""
-    base = f"http://localhost:{settings.ENVIRONMENT.port}"
+    """Return the text that `make run` prints: the addresses, the credentials and a first query."""
+    base = f"http://localhost:{conf.environment.port}"
     return f"""
 The Content API is ready.
 

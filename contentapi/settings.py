@@ -1,4 +1,4 @@
-"""Django's settings. Without DATABASE_URL, everything that this checkout needs is in var/."""
+"""Django's settings, from the environment variables. Without DATABASE_URL, all data of the checkout are in var/."""
 
 import os
 import secrets
@@ -21,7 +21,7 @@ SCHEMA_DIR = BASE_DIR / "schema"
 # --- Core ----------------------------------------------------------------------------------------------
 
 EMBEDDED = not ENVIRONMENT.database_url
-SERVING = os.environ.get("CONTENTAPI_PROCESS") == "server"  # set by contentapi.{wsgi,gunicorn,granian}
+SERVING = os.environ.get("CONTENTAPI_PROCESS") == "server"  # set by contentapi.wsgi and contentapi.server
 DEBUG = False
 SECRET_KEY = ENVIRONMENT.secret_key or (
     read_or_create(VAR_DIR / "secret_key", partial(secrets.token_urlsafe, 50)) if EMBEDDED else "missing: see checks"
@@ -53,7 +53,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    # Inside CORS: a script may read its 429, and a preflight costs nothing.
+    # Inside CORS: a script can read its 429, and a preflight request is not charged.
     "contentapi.rate_limits.middleware.RateLimitMiddleware",
     "django.middleware.common.CommonMiddleware",
     "contentapi.http.browser_middleware.SessionMiddleware",
@@ -80,18 +80,18 @@ TEMPLATES = [
 # --- Database ------------------------------------------------------------------------------------------
 
 
-def database() -> dict[str, Any]:
-    """Describe the database. A server keeps a connection for each thread, and bounds its statements."""
+def build_database_settings() -> dict[str, Any]:
+    """Return the settings of the database. A server keeps its connections and limits the time of a statement."""
     options: dict[str, Any] = {"connect_timeout": 5}
     if SERVING:
         limits = {
             "statement_timeout": ENVIRONMENT.contentapi_statement_timeout,
             "lock_timeout": min(2000, ENVIRONMENT.contentapi_statement_timeout),
             "idle_in_transaction_session_timeout": 60_000,
-            "bytea_output": "hex",  # as `users.authentication` reads a key's digest
-            # Projections are prepared, and their indexes serve any value: planning anew takes longer than running.
+            "bytea_output": "hex",  # the format in which `users.authentication` reads the digest of a key
+            # Statements are prepared, and their indexes serve any value: planning takes longer than execution.
             "plan_cache_mode": "force_generic_plan",
-            # Without a disk's moving head, the index that narrows most reads least; the default prefers another.
+            # On an SSD the most selective index is the fastest. The default is for disks and prefers another index.
             "random_page_cost": 1.1,
         }
         options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
@@ -104,23 +104,23 @@ def database() -> dict[str, Any]:
     }
     if EMBEDDED:
         return {"ENGINE": "contentapi.db.embedded", "NAME": "postgres", "USER": "postgres", **common}
-    given = environment.parse_database_url(ENVIRONMENT.database_url)
-    named = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
-    values = {setting: given.pop(parameter, "") for setting, parameter in named.items()}
-    if SERVING and "options" in given:
-        options["options"] += f" {given.pop('options')}"
-    return {"ENGINE": "contentapi.db.postgresql", **values, **common, "OPTIONS": options | given}
+    parameters = environment.parse_database_url(ENVIRONMENT.database_url)
+    names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    values = {setting: parameters.pop(name, "") for setting, name in names.items()}
+    if SERVING and "options" in parameters:
+        options["options"] += f" {parameters.pop('options')}"
+    return {"ENGINE": "contentapi.db.postgresql", **values, **common, "OPTIONS": options | parameters}
 
 
-DATABASES = {"default": database()}
+DATABASES = {"default": build_database_settings()}
 
 # --- Users and passwords -------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "users.User"
-AUTHENTICATE = "users.authentication.authenticate"  # who asks: from the headers of a credential to an `Actor`
+AUTHENTICATE = "users.authentication.authenticate"  # returns the actor of credential headers
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
-    "django.contrib.auth.hashers.PBKDF2PasswordHasher",  # reads what another system hashed; re-hashed at login
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",  # for hashes of other systems; replaced at login
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -129,12 +129,12 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = LOGIN_REDIRECT_URL = "/oauth/login"
 SESSION_ENGINE = "contentapi.auth.sessions"
 CSRF_FAILURE_VIEW = "users.pages.handle_csrf_failure"
-# E003 looks for a unique *column*; users_user_email_unique is unique regardless of case.
+# E003 requires a unique column; the constraint users_user_email_unique ignores case.
 SILENCED_SYSTEM_CHECKS = ["auth.E003"]
 
-# --- The OAuth 2.0 authorization server: RFC 9700, without exception ------------------------------------
+# --- The OAuth 2.0 authorization server, by RFC 9700 -----------------------------------------------------
 
-OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauth2_provider.AccessToken"  # noqa: S105 - as ever; foreign keys ask for it
+OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauth2_provider.AccessToken"  # noqa: S105 - the default; foreign keys need it
 OAUTH2_PROVIDER = {
     "OAUTH2_SERVER_CLASS": "users.oauth.server.Server",
     "OAUTH2_BACKEND_CLASS": "users.oauth.server.OAuthBackend",
@@ -150,7 +150,7 @@ OAUTH2_PROVIDER = {
     "PKCE_REQUIRED": True,
     "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
     "ALLOW_URI_WILDCARDS": False,
-    "OIDC_ISS_ENDPOINT": ENVIRONMENT.contentapi_public_url,  # the issuer; without it, the address that was asked
+    "OIDC_ISS_ENDPOINT": ENVIRONMENT.contentapi_public_url,  # the issuer; without it, the address of the request
     "SCOPES": {scope.value: meaning for scope, meaning in SCOPE_MEANINGS.items()},
     "DEFAULT_SCOPES": [scope.value for scope in SCOPE_MEANINGS],
     "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
@@ -170,7 +170,7 @@ OAUTH2_PROVIDER = {
 
 # --- HTTP ----------------------------------------------------------------------------------------------
 
-# An operator's own database means a deployment: every address. Else this machine alone: the demo is not for a network.
+# With DATABASE_URL this is a deployment: listen on all addresses. Without it, serve the demo to this machine only.
 BIND = f"{ENVIRONMENT.contentapi_bind or ('127.0.0.1' if EMBEDDED else '0.0.0.0')}:{ENVIRONMENT.port}"  # noqa: S104
 HTTPS = ENVIRONMENT.contentapi_https == "on"
 PUBLIC_URL = ENVIRONMENT.contentapi_public_url
@@ -197,7 +197,7 @@ CORS_EXPOSE_HEADERS = [
     "allow", "etag", "idempotent-replayed", "link", "location", "ratelimit", "ratelimit-policy", "retry-after",
     "www-authenticate", "x-api-version", "x-error-code", "x-request-id",
 ]  # fmt: skip
-CORS_URLS_REGEX = r"^/(?!admin/|oauth/log|oauth/authorize)"  # pages are for people, not for scripts
+CORS_URLS_REGEX = r"^/(?!admin/|oauth/log|oauth/authorize)"  # not for pages
 
 # --- Language, time, files -----------------------------------------------------------------------------
 
@@ -206,10 +206,10 @@ USE_I18N = False
 USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "/static/"
-WHITENOISE_USE_FINDERS = True  # the admin's files straight from the packages: no collectstatic step
-WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/explorer/"  # their address changes with what they are made from
+WHITENOISE_USE_FINDERS = True  # serve the files of the admin from the packages, without collectstatic
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/explorer/"  # their URL changes with their content
 
-# --- Logs: one line each to stderr, the request's id in it ----------------------------------------------
+# --- Logs: one line to stderr, with the request id -------------------------------------------------------
 
 LOGGING = {
     "version": 1,
@@ -221,7 +221,7 @@ LOGGING = {
     "loggers": {
         "django.request": {"level": "CRITICAL"},  # `contentapi.http.failure_log` has a line for each failed request
         "django.security": {"level": "CRITICAL"},  # the same
-        "oauthlib": {"level": "WARNING"},  # at DEBUG it writes tokens down
+        "oauthlib": {"level": "WARNING"},  # at DEBUG it logs tokens
         "oauth2_provider": {"level": "WARNING"},
     },
 }

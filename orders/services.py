@@ -102,7 +102,7 @@ def validate_tracking(**texts: str) -> dict[str, str]:
 def find_order_to_change(actor: Actor, order_id: str, act: str) -> Order:
     """Return an order that the actor may see and write; locked until the transaction ends."""
     policy.require_credential(actor, f"{act} orders")
-    order = selectors.select_order_by_id(actor, order_id).select_for_update(of=("self",)).first()
+    order = selectors.select_order_by_id(actor, order_id).queryset().select_for_update(of=("self",)).first()
     if order is None:
         raise NotFound("There is no order with this id.")
     policy.permit(actor, policy.may_write_orders_of(actor, order.user_id), f"{act} this order")

@@ -10,9 +10,9 @@ from msgspec import UNSET, UnsetType
 
 from contentapi.core.entity_tags import Rendered, with_etag
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import render_page
 from contentapi.http.response import Answer, created, no_content, ok
 from contentapi.rest import Body, EmptyBody, Resource, ResourceRequest
+from contentapi.rest.pages import render_page
 from orders import selectors, services
 from orders.models import Order
 

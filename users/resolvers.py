@@ -1,10 +1,10 @@
 """GraphQL's way to users. Each function resolves the field it is named after: which rows."""
 
 from ariadne import QueryType
-from django.db.models import QuerySet
 from graphql import GraphQLResolveInfo
 
 from contentapi.graphql.context import RequestContext
+from contentapi.projection import Rows
 from users import selectors
 from users.models import User
 
@@ -15,5 +15,5 @@ BINDABLES = [QUERY]
 
 
 @QUERY.field("viewer")
-def viewer(_: None, info: Info) -> QuerySet[User]:
+def viewer(_: None, info: Info) -> Rows[User]:
     return selectors.viewer(info.context["actor"])

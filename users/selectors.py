@@ -7,11 +7,11 @@ from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.text import is_storable
-from contentapi.projection import parametrised
+from contentapi.projection import Rows, parametrised
 from users.models import User
 
 
-def select_user_by_id(actor: Actor, user_id: str) -> QuerySet[User]:
+def select_user_by_id(actor: Actor, user_id: str) -> Rows[User]:
     """Return the user with this id, or no user."""
     return select_visible_user(actor, pk=parse_id(user_id))
 
@@ -21,7 +21,7 @@ def select_visible_user(actor: Actor, *, pk: int) -> QuerySet[User]:
     return User.objects.filter(policy.visible_users(actor), pk=pk)
 
 
-def list_users(actor: Actor) -> QuerySet[User]:
+def list_users(actor: Actor) -> Rows[User]:
     """Return users in the order of their creation. Raises `Unauthenticated` or `Forbidden` without `users:read`."""
     policy.permit(actor, policy.may_list_users(actor), "list users")
     return select_visible_users(actor)
@@ -34,13 +34,13 @@ def select_visible_users(actor: Actor) -> QuerySet[User]:
 
 def select_users_after(actor: Actor, position: Position | None) -> QuerySet[User]:
     """Return users in the order in which they were made, from after a position on."""
-    users = list_users(actor)
+    users = list_users(actor).queryset()
     return users if position is None else users.filter(pk__gt=position.id)
 
 
 def get_user(actor: Actor, user_id: str) -> User:
     """Return the user with this id. Raises `NotFound`."""
-    user = select_user_by_id(actor, user_id).first()
+    user = select_user_by_id(actor, user_id).queryset().first()
     if user is None:
         raise NotFound("There is no user with this id.")
     return user

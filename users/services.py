@@ -45,7 +45,7 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
     Raises `NotFound`, and `Conflict` where another version is expected than that of any user.
     """
     policy.require_credential(actor, "delete users")
-    user = selectors.select_user_by_id(actor, user_id).select_for_update(of=("self",)).first()
+    user = selectors.select_user_by_id(actor, user_id).queryset().select_for_update(of=("self",)).first()
     if user is None:
         raise NotFound("There is no user with this id.")
     policy.permit(actor, policy.may_delete_user(actor, user.pk), "delete this user")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from contentapi.auth import jwt
-from contentapi.auth.jwt import LONGEST_LIFE, Claims, TokenError
+from contentapi.auth.jwt import MAX_LIFETIME, Claims, TokenError
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
@@ -34,8 +34,8 @@ def issue_token(
     """
     if not user.is_active:
         raise Invalid({"user": ["This account is locked."]})
-    if not 1 <= ttl <= LONGEST_LIFE:
-        raise Invalid({"ttl": [f"From 1 to {LONGEST_LIFE} seconds."]})
+    if not 1 <= ttl <= MAX_LIFETIME:
+        raise Invalid({"ttl": [f"From 1 to {MAX_LIFETIME} seconds."]})
     role, now = Role(user.role), int(time.time())
     ours = {
         "iss": issuer or get_public_url(),

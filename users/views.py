@@ -4,9 +4,9 @@ import msgspec
 from django.db.models import QuerySet
 
 from contentapi.core.entity_tags import UNCHANGING, Rendered, with_etag
-from contentapi.core.pagination import render_page
 from contentapi.http.response import Answer, created, no_content, ok
 from contentapi.rest import Body, Resource, ResourceRequest
+from contentapi.rest.pages import render_page
 from users import selectors, services
 from users.models import User
 

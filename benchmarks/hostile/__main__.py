@@ -70,7 +70,7 @@ def choose(text: str, known: "tuple[str, ...] | dict[str, Attack]") -> list[str]
 def prepare_data() -> str:
     """Load the data, keep PostgreSQL running until this process ends, and return the victim's API key."""
     WORK.mkdir(parents=True, exist_ok=True)
-    EmbeddedServer(WORK / "postgres").hold()
+    EmbeddedServer(WORK / "postgres").acquire()
     environment = server_environment() | {"DJANGO_SETTINGS_MODULE": "contentapi.settings"}
     subprocess.run([sys.executable, "-m", "benchmarks.hostile.rows"], cwd=ROOT, env=environment, check=True)
     return (WORK / "demo_api_key").read_text()

@@ -1,1 +1,1 @@
-"""Authentication: bearer tokens, signing keys, sessions."""
+"""Authentication: callers, JWTs and their keys, sessions."""

@@ -1,4 +1,7 @@
-"""At the door of both faces: who asks is found out, and charged for asking."""
+"""Identify the caller of a GraphQL or REST request by its credential headers.
+
+The endpoint charges the request: `contentapi.rate_limits.account`.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -8,38 +11,20 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from contentapi.core.identity import Actor
-from contentapi.rate_limits.account import Account
 
 HEADERS = {"X-API-Key": "HTTP_X_API_KEY", "Authorization": "HTTP_AUTHORIZATION"}
 
 
-def admitted(environ: Mapping[str, Any], account: Account) -> Actor:
-    """Find out who asks, and charge for asking: whoever cannot be made out by the address.
+def authenticate_request(environ: Mapping[str, Any]) -> Actor:
+    """Return the actor of a WSGI environ, `ANONYMOUS` without a credential.
 
-    Raises `Unauthenticated` and `Malformed` for a credential that is not good, and `RateLimited`.
+    Raises `Unauthenticated` for an invalid credential, and `Malformed` for two credentials.
     """
-    try:
-        return authenticate_request(environ, account)
-    finally:
-        account.charge_request()
-
-
-def authenticate_request(environ: Mapping[str, Any], account: Account) -> Actor:
-    """Find out who asks, and so who pays. What they ask for is still to be charged, also where this raises.
-
-    Raises `Unauthenticated` and `Malformed` for a credential that is not good.
-    """
-    actor = load_authenticator()(read_credential_headers(environ))
-    account.set_actor(actor)
-    return actor
-
-
-def read_credential_headers(environ: Mapping[str, Any]) -> dict[str, str]:
-    return {name: environ[key] for name, key in HEADERS.items() if key in environ}
+    return load_authenticator()({name: environ[key] for name, key in HEADERS.items() if key in environ})
 
 
 @cache
 def load_authenticator() -> Callable[[Mapping[str, str]], Actor]:
-    """Return the function that settings.AUTHENTICATE names: users are an app, of which this package knows nothing."""
-    found: Callable[[Mapping[str, str]], Actor] = import_string(settings.AUTHENTICATE)
-    return found
+    """Return the function that settings.AUTHENTICATE names. This package does not import the app `users`."""
+    authenticate: Callable[[Mapping[str, str]], Actor] = import_string(settings.AUTHENTICATE)
+    return authenticate

@@ -1,12 +1,11 @@
-"""The public halves of the keys that sign bearer tokens (RFC 7517), for whoever verifies them elsewhere."""
+"""Serve /.well-known/jwks.json: the public keys with which other services verify our JWTs (RFC 7517)."""
 
 import json
 
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.http.documents import document_view
 
-# Seconds. A new key signs at once, so verifiers must hear of it within a minute: servers look for it every few seconds,
-# and this is for the caches in between.
+# Seconds. A new key signs within seconds, so verifiers must get it within a minute, also through caches.
 MAX_AGE = 30
 
 

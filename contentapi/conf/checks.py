@@ -1,23 +1,95 @@
-"""System checks of the environment: one error for each variable that cannot be used, with what to do about it."""
+"""System checks of the environment variables: one error for each invalid variable, with a hint.
 
+`contentapi.auth.checks` adds the checks of the signing keys.
+"""
+
+from collections.abc import Iterable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import Error, register, run_checks
 
+from contentapi.conf.environment import Environment, Problem, parse_database_url
+
 ENVIRONMENT_TAG = "environment"
+RANDOM = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
 
 
 @register(ENVIRONMENT_TAG)
 def check_environment(**_: Any) -> list[Error]:
-    return [
-        Error(problem.message, hint=problem.hint, id=f"contentapi.{problem.variable}")
-        for problem in settings.ENVIRONMENT_PROBLEMS
-    ]
+    return to_errors(
+        [
+            *settings.ENVIRONMENT_PROBLEMS,
+            *check_database_variables(settings.ENVIRONMENT),
+            *check_redis_variable(settings.ENVIRONMENT),
+        ]
+    )
+
+
+def to_errors(problems: Iterable[Problem]) -> list[Error]:
+    return [Error(problem.message, hint=problem.hint, id=f"contentapi.{problem.variable}") for problem in problems]
 
 
 def require_valid_environment() -> None:
-    """End a server's process with what is wrong with its environment. (`manage.py` runs the checks by itself.)"""
+    """Exit with all errors of the environment. A server calls this at its start; `manage.py` runs the checks itself."""
     errors = run_checks(tags=[ENVIRONMENT_TAG])
     if errors:
+        errors.sort(key=lambda error: str(error.id))
         raise SystemExit("\n".join(f"{error.id}: {error.msg}\n\tHINT: {error.hint}" for error in errors))
+
+
+def check_database_variables(environment: Environment) -> Iterator[Problem]:
+    """Check DATABASE_URL, and SECRET_KEY, which it requires. A message never contains the URL: it has a password."""
+    if not environment.database_url:
+        return
+    example = "postgresql://user:password@host:5432/name"
+    if not environment.database_url.startswith(("postgresql://", "postgres://")):
+        yield Problem(
+            "DATABASE_URL",
+            "DATABASE_URL is not the address of a PostgreSQL database.",
+            f"Write it as {example}.",
+        )
+    elif not is_usable_database_url(environment.database_url):
+        yield Problem(
+            "DATABASE_URL",
+            "DATABASE_URL cannot be read, or names no database.",
+            f"Write it as {example}; in the password, write @ : / and % as %40 %3A %2F and %25.",
+        )
+    if not environment.secret_key:
+        yield Problem(
+            "SECRET_KEY",
+            "SECRET_KEY is required when DATABASE_URL is set.",
+            f"Set it to 50 random characters or more, the same for every process: {RANDOM}.",
+        )
+
+
+def is_usable_database_url(url: str) -> bool:
+    parameters = parse_database_url(url)
+    return bool(parameters.get("dbname")) and str(parameters.get("connect_timeout", "0")).isdecimal()
+
+
+def check_redis_variable(environment: Environment) -> Iterator[Problem]:
+    """Check REDIS_URL. A message never contains it: it has a password."""
+    if environment.redis_url and not is_redis_url(environment.redis_url):
+        yield Problem(
+            "REDIS_URL",
+            "REDIS_URL is not the address of a Redis.",
+            "Write it as redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path/to/redis.sock; "
+            "in the password, write @ : / and % as %40 %3A %2F and %25.",
+        )
+
+
+def is_redis_url(url: str) -> bool:
+    """Return whether redis-py can parse this address and uses the database that it names."""
+    from redis.connection import parse_url  # takes a tenth of a second: import it only if there is a Redis
+
+    try:
+        parts = urlsplit(url)
+        parse_url(url)  # type: ignore[no-untyped-call]
+    except ValueError:
+        return False
+    database = parts.path.strip("/")
+    if parts.scheme == "unix":
+        return bool(database)
+    return bool(parts.hostname) and (database.isdecimal() or not database)

@@ -1,13 +1,12 @@
-"""Every environment variable of an operator: its type, its default, and what is wrong with its value.
+"""Environment variables: names, types, defaults and parsing.
 
-A wrong value never stops the reading: it is recorded as a `Problem`, its default is used, and the system
-checks (`contentapi.conf.checks`) report all problems at once, each naming its variable and what to do.
+An invalid value does not stop the parsing: it becomes a `Problem`, and the default is used. `contentapi.conf.checks`
+reports all problems at once.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
-from urllib.parse import urlsplit
 
 import msgspec
 import psycopg
@@ -18,7 +17,7 @@ Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 o
 Port = Annotated[int, Meta(ge=1, le=65535, description="a port number, 1 to 65535")]
 Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Meta(description="DEBUG, INFO, WARNING or ERROR")]
-MaxPage = Annotated[int, Meta(ge=100, le=2**31 - 1, description="a whole number, 100 or more, as the SDL has it")]
+MaxPage = Annotated[int, Meta(ge=100, le=2**31 - 1, description="a whole number, 100 or more, which the SDL promises")]
 Words = Annotated[tuple[str, ...], Meta(description="words separated by commas")]
 Proxies = Annotated[int, Meta(ge=0, le=100, description="a whole number, 0 to 100")]
 RATE = r"^[1-9][0-9]{0,8}/([1-9][0-9]{0,3})?(second|minute|hour|day)s?$"
@@ -27,15 +26,11 @@ Rate = Annotated[str, Meta(pattern=RATE, description="a number for each second, 
 ORIGIN = r"^https?://([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$"
 Origin = Annotated[str, Meta(pattern=ORIGIN, description="an origin like https://api.example.com, without a path")]
 
-RANDOM = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
-WANTED_KEY = "Set it to an RSA key in PEM, the same for every process: openssl genrsa 2048"
-
-
-MAX_CONNECTIONS = 64  # of the workers of a host, by default: PostgreSQL accepts 100 by its own default
+MAX_CONNECTIONS = 64  # of all workers of a host, by default; PostgreSQL's default is 100
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
-    """The variables by their lower-case names. Sizes are in bytes, times in milliseconds."""
+    """The variables by their lower-case names. Sizes are in bytes, times in milliseconds. See docs/settings.md."""
 
     database_url: str = ""
     redis_url: str = ""
@@ -48,6 +43,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     cors_allowed_origins: Words = ()
     contentapi_bind: str = ""
     contentapi_document_cache: Count = 256 * 1024
+    contentapi_fast_path: Switch = "on"
     contentapi_https: Switch = "off"
     contentapi_introspection: Switch = "on"
     contentapi_introspection_cache: Count = 1024 * 1024
@@ -84,7 +80,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Problem(NamedTuple):
-    """A variable that cannot be used as it is: what is wrong, and what to do about it."""
+    """An invalid variable, the message about it, and a hint how to correct it."""
 
     variable: str
     message: str
@@ -92,7 +88,7 @@ class Problem(NamedTuple):
 
 
 def read_environment(variables: Mapping[str, str]) -> tuple[Environment, list[Problem]]:
-    """Read the environment. An empty variable counts as one that is not set."""
+    """Parse the environment variables. An empty variable counts as unset. Return the invalid ones as problems."""
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for name, kind in get_type_hints(Environment, include_extras=True).items():
@@ -102,116 +98,22 @@ def read_environment(variables: Mapping[str, str]) -> tuple[Environment, list[Pr
         try:
             values[name] = msgspec.convert(split_words(text) if kind is Words else text, kind, strict=False)
         except msgspec.ValidationError:
-            wanted = next(meta.description for meta in kind.__metadata__)
-            problems.append(
-                Problem(
-                    name.upper(),
-                    f"{name.upper()} must be {wanted}, not {text!r}.",
-                    "Set it right, or leave it out for its default.",
-                )
-            )
+            expected = next(meta.description for meta in kind.__metadata__)
+            message = f"{name.upper()} must be {expected}, not {text!r}."
+            problems.append(Problem(name.upper(), message, "Correct the value, or unset the variable."))
     environment = Environment(**values)
     if "contentapi_threads" not in values:
         threads = max(4, min(16, MAX_CONNECTIONS // environment.web_concurrency))
         environment = msgspec.structs.replace(environment, contentapi_threads=threads)
-    problems += [
-        *check_database_variables(environment),
-        *check_key_variables(environment),
-        *check_redis_variable(environment),
-    ]
     return environment, problems
 
 
-def check_database_variables(environment: Environment) -> Iterator[Problem]:
-    """Check what an operator's own database asks for. The URL holds a password and is never repeated."""
-    if not environment.database_url:
-        return
-    example = "postgresql://user:password@host:5432/name"
-    if not environment.database_url.startswith(("postgresql://", "postgres://")):
-        yield Problem(
-            "DATABASE_URL",
-            "DATABASE_URL is not the address of a PostgreSQL database.",
-            f"Write it as {example}.",
-        )
-    elif not is_usable(parse_database_url(environment.database_url)):
-        yield Problem(
-            "DATABASE_URL",
-            "DATABASE_URL cannot be read, or names no database.",
-            f"Write it as {example}; in the password, write @ : / and % as %40 %3A %2F and %25.",
-        )
-    if not environment.secret_key:
-        yield Problem(
-            "SECRET_KEY",
-            "SECRET_KEY is required when DATABASE_URL is set.",
-            f"Set it to 50 random characters or more, the same for every process: {RANDOM}.",
-        )
-
-
-def check_key_variables(environment: Environment) -> Iterator[Problem]:
-    """Check the keys of bearer tokens, which are never repeated."""
-    if environment.jwt_private_key or environment.jwt_secret:
-        from contentapi.auth import (
-            jwt,  # cryptography takes its time, for those alone who have keys
-            signing_keys,  # cryptography takes its time, for those alone who have keys
-        )
-
-        for variable, read_keys, text, hint in (
-            ("JWT_PRIVATE_KEY", signing_keys.parse_private_keys, environment.jwt_private_key, f"{WANTED_KEY}."),
-            (
-                "JWT_SECRET",
-                signing_keys.parse_hmac_secret,
-                environment.jwt_secret,
-                f"Set it to random characters: {RANDOM}.",
-            ),
-        ):
-            try:
-                read_keys(text)
-            except jwt.KeyProblem as problem:
-                yield Problem(variable, f"{variable} {problem}.", hint)
-    elif environment.database_url:
-        yield Problem(
-            "JWT_PRIVATE_KEY",
-            "JWT_PRIVATE_KEY is required when DATABASE_URL is set.",
-            f"{WANTED_KEY}. Or set JWT_SECRET.",
-        )
-
-
-def check_redis_variable(environment: Environment) -> Iterator[Problem]:
-    """Check the address of a Redis. It holds a password and is never repeated."""
-    if environment.redis_url and not is_redis_url(environment.redis_url):
-        yield Problem(
-            "REDIS_URL",
-            "REDIS_URL is not the address of a Redis.",
-            "Write it as redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path/to/redis.sock; "
-            "in the password, write @ : / and % as %40 %3A %2F and %25.",
-        )
-
-
-def is_redis_url(url: str) -> bool:
-    """Say whether redis-py can read this address, and will go to the database that it names."""
-    from redis.connection import parse_url  # a tenth of a second, for those alone who have one
-
-    try:
-        parts = urlsplit(url)
-        parse_url(url)  # type: ignore[no-untyped-call]
-    except ValueError:
-        return False
-    database = parts.path.strip("/")
-    if parts.scheme == "unix":
-        return bool(database)
-    return bool(parts.hostname) and (database.isdecimal() or not database)
-
-
 def parse_database_url(url: str) -> dict[str, Any]:
-    """Return libpq's reading of a PostgreSQL URL, every libpq parameter included; empty when it cannot be read."""
+    """Return the libpq parameters of a PostgreSQL URL. Return an empty dict if libpq cannot parse it."""
     try:
         return conninfo_to_dict(url)
     except psycopg.ProgrammingError:
         return {}
-
-
-def is_usable(parameters: Mapping[str, Any]) -> bool:
-    return bool(parameters.get("dbname")) and str(parameters.get("connect_timeout", "0")).isdecimal()
 
 
 def split_words(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Values that one checkout makes once and keeps in var/, readable by their owner only."""
+"""Secret values of a checkout: generated once, stored in files under var/ that only their owner can read."""
 
 import os
 import tempfile
@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 def read_or_create(path: Path, make: Callable[[], str]) -> str:
-    """Return the value kept at `path`; make it first when there is none. Two at once get the same value."""
+    """Return the content of `path`; create it with `make` if it does not exist. Concurrent calls get the same value."""
     try:
         return path.read_text()
     except FileNotFoundError:
         pass
-    except PermissionError as trouble:
-        raise permission_error(path) from trouble
+    except PermissionError as error:
+        raise permission_error(path) from error
     draft = write_draft(path, make())
     with suppress(FileExistsError):
         os.link(draft, path)
@@ -23,17 +23,17 @@ def read_or_create(path: Path, make: Callable[[], str]) -> str:
 
 
 def write_atomically(path: Path, value: str) -> None:
-    """Keep this value at `path` from now on. A reader sees the old one or the new one, never half of it."""
+    """Write a value to `path`. A reader sees the old or the new value, never a part of it."""
     write_draft(path, value).replace(path)
 
 
 def write_draft(path: Path, value: str) -> Path:
-    """Write the value beside `path`, in a file of mode 0600."""
+    """Write the value to a temporary file of mode 0600 beside `path`. Return the path of that file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=path.parent)
-    except PermissionError as trouble:
-        raise permission_error(path) from trouble
+    except PermissionError as error:
+        raise permission_error(path) from error
     with os.fdopen(handle, "w") as file:
         file.write(value)
     return Path(draft)

@@ -1,4 +1,4 @@
-"""A cache with a bound, for what clients can make ever new ones of."""
+"""A cache of bounded size, for values whose keys clients can choose."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -9,13 +9,13 @@ T = TypeVar("T")
 
 
 class BoundedCache(Generic[T]):
-    """What was used last, up to a total weight; what weighs more by itself is not kept. Any thread may use it."""
+    """The most recently used items, up to a total weight. An item that weighs more is not stored. Thread-safe."""
 
     def __init__(self, limit: int, weigh: Callable[[T], int]) -> None:
         self.limit = limit
         self.weigh = weigh
         self.weight = 0
-        self._items: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()  # with their weights, as they were put in
+        self._items: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()  # items with their weights
         self._lock = Lock()
 
     def get(self, key: Hashable) -> T | None:
@@ -31,11 +31,11 @@ class BoundedCache(Generic[T]):
         if weight > self.limit:
             return
         with self._lock:
-            _, former = self._items.pop(key, (None, 0))
-            self.weight += weight - former
+            _, old_weight = self._items.pop(key, (None, 0))
+            self.weight += weight - old_weight
             while self.weight > self.limit:
-                _, (_, lightened) = self._items.popitem(last=False)
-                self.weight -= lightened
+                _, (_, removed_weight) = self._items.popitem(last=False)
+                self.weight -= removed_weight
             self._items[key] = (item, weight)
 
     def clear(self) -> None:

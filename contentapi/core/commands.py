@@ -1,4 +1,4 @@
-"""What the operators' commands share: the value asked for alone on stdout, words on stderr, trouble in one message."""
+"""The base class of the management commands: results on stdout, messages on stderr, errors in one line."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from contentapi.core.errors import ApiError
 
 
 class OperatorCommand(BaseCommand):
-    """A shell over services, whose refusals end it with their message and exit status 1."""
+    """A command that calls a service. An `ApiError` ends it with its message and exit status 1."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
             return super().execute(*args, **options)
-        except ApiError as trouble:
-            raise CommandError(trouble.message) from None
+        except ApiError as error:
+            raise CommandError(error.message) from None
 
-    def info(self, words: str) -> None:
-        self.stderr.write(words, str)
+    def info(self, message: str) -> None:
+        self.stderr.write(message, str)

@@ -1,4 +1,4 @@
-"""Every way a request can fail: the closed set of kinds, and the only place with HTTP statuses.
+"""The error table: the exceptions that become error responses, each with a code and an HTTP status.
 
     ApiError
     ├── Malformed 400            ├── Conflict 409
@@ -9,8 +9,9 @@
     ├── NotAcceptable 406        ├── Internal 500
     └── LimitExceeded 400        └── Unavailable 503
 
-Raise one anywhere; each transport renders it once, at its outermost edge. The specification's "Errors" and
-section 5 of the decisions are the source; the messages are for the client's developer and hold no internals.
+`ResponseTooLarge` is a `LimitExceeded`, which is a `Malformed`; `graphql/errors.py` adds two kinds. Raise one of them
+anywhere: the endpoint of each transport renders it. Messages are for the developer of the client and contain no
+internals. See docs/specification.md, "Errors", and docs/decisions/0019-errors-and-400-or-422.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,10 +28,7 @@ PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and 
 
 
 class ApiError(Exception):
-    """A failure that the client is told of.
-
-    `fields` maps the API's field names to what is wrong with each; `headers` go out with the answer.
-    """
+    """An error for the client. `fields` has the messages for each field, `headers` those of the response."""
 
     status = 500
     code = "INTERNAL"
@@ -52,7 +50,7 @@ class LimitExceeded(Malformed):
 
 
 class ResponseTooLarge(LimitExceeded):
-    """The response would have more bytes than `most`, which CONTENTAPI_MAX_RESPONSE allows."""
+    """The response would have more than `most` bytes (CONTENTAPI_MAX_RESPONSE)."""
 
     def __init__(self, most: int, note: str = "") -> None:
         self.most = most
@@ -63,7 +61,7 @@ class ResponseTooLarge(LimitExceeded):
 
 
 class Unauthenticated(ApiError):
-    """No credential where one is needed, or a bad one. `bearer_error` says so of a bearer token (RFC 6750)."""
+    """A missing or invalid credential. `bearer_error` is the error code of a bearer token (RFC 6750)."""
 
     status = 401
     code = "UNAUTHENTICATED"
@@ -115,7 +113,7 @@ class UnsupportedMediaType(ApiError):
 
 
 class Invalid(ApiError):
-    """Well-formed, but against a rule. Made from the fields at fault, whose messages it joins into one."""
+    """Well-formed, but against a rule. The message joins the messages of the fields."""
 
     status = 422
     code = "INVALID"
@@ -144,7 +142,7 @@ class Unavailable(ApiError):
 
 
 def to_api_error(exception: BaseException) -> ApiError:
-    """Return any exception as an error of the kinds above, an unknown one as `Internal`; its cause is the exception."""
+    """Return the `ApiError` for any exception, `Internal` for an unknown one. Its cause is the exception."""
     error = classify(exception)
     if error is not exception:
         error.__cause__ = exception
@@ -172,6 +170,6 @@ def classify(exception: BaseException) -> ApiError:
 
 
 def get_constraint_name(error: DatabaseError) -> str:
-    """Return the name of the constraint that the database says was violated; empty when it names none."""
+    """Return the name of the violated constraint, or an empty string."""
     diagnostics = getattr(error.__cause__, "diag", None)
     return getattr(diagnostics, "constraint_name", None) or ""

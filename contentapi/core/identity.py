@@ -1,4 +1,4 @@
-"""Who is asking: the one `Actor` that every credential is turned into, fresh for each request."""
+"""The caller of a request: `Actor`, which every kind of credential becomes, with its role and scopes."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Scope(StrEnum):
 
 
 ALL_SCOPES = frozenset(Scope)
-# What a role can use at all; whose posts, orders and users each reaches is for `contentapi.core.policy` to say.
+# The scopes that a role can use. `contentapi.core.policy` decides whose posts, orders and users each of them covers.
 ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
     Role.READER: ALL_SCOPES - {Scope.POSTS_READ, Scope.POSTS_WRITE, Scope.POSTS_PUBLISH, Scope.COMMENTS_MODERATE},
     Role.AUTHOR: ALL_SCOPES,
@@ -37,7 +37,7 @@ ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
     Role.ADMIN: ALL_SCOPES,
 }
 
-# What a scope lets an application do, as a user is asked who is to allow it.
+# What a scope allows an application to do, as the consent page shows it.
 SCOPE_MEANINGS: dict[Scope, str] = {
     Scope.POSTS_READ: "Read posts that are not published",
     Scope.POSTS_WRITE: "Write, change and delete posts",
@@ -54,9 +54,9 @@ SCOPE_MEANINGS: dict[Scope, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The identity behind one request: what its credential tells, without a look into the database.
+    """The identity of a caller: user id, role, scopes and kind of credential. Actors may be shared by requests.
 
-    `credential_id` tells credentials apart where requests are counted, like `key:capi_1234abcd` or `user:17`.
+    `credential_id` identifies the credential for rate limits, like `key:capi_1234abcd` or `user:17`.
     """
 
     user_id: int | None = None
@@ -70,7 +70,7 @@ class Actor:
         return self.role is None
 
     def has(self, scope: Scope) -> bool:
-        """Say whether the role and the credential both allow this scope."""
+        """Return whether both the role and the credential allow this scope."""
         return self.role is not None and scope in self.scopes and scope in ROLE_SCOPES[self.role]
 
 

@@ -1,6 +1,6 @@
-"""What may be stored as text: any Unicode but NUL, which PostgreSQL has no place for, and lone surrogates.
+"""Check that text can be stored, and join JSON texts.
 
-And how JSON texts are joined.
+Storable text is any Unicode except NUL, which PostgreSQL does not support, and lone surrogates.
 """
 
 from contentapi.core.errors import Malformed
@@ -15,9 +15,9 @@ def is_storable(text: str) -> bool:
 
 
 def require_storable(value: object) -> int:
-    """Refuse a decoded JSON value that holds, at any depth, a string that cannot be stored.
+    """Raise `Malformed` if a decoded JSON value contains, at any depth, a string that cannot be stored.
 
-    Returns how many values it is of: itself, and all keys and values in it.
+    Return the number of values: the value itself, and all keys and values in it.
     """
     pending = [value]
     number = 0
@@ -35,7 +35,7 @@ def require_storable(value: object) -> int:
 
 
 def json_array(items: list[bytes]) -> bytes:
-    """Return a JSON array of JSON texts. Uses the list up, so that a large response is not kept in memory twice."""
+    """Return a JSON array of JSON texts. Empties the list, so that a large response is in memory only once."""
     if not items:
         return b"[]"
     items[0] = b"[" + items[0]

@@ -1,1 +1,1 @@
-"""PostgreSQL: the database engine, connection slots, and the embedded server."""
+"""PostgreSQL: the Django database engine, connection slots, and the embedded server."""

@@ -1,4 +1,4 @@
-"""SQL literals: values of our own that are part of a statement's text."""
+"""SQL literals: constants that are part of the text of a statement."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ from django.db.models.sql.compiler import SQLCompiler
 
 
 class TextLiteral(Expression):
-    """A text constant that is written into the statement instead of being bound as a parameter.
+    """A text constant that is part of the statement instead of a parameter: `'published'`.
 
-    A prepared statement is planned without the values of its parameters. PostgreSQL uses a partial index only where the
-    text of the statement implies the index's condition. Never make one from a value that a client sent.
+    A prepared statement is planned without the values of its parameters. PostgreSQL uses a partial index only if the
+    text of the statement implies the condition of the index. Never create a literal from a value of a client.
     """
 
     def __init__(self, text: str) -> None:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, NamedTuple, cast
 
-from django.conf import settings
 from graphql import (
     DocumentNode,
     FieldNode,
@@ -62,7 +61,7 @@ class PageSizeExpression(NamedTuple):
 
     def evaluate(self, variables: Variables) -> int:
         """Return the largest value of the arguments, at most CONTENTAPI_MAX_PAGE: larger pages are rejected."""
-        most: int = settings.ENVIRONMENT.contentapi_max_page
+        most: int = conf.environment.contentapi_max_page
         sizes = []
         for argument, default in self.arguments:
             size = as_int(variables.get(argument) if isinstance(argument, str) else argument)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from django.conf import settings
 from graphql import (
     DocumentNode,
     GraphQLError,
@@ -68,7 +67,7 @@ class DocumentRejected(Exception):
 # The valid documents that were used last. A parsed document takes about a hundred times the memory of its text, and
 # each of its operations may contain the root fields of all fragments.
 DOCUMENTS: BoundedCache[CachedDocument] = BoundedCache(
-    settings.ENVIRONMENT.contentapi_document_cache,
+    conf.environment.contentapi_document_cache,
     weigh=lambda cached: 256 + len(get_source_text(cached.document)) * len(cached.operations),
 )
 
@@ -106,10 +105,10 @@ def get_document(schema: GraphQLSchema, text: str, operation_name: str | None) -
 
 def parse_within_limits(text: str) -> DocumentNode:
     """Parse a document. Raises `GraphQLSyntaxError` or `LimitExceeded`."""
-    length, longest = len(text.encode()), settings.ENVIRONMENT.contentapi_max_query_length
+    length, longest = len(text.encode()), conf.environment.contentapi_max_query_length
     if length > longest:
         raise limit_exceeded("length in bytes", length, longest, "contentapi_max_query_length")
-    most = settings.ENVIRONMENT.contentapi_max_tokens
+    most = conf.environment.contentapi_max_tokens
     try:
         return parse(text, max_lexical_tokens=most, max_comments=most, allow_empty_selection_sets=False)
     except GraphQLSyntaxError as error:

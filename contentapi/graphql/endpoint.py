@@ -32,7 +32,6 @@ from contentapi.graphql.errors import ErrorReport, error_entry
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
 from contentapi.graphql.limits import limit_exceeded
 from contentapi.http.body import JSON, decode_json, has_unicode_escapes, is_json, read_bytes
-from contentapi.http.failure_log import record_error
 from contentapi.http.negotiation import select_media_type
 from contentapi.http.request_id import Response
 from contentapi.rate_limits.account import Account
@@ -76,7 +75,8 @@ class GraphQLEndpoint:
         account = Account(environ)
         media_type = negotiate_media_type(environ)
         try:
-            actor = authenticate_request(environ, account)
+            actor = authenticate_request(environ)
+            account.set_actor(actor)
             if environ["REQUEST_METHOD"] != "POST":
                 account.charge_request()
                 page_headers, page = render_explorer(environ)
@@ -86,11 +86,7 @@ class GraphQLEndpoint:
                 account.charge_request()
             members, status, headers = execute(self.schema, read_body(environ), {"actor": actor}, account)
         except Exception as error:  # noqa: BLE001 - every error, ours included, gets a response of the same form
-            kind = to_api_error(error)
-            refusal = account.charge_failed_request()
-            if refusal is not None:
-                record_error(kind)
-                kind = to_api_error(refusal)
+            kind = account.charge_failure(to_api_error(error))
             members, status, headers = {"errors": [error_entry(kind)]}, kind.status, kind.headers
         return build_response(members, status, {**account.headers, **headers}, media_type or JSON)
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.conf import settings
 from graphql import (
     DocumentNode,
     FieldNode,
@@ -21,6 +20,7 @@ from graphql import (
     SelectionSetNode,
 )
 
+from contentapi.conf import conf
 from contentapi.core.errors import LimitExceeded
 
 COUNT_CAP = 10**12  # larger numbers are reported as "1000000000000 or more"
@@ -177,7 +177,7 @@ def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
         selected = next(iter(sizes.values()), None)
     else:
         selected = sizes.get(operation_name or "")
-    environment = settings.ENVIRONMENT
+    environment = conf.environment
     for what, counted, variable in iterate_counts(selected) if selected else ():
         most = getattr(environment, variable)
         if counted > most:

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from functools import cache
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from graphql import GraphQLSchema, print_schema
 
+from contentapi.conf import conf
 from contentapi.core.errors import NotFound
 from contentapi.http.documents import document_view
 from contentapi.http.error_response import django_error_response, get_accept
@@ -24,7 +24,7 @@ def sdl_view(schema: GraphQLSchema) -> Callable[[HttpRequest], HttpResponse]:
 
     @csrf_exempt  # so that POST is 405
     def view(request: HttpRequest) -> HttpResponse:
-        if settings.ENVIRONMENT.contentapi_introspection != "on":
+        if conf.environment.contentapi_introspection != "on":
             return django_error_response(NotFound("There is nothing at this address."), get_accept(request))
         return serve(request)
 

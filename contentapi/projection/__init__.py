@@ -1,9 +1,9 @@
-"""The projection engine: a selection and a QuerySet become one SQL statement, whose rows are JSON texts.
+"""The projection engine: compile a selection and a QuerySet to one SQL statement whose rows are JSON texts.
 
-`fields` says how each field of an SDL type (`sdl`) is said in the ORM, `selections` what is selected, `shapes` which
-rows, `expressions` how PostgreSQL builds the JSON, `connections` and `orders` how it does so page by page; `statements`
-joins them, `inserts` writes a row and reads it at once, and `cursors` executes what comes out. `unions` reads rows that
-meet one of several conditions from an index for each.
+Declare: `fields` and `connections` state how each field of an SDL type is read, `ordering` in which order, `sdl` checks
+that a column fits its field. Compile: `selections` are the fields that a client selects, `querysets` the rows of a
+selector, `expressions` and `unions` the SQL, `statements` the compiler with its cache. Run: `libpq` executes,
+`inserts` writes a row and reads it in the same statement, `prepared_query` is for internal queries.
 """
 
 from contentapi.projection.connections import PAGE_INFO, Connection, ConnectionQuery, ConnectionType, RelayType
@@ -11,20 +11,20 @@ from contentapi.projection.fields import Computed, Count, Projection, SameRow, T
 from contentapi.projection.inserts import PreparedInsert, ReturningSelection
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.prepared_query import PreparedQuery
-from contentapi.projection.querysets import parametrised, select_instance
+from contentapi.projection.querysets import AnyRows, Rows, parametrised, select_instance
 from contentapi.projection.sdl import ProjectionError, SdlField
 from contentapi.projection.selections import ReadArguments, SelectedField, SelectedFieldError
-from contentapi.projection.statements import SelectionRequest, Statement, read_json
+from contentapi.projection.statements import SelectionRequest, Statement, read_json, read_json_and_version
 from contentapi.projection.unions import filter_by_union
 
 __all__ = [
     "PAGE_INFO",
+    "AnyRows",
     "Computed",
     "Connection",
     "ConnectionQuery",
     "ConnectionType",
     "Count",
-    "SelectedFieldError",
     "Ordering",
     "PreparedInsert",
     "PreparedQuery",
@@ -33,9 +33,11 @@ __all__ = [
     "ReadArguments",
     "RelayType",
     "ReturningSelection",
+    "Rows",
     "SameRow",
     "SdlField",
     "SelectedField",
+    "SelectedFieldError",
     "SelectionRequest",
     "Statement",
     "ToMany",
@@ -43,5 +45,6 @@ __all__ = [
     "filter_by_union",
     "parametrised",
     "read_json",
+    "read_json_and_version",
     "select_instance",
 ]

@@ -1,11 +1,12 @@
-"""Connections, as Relay's specification has them: pages of rows in either direction, what is around them, their number.
+"""Relay connections in SQL: pages of rows in both directions, page information and the total count.
 
-    POST_CONNECTION = ConnectionType(POST)          # the SDL's PostConnection, of PostEdges whose nodes are Posts
-    "commentsConnection": Connection("comments")    # among a projection's fields: a to-many relation, page by page
-    Connected(rows, order, window)                  # what a resolver returns for a root field
+    POST_CONNECTION = ConnectionType(POST)          # the SDL type PostConnection, with edges of type PostEdge
+    "commentsConnection": Connection("comments")    # a field of a projection: the pages of a to-many relation
+    ConnectionQuery(rows, order, window)            # what a resolver returns for a root field
 
-A connection is one JSON object over two tables at most: `page`, which holds the rows of the page in one, and `total`.
-Each is there only where what is selected needs it. PostgreSQL writes and signs the cursors too.
+A connection is one JSON object, selected from at most two derived tables: `page`, a row with the arrays and the two
+ends of the page, and `total`, a row with the count. Each is in the statement only if the selection needs it. PostgreSQL
+writes and signs the cursors. `ConnectionCompiler` shows a statement.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from contentapi.db.literals import TextLiteral
 from contentapi.projection.expressions import CountTable, Cursor, HasRow, JsonRow, PageTable, RawExpression
 from contentapi.projection.fields import Compilation, ProjectedField, Projection, build_related_rows
 from contentapi.projection.ordering import Ordering
+from contentapi.projection.querysets import AnyRows
 from contentapi.projection.sdl import ProjectionError, SdlField, get_model_field, join_names
 from contentapi.projection.selections import Arguments, ExecutionInputs, Parameter, SelectedField, SelectedFieldError
 
@@ -32,19 +34,19 @@ ARGUMENTS = {"first", "after", "last", "before", "order_by"}
 
 
 class RelayType:
-    """An SDL type whose fields Relay's specification prescribes, each with its type."""
+    """An SDL type whose fields and their types Relay's specification prescribes."""
 
     def __init__(self, name: str, fields: Mapping[str, str]) -> None:
         self.name = name
         self.fields = fields
 
     def bind(self, sdl: Mapping[str, SdlField]) -> None:
-        """Hold the SDL to what is prescribed. Raises `ProjectionError`, naming type and field."""
-        said = {name: found.written for name, found in sdl.items()}
-        for name in [*said, *self.fields]:
-            if said.get(name) != self.fields.get(name):
-                have, need = said.get(name, "missing"), self.fields.get(name, "missing")
-                raise ProjectionError(f"{self.name}.{name} is {have} in the SDL, and {need} in a connection.")
+        """Check the type in the SDL. Raises `ProjectionError`, which names type and field."""
+        declared = {name: field.written for name, field in sdl.items()}
+        for name in [*declared, *self.fields]:
+            if declared.get(name) != self.fields.get(name):
+                actual, required = declared.get(name, "missing"), self.fields.get(name, "missing")
+                raise ProjectionError(f"{self.name}.{name} is {actual} in the SDL, but {required} in a connection.")
 
 
 PAGE_INFO = RelayType(
@@ -54,7 +56,7 @@ PAGE_INFO = RelayType(
 
 
 class ConnectionType(RelayType):
-    """The connections of a projected type."""
+    """The connection type of a projected type."""
 
     def __init__(self, node: Projection) -> None:
         self.node = node
@@ -65,24 +67,24 @@ class ConnectionType(RelayType):
 
 @dataclass(frozen=True, slots=True)
 class ConnectionQuery:
-    """What a connection shows: a window of rows, in an order. The rows themselves come without one."""
+    """All rows of a connection, not ordered; their order; and the window that the client requests."""
 
-    rows: QuerySet[Any]
+    rows: AnyRows
     order: Ordering
     window: ConnectionWindow
 
     @property
     def structure(self) -> Hashable:
-        """Return what decides the structure of a statement, beside the rows and the selection."""
+        """What decides the structure of a statement, in addition to the rows and the selection."""
         return self.order, self.window.backwards, self.window.after is None, self.window.before is None
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionArguments:
-    """What is asked of a connection among the fields of rows, of which each has its own.
+    """The parsed arguments of a nested connection, of which each row has its own.
 
-    `parent` is the row whose connection the cursors are of; None where there are none. What has another row's cursors
-    cannot be answered, which PostgreSQL says by putting `refusal` in its place.
+    `parent` is the id, taken from the cursors, of the row to which the connection belongs; None without a cursor. When
+    a cursor belongs to another row, PostgreSQL returns `refusal`, a random marker, in place of the connection.
     """
 
     selected: SelectedField
@@ -93,7 +95,7 @@ class ConnectionArguments:
 
 
 class Connection(ProjectedField):
-    """A to-many relation as a connection. The default of its order is the SDL's."""
+    """A to-many relation as a connection. The SDL has the default order."""
 
     def __init__(self, relation: str) -> None:
         self.relation = relation
@@ -103,172 +105,213 @@ class Connection(ProjectedField):
         self.key = get_model_field(model, self.relation).field
         if not isinstance(sdl.projection, ConnectionType) or sdl.projection.node.model is not self.related.model:
             raise ProjectionError(
-                f"the SDL has {sdl.type_name}, which is no connection of {self.related.model.__name__}"
+                f"the SDL has {sdl.type_name}, which is not a connection of {self.related.model.__name__}"
             )
         if set(sdl.arguments) != ARGUMENTS:
             raise ProjectionError(
-                f"the SDL's arguments are {join_names(sdl.arguments)}; a connection's {join_names(ARGUMENTS)}"
+                f"the SDL's arguments are {join_names(sdl.arguments)}; a connection's are {join_names(ARGUMENTS)}"
             )
-        self.kind = sdl.projection
+        self.connection_type = sdl.projection
         self.default_order = sdl.arguments["order_by"]
         if not isinstance(self.default_order, Ordering):
-            raise ProjectionError("orderBy needs a default in the SDL, and its enum needs orders for its values")
+            raise ProjectionError("orderBy needs a default in the SDL, and its enum values must be orders")
         self.name = f"{model._meta.label}.{self.relation}"
 
     def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
-        asked, read = compilation.arguments_of(selected, partial(self.understood, selected))
-        making = ConnectionCompiler(
-            ConnectionQuery(self.related, asked.order, asked.window),
-            self.kind,
+        """Return the connection, or the marker where its cursors belong to another row:
+
+        CASE WHEN "blog_post"."id" = $1 THEN (SELECT row_to_json(r.*) FROM …) ELSE to_json($2::text) END
+        """
+        arguments, read = compilation.bind_arguments(selected, partial(self.parse_arguments, selected))
+        compiler = ConnectionCompiler(
+            self.related,
+            arguments.order,
+            arguments.window,
+            self.connection_type,
             compilation,
             lambda inputs: read(inputs).window,
             parent=F(self.key.target_field.name),
             parent_of_row=F(self.key.attname),
         )
-        made = making.connection(selected.selection)
-        if asked.parent is None:
-            return made
+        connection = compiler.compile(selected.selection)
+        if arguments.parent is None:
+            return connection
+        # Whether the cursor is of this row is known only when the statement runs: the parent's id is a column.
         is_own = Q(**{self.key.target_field.name: Parameter(lambda inputs: read(inputs).parent)})
         refusal = Func(Parameter(lambda inputs: read(inputs).refusal), template="to_json(%(expressions)s::text)")
-        return Case(When(is_own, then=made), default=refusal, output_field=JSONField())
+        return Case(When(is_own, then=connection), default=refusal, output_field=JSONField())
 
-    def understood(self, selected: SelectedField, given: Arguments) -> ConnectionArguments:
-        order = given.get("order_by") or self.default_order
-        cursors = {name: given.get(name) for name in ("first", "after", "last", "before")}
+    def parse_arguments(self, selected: SelectedField, arguments: Arguments) -> ConnectionArguments:
+        """Raises `SelectedFieldError`."""
+        order = arguments.get("order_by") or self.default_order
+        values = {name: arguments.get(name) for name in ("first", "after", "last", "before")}
         try:
-            window = parse_connection_args(self.name, {"orderBy": order.terms()}, **cursors)
-            parents = {place.parent for place in (window.after, window.before) if place is not None}
+            window = parse_connection_args(self.name, {"orderBy": order.terms()}, **values)
+            parents = {position.parent for position in (window.after, window.before) if position is not None}
             if len(parents) > 1:
                 raise cursor_error("before")
-        except Malformed as trouble:
-            raise SelectedFieldError(selected, trouble) from None
+        except Malformed as error:
+            raise SelectedFieldError(selected, error) from None
         return ConnectionArguments(selected, order, window, next(iter(parents), None), secrets.token_hex(16))
 
 
-def can_belong_to_other_parent(understood: Sequence[Any]) -> bool:
-    """Say whether a cursor is given that is of a row's own connection: of whose, only an answer tells."""
-    return any(isinstance(asked, ConnectionArguments) and asked.parent is not None for asked in understood)
+def has_parent_cursor(arguments: Sequence[Any]) -> bool:
+    """Return whether a nested connection has a cursor. Only the result shows whether it belongs to the right row."""
+    return any(isinstance(each, ConnectionArguments) and each.parent is not None for each in arguments)
 
 
-def require_own_cursors(understood: Sequence[Any], texts: Sequence[bytes]) -> None:
-    """Raise `FieldFailed` where an answer holds a connection that was given another row's cursors."""
-    for asked in understood:
-        if isinstance(asked, ConnectionArguments) and asked.parent is not None:
-            refusal = asked.refusal.encode()
+def require_own_cursors(arguments: Sequence[Any], texts: Sequence[bytes]) -> None:
+    """Raise `SelectedFieldError` if a result contains the marker of a connection with another row's cursor."""
+    for each in arguments:
+        if isinstance(each, ConnectionArguments) and each.parent is not None:
+            refusal = each.refusal.encode()
             if any(refusal in text for text in texts):
-                raise SelectedFieldError(asked.selected, cursor_error("after" if asked.window.after else "before"))
+                raise SelectedFieldError(each.selected, cursor_error("after" if each.window.after else "before"))
 
 
 class ConnectionCompiler:
-    """The making of one connection: of the rows, and of the window as it is in all requests that share the statement.
+    """Compiles the selection of one connection to an expression.
 
-    `parent` is what the rows belong to, seen from around the connection, and `parent_of_row` the same seen from a row.
+    `{ totalCount edges { node { title } } pageInfo { hasNextPage } }` becomes
+
+        (SELECT row_to_json(r.*) FROM (SELECT
+            total.n,
+            page."e0",
+            (SELECT row_to_json(r.*) FROM (SELECT page.more) AS r("hasNextPage"))
+          FROM (
+            SELECT
+              coalesce(array_to_json((array_agg(p."e0"))[1:least(count(*)::int, $1::int)]), '[]') AS "e0",
+              count(*)::int > $1::int AS "more"
+            FROM (
+              SELECT (SELECT row_to_json(r.*) FROM (SELECT (…node…)) AS r("node")), "created_at", "id"
+              FROM "blog_post" ORDER BY "created_at" DESC, "id" DESC LIMIT $1::int + 1
+            ) AS p("e0", "value", "id")
+          ) AS page, (SELECT count(*) FROM (SELECT "id" FROM "blog_post") AS r) AS total(n)
+        ) AS r("totalCount", "edges", "pageInfo"))
+
+    `window` is that of the request for which the statement is compiled. Only its structure counts: direction, and which
+    cursors it has. `read_window` returns the window of each execution. `parent` is the key of the row to which the
+    connection belongs, as an expression over that row; `parent_of_row` is the same key over the connection's own rows.
     """
 
     def __init__(
         self,
-        connected: ConnectionQuery,
-        kind: ConnectionType,
+        rows: QuerySet[Any],
+        order: Ordering,
+        window: ConnectionWindow,
+        connection_type: ConnectionType,
         compilation: Compilation,
-        window: Callable[[ExecutionInputs], Any],
+        read_window: Callable[[ExecutionInputs], Any],
         *,
         parent: Combinable | None = None,
         parent_of_row: Combinable | None = None,
     ) -> None:
-        self.rows, self.order, self.window = connected.rows, connected.order, connected.window
-        self.kind = kind
+        self.rows = rows
+        self.order = order
+        self.window = window
+        self.connection_type = connection_type
         self.compilation = compilation
-        self.read = window
+        self.read_window = read_window
         self.parent = parent or RawExpression("NULL")
         self.parent_of_row = parent_of_row or RawExpression("NULL")
+        # What the fields compiled so far need of the table `page`.
         self.edges: list[JsonRow] = []
-        self.needs_ends = self.peeks = False
+        self.needs_ends = False
+        self.needs_more = False
 
-    def connection(self, selection: Sequence[SelectedField]) -> JsonRow:
-        members = [(selected.key, self.member(selected)) for selected in selection]
-        tables: list[Any] = [self.page()] if self.edges or self.needs_ends or self.peeks else []
+    def compile(self, selection: Sequence[SelectedField]) -> JsonRow:
+        # The fields come first: they decide whether the tables are needed, and with which columns.
+        members = [(selected.key, self.connection_field(selected)) for selected in selection]
+        tables: list[Any] = []
+        if self.edges or self.needs_ends or self.needs_more:
+            tables.append(self.page_table())
         if any(selected.name == "totalCount" for selected in selection):
             tables.append(CountTable(self.rows.values("pk")))
         return JsonRow(members, tables)
 
-    def member(self, selected: SelectedField) -> Combinable:
+    def connection_field(self, selected: SelectedField) -> Combinable:
         match selected.name:
             case "edges":
-                self.edges.append(JsonRow([(each.key, self.of_edge(each)) for each in selected.selection]))
+                self.edges.append(JsonRow([(each.key, self.edge_field(each)) for each in selected.selection]))
                 return RawExpression(f'page."e{len(self.edges) - 1}"')
             case "pageInfo":
-                return JsonRow([(each.key, self.of_page(each)) for each in selected.selection])
+                return JsonRow([(each.key, self.page_info_field(each)) for each in selected.selection])
             case "totalCount":
                 return RawExpression("total.n")
-        return TextLiteral(self.kind.name)
+        return TextLiteral(self.connection_type.name)  # __typename
 
-    def of_edge(self, selected: SelectedField) -> Combinable:
+    def edge_field(self, selected: SelectedField) -> Combinable:
         match selected.name:
             case "cursor":
                 return self.cursor(F(self.order.column), F("pk"), self.parent_of_row)
             case "node":
-                return JsonRow(self.kind.node.expressions(selected.selection, self.compilation))
-        return TextLiteral(self.kind.edge.name)
+                return JsonRow(self.connection_type.node.expressions(selected.selection, self.compilation))
+        return TextLiteral(self.connection_type.edge.name)
 
-    def of_page(self, selected: SelectedField) -> Combinable:
+    def page_info_field(self, selected: SelectedField) -> Combinable:
         match selected.name:
             case "hasNextPage":
                 return self.has_more(backwards=False)
             case "hasPreviousPage":
                 return self.has_more(backwards=True)
             case "startCursor":
-                return self.cursor(*self.end("start"), self.parent)
+                return self.cursor(*self.page_end("start"), self.parent)
             case "endCursor":
-                return self.cursor(*self.end("end"), self.parent)
+                return self.cursor(*self.page_end("end"), self.parent)
         return TextLiteral(PAGE_INFO.name)
 
     def has_more(self, *, backwards: bool) -> Combinable:
-        """Return whether rows stand after the page: before it, where `backwards`.
+        """Return whether there are rows after the page or, with `backwards`, before it.
 
-        In the direction that the page is read in, one row more tells. Besides, and in the other direction alone, there
-        are those at the cursor that the window ends by.
+        page.more OR ((SELECT "id" FROM "blog_post" WHERE ("created_at", "id") >= ($1, $2) … LIMIT 1) IS NOT NULL)
         """
-        bound = "after" if backwards else "before"
+        cursor = "after" if backwards else "before"
         more = Q()
+        # In the reading direction, the page table reads one more row than the page has.
         if backwards is self.window.backwards:
-            self.peeks = True
+            self.needs_more = True
             more = Q(RawExpression("page.more", BooleanField()))
-        if getattr(self.window, bound) is not None:
-            at_bound = self.order.beyond(*self.place(bound), backwards=backwards, inclusive=True)
-            more |= Q(HasRow(self.rows.filter(at_bound).order_by(*self.order.terms(backwards=backwards))))
+        # A cursor bounds the window on this side: the row at the cursor and all rows beyond it are not on the page.
+        if getattr(self.window, cursor) is not None:
+            at_or_beyond = self.order.beyond(*self.position(cursor), backwards=backwards, inclusive=True)
+            more |= Q(HasRow(self.rows.filter(at_or_beyond).order_by(*self.order.terms(backwards=backwards))))
         return ExpressionWrapper(more, output_field=BooleanField()) if more else RawExpression("false")
 
     def cursor(self, value: Combinable, key: Combinable, parent: Combinable) -> Cursor:
-        inner = Parameter(lambda inputs: self.read(inputs).signing_keys[0])
-        outer = Parameter(lambda inputs: self.read(inputs).signing_keys[1])
+        inner = Parameter(lambda inputs: self.read_window(inputs).signing_keys[0])
+        outer = Parameter(lambda inputs: self.read_window(inputs).signing_keys[1])
         return Cursor(outer, inner, key, value, parent)
 
-    def page(self) -> PageTable:
+    def page_table(self) -> PageTable:
         rows, backwards = self.rows, self.window.backwards
         if self.window.after is not None:
-            rows = rows.filter(self.order.beyond(*self.place("after")))
+            rows = rows.filter(self.order.beyond(*self.position("after")))
         if self.window.before is not None:
-            rows = rows.filter(self.order.beyond(*self.place("before"), backwards=True))
-        edges = {f"_e{place}": edge for place, edge in enumerate(self.edges)}
+            rows = rows.filter(self.order.beyond(*self.position("before"), backwards=True))
+        edges = {f"_e{number}": edge for number, edge in enumerate(self.edges)}
+        # The last rows are the first ones of the reverse order. The page table puts them back into the order.
+        page_order = None
+        if backwards:
+            page_order = "DESC" if self.order.descending else "ASC"
         return PageTable(
             rows.order_by(*self.order.terms(backwards=backwards)).values(
                 **edges, _value=F(self.order.column), _id=F("pk")
             ),
-            Parameter(lambda inputs: self.read(inputs).size),
+            Parameter(lambda inputs: self.read_window(inputs).size),
             edges=len(edges),
-            ends=self.needs_ends,
-            peeks=self.peeks,
-            reversed_to=("DESC" if self.order.descending else "ASC") if backwards else None,
+            has_ends=self.needs_ends,
+            has_more=self.needs_more,
+            reversed_to=page_order,
         )
 
-    def end(self, name: str) -> tuple[RawExpression, RawExpression]:
-        """Return what the first or the last row of the page is ordered by: the column and the key."""
+    def page_end(self, name: str) -> tuple[RawExpression, RawExpression]:
+        """Return the position of the first or the last row of the page: the ordering column and the key."""
         self.needs_ends = True
         return RawExpression(f'page."{name}_value"'), RawExpression(f'page."{name}_id"')
 
-    def place(self, name: str) -> tuple[Parameter, Parameter]:
-        """Return the place that a cursor stands for: the column and the key."""
+    def position(self, cursor: str) -> tuple[Parameter, Parameter]:
+        """Return the position in the cursor `after` or `before`: the ordering column and the key."""
         return (
-            Parameter(lambda inputs: getattr(self.read(inputs), name).value),
-            Parameter(lambda inputs: getattr(self.read(inputs), name).id),
+            Parameter(lambda inputs: getattr(self.read_window(inputs), cursor).value),
+            Parameter(lambda inputs: getattr(self.read_window(inputs), cursor).id),
         )

@@ -1,7 +1,7 @@
-"""JSON, built by PostgreSQL: an object from a row, an array from rows.
+"""Django expressions for JSON that PostgreSQL builds: an object for each row, an array for rows, a page, a cursor.
 
-`row_to_json` of a sub-select names the keys once and prints no spaces; `json`, not `jsonb`, keeps their order.
-To-one relations are scalar sub-selects, which PostgreSQL answers by an index look-up for each row.
+`row_to_json` of a subquery contains each key once and no spaces. `json`, unlike `jsonb`, keeps the order of the keys.
+To-one relations are scalar subqueries, which PostgreSQL answers by an index lookup for each row.
 """
 
 from __future__ import annotations
@@ -17,42 +17,52 @@ from django.db.models.sql.compiler import SQLCompiler
 from contentapi.db.literals import TextLiteral
 from contentapi.projection.selections import Parameter
 
-LONGEST_IDENTIFIER = 63  # bytes; PostgreSQL cuts longer ones off
+LONGEST_IDENTIFIER = 63  # bytes; PostgreSQL truncates longer ones
 
 
 def build_json_object_sql(keys: Sequence[str]) -> tuple[str, str]:
-    """Return SQL for the JSON object of a row `r` whose columns belong to these keys, and the list of its columns.
+    """Return SQL for the JSON object of a row `r` with a column for each key, and the list of its column names.
 
-    Keys are GraphQL names and need no escaping. `r.*` is the row even where a column is called `r`.
+        row_to_json(r.*)        "id", "title"
+
+    Keys are GraphQL names and need no escaping. `r.*` is the row even if a column has the name `r`.
     """
     if not keys:
         return "'{}'::json", '"0"'
     if max(map(len, keys)) <= LONGEST_IDENTIFIER:
         return "row_to_json(r.*)", ", ".join(f'"{key}"' for key in keys)
+    # A column name would truncate a longer key. The columns get numbers, and the keys are literals:
+    # ('{' || '"long…":' || coalesce(to_json(r."0")::text, 'null') || '}')::json
     members = " || ',' || ".join(
-        f"""'"{key}":' || coalesce(to_json(r."{place}")::text, 'null')""" for place, key in enumerate(keys)
+        f"""'"{key}":' || coalesce(to_json(r."{number}")::text, 'null')""" for number, key in enumerate(keys)
     )
-    return f"('{{' || {members} || '}}')::json", ", ".join(f'"{place}"' for place in range(len(keys)))
+    return f"('{{' || {members} || '}}')::json", ", ".join(f'"{number}"' for number in range(len(keys)))
 
 
 class JsonObject(Subquery):
-    """The one row of a query as a JSON object; null when there is none."""
+    """The one row of a query as a JSON object, or null if there is no row.
+
+    (SELECT row_to_json(r.*) FROM (SELECT U0."name" AS "_0" FROM "blog_author" U0 WHERE …) AS r("name"))
+    """
 
     template = "(SELECT %(object)s FROM (%(subquery)s) AS r(%(columns)s))"
 
     def __init__(self, queryset: QuerySet[Model, Any], keys: Sequence[str]) -> None:
-        made, columns = build_json_object_sql(keys)
-        super().__init__(queryset, output_field=JSONField(), object=made, columns=columns)
+        object_sql, columns = build_json_object_sql(keys)
+        super().__init__(queryset, output_field=JSONField(), object=object_sql, columns=columns)
 
 
 class JsonArray(Subquery):
-    """The first rows of a query as a JSON array of objects, in the query's order."""
+    """The first rows of a query as a JSON array of objects, in the order of the query.
+
+    array_to_json(ARRAY(SELECT row_to_json(r.*) FROM (SELECT … ORDER BY … LIMIT $1) AS r("body")))
+    """
 
     template = "array_to_json(ARRAY(SELECT %(object)s FROM (%(subquery)s LIMIT %%s) AS r(%(columns)s)))"
 
     def __init__(self, queryset: QuerySet[Model, Any], keys: Sequence[str], limit: Parameter) -> None:
-        made, columns = build_json_object_sql(keys)
-        super().__init__(queryset, output_field=JSONField(), object=made, columns=columns)
+        object_sql, columns = build_json_object_sql(keys)
+        super().__init__(queryset, output_field=JSONField(), object=object_sql, columns=columns)
         self.limit = limit
 
     def as_sql(self, compiler: SQLCompiler, connection: Any, *_: Any, **__: Any) -> tuple[str, tuple[Any, ...]]:
@@ -64,13 +74,13 @@ class JsonArray(Subquery):
 
 
 class CountOfRows(Subquery):
-    """How many rows a query has."""
+    """The number of rows of a query."""
 
     template = "(SELECT count(*) FROM (%(subquery)s) AS r)"
 
 
 class RawExpression(Expression):
-    """A column of one of the tables below, by the name that it has in there, or a constant."""
+    """A constant, or a column of one of the tables below such as `page."e0"`: SQL without parameters."""
 
     def __init__(self, sql: str, output_field: Field[Any, Any] | None = None) -> None:
         super().__init__(output_field=output_field)
@@ -81,7 +91,10 @@ class RawExpression(Expression):
 
 
 class JsonRow(Expression):
-    """Values as one JSON object. They are of the row of the query around them, or of tables of their own."""
+    """Values as one JSON object. They belong to the row of the enclosing query, or to tables of their own.
+
+    (SELECT row_to_json(r.*) FROM (SELECT "blog_post"."title", total.n FROM … AS total(n)) AS r("title", "totalCount"))
+    """
 
     def __init__(self, members: Sequence[tuple[str, Any]], tables: Sequence[Expression] = ()) -> None:
         super().__init__(output_field=JSONField())
@@ -100,21 +113,31 @@ class JsonRow(Expression):
         compiled = [compiler.compile(expression) for expression in self.get_source_expressions()]
         texts = [sql for sql, _ in compiled]
         values, tables = ", ".join(texts[: len(self.values)]), ", ".join(texts[len(self.values) :])
-        made, names = build_json_object_sql(self.keys)
+        object_sql, names = build_json_object_sql(self.keys)
         source = f" FROM {tables}" if tables else ""
-        sql = f"(SELECT {made} FROM (SELECT {values}{source}) AS r({names}))"  # noqa: S608 - values are parameters
+        sql = f"(SELECT {object_sql} FROM (SELECT {values}{source}) AS r({names}))"  # noqa: S608 - values are parameters
         return sql, tuple(chain.from_iterable(parameters for _, parameters in compiled))
 
 
 class PageTable(Subquery):
-    """The first rows of a query in one, as the table `page`: its arrays `e0`, `e1`…, and where wanted its two `ends`.
+    """The rows of a page as the table `page` with one row.
 
-    The query's columns are the items of each array, and then the `value` and the `id` that it is ordered by. Where it
-    `peeks`, one row more is read, and `more` says whether there is one. Where the order that is to come out is the
-    reverse, `reversed_to` says which: `DESC` or `ASC`.
+    The columns of the query are the items of the arrays, then the ordering column and the key. The table has the arrays
+    `e0`, `e1` …; with `has_ends` the positions `start_value`, `start_id`, `end_value` and `end_id`; and with `has_more`
+    the column `more`, for which it reads one row more than the page has. If the query has the reverse order,
+    `reversed_to` is the direction of the page: `DESC` or `ASC`.
+
+    The last two items of an ascending order, with `has_ends` and `has_more` (without the types and `coalesce`):
+
+        (SELECT
+           array_to_json((array_agg(p."e0" ORDER BY p."value" ASC, p."id" ASC))
+             [greatest(count(*) - $1, 0) + 1:count(*)]) AS "e0",
+           (array_agg(p."value" ORDER BY …))[greatest(count(*) - $1, 0) + 1] AS "start_value", …
+           count(*) > $1 AS "more"
+         FROM (SELECT … ORDER BY "created_at" DESC, "id" DESC LIMIT $1 + 1) AS p("e0", "value", "id")) AS page
     """
 
-    template = "(SELECT %(made)s FROM (%(subquery)s LIMIT %%s%(peek)s) AS p(%(columns)s)) AS page"
+    template = "(SELECT %(selected)s FROM (%(subquery)s LIMIT %%s%(one_more)s) AS p(%(columns)s)) AS page"
 
     def __init__(
         self,
@@ -122,49 +145,52 @@ class PageTable(Subquery):
         limit: Parameter,
         *,
         edges: int,
-        ends: bool,
-        peeks: bool,
+        has_ends: bool,
+        has_more: bool,
         reversed_to: str | None,
     ) -> None:
         order = f' ORDER BY p."value" {reversed_to}, p."id" {reversed_to}' if reversed_to else ""
-        found, wanted = "count(*)::int", "%s::int"
+        found, size = "count(*)::int", "%s::int"
+        # The additional row is the last one that was read, and therefore the first one of a reversed page.
         start, end = "1", found
-        if peeks and reversed_to:
-            start = f"greatest({found} - {wanted}, 0) + 1"
-        elif peeks:
-            end = f"least({found}, {wanted})"
-        arrays = [f'"e{place}"' for place in range(edges)]
-        page = f"[{start}:{end}]" if peeks else ""
-        made = [f"coalesce(array_to_json((array_agg(p.{name}{order})){page}), '[]') AS {name}" for name in arrays]
-        for column in ("value", "id") if ends else ():
-            rows = f'(array_agg(p."{column}"{order}))'
-            made += [f'{rows}[{start}] AS "start_{column}"', f'{rows}[{end}] AS "end_{column}"']
-        if peeks:
-            made.append(f'{found} > {wanted} AS "more"')
-        self.before, self.limit = ", ".join(made).count("%s"), limit
+        if has_more and reversed_to:
+            start = f"greatest({found} - {size}, 0) + 1"
+        elif has_more:
+            end = f"least({found}, {size})"
+        arrays = [f'"e{number}"' for number in range(edges)]
+        page = f"[{start}:{end}]" if has_more else ""
+        selected = [f"coalesce(array_to_json((array_agg(p.{name}{order})){page}), '[]') AS {name}" for name in arrays]
+        if has_ends:
+            for column in ("value", "id"):
+                values = f'(array_agg(p."{column}"{order}))'
+                selected += [f'{values}[{start}] AS "start_{column}"', f'{values}[{end}] AS "end_{column}"']
+        if has_more:
+            selected.append(f'{found} > {size} AS "more"')
+        self.limit = limit
+        self.limits_before_query = ", ".join(selected).count("%s")
         super().__init__(
             queryset,
             output_field=JSONField(),
-            made=", ".join(made),
-            peek="::int + 1" * peeks,
+            selected=", ".join(selected),
+            one_more="::int + 1" if has_more else "",
             columns=", ".join([*arrays, '"value"', '"id"']),
         )
 
     def as_sql(self, compiler: SQLCompiler, connection: Any, *_: Any, **__: Any) -> tuple[str, tuple[Any, ...]]:
         sql, parameters = super().as_sql(compiler, connection)
-        return sql, (*[self.limit] * self.before, *parameters, self.limit)
+        return sql, (*[self.limit] * self.limits_before_query, *parameters, self.limit)
 
 
 class CountTable(Subquery):
-    """How many rows a query has, as the table `total` with the column `n`."""
+    """The number of rows of a query, as the table `total` with the column `n`."""
 
     template = "(SELECT count(*) FROM (%(subquery)s) AS r) AS total(n)"
 
 
 class HasRow(Subquery):
-    """Whether a query has a row: it is the query's first, so that the index of its order finds it.
+    """Whether a query has a row. It reads the first row, so that PostgreSQL uses the index of the order.
 
-    Of an EXISTS, PostgreSQL drops the order, and may then read the whole table to find that there is no row.
+    From an EXISTS, PostgreSQL drops the order, and may then read the whole table to find that there is no row.
     """
 
     template = "((%(subquery)s LIMIT 1) IS NOT NULL)"
@@ -174,9 +200,10 @@ class HasRow(Subquery):
 
 
 class Cursor(Func):
-    """The cursor of a place: its position, as `contentapi.core.pagination` reads it, signed; null for no place.
+    """The signed cursor of a position, as `contentapi.core.pagination` reads it; null if the position is null.
 
-    Takes the outer and the inner key that it is signed with, in hex, and the position's members.
+    The arguments are the outer and the inner key of HMAC in hex, then id, value and parent of the position. The text is
+    the position as JSON in hex, a dot, and the signature in URL-safe Base64: `5b312c…5d.Zk3…`.
     """
 
     template = (

@@ -1,16 +1,16 @@
-"""Projections: how each field of an SDL type is said in the ORM.
+"""Projections: declare how each field of an SDL type is read from a model.
 
     POST = Projection("Post", Post, {
-        "title": "title",                       # a column; text where the SDL says ID or String
-        "createdAt": "created_at",              # a renamed one
-        "author": One("author"),                # a to-one relation
-        "source": Itself(),                     # the same row, as another type
-        "comments": Many("comments", rows),     # a to-many relation: its order, its filter, its arguments
+        "title": "title",                       # a column; cast to text if the SDL type is ID or String
+        "createdAt": "created_at",              # a column with another name
+        "author": ToOne("author"),              # a to-one relation
+        "source": SameRow(),                    # the same row as another SDL type
+        "comments": ToMany("comments", rows),   # a to-many relation: `rows` filters and orders
         "commentCount": Count("comments"),
-        "email": Computed(email),               # an expression that takes the actor
+        "email": Computed(email),               # an expression that depends on the actor
     })
 
-`bind` holds a projection to the SDL and to the models at start-up, and names the type and the field that do not fit.
+`bind` compares a projection with the SDL and the model at start-up. An error names the type and the field.
 """
 
 from __future__ import annotations
@@ -60,37 +60,37 @@ from contentapi.projection.selections import (
 
 
 class Compilation:
-    """The making of one statement: for whom, with which variables, and whose arguments it turns out to use."""
+    """The state while one statement is compiled: actor, variables, and the arguments that the statement uses."""
 
     def __init__(self, actor: Actor, variables: Any) -> None:
         self.actor = parametrised_actor(actor)
         self.variables = variables
         self.arguments: list[Callable[[Any], Any]] = []
 
-    def arguments_of(
-        self, selected: SelectedField, understand: Callable[[Arguments], Any] = lambda given: given
+    def bind_arguments(
+        self, selected: SelectedField, parse: Callable[[Arguments], Any] = lambda arguments: arguments
     ) -> tuple[Any, Callable[[ExecutionInputs], Any]]:
-        """Return what this request's arguments of a field are understood as, and how each execution reads its own."""
+        """Return the parsed arguments of a field in this request, and a function that reads those of each execution."""
         read = selected.read_arguments or (lambda _: {})
-        place = len(self.arguments)
-        self.arguments.append(lambda variables: understand(read(variables)))
-        return self.arguments[place](self.variables), lambda inputs: inputs.arguments[place]
+        number = len(self.arguments)
+        self.arguments.append(lambda variables: parse(read(variables)))
+        return self.arguments[number](self.variables), lambda inputs: inputs.arguments[number]
 
 
 class ProjectedField(ABC):
-    """How one field is said in the ORM."""
+    """How one field is read."""
 
     @abstractmethod
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        """Hold the field to the model and the SDL. Raises `ProjectionError`."""
+        """Check the field against the model and the SDL. Raises `ProjectionError`."""
 
     @abstractmethod
     def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
-        """Return the field's value, as an expression over the rows of its model."""
+        """Return the value of the field, as an expression over the rows of the model."""
 
 
 class Column(ProjectedField):
-    """A column of the model; a column that is no text becomes one where the SDL says `ID` or `String`."""
+    """A column of the model. It is cast to text if the SDL type is `ID` or `String`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -98,10 +98,10 @@ class Column(ProjectedField):
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         column = get_model_field(model, self.name)
         if column.is_relation or not isinstance(column, Field):
-            raise ProjectionError(f"{self.name} is a relation: say One, Many or Count")
+            raise ProjectionError(f"{self.name} is a relation: use ToOne, ToMany or Count")
         require_no_arguments(sdl)
         if column.null and not sdl.is_nullable:
-            raise ProjectionError(f"{self.name} can be NULL, and the SDL says non-null")
+            raise ProjectionError(f"{self.name} can be NULL, but the SDL type is non-null")
         self.value: Combinable = cast_column_to_sdl(F(self.name), column, sdl)
 
     def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
@@ -109,9 +109,9 @@ class Column(ProjectedField):
 
 
 class Computed(ProjectedField):
-    """An expression, which may depend on who asks: on role, scopes and credential, with a parameter in place of the id.
+    """An expression that may depend on the actor's role, scopes and kind of credential. The id is a parameter.
 
-    That it is null only where the SDL says so is for you to see to.
+    Make sure that the expression is null only where the SDL allows null: `bind` cannot check this.
     """
 
     def __init__(self, value: Callable[[Actor], Combinable]) -> None:
@@ -132,7 +132,7 @@ class Computed(ProjectedField):
 
 
 class SameRow(ProjectedField):
-    """The row itself, as another SDL type of the same model."""
+    """The same row as another SDL type of the same model."""
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         require_no_arguments(sdl)
@@ -145,7 +145,7 @@ class SameRow(ProjectedField):
 
 
 class ToOne(ProjectedField):
-    """A to-one relation: a foreign key of the model, or a one-to-one that points here."""
+    """A to-one relation: a foreign key of the model, or a one-to-one relation that refers to it."""
 
     def __init__(self, relation: str) -> None:
         self.relation = relation
@@ -153,15 +153,17 @@ class ToOne(ProjectedField):
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         relation = get_model_field(model, self.relation)
         if not isinstance(relation, ForeignKey | OneToOneRel):
-            raise ProjectionError(f"{self.relation} is no foreign key and no one-to-one")
+            raise ProjectionError(f"{self.relation} is neither a foreign key nor a one-to-one relation")
         require_no_arguments(sdl)
         self.target = require_target(sdl, relation.related_model, is_list=False)
         if relation.null and not sdl.is_nullable:
-            raise ProjectionError(f"{self.relation} can be NULL, and the SDL says non-null")
+            raise ProjectionError(f"{self.relation} can be NULL, but the SDL type is non-null")
         key = relation if isinstance(relation, ForeignKey) else relation.field
-        there, here = key.target_field.name, key.attname
-        same = {there: OuterRef(here)} if key is relation else {here: OuterRef(there)}
-        self.rows = self.target.model._base_manager.filter(**same)
+        if key is relation:
+            condition = {key.target_field.name: OuterRef(key.attname)}
+        else:  # the other model has the key
+            condition = {key.attname: OuterRef(key.target_field.name)}
+        self.rows = self.target.model._base_manager.filter(**condition)
 
     def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
@@ -169,11 +171,11 @@ class ToOne(ProjectedField):
 
 
 class ToMany(ProjectedField):
-    """A to-many relation: the foreign keys that point here, seen from the other side.
+    """A to-many relation: the rows whose foreign key refers to this row.
 
-    `rows(queryset, actor, **arguments)` narrows and orders the related rows; its keyword-only parameters are the SDL's
-    arguments, None where no value is given, but for `limit`, which every such list has, with the SDL's default. It is
-    given parameters for the actor's id and for all values but the members of enums.
+    `rows(queryset, actor, **arguments)` filters and orders the related rows. Its keyword-only parameters are the SDL's
+    arguments except `limit`, which each such list has, with a default in the SDL. An argument without a value is None.
+    The actor's id and all other values except enum members are parameters.
     """
 
     def __init__(self, relation: str, rows: Callable[..., QuerySet[Any]]) -> None:
@@ -187,7 +189,8 @@ class ToMany(ProjectedField):
         self.target = require_target(sdl, self.related.model, is_list=True)
         if set(sdl.arguments) != {*self.names, "limit"}:
             raise ProjectionError(
-                f"the SDL's arguments are {join_names(sdl.arguments)}; the projection's {join_names([*self.names, 'limit'])}"
+                f"the SDL's arguments are {join_names(sdl.arguments)};"
+                f" the projection's are {join_names([*self.names, 'limit'])}"
             )
         self.default_limit = sdl.arguments["limit"]
         if not isinstance(self.default_limit, int):
@@ -196,26 +199,26 @@ class ToMany(ProjectedField):
             raise ProjectionError("the rows have no order")
 
     def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
-        given, read = compilation.arguments_of(selected)
+        arguments, read = compilation.bind_arguments(selected)
 
         def argument(name: str) -> Any:
-            value = given.get(name)
+            value = arguments.get(name)
             return value if is_fixed(value) else Parameter(lambda inputs: read(inputs)[name])
 
         related = self.rows(self.related, compilation.actor, **{name: argument(name) for name in self.names})
         rows, keys = self.target.select(with_total_order(related), selected.selection, compilation)
-        limit = Parameter(lambda inputs: self.page_size(selected, read(inputs).get("limit")))
+        limit = Parameter(lambda inputs: self.parse_limit(selected, read(inputs).get("limit")))
         return JsonArray(rows, keys, limit)
 
-    def page_size(self, selected: SelectedField, limit: int | None) -> int:
+    def parse_limit(self, selected: SelectedField, limit: int | None) -> int:
         try:
             return require_page_size(limit, default=self.default_limit)
-        except Malformed as trouble:
-            raise SelectedFieldError(selected, trouble) from None
+        except Malformed as error:
+            raise SelectedFieldError(selected, error) from None
 
 
 class Count(ProjectedField):
-    """How many rows a to-many relation has."""
+    """The number of rows of a to-many relation."""
 
     def __init__(self, relation: str) -> None:
         self.relation = relation
@@ -223,7 +226,7 @@ class Count(ProjectedField):
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         require_no_arguments(sdl)
         if sdl.type_name != "Int" or sdl.is_list:
-            raise ProjectionError(f"a count is an Int, and the SDL says {sdl.type_name}")
+            raise ProjectionError(f"a count is an Int, but the SDL type is {sdl.type_name}")
         self.value = CountOfRows(build_related_rows(model, self.relation).values("pk"), output_field=BigIntegerField())
 
     def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
@@ -231,36 +234,40 @@ class Count(ProjectedField):
 
 
 class Projection:
-    """How an SDL type is read from a model: a field of the ORM for every field of the SDL."""
+    """How an SDL type is read from a model: a `ProjectedField`, or the name of a column, for each field of the SDL."""
 
     def __init__(self, name: str, model: type[Model], fields: Mapping[str, ProjectedField | str]) -> None:
         self.name = name
         self.model = model
-        self.fields = {name: Column(said) if isinstance(said, str) else said for name, said in fields.items()}
+        self.fields = {name: Column(field) if isinstance(field, str) else field for name, field in fields.items()}
 
     def bind(self, sdl: Mapping[str, SdlField]) -> None:
-        """Hold the projection to the fields that the SDL has. Raises `ProjectionError`, naming type and field."""
+        """Check the projection against the SDL and the model. Raises `ProjectionError`, which names type and field."""
         for name in [*sdl, *self.fields]:
             if name not in self.fields:
-                raise ProjectionError(f"{self.name}.{name} is in the SDL, and its projection lacks it.")
+                raise ProjectionError(f"{self.name}.{name} is in the SDL, but not in its projection.")
             if name not in sdl:
-                raise ProjectionError(f"{self.name}.{name} is projected, and the SDL lacks it.")
-        for name, said in self.fields.items():
+                raise ProjectionError(f"{self.name}.{name} is in its projection, but not in the SDL.")
+        for name, field in self.fields.items():
             try:
-                said.bind(self.model, sdl[name])
-            except ProjectionError as trouble:
-                raise ProjectionError(f"{self.name}.{name}: {trouble}.") from None
+                field.bind(self.model, sdl[name])
+            except ProjectionError as error:
+                raise ProjectionError(f"{self.name}.{name}: {error}.") from None
 
     def select(
         self, rows: QuerySet[Any], selection: Iterable[SelectedField], compilation: Compilation
     ) -> tuple[QuerySet[Any, Any], list[str]]:
-        """Return a query for the selected fields of some rows, a column each, and the columns' keys."""
+        """Return a query with a column for each selected field, and the keys of the columns.
+
+        SELECT "blog_post"."title" AS "_0", (SELECT …) AS "_1" FROM "blog_post"        ["title", "author"]
+        """
         fields = self.expressions(selection, compilation)
-        columns = {f"_{place}": expression for place, (_, expression) in enumerate(fields)}
+        # The columns get numbers: a key may have the name of a field of the model, which Django refuses.
+        columns = {f"_{number}": expression for number, (_, expression) in enumerate(fields)}
         return rows.values(**columns or {"_0": TextLiteral("")}), [key for key, _ in fields]
 
     def expressions(self, selection: Iterable[SelectedField], compilation: Compilation) -> list[tuple[str, Combinable]]:
-        """Return the selected fields: their keys, and their values over the rows of the model."""
+        """Return the key and the value of each selected field. Values are expressions over the rows of the model."""
         return [(selected.key, self.expression(selected, compilation)) for selected in selection]
 
     def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
@@ -270,18 +277,17 @@ class Projection:
 
 
 def build_related_rows(model: type[Model], relation: str) -> QuerySet[Any]:
-    """Return the rows of a to-many relation, of whichever row the query around them is about."""
-    pointing = get_model_field(model, relation)
-    if not isinstance(pointing, ManyToOneRel):
-        raise ProjectionError(f"{relation} is no to-many relation")
-    key = pointing.field
-    return pointing.related_model._default_manager.filter(**{key.attname: OuterRef(key.target_field.name)})
+    """Return the related rows of the row of the enclosing query: `WHERE U0."post_id" = ("blog_post"."id")`."""
+    reverse = get_model_field(model, relation)
+    if not isinstance(reverse, ManyToOneRel):
+        raise ProjectionError(f"{relation} is not a to-many relation")
+    key = reverse.field
+    return reverse.related_model._default_manager.filter(**{key.attname: OuterRef(key.target_field.name)})
 
 
 def require_target(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:
+    """Return the projection of the field's SDL type. Raises `ProjectionError` if it does not fit the relation."""
     if not isinstance(sdl.projection, Projection) or sdl.projection.model is not model or sdl.is_list != is_list:
-        kind = "list" if sdl.is_list else "object"
-        raise ProjectionError(
-            f"the SDL has a {kind} of {sdl.type_name}, which is not how {model.__name__} is projected"
-        )
+        structure = "list" if sdl.is_list else "object"
+        raise ProjectionError(f"the SDL has a {structure} of {sdl.type_name}, which does not fit {model.__name__}")
     return sdl.projection

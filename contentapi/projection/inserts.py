@@ -1,4 +1,4 @@
-"""Rows that are inserted; and what is selected of them, by the statement that inserts them."""
+"""Prepared INSERT statements that can also select the JSON of the inserted row."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -11,38 +11,38 @@ from django.db.models.base import ModelState
 from django.db.models.sql.datastructures import BaseTable
 from psycopg.pq.abc import PGresult
 
-from contentapi.projection.connections import can_belong_to_other_parent, require_own_cursors
+from contentapi.projection.connections import has_parent_cursor, require_own_cursors
 from contentapi.projection.expressions import build_json_object_sql
 from contentapi.projection.fields import Compilation, Projection
 from contentapi.projection.selections import ExecutionInputs
 from contentapi.projection.statements import SelectionRequest, Statement, get_statement, to_numbered_placeholders
 
 M = TypeVar("M", bound=Model)
-AS_IT_IS = nullcontext()
-MADE = "made"  # the inserted row, in a statement that selects from it
+INSERTED = "inserted"  # the name of the CTE
 
 
 @dataclass(slots=True)
 class ReturningSelection:
-    """What is to be selected of a row that is about to be written, and the JSON object of it once it is.
+    """The selection of a row that a mutation writes, and, after the write, the row's JSON object.
 
-    A write that can do both in one statement takes it up; where it does not, the row is read back afterwards.
+    A service may pass it to `PreparedInsert.create`, which inserts and selects in one statement. Otherwise the row is
+    read by a second statement.
     """
 
-    reading: SelectionRequest
+    request: SelectionRequest
     row: Model | None = None
     text: bytes = b""
 
     def get_json(self, row: Model) -> bytes | None:
-        """Return the JSON object of a row; None where its write has not brought it."""
+        """Return the JSON object of a row, or None if its write did not select it."""
         return self.text if row is self.row else None
 
 
 class PreparedInsert(Generic[M]):
-    """`objects.create` of a plain model, without what others may need: parents, signals, a `save` of their own.
+    """`objects.create` as a prepared statement, for a model without parent models, signals and a `save` of its own.
 
-    Values must be of the types that their fields have in Python. `requiring` names a foreign key: what it is to point
-    at must be there.
+    Values must have the Python types of their fields. `requiring` names a foreign key: the row is inserted only if the
+    row that the key refers to exists.
     """
 
     def __init__(self, model: type[M], *, requiring: str | None = None) -> None:
@@ -52,85 +52,95 @@ class PreparedInsert(Generic[M]):
         self.fields: list[Any] = [field for field in model._meta.local_concrete_fields if not field.primary_key]
         self.defaults = {field.attname: field.get_default for field in self.fields}
         self.required: Any = model._meta.get_field(requiring) if requiring else None
-        self.name = ("insert", model, requiring)
+        self.cache_key = ("insert", model, requiring)
 
     def create(self, returning: ReturningSelection | None = None, /, **values: Any) -> M:
-        """Insert a row; fields that are left out have their defaults.
+        """Insert a row. Fields without a value get their defaults.
 
-        Raises the required model's `DoesNotExist`, what reading the selected arguments raises, and Django's database
-        errors; in all cases nothing has been inserted.
+        Raises `DoesNotExist` of the required model, `SelectedFieldError`, and Django's database errors. In all these
+        cases nothing is inserted.
         """
-        given = {name: values[name] if name in values else default() for name, default in self.defaults.items()}
-        if not values.keys() <= given.keys():
-            unknown = ", ".join(sorted(values.keys() - given.keys()))
+        row = {name: values[name] if name in values else default() for name, default in self.defaults.items()}
+        if not values.keys() <= row.keys():
+            unknown = ", ".join(sorted(values.keys() - row.keys()))
             raise TypeError(f"{self.model.__name__} has no columns {unknown}.")
         using = self.using
-        if returning is None or not self.is_projected_by(returning.reading):
-            return self.row_of(self.alone.execute(using, None, self.bound(given)), given, using)
-        reading = returning.reading
-        statement = get_statement(self.name, reading, lambda: self.compiled(reading))
-        arguments = [read(reading.variables) for read in statement.arguments]
-        inputs = ExecutionInputs(reading.actor, None, None, 0, None, arguments)
-        if not statement.sql:
-            statement.values(inputs)  # what is wrong with an argument is told before anything is written
-            return self.row_of(self.alone.execute(using, None, self.bound(given)), given, using)
-        with transaction.atomic(using) if arguments and can_belong_to_other_parent(arguments) else AS_IT_IS:
-            result = statement.execute(using, inputs, self.bound(given))
-            row, text = self.row_of(result, given, using), result.get_value(0, 1) or b""
+        if returning is None or not self.is_projected_by(returning.request):
+            return self.build_instance(self.insert_statement.execute(using, None, self.bind(row)), row, using)
+        request = returning.request
+        statement = get_statement(self.cache_key, request, lambda: self.compile_statement(request))
+        arguments = [read(request.variables) for read in statement.arguments]
+        inputs = ExecutionInputs(request.actor, None, None, 0, None, arguments)
+        if not statement.sql:  # the caller selects in a second statement
+            statement.read_values(inputs)  # raises for a wrong argument before anything is written
+            return self.build_instance(self.insert_statement.execute(using, None, self.bind(row)), row, using)
+        # A cursor of another row is found only in the result: the transaction undoes the insertion.
+        with transaction.atomic(using) if arguments and has_parent_cursor(arguments) else nullcontext():
+            result = statement.execute(using, inputs, self.bind(row))
+            instance, text = self.build_instance(result, row, using), result.get_value(0, 1) or b""
             require_own_cursors(arguments, [text])
-        returning.row, returning.text = row, text
-        return row
+        returning.row, returning.text = instance, text
+        return instance
 
-    def is_projected_by(self, reading: SelectionRequest) -> bool:
-        return isinstance(reading.projection, Projection) and reading.projection.model is self.model
+    def is_projected_by(self, request: SelectionRequest) -> bool:
+        return isinstance(request.projection, Projection) and request.projection.model is self.model
 
-    def row_of(self, result: PGresult, given: dict[str, Any], using: str) -> M:
-        """Return the row that was inserted, as `from_db` would, but past its fields' descriptors.
+    def build_instance(self, result: PGresult, row: dict[str, Any], using: str) -> M:
+        """Return the inserted row as a saved instance, as `from_db` does, without the descriptors of its fields.
 
-        Raises the required model's `DoesNotExist`.
+        Raises `DoesNotExist` of the required model.
         """
         if result.ntuples == 0:
             raise self.required.related_model.DoesNotExist
-        row, state = self.model.__new__(self.model), ModelState()
+        instance, state = self.model.__new__(self.model), ModelState()
         state.adding, state.db = False, using
-        row.__dict__ = {"_state": state, self.key.attname: int(result.get_value(0, 0) or 0), **given}
-        return row
+        instance.__dict__ = {"_state": state, self.key.attname: int(result.get_value(0, 0) or 0), **row}
+        return instance
 
     @property
     def using(self) -> str:
         return router.db_for_write(self.model)
 
     @cached_property
-    def alone(self) -> Statement:
-        return to_numbered_placeholders(*self.insertion(f'"{self.key.column}"'), ())
+    def insert_statement(self) -> Statement:
+        return to_numbered_placeholders(*self.build_insert_sql(f'"{self.key.column}"'))
 
-    def compiled(self, reading: SelectionRequest) -> Statement:
-        """Return the statement that inserts a row and reads it; one without SQL where others of its table are read.
+    def compile_statement(self, request: SelectionRequest) -> Statement:
+        """Compile the statement that inserts a row and selects it:
 
-        All parts of a statement see the tables as they were before it, without the row that it inserts.
+            WITH "inserted" AS (INSERT INTO "blog_post" ("title", …) VALUES ($1, …) RETURNING *)
+            SELECT (SELECT "id" FROM "inserted"), row_to_json(r.*)
+            FROM (SELECT "blog_post"."title" AS "_0" FROM "inserted" "blog_post") AS r("title")
+
+        Returns a statement without SQL if the selection reads other rows of the same table: all parts of a statement
+        see the tables as they were before it, without the inserted row.
         """
-        compilation = Compilation(reading.actor, reading.variables)
-        projection = cast("Projection", reading.projection)
-        query, keys = projection.select(self.model._base_manager.order_by(), reading.select(), compilation)
-        query.query.alias_map[self.table] = BaseTable(MADE, self.table)  # the inserted row, by the table's own name
+        compilation = Compilation(request.actor, request.variables)
+        projection = cast("Projection", request.projection)
+        query, keys = projection.select(self.model._base_manager.order_by(), request.select(), compilation)
+        query.query.alias_map[self.table] = BaseTable(INSERTED, self.table)  # the CTE gets the alias of the table
         selected, parameters = query.query.get_compiler(self.using).as_sql()
         arguments = tuple(compilation.arguments)
         if f'FROM "{self.table}"' in selected or f'JOIN "{self.table}"' in selected:
             return Statement("", b"", tuple(parameters), arguments)
-        made, columns = build_json_object_sql(keys)
-        insertion, values = self.insertion("*")
+        object_sql, columns = build_json_object_sql(keys)
+        insertion, values = self.build_insert_sql("*")
         sql = (
-            f'WITH "{MADE}" AS ({insertion}) SELECT (SELECT "{self.key.column}" FROM "{MADE}"), {made}'  # noqa: S608
+            f'WITH "{INSERTED}" AS ({insertion}) SELECT (SELECT "{self.key.column}" FROM "{INSERTED}"), {object_sql}'  # noqa: S608
             f" FROM ({selected}) AS r({columns})"
         )
         return to_numbered_placeholders(sql, (*values, *parameters), arguments)
 
-    def bound(self, given: dict[str, Any]) -> list[Any]:
-        """Return the values for the places of an insertion, given those of the fields."""
-        return [*given.values(), given[self.required.attname]] if self.required else [*given.values()]
+    def bind(self, row: dict[str, Any]) -> list[Any]:
+        """Return the values for the placeholders of `build_insert_sql`."""
+        return [*row.values(), row[self.required.attname]] if self.required else [*row.values()]
 
-    def insertion(self, returned: str) -> tuple[str, tuple[None, ...]]:
-        """Return SQL, and what stands for the values that are `bound` to its places."""
+    def build_insert_sql(self, returned: str) -> tuple[str, tuple[None, ...]]:
+        """Return SQL and a None for each placeholder, which `bind` replaces:
+
+        INSERT INTO "blog_post" ("title", "author_id") SELECT %s, %s
+        WHERE EXISTS (SELECT 1 FROM "blog_author" WHERE "id" = %s) RETURNING "id"
+        """
         columns = ", ".join(f'"{field.column}"' for field in self.fields)
         values = ", ".join(["%s"] * len(self.fields))
         start = f'INSERT INTO "{self.table}" ({columns})'

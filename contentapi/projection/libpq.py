@@ -1,8 +1,8 @@
-"""Executing a statement by libpq itself.
+"""Execute statements through libpq (`psycopg.pq`), without psycopg's cursors.
 
-psycopg's own cursors wait in an event loop, so that Ctrl-C and asyncio can interrupt them; a server needs neither, for
-its statements end by their time-outs, and the loop costs as much as the rest of a small statement. What Django wraps
-around a cursor stays: errors in its own terms and, where they are asked for, its log of queries and execute wrappers.
+A cursor waits in an event loop, so that Ctrl-C and asyncio can interrupt it. A server needs neither, because statements
+have a time-out, and the loop takes as long as the rest of a small statement. Django's wrapping stays: its exceptions,
+and, if they are in use, its query log and execute wrappers.
 """
 
 from collections import OrderedDict
@@ -21,17 +21,18 @@ from contentapi.conf import conf
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.db.postgresql.thread_connections import get_connection
 
-MOST_PREPARED = 100  # statements of a connection; each holds memory on the server
+MOST_PREPARED = 100  # statements of a connection; each occupies memory of the server
 
 
 class PreparedStatements:
-    """The statements that a connection has prepared, by their texts; what was used last is kept."""
+    """The names of the statements that a connection has prepared, by their texts; the least recently used first."""
 
     def __init__(self) -> None:
         self.names: OrderedDict[bytes, bytes] = OrderedDict()
-        self.made = 0
+        self.last_number = 0
 
-    def name_of(self, connection: Connection[Any], sql: bytes) -> bytes:
+    def get_name(self, connection: Connection[Any], sql: bytes) -> bytes:
+        """Return the name of a prepared statement. Prepare it if necessary. Raises psycopg's errors."""
         name = self.names.get(sql)
         if name is not None:
             self.names.move_to_end(sql)
@@ -39,17 +40,17 @@ class PreparedStatements:
         if len(self.names) >= MOST_PREPARED:
             _, oldest = self.names.popitem(last=False)
             require_status(connection.pgconn.close_prepared(oldest), ExecStatus.COMMAND_OK)
-        self.made += 1
-        name = b"projection_%d" % self.made
+        self.last_number += 1
+        name = b"projection_%d" % self.last_number
         require_status(connection.pgconn.prepare(name, sql), ExecStatus.COMMAND_OK)
         self.names[sql] = name
         return name
 
 
 def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
-    """Execute a statement. Returns what the server sent. Raises Django's errors.
+    """Execute a statement. Raises Django's database errors.
 
-    `sql` has places numbered $1, $2…; `query`, which Django logs, is the same with %s.
+    `sql` has the placeholders $1, $2 …; `query`, which Django logs, is the same statement with %s.
     """
     connection: Any = get_connection(using)
     if not connection.health_check_done:
@@ -68,10 +69,10 @@ def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, pr
             raise
 
 
-def column(result: PGresult, number: int, room: int | None = None) -> list[bytes]:
-    """Return the values in a column. NULL is JSON's.
+def read_column(result: PGresult, number: int, room: int | None = None) -> list[bytes]:
+    """Return the values of a column as text. NULL becomes `null`.
 
-    Raises `ResponseTooLarge` as soon as the values have more bytes than there is room for; None means no limit.
+    `room` is the maximum size of all values in bytes; None means no maximum. Raises `ResponseTooLarge`.
     """
     if room is None:
         return [result.get_value(row, number) or b"null" for row in range(result.ntuples)]
@@ -87,7 +88,7 @@ def column(result: PGresult, number: int, room: int | None = None) -> list[bytes
 
 
 class LibpqCursor:
-    """As much of a cursor as Django wraps: executes one statement, and returns what the server sent."""
+    """The part of a cursor that Django's wrappers use. `execute` returns the result of libpq."""
 
     def __init__(self, wrapper: Any, sql: bytes, *, prepare: bool) -> None:
         self.wrapper = wrapper
@@ -96,7 +97,7 @@ class LibpqCursor:
 
     @property
     def _query(self) -> SimpleNamespace:
-        """Return what Django's log of queries reads of psycopg's cursors."""
+        """Return the attribute of psycopg's cursors that Django's query log reads."""
         return SimpleNamespace(query=self.sql)
 
     def execute(self, query: str, parameters: Sequence[Any]) -> PGresult:  # noqa: ARG002 - Django's call
@@ -108,13 +109,13 @@ def execute_unwrapped(wrapper: Any, sql: bytes, parameters: Sequence[Any], *, pr
     connection: Connection[Any] = wrapper.connection
     raw = connection.pgconn
     if not connection.autocommit and raw.transaction_status == TransactionStatus.IDLE:
-        connection.execute("")  # psycopg begins the transaction
+        connection.execute("")  # lets psycopg begin the transaction
     values = encode_parameters(parameters, connection)
     if prepare:
         prepared = wrapper.prepared
         if prepared is None:
             prepared = wrapper.prepared = PreparedStatements()
-        result = raw.exec_prepared(prepared.name_of(connection, sql), values)
+        result = raw.exec_prepared(prepared.get_name(connection, sql), values)
     else:
         result = raw.exec_params(sql, values)
     require_status(result, ExecStatus.TUPLES_OK)
@@ -123,32 +124,31 @@ def execute_unwrapped(wrapper: Any, sql: bytes, parameters: Sequence[Any], *, pr
 
 def require_status(result: PGresult, status: ExecStatus) -> None:
     if result.status != status:
-        if result.error_field(DiagnosticField.SQLSTATE) is None:  # libpq's own words: the connection is lost
+        if result.error_field(DiagnosticField.SQLSTATE) is None:  # the message is libpq's: the connection is lost
             raise OperationalError(result.get_error_message())
         raise error_from_result(result)
 
 
 def encode_parameters(values: Sequence[Any], connection: Connection[Any]) -> list[Any]:
-    """Return values in PostgreSQL's text form; one that stands there twice in a row, as times do, is written once."""
+    """Return values in PostgreSQL's text format. A value that follows itself, as times often do, is encoded once."""
     texts: list[Any] = []
-    before: Any = None
+    previous: Any = None
     text: bytes | None = None
     for value in values:
-        if value is not before:
-            is_plain = type(value) is str and "\0" not in value
-            before, text = value, value.encode() if is_plain else encode_parameter(value, connection)
+        if value is not previous:
+            previous, text = value, encode_parameter(value, connection)
         texts.append(text)
     return texts
 
 
 def encode_parameter(value: Any, connection: Connection[Any]) -> bytes | None:
-    """Return a value in PostgreSQL's text form. The server infers its type from its place: the same for every value."""
+    """Return a value in PostgreSQL's text format. The server infers the type from the place in the statement."""
     if value is None:
         return None
     if isinstance(value, str):
         if "\0" in value:
-            raise DataError("PostgreSQL text cannot contain NUL (0x00) bytes")  # libpq would cut it off there
-        return str.encode(value)  # of an enum's member the value
+            raise DataError("PostgreSQL text cannot contain NUL (0x00) bytes")  # libpq would truncate the text
+        return str.encode(value)  # the value of an enum member too
     if type(value) is int:
         return b"%d" % value
     if type(value) is datetime:

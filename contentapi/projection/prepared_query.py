@@ -1,4 +1,4 @@
-"""Queries of our own that run with every request: compiled once, prepared on the server, given values each time."""
+"""Internal queries that run in many requests: a QuerySet compiled once to a prepared statement with parameters."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -11,25 +11,28 @@ from contentapi.projection.selections import Parameter
 from contentapi.projection.statements import Statement, build_json_statement
 
 T = TypeVar("T", bound=msgspec.Struct)
-Given = Callable[[str], Any]
+GetParameter = Callable[[str], Any]
 
 
 class PreparedQuery(Generic[T]):
-    """A QuerySet whose rows are read into a msgspec Struct.
+    """A query whose rows are read into a msgspec Struct.
 
-    `rows` makes the QuerySet, with `given("name")` in place of each value. A column is called as its field in the
-    Struct, unless `columns` names another.
+        AUTHOR = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(pk=given("id")))
+        AUTHOR.first(id=7)
+
+    `rows` returns the QuerySet, with `given("name")` in place of each value. Each field of the Struct is read from the
+    column of its name, unless `columns` names another one.
     """
 
     def __init__(
-        self, row: type[T], rows: Callable[[Given], QuerySet[Any]], columns: Mapping[str, str] | None = None
+        self, row: type[T], rows: Callable[[GetParameter], QuerySet[Any]], columns: Mapping[str, str] | None = None
     ) -> None:
         self.row = row
         self.rows = rows
         self.columns = columns or {}
 
     def first(self, **values: Any) -> T | None:
-        """Return the first row, None when there is none. Raises Django's database errors."""
+        """Return the first row, or None if there is no row. Raises Django's database errors."""
         statement, using = self.prepared
         texts = statement.run(using, values)
         return msgspec.json.decode(texts[0], type=self.row) if texts else None
@@ -38,6 +41,6 @@ class PreparedQuery(Generic[T]):
     def prepared(self) -> tuple[Statement, str]:
         rows = self.rows(lambda name: Parameter(lambda values: values[name]))
         names = self.row.__struct_fields__
-        columns = {f"_{place}": F(self.columns.get(name, name)) for place, name in enumerate(names)}
+        columns = {f"_{number}": F(self.columns.get(name, name)) for number, name in enumerate(names)}
         sql, parameters = rows.values(**columns)[:1].query.get_compiler(rows.db).as_sql()
         return build_json_statement(sql, tuple(parameters), names), rows.db

@@ -1,17 +1,20 @@
-"""QuerySets by shape: what selectors return, made only when it is needed, so that a projection need not make it.
+"""Rows that a selector returns: a QuerySet that is built only when it is needed, with a cache key.
 
-Building a QuerySet and compiling it takes longer than running a small statement that is prepared. A selector under
-`by_shape` returns a QuerySet of which nothing is built yet: it is known by the function, by the standing of who asks
-and by which arguments are given. For each such shape a projection compiles one statement, with parameters in place of
-the values, and from then on binds values. Whoever uses the QuerySet in any other way has Django's, as ever.
+To build and to compile a QuerySet takes longer than to run a small prepared statement. A selector under `parametrised`
+therefore returns `Rows`: the function and its arguments, not yet called. Their cache key is the function, the part of
+the actor that can change the SQL, and which arguments have a value. For each cache key, a projection calls the function
+once, with parameters in place of the values, and compiles one statement. Later requests bind their values to it.
+
+Services, which need Django's QuerySet with all its methods, call `Rows.queryset`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import cache, cached_property, wraps
-from typing import Any, TypeVar
+from functools import cache, wraps
+from typing import Any, Generic, TypeVar
 
+from django.db import router
 from django.db.models import Model, QuerySet
 
 from contentapi.core.identity import Actor
@@ -19,77 +22,60 @@ from contentapi.projection.selections import Parameter, actor_cache_key, is_fixe
 
 M = TypeVar("M", bound=Model)
 Select = Callable[..., QuerySet[Any]]
+ALL = slice(None)
 
 
-def parametrised(model: type[M]) -> Callable[[Select], Callable[..., QuerySet[M]]]:
-    """Let a function of an actor and keyword arguments return QuerySets that are known by their shape.
+class Rows(Generic[M]):
+    """The rows that `select(actor, **arguments)` returns, or a slice of them."""
 
-    When a statement is compiled, the function is given parameters in place of the actor's id and the arguments; None
-    stays None, and so do the members of an enum, for each of which there is a statement. So it can ask what the actor's
-    role and scopes are, which arguments are None and which member of an enum one is, and no more.
-    """
-
-    def decorate(select: Select) -> Callable[..., QuerySet[M]]:
-        @wraps(select)
-        def shaped(actor: Actor, **arguments: Any) -> QuerySet[M]:
-            return ParametrisedRows(model, select, actor, arguments)
-
-        return shaped
-
-    return decorate
-
-
-@cache
-def by_primary_key(model: type[Model]) -> Callable[..., QuerySet[Model]]:
-    return parametrised(model)(lambda _, pk: model._base_manager.filter(pk=pk))
-
-
-def select_instance(instance: Model, actor: Actor) -> QuerySet[Model]:
-    """Return the row of an instance, to be read back by who has just written it. Raises `TypeError` if it has none."""
-    if instance.pk is None:
-        raise TypeError(f"This {type(instance).__name__} is not in the database.")
-    return by_primary_key(type(instance))(actor, pk=instance.pk)
-
-
-class ParametrisedRows(QuerySet[Any]):
-    """A QuerySet that is built when somebody other than a projection uses it."""
+    __slots__ = ("actor", "arguments", "model", "select", "window")
+    __iter__ = None  # otherwise `__getitem__` would make rows iterable
 
     def __init__(
-        self, model: type[Model], select: Select, actor: Actor, arguments: dict[str, Any], window: slice = slice(None)
+        self, model: type[M], select: Select, actor: Actor, arguments: dict[str, Any], window: slice = ALL
     ) -> None:
-        super().__init__(model, query=object())  # type: ignore[arg-type]  # in place of an empty query
-        del self._query
+        self.model = model
         self.select = select
         self.actor = actor
         self.arguments = arguments
         self.window = window
 
-    @cached_property
-    def _query(self) -> Any:
-        return self.built().query
-
-    def built(self) -> QuerySet[Any]:
+    def queryset(self) -> QuerySet[M]:
+        """Return a new QuerySet of these rows."""
         rows = self.select(self.actor, **self.arguments)
-        return rows if self.window == slice(None) else rows[self.window]
+        return rows if self.window is ALL else rows[self.window]
 
-    def _chain(self) -> QuerySet[Any]:
-        return self.built()._chain()  # type: ignore[attr-defined,no-any-return]
+    def __getitem__(self, window: slice) -> Rows[M]:
+        """Return the rows between two offsets, which are not part of the cache key. Raises `ValueError`."""
+        low, high = window.start or 0, window.stop
+        if self.window is not ALL or window.step is not None or low < 0 or (high is not None and high < low):
+            raise ValueError("Slice rows once, from an offset to the same or a higher one, without a step.")
+        return Rows(self.model, self.select, self.actor, self.arguments, window)
 
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice) and self.window == slice(None) and is_simple_slice(place):
-            return ParametrisedRows(self.model, self.select, self.actor, self.arguments, place)
-        return super().__getitem__(place)
+    def count(self) -> int:
+        return self.queryset().count()
 
-    def __deepcopy__(self, _: dict[int, Any]) -> QuerySet[Any]:  # type: ignore[override]  # Django's own again
-        return self.built()
+    def exists(self) -> bool:
+        return self.queryset().exists()
+
+    @property
+    def db(self) -> str:
+        """The alias of the database to read from."""
+        return router.db_for_read(self.model)
+
+    @property
+    def limit_and_offset(self) -> tuple[int | None, int]:
+        low, high = self.window.start or 0, self.window.stop
+        return None if high is None else high - low, low
 
     @property
     def cache_key(self) -> Hashable:
-        given = tuple((name, value if is_fixed(value) else ...) for name, value in self.arguments.items())
-        return self.select, actor_cache_key(self.actor), given, not self.window.start, self.window.stop is None
+        """Everything that can change the SQL of `with_parameters` and its LIMIT and OFFSET."""
+        arguments = tuple((name, value if is_fixed(value) else ...) for name, value in self.arguments.items())
+        return self.select, actor_cache_key(self.actor), arguments, not self.window.start, self.window.stop is None
 
-    def template(self) -> QuerySet[Any]:
-        """Return the rows with parameters for all values but the slice's. They are read from `Inputs.rows`."""
+    def with_parameters(self) -> QuerySet[M]:
+        """Return the rows, not sliced, with parameters for all values. They read from `ExecutionInputs.rows`."""
         actor = parametrised_actor(self.actor, lambda inputs: inputs.rows.actor)
         arguments = {
             name: value if is_fixed(value) else argument_parameter(name) for name, value in self.arguments.items()
@@ -97,9 +83,38 @@ class ParametrisedRows(QuerySet[Any]):
         return self.select(actor, **arguments)
 
 
-def is_simple_slice(window: slice) -> bool:
-    low, high = window.start or 0, window.stop
-    return window.step is None and low >= 0 and (high is None or high >= low)
+AnyRows = QuerySet[Any] | Rows[Any]
+
+
+def parametrised(model: type[M]) -> Callable[[Select], Callable[..., Rows[M]]]:
+    """Decorate a function of an actor and keyword arguments that returns a QuerySet, to return `Rows`.
+
+    When a statement is compiled, the function gets parameters in place of the actor's id and of the arguments. None and
+    the members of an enum stay as they are: there is a statement for each of them. So the function may branch on the
+    actor's role and scopes, on whether an argument is None, and on which member of an enum an argument is. It must not
+    branch on any other value.
+    """
+
+    def decorate(select: Select) -> Callable[..., Rows[M]]:
+        @wraps(select)
+        def selector(actor: Actor, **arguments: Any) -> Rows[M]:
+            return Rows(model, select, actor, arguments)
+
+        return selector
+
+    return decorate
+
+
+@cache
+def by_primary_key(model: type[Model]) -> Callable[..., Rows[Model]]:
+    return parametrised(model)(lambda _, pk: model._base_manager.filter(pk=pk))
+
+
+def select_instance(instance: Model, actor: Actor) -> Rows[Model]:
+    """Return the row of an instance that the actor has just written. Raises `TypeError` if it is not saved."""
+    if instance.pk is None:
+        raise TypeError(f"This {type(instance).__name__} is not in the database.")
+    return by_primary_key(type(instance))(actor, pk=instance.pk)
 
 
 def argument_parameter(name: str) -> Parameter:

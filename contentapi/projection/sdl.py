@@ -1,4 +1,4 @@
-"""What the SDL says of a field, and whether a column can stand behind it."""
+"""Fields of the SDL, and the check that a column of a model fits one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast
 
 TEXTS = (CharField, TextField)
-COLUMNS: dict[str, tuple[type[Field[Any, Any]], ...]] = {  # which columns can stand behind a scalar of the SDL
+COLUMNS: dict[str, tuple[type[Field[Any, Any]], ...]] = {  # the columns that fit a scalar of the SDL
     "ID": (*TEXTS, IntegerField, UUIDField),
     "String": (*TEXTS, IntegerField, UUIDField),
     "Int": (IntegerField,),
@@ -35,13 +35,15 @@ COLUMNS: dict[str, tuple[type[Field[Any, Any]], ...]] = {  # which columns can s
 
 
 class ProjectionError(TypeError):
-    """SDL, projection and model do not fit; raised at start-up."""
+    """SDL, projection and model contradict each other. Raised at start-up."""
 
 
 @dataclass(frozen=True, slots=True)
 class SdlField:
-    """What the SDL says of a field: its type as `written`, and what that is. `projection` is whatever the type is bound
-    to, `values` are those of an enum, `arguments` names with their defaults.
+    """A field of an SDL type.
+
+    `written` is its type as in the SDL, such as `[Post!]!`. `projection` is the `Projection`, `ConnectionType` or other
+    object that is bound to the type. `values` are the values of an enum. `arguments` has a default for each name.
     """
 
     type_name: str
@@ -54,7 +56,7 @@ class SdlField:
 
 
 def get_model_field(model: type[Model], name: str) -> Any:
-    """Return a field of a model, relations too. Raises `ProjectionError`."""
+    """Return a field or a relation of a model. Raises `ProjectionError`."""
     try:
         return model._meta.get_field(name)
     except FieldDoesNotExist:
@@ -63,16 +65,15 @@ def get_model_field(model: type[Model], name: str) -> Any:
 
 def require_no_arguments(sdl: SdlField) -> None:
     if sdl.arguments:
-        raise ProjectionError(f"the projection takes no arguments, and the SDL has {join_names(sdl.arguments)}")
+        raise ProjectionError(f"the projection takes no arguments, but the SDL has {join_names(sdl.arguments)}")
 
 
 def cast_column_to_sdl(value: Combinable, column: Field[Any, Any], sdl: SdlField) -> Combinable:
-    """Return an expression that PostgreSQL prints as the SDL's type. Raises `ProjectionError`."""
+    """Return an expression that PostgreSQL prints as the SDL's type. Raises `ProjectionError` if there is none."""
     element = column.base_field if isinstance(column, ArrayField) else column
     if sdl.is_list != isinstance(column, ArrayField):
-        raise ProjectionError(
-            f"a {type(column).__name__} cannot be a{' list of' if sdl.is_list else ''} {sdl.type_name}"
-        )
+        wanted_type = f"list of {sdl.type_name}" if sdl.is_list else sdl.type_name
+        raise ProjectionError(f"a {type(column).__name__} cannot be a {wanted_type}")
     if sdl.values is not None:
         choices = {str(value) for value, _ in element.flatchoices}
         if choices != sdl.values:

@@ -1,4 +1,4 @@
-"""What a client selects of an object, and the values that a statement is given anew at each execution."""
+"""Selections: the fields that a client selects; and parameters: the values that each execution binds."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -19,10 +19,11 @@ ReadArguments = Callable[[Any], Arguments]
 
 @dataclass(frozen=True, slots=True)
 class SelectedField:
-    """One field of a selection, under its response key. The order of a selection is that of the answer.
+    """A selected field with its response key. The response has the order of the selection.
 
-    `read_arguments` returns the field's arguments, coerced and with their defaults, given the variables of a request.
-    `origin` is whoever selects' own: where the field stands, for `FieldFailed`.
+    `read_arguments` takes the variables of a request and returns the field's arguments, coerced and with defaults.
+    `origin` is not used here. The GraphQL executor stores the position of the field in it, and reads it back from
+    `SelectedFieldError`.
     """
 
     key: str
@@ -33,7 +34,7 @@ class SelectedField:
 
 
 class SelectedFieldError(Exception):
-    """What a selected field was given cannot be used; the cause says why."""
+    """An argument of a selected field is invalid. The cause states why."""
 
     def __init__(self, selected: SelectedField, cause: ApiError) -> None:
         super().__init__(str(cause))
@@ -42,20 +43,18 @@ class SelectedFieldError(Exception):
 
 
 class ExecutionInputs(NamedTuple):
-    """What the parameters of one execution are read from: the asker, the rows with their limit and offset or, of a
-    connection, their window, and what each selected field that has arguments makes of them.
-    """
+    """The values of one execution, from which `Parameter` reads."""
 
     actor: Actor
-    rows: Any  # the QuerySet
+    rows: Any  # a QuerySet or `Rows`
     limit: int | None
     offset: int
-    window: ConnectionWindow | None
-    arguments: list[Any]
+    window: ConnectionWindow | None  # of a connection
+    arguments: list[Any]  # the parsed arguments of each selected field that has some
 
 
 class Parameter(Expression):
-    """A place in a statement for a value that is read from the inputs of each execution, a projection's `Inputs`."""
+    """A placeholder. Each execution passes its inputs, in general `ExecutionInputs`, to `read` to get the value."""
 
     def __init__(self, read: Callable[[Any], Any]) -> None:
         super().__init__()
@@ -66,18 +65,20 @@ class Parameter(Expression):
 
 
 def is_fixed(value: object) -> bool:
-    """Whether the value of an argument decides the structure of the statement, so that no parameter replaces it."""
+    """Return whether the value of an argument can change the structure of the statement and must not be a parameter."""
     return value is None or isinstance(value, Enum)
 
 
-def parametrised_actor(actor: Actor, asker: Callable[[ExecutionInputs], Actor] = attrgetter("actor")) -> Actor:
-    """Return an actor with a parameter for its id: what the rules make of it serves everybody of the same standing."""
-    return replace(
-        actor,
-        user_id=None if actor.user_id is None else cast("int", Parameter(lambda inputs: asker(inputs).user_id)),
-    )
+def parametrised_actor(actor: Actor, read_actor: Callable[[ExecutionInputs], Actor] = attrgetter("actor")) -> Actor:
+    """Return a copy of the actor with a `Parameter` as its user id.
+
+    SQL built from the copy serves every actor with the same role, scopes and kind of credential.
+    """
+    if actor.user_id is None:
+        return actor
+    return replace(actor, user_id=cast("int", Parameter(lambda inputs: read_actor(inputs).user_id)))
 
 
 def actor_cache_key(actor: Actor) -> tuple[Any, ...]:
-    """Return what of an actor decides the structure of a statement."""
+    """Return the properties of an actor that can change the structure of a statement."""
     return actor.role, frozenset(actor.scopes), actor.credential, actor.user_id is None

@@ -1,76 +1,82 @@
-"""Statements: one for each selection and shape of rows, compiled once, prepared on the server, given values anew."""
+"""Compile a selection and a QuerySet to one SQL statement whose rows are JSON objects, and execute it.
+
+A statement is cached by the selection and the cache key of the rows. Each execution binds its own values. From the
+second execution on, it is a prepared statement of the connection.
+"""
 
 import re
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
-from django.conf import settings
 from django.core.exceptions import EmptyResultSet
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from psycopg.pq.abc import PGresult
 
+from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.identity import Actor
 from contentapi.projection.connections import ConnectionCompiler, ConnectionQuery, ConnectionType, require_own_cursors
-from contentapi.projection.expressions import build_json_object_sql
+from contentapi.projection.expressions import JsonRow, build_json_object_sql
 from contentapi.projection.fields import Compilation, Projection
-from contentapi.projection.libpq import column, execute
+from contentapi.projection.libpq import execute, read_column
 from contentapi.projection.ordering import with_total_order
-from contentapi.projection.querysets import ParametrisedRows
+from contentapi.projection.querysets import AnyRows, Rows
 from contentapi.projection.selections import ExecutionInputs, Parameter, SelectedField, actor_cache_key
 
-LONGEST_PREPARED = 16 * 1024  # bytes; what is prepared holds memory on the server, by its size
-PLACE_OR_PERCENT = re.compile("%s|%%")
+LONGEST_PREPARED = 16 * 1024  # bytes; a prepared statement occupies memory of the server in proportion to its text
+PLACEHOLDER_OR_PERCENT = re.compile("%s|%%")
 
 
 @dataclass(slots=True)
 class Statement:
-    """A statement whose rows are JSON objects. Its places are filled from `parameters`, in their order."""
+    """A compiled statement. `parameters` are the values of its placeholders, in their order.
+
+    `arguments` are functions of a request's variables. Each returns the parsed arguments of one selected field, from
+    which parameters read their values.
+    """
 
     sql: str  # with %s, as Django writes and logs it
-    numbered: bytes  # with $1, $2…, as PostgreSQL reads it
+    numbered_sql: bytes  # with $1, $2 …, as PostgreSQL reads it
     parameters: tuple[Any, ...]
-    arguments: tuple[Callable[[Any], Any], ...]  # each returns what the variables of a request make of some
-    weight: int = 0  # in a cache: bytes of texts, as a measure of the memory that they and what is made of them take
+    arguments: tuple[Callable[[Any], Any], ...]
+    weight: int = 0  # in the cache, in bytes of text: a measure of the memory in use
     has_run: bool = False
 
-    def run(self, using: str, inputs: Any, room: int | None = None) -> list[bytes]:
-        """Execute the statement, as `execute` does. Returns the JSON text of each row, in at most `room` bytes."""
-        return column(self.execute(using, inputs), 0, room)
+    def run(self, using: str, inputs: Any) -> list[bytes]:
+        """Execute the statement. Returns the first column, the JSON text of each row."""
+        return read_column(self.execute(using, inputs), 0)
 
     def execute(self, using: str, inputs: Any, first: Sequence[Any] = ()) -> PGresult:
-        """Execute the statement; its parameters read their values from `inputs`, but for the first, which are given.
-
-        Returns what the server sent.
-        """
-        values = first if len(first) == len(self.parameters) else [*first, *self.values(inputs, len(first))]
-        result = execute(using, self.sql, self.numbered, values, prepare=self.is_worth_preparing)
+        """Execute the statement. The values of the first parameters are given, the others are read from `inputs`."""
+        values = first if len(first) == len(self.parameters) else [*first, *self.read_values(inputs, len(first))]
+        result = execute(using, self.sql, self.numbered_sql, values, prepare=self.is_worth_preparing)
         self.has_run = True
         return result
 
-    def values(self, inputs: Any, start: int = 0) -> list[Any]:
+    def read_values(self, inputs: Any, start: int = 0) -> list[Any]:
         parameters = self.parameters[start:] if start else self.parameters
         return [each.read(inputs) if type(each) is Parameter else each for each in parameters]
 
     @property
     def is_worth_preparing(self) -> bool:
-        return self.has_run and len(self.numbered) <= LONGEST_PREPARED
+        return self.has_run and len(self.numbered_sql) <= LONGEST_PREPARED
 
 
 STATEMENTS: BoundedCache[Statement] = BoundedCache(
-    settings.ENVIRONMENT.contentapi_statement_cache, weigh=attrgetter("weight")
+    conf.environment.contentapi_statement_cache, weigh=attrgetter("weight")
 )
 
 
 class SelectionRequest(NamedTuple):
-    """What is selected of rows, by whom, and how.
+    """A selection of a projected type, with the actor and the variables of a request.
 
-    `key` stands for the selection and for all of the variables that decides its structure; `select` makes the selection
-    when no statement is known for it, and `size` is how many bytes it is written with. `room` is the number of bytes
-    that the rows may have; None for any number.
+    `key` identifies the selection, including all variables that can change its structure. `select` returns the
+    selection; it is called when the statement is not cached. `size` is the length of the selection's text in bytes.
+    `room` is the maximum size of all rows in bytes; None means no maximum. `version` is a column that
+    `read_json_and_version` reads besides the selection.
     """
 
     projection: Projection | ConnectionType
@@ -80,82 +86,124 @@ class SelectionRequest(NamedTuple):
     actor: Actor
     variables: Any
     room: int | None = None
+    version: str | None = None
 
 
-def read_json(rows: QuerySet[Any] | ConnectionQuery, reading: SelectionRequest) -> list[bytes]:
-    """Return what is selected of each row, or of one connection, as the bytes of a JSON object each, by one statement.
+def read_json(rows: AnyRows | ConnectionQuery, request: SelectionRequest) -> list[bytes]:
+    """Return the JSON object of each row, or the one JSON object of a connection. Executes one statement.
 
-    Raises what reading the arguments raises, `ResponseTooLarge`, and Django's database errors. Values are bound by the
-    server, which infers their types from their places: where nothing else says it, as in a comparison of two values, a
+    Raises `SelectedFieldError`, `ResponseTooLarge`, and Django's database errors. The server infers the types of values
+    from their places in the statement. Where a place does not determine the type, as in a comparison of two values, the
     QuerySet has to `Cast` them.
     """
-    shape = get_cache_key(rows)
-    try:
-        statement = get_statement(None if shape is None else (shape,), reading, lambda: compile_request(rows, reading))
-    except EmptyResultSet:
-        return []
-    arguments = [read(reading.variables) for read in statement.arguments]
-    whole, window = (rows.rows, rows.window) if isinstance(rows, ConnectionQuery) else (rows, None)
-    inputs = ExecutionInputs(reading.actor, whole, *get_limit_and_offset(whole), window, arguments)
-    texts = statement.run(whole.db, inputs, reading.room)
+    result, arguments = execute_request(rows, request)
+    texts = [] if result is None else read_column(result, 0, request.room)
     require_own_cursors(arguments, texts)
     return texts
 
 
-def get_statement(of: Hashable | None, reading: SelectionRequest, make: Callable[[], Statement]) -> Statement:
-    """Return the statement for a reading of something, made unless it is known; None stands for what has no name."""
-    if of is None:
-        return make()
-    key = (reading.key, of, actor_cache_key(reading.actor))
+def read_json_and_version(rows: AnyRows, request: SelectionRequest) -> tuple[bytes, int] | None:
+    """Return the JSON object of the first row and its version; None if there is no row. Raises as `read_json` does."""
+    result, arguments = execute_request(rows, request)
+    if result is None or not result.ntuples:
+        return None
+    [text], [version] = read_column(result, 0)[:1], read_column(result, 1)[:1]
+    require_own_cursors(arguments, [text])
+    return text, int(version)
+
+
+def execute_request(
+    rows: AnyRows | ConnectionQuery, request: SelectionRequest
+) -> tuple[PGresult | None, Sequence[Any]]:
+    """Return the result and the parsed arguments. There is no result if no row can meet the conditions."""
+    key = get_cache_key(rows)
+    try:
+        statement = get_statement(None if key is None else (key,), request, lambda: compile_request(rows, request))
+    except EmptyResultSet:
+        return None, ()
+    arguments = [read(request.variables) for read in statement.arguments]
+    rows, window = (rows.rows, rows.window) if isinstance(rows, ConnectionQuery) else (rows, None)
+    inputs = ExecutionInputs(request.actor, rows, *get_limit_and_offset(rows), window, arguments)
+    return statement.execute(rows.db, inputs), arguments
+
+
+def get_statement(rows_key: Hashable | None, request: SelectionRequest, compile_: Callable[[], Statement]) -> Statement:
+    """Return the cached statement for these rows and this request. Compile it if it is not cached.
+
+    Rows without a cache key (None) are compiled each time.
+    """
+    if rows_key is None:
+        return compile_()
+    key = (request.key, rows_key, actor_cache_key(request.actor))
     statement = STATEMENTS.get(key)
     if statement is None:
-        statement = make()
-        statement.weight = 1000 + len(statement.sql) + reading.size  # it keeps parts of the document it is for
+        statement = compile_()
+        # Its functions refer to parts of the document, whose size therefore counts too.
+        statement.weight = 1000 + len(statement.sql) + request.size
         STATEMENTS.put(key, statement)
     return statement
 
 
-def compile_request(rows: QuerySet[Any] | ConnectionQuery, reading: SelectionRequest) -> Statement:
-    compilation = Compilation(reading.actor, reading.variables)
+def get_cache_key(rows: AnyRows | ConnectionQuery) -> Hashable:
+    """Return the cache key of rows. A QuerySet has none: its values are part of its SQL."""
     if isinstance(rows, ConnectionQuery):
-        return compile_connection(rows, cast("ConnectionType", reading.projection), reading.select(), compilation)
-    return compile_statement(rows, cast("Projection", reading.projection), reading.select(), compilation)
+        key = get_cache_key(rows.rows)
+        return None if key is None else (key, rows.structure)
+    return rows.cache_key if isinstance(rows, Rows) else None
 
 
-def get_cache_key(rows: QuerySet[Any] | ConnectionQuery) -> Hashable:
-    """Return the shape of rows; None where they have none."""
-    if isinstance(rows, ConnectionQuery):
-        shape = get_cache_key(rows.rows)
-        return None if shape is None else (shape, rows.structure)
-    return rows.cache_key if isinstance(rows, ParametrisedRows) else None
-
-
-def get_limit_and_offset(rows: QuerySet[Any]) -> tuple[int | None, int]:
-    """Return the limit and the offset that rows are sliced by."""
-    if isinstance(rows, ParametrisedRows):
-        low, high = rows.window.start or 0, rows.window.stop
-    else:
-        low, high = rows.query.low_mark, rows.query.high_mark
+def get_limit_and_offset(rows: AnyRows) -> tuple[int | None, int]:
+    if isinstance(rows, Rows):
+        return rows.limit_and_offset
+    low, high = rows.query.low_mark, rows.query.high_mark
     return (None if high is None else high - low), low
 
 
-def compile_statement(
-    rows: QuerySet[Any], projection: Projection, selection: tuple[SelectedField, ...], compilation: Compilation
-) -> Statement:
-    whole = with_total_order(without_distinct(rows.template() if isinstance(rows, ParametrisedRows) else rows)).all()
-    whole.query.clear_limits()
-    query, keys = projection.select(whole, selection, compilation)
+def compile_request(rows: AnyRows | ConnectionQuery, request: SelectionRequest) -> Statement:
+    compilation = Compilation(request.actor, request.variables)
+    if isinstance(rows, ConnectionQuery):
+        return compile_connection(rows, cast("ConnectionType", request.projection), request.select(), compilation)
+    return compile_statement(rows, request, compilation)
+
+
+def compile_statement(rows: AnyRows, request: SelectionRequest, compilation: Compilation) -> Statement:
+    """Compile a selection of rows.
+
+        SELECT row_to_json(r.*)
+        FROM (SELECT "blog_post"."title" AS "_0" FROM "blog_post" ORDER BY "blog_post"."id" ASC LIMIT $1) AS r("title")
+
+    With a version, the object is a column of its own:
+
+        SELECT (SELECT row_to_json(r.*) FROM (SELECT "blog_post"."title") AS r("title")) AS "_0",
+          "blog_post"."version" AS "_1"
+        FROM "blog_post" ORDER BY "blog_post"."id" ASC LIMIT $1
+    """
+    projection, selection = cast("Projection", request.projection), request.select()
+    all_rows = with_total_order(without_distinct(rows.with_parameters() if isinstance(rows, Rows) else rows)).all()
+    all_rows.query.clear_limits()
+    if request.version is None:
+        query, keys = projection.select(all_rows, selection, compilation)
+    else:
+        json = JsonRow(projection.expressions(selection, compilation))
+        query, keys = all_rows.values(_0=json, _1=F(request.version)), []
     sql, parameters = query.query.get_compiler(rows.db).as_sql()
+    # Django would write limit and offset into the text, which would then serve one page only.
     limit, offset = get_limit_and_offset(rows)
     if limit is not None:
         sql, parameters = f"{sql} LIMIT %s", (*parameters, Parameter(attrgetter("limit")))
     if offset:
         sql, parameters = f"{sql} OFFSET %s", (*parameters, Parameter(attrgetter("offset")))
-    return build_json_statement(sql, tuple(parameters), keys, tuple(compilation.arguments))
+    arguments = tuple(compilation.arguments)
+    if request.version is None:
+        return build_json_statement(sql, tuple(parameters), keys, arguments)
+    return to_numbered_placeholders(sql, tuple(parameters), arguments)
 
 
 def without_distinct(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Return the rows without a DISTINCT, which would be one of the selected fields and not of the rows."""
+    """Return the same rows without DISTINCT, which would compare the selected fields instead of the rows.
+
+    SELECT DISTINCT author.* … becomes SELECT … WHERE id IN (SELECT DISTINCT id …)
+    """
     if not rows.query.distinct:
         return rows
     keys = rows if rows.query.is_sliced else rows.order_by()
@@ -164,13 +212,24 @@ def without_distinct(rows: QuerySet[Any]) -> QuerySet[Any]:
 
 
 def compile_connection(
-    connected: ConnectionQuery, kind: ConnectionType, selection: tuple[SelectedField, ...], compilation: Compilation
+    connection: ConnectionQuery,
+    connection_type: ConnectionType,
+    selection: tuple[SelectedField, ...],
+    compilation: Compilation,
 ) -> Statement:
-    rows = connected.rows
-    whole = replace(connected, rows=rows.template() if isinstance(rows, ParametrisedRows) else rows)
-    made = ConnectionCompiler(whole, kind, compilation, attrgetter("window")).connection(selection)
-    nothing = rows.model._base_manager.none().query  # what an expression stands in; this one reads no row of it
-    sql, parameters = nothing.get_compiler(rows.db).compile(made.resolve_expression(nothing))
+    """Compile a connection, which is one JSON object. `ConnectionCompiler` has an example."""
+    rows = connection.rows
+    compiler = ConnectionCompiler(
+        rows.with_parameters() if isinstance(rows, Rows) else rows,
+        connection.order,
+        connection.window,
+        connection_type,
+        compilation,
+        attrgetter("window"),
+    )
+    # Django compiles an expression only within a query. This query has no rows and is not part of the statement.
+    query = rows.model._base_manager.none().query
+    sql, parameters = query.get_compiler(rows.db).compile(compiler.compile(selection).resolve_expression(query))
     return to_numbered_placeholders(f"SELECT {sql}", tuple(parameters), tuple(compilation.arguments))
 
 
@@ -180,15 +239,19 @@ def build_json_statement(
     keys: Sequence[str],
     arguments: tuple[Callable[[Any], Any], ...] = (),
 ) -> Statement:
-    """Return the statement that makes an object of each row of a query, its columns under these keys."""
-    made, columns = build_json_object_sql(keys)
-    sql = f"SELECT {made} FROM ({query}) AS r({columns})"  # noqa: S608 - every value is a parameter
+    """Return the statement that makes a JSON object of each row of a query. The keys name its columns.
+
+    SELECT row_to_json(r.*) FROM (SELECT "users_user"."email" AS "_0" FROM "users_user") AS r("email")
+    """
+    object_sql, columns = build_json_object_sql(keys)
+    sql = f"SELECT {object_sql} FROM ({query}) AS r({columns})"  # noqa: S608 - every value is a parameter
     return to_numbered_placeholders(sql, parameters, arguments)
 
 
 def to_numbered_placeholders(
-    sql: str, parameters: tuple[Any, ...], arguments: tuple[Callable[[Any], Any], ...]
+    sql: str, parameters: tuple[Any, ...], arguments: tuple[Callable[[Any], Any], ...] = ()
 ) -> Statement:
+    """Return the statement for SQL with Django's placeholders: `a = %s OR b = '10%%'` is `a = $1 OR b = '10%'`."""
     number = count(1)
-    text = PLACE_OR_PERCENT.sub(lambda found: f"${next(number)}" if found[0] == "%s" else "%", sql)
-    return Statement(sql, text.encode(), parameters, arguments)
+    numbered_sql = PLACEHOLDER_OR_PERCENT.sub(lambda found: f"${next(number)}" if found[0] == "%s" else "%", sql)
+    return Statement(sql, numbered_sql.encode(), parameters, arguments)

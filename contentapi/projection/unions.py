@@ -1,4 +1,4 @@
-"""Rows that meet one of several conditions, read by one index scan for each condition.
+"""Read rows that meet one of several conditions with one index scan for each condition.
 
 PostgreSQL reads `WHERE public OR own ORDER BY created_at LIMIT 10` from the index of the order and drops every row that
 meets neither condition: with many of these, a page takes as long as reading all of them. As a union of two ordered
@@ -28,7 +28,7 @@ M = TypeVar("M", bound=Model)
 
 
 def filter_by_union(rows: QuerySet[M], conditions: Sequence[Q]) -> QuerySet[M]:
-    """Return the rows that meet one of the conditions, of which no row may meet two.
+    """Return the rows that meet one of the conditions. The conditions must exclude each other.
 
     The result is a QuerySet like any other, except that `|` must not combine it with another one.
     """
@@ -39,15 +39,15 @@ def filter_by_union(rows: QuerySet[M], conditions: Sequence[Q]) -> QuerySet[M]:
     query = united.query
     alias = query.get_initial_alias()
     if isinstance(query.alias_map[alias], UnionTable):
-        raise TypeError("These rows are a union already: the conditions of one of the two would be lost.")
+        raise TypeError("These rows are already a union, whose conditions would be lost.")
     query.alias_map[alias] = UnionTable(query.alias_map[alias].table_name, alias, branches)
     return united
 
 
 class UnionTable(BaseTable):
-    """A table in FROM that has only the rows of some branches.
+    """A table in FROM that has only the rows of some branches. The module docstring shows its SQL.
 
-    Django has no public way to select from a subquery. `alias_map` holds what FROM consists of, under its aliases.
+    Django has no public way to select from a subquery. `alias_map` has the tables of FROM by their aliases.
     """
 
     def __init__(self, table_name: str, alias: str, branches: Sequence[QuerySet[Any]]) -> None:
@@ -84,7 +84,7 @@ class UnionCondition(ExpressionWrapper):  # type: ignore[type-arg]  # a generic 
 
 
 def reads_union(compiler: SQLCompiler) -> bool:
-    """Whether the statement selects from a union. PostgreSQL cannot lock the rows of one (FOR UPDATE)."""
+    """Return whether the statement selects from a union. PostgreSQL cannot lock the rows of a union (FOR UPDATE)."""
     query = compiler.query
     if isinstance(compiler, SQLUpdateCompiler | SQLDeleteCompiler) or query.select_for_update:
         return False
@@ -92,7 +92,7 @@ def reads_union(compiler: SQLCompiler) -> bool:
 
 
 def get_column_order(compiler: SQLCompiler) -> list[str]:
-    """Return the order of the statement where it consists of columns of the table; otherwise none."""
+    """Return the order of the statement, or no order if it has a term that is not a column of the table."""
     query = compiler.query
     columns = {"pk", *(field.name for field in query.get_meta().concrete_fields)}
     terms = [term for term in query.order_by if isinstance(term, str) and term.removeprefix("-") in columns]

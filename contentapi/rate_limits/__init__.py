@@ -1,7 +1,7 @@
-"""Rate limits: what a credential or an address may consume, and the headers that report what remains.
+"""Rate limits: how much a credential or an address may request, and the headers that report the rest.
 
 `limits` names the limits, `account` charges a request to them, `counters` counts in this process or in Redis, and
-`middleware` charges the requests of Django's own views.
+`middleware` charges the requests that no endpoint charges.
 """
 
 from contentapi.rate_limits.account import Account, Reservation, charge, reset_counters

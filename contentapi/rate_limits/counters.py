@@ -1,7 +1,7 @@
-"""Where charges are counted: in this process, or in a Redis that several processes share.
+"""Count charges in this process, or in a Redis that several processes share.
 
-Both count by the moving window of the `limits` library: every unit is remembered with its time, so that no interval as
-long as the window holds more than the limit, wherever it begins.
+Both use the moving window of the `limits` library, which stores each unit with its time. So no interval of the length
+of the window has more units than the limit, wherever it begins.
 """
 
 import logging
@@ -17,20 +17,20 @@ from limits.strategies import MovingWindowRateLimiter
 from contentapi.rate_limits.limits import Charge, LimitStatus
 from contentapi.rate_limits.memory import InProcessStorage
 
-LOG = logging.getLogger("contentapi.rates")
+LOG = logging.getLogger("contentapi.rate_limits")
 
-PATIENCE = 0.2  # seconds for an answer of Redis
-PAUSE = 5.0  # seconds in which a Redis that failed is left alone
+REDIS_TIMEOUT = 0.2  # seconds
+RETRY_INTERVAL = 5.0  # seconds between two attempts to use a Redis that has failed
 
-Outcome = tuple[bool, list[LimitStatus]]
+Outcome = tuple[bool, list[LimitStatus]]  # whether the charges were consumed, and the status of each limit
 
 
 class Counter(Protocol):
-    def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
-        """Take all charges, or none of them. Returns whether they were taken, and how the key stands now."""
+    def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
+        """Consume all charges, or none of them."""
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
-        """Give back charges that were taken."""
+        """Give consumed charges back."""
 
 
 class MovingWindows:
@@ -41,56 +41,58 @@ class MovingWindows:
         self.clock = clock
         self.limiter = MovingWindowRateLimiter(storage)
 
-    def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
-        taking = [charge for charge in charges if charge.amount]
-        # Between looking and taking, another may take the last place: then the first of two has been taken in vain.
-        fits = len(taking) < 2 or all(self.has_room(key, charge) for charge in taking)
-        if fits and all(self.hit(key, charge) for charge in taking):
-            return True, [self.standing(key, charge) for charge in charges]
-        return False, [self.refusal(key, charge) for charge in charges]
+    def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
+        due = [charge for charge in charges if charge.amount]
+        # Test all limits before consuming: a refusal must consume nothing. Between the two, another process may consume
+        # the last unit of the second limit; then the charge to the first one is lost.
+        has_room = len(due) < 2 or all(self.has_room(key, charge) for charge in due)
+        if has_room and all(self.try_to_consume(key, charge) for charge in due):
+            return True, [self.get_status(key, charge) for charge in charges]
+        return False, [self.get_refused_status(key, charge) for charge in charges]
 
     def has_room(self, key: str, charge: Charge) -> bool:
-        return self.limiter.test(charge.terms.item, charge.limit.name, charge.key or key, cost=charge.amount)
+        return self.limiter.test(charge.spec.item, charge.limit.name, charge.key or key, cost=charge.amount)
 
-    def hit(self, key: str, charge: Charge) -> bool:
-        return self.limiter.hit(charge.terms.item, charge.limit.name, charge.key or key, cost=charge.amount)
+    def try_to_consume(self, key: str, charge: Charge) -> bool:
+        return self.limiter.hit(charge.spec.item, charge.limit.name, charge.key or key, cost=charge.amount)
 
-    def place(self, key: str, charge: Charge) -> str:
-        """Return the storage's key of what is counted together."""
-        return charge.terms.item.key_for(charge.limit.name, charge.key or key)
+    def storage_key(self, key: str, charge: Charge) -> str:
+        """Return the key under which the storage counts a charge."""
+        return charge.spec.item.key_for(charge.limit.name, charge.key or key)
 
-    def standing(self, key: str, charge: Charge) -> LimitStatus:
-        returns_at, remaining = self.limiter.get_window_stats(charge.terms.item, charge.limit.name, charge.key or key)
+    def get_status(self, key: str, charge: Charge) -> LimitStatus:
+        returns_at, remaining = self.limiter.get_window_stats(charge.spec.item, charge.limit.name, charge.key or key)
         return LimitStatus(charge.limit, max(0, remaining), max(1, ceil(returns_at - self.clock())))
 
-    def refusal(self, key: str, charge: Charge) -> LimitStatus:
-        """Say in how many seconds the whole request would have room: what it has paid before still counts then."""
-        window = charge.terms.window
-        in_the_way = charge.terms.amount - charge.total + 1
-        oldest, count = self.storage.get_moving_window(self.place(key, charge), in_the_way, window)
-        standing = self.standing(key, charge)
-        if count < in_the_way:
-            return standing
+    def get_refused_status(self, key: str, charge: Charge) -> LimitStatus:
+        """Return the status with the wait until the whole request would succeed, its earlier charges included."""
+        window = charge.spec.window
+        # The request succeeds when the oldest of this many newest units leaves the window.
+        blocking = charge.spec.amount - charge.total + 1
+        oldest, count = self.storage.get_moving_window(self.storage_key(key, charge), blocking, window)
+        status = self.get_status(key, charge)
+        if count < blocking:
+            return status
         wait = max(1, floor(oldest + window - self.clock()) + 1)
-        return standing._replace(returns_in=wait, wait=wait)
+        return status._replace(reset_in=wait, wait=wait)
 
 
 class InProcessCounter(MovingWindows):
-    """Counts in this process, where all charges of a request are one step."""
+    """Counts in this process. All charges of a request are one atomic step."""
 
     storage: InProcessStorage
 
     def __init__(self) -> None:
         super().__init__(InProcessStorage(), time.monotonic)
 
-    def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
-        spendings = []
+    def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
+        consumptions = []
         for charge in charges:
-            _, most, window, policy = charge.terms
-            spendings.append((f"{policy}/{charge.key or key}", most, window, charge.amount))
-        left = self.storage.spend(spendings)
+            _, most, window, policy = charge.spec
+            consumptions.append((f"{policy}/{charge.key or key}", most, window, charge.amount))
+        left = self.storage.consume_all(consumptions)
         if left is None:
-            return False, [self.refusal(key, charge) for charge in charges]
+            return False, [self.get_refused_status(key, charge) for charge in charges]
         return True, [
             LimitStatus(charge.limit, remaining, ceil(seconds) or 1)
             for charge, (remaining, seconds) in zip(charges, left, strict=True)
@@ -98,19 +100,19 @@ class InProcessCounter(MovingWindows):
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
         for charge in charges:
-            self.storage.refund(self.place(key, charge), charge.amount)
+            self.storage.refund(self.storage_key(key, charge), charge.amount)
 
-    def place(self, key: str, charge: Charge) -> str:
-        return f"{charge.terms.policy}/{charge.key or key}"
+    def storage_key(self, key: str, charge: Charge) -> str:
+        return f"{charge.spec.policy}/{charge.key or key}"
 
-    def standing(self, key: str, charge: Charge) -> LimitStatus:
-        amount, window = charge.terms.amount, charge.terms.window
-        oldest, count = self.storage.get_moving_window(self.place(key, charge), amount, window)
+    def get_status(self, key: str, charge: Charge) -> LimitStatus:
+        amount, window = charge.spec.amount, charge.spec.window
+        oldest, count = self.storage.get_moving_window(self.storage_key(key, charge), amount, window)
         return LimitStatus(charge.limit, amount - count, max(1, ceil(oldest + window - self.clock())))
 
 
 class RedisCounter:
-    """Counts in Redis. While that is gone, in this process: requests go on."""
+    """Counts in Redis. While Redis is down, counts in this process, so that no request fails."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
         from redis.backoff import NoBackoff
@@ -118,67 +120,69 @@ class RedisCounter:
         from redis.retry import Retry
 
         self.failures = (RedisError, OSError)
-        options: Any = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE, "retry": Retry(NoBackoff(), 0)}
+        timeouts = {"socket_timeout": REDIS_TIMEOUT, "socket_connect_timeout": REDIS_TIMEOUT}
+        options: Any = {**timeouts, "retry": Retry(NoBackoff(), 0)}
         self.redis = MovingWindows(RedisStorage(url, key_prefix="contentapi", **options), time.time)
-        self.meanwhile = InProcessCounter()
+        self.fallback = InProcessCounter()
         self.clock = clock
         self.lock = Lock()
-        self.gone = False
-        self.try_again_at = self.quiet_until = float("-inf")
-        self.counted_meanwhile = 0
+        self.is_down = False
+        self.retry_at = self.silent_until = float("-inf")
+        self.counted_in_process = 0
 
-    def take(self, key: str, charges: Sequence[Charge]) -> Outcome:
+    def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
         if self.may_try():
             try:
-                outcome = self.redis.take(key, charges)
-            except self.failures as trouble:
-                self.record_failure(trouble)
+                outcome = self.redis.consume(key, charges)
+            except self.failures as error:
+                self.record_failure(error)
             else:
-                if self.gone:
+                if self.is_down:
                     self.record_recovery()
                 return outcome
         with self.lock:
-            self.counted_meanwhile += 1
-        return self.meanwhile.take(key, charges)
+            self.counted_in_process += 1
+        return self.fallback.consume(key, charges)
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
-        """Give back charges where requests are counted now. After a failure of Redis they stay taken."""
-        if self.gone:
-            self.meanwhile.refund(key, charges)
+        """Give charges back where requests are counted now. Charges from before a failure of Redis stay consumed."""
+        if self.is_down:
+            self.fallback.refund(key, charges)
             return
         try:
-            storage = self.redis.storage  # has no refund; keeps a list for each key, the newest unit first
+            storage = self.redis.storage  # has no refund; stores a list for each key, the newest unit first
             for charge in charges:
-                storage.storage.lpop(storage.prefixed_key(self.redis.place(key, charge)), charge.amount)
+                storage.storage.lpop(storage.prefixed_key(self.redis.storage_key(key, charge)), charge.amount)
         except self.failures as error:
             self.record_failure(error)
 
     def may_try(self) -> bool:
-        """Say whether to ask Redis. After a pause one request tries it, and the others need not wait for it."""
-        if not self.gone:
+        """Return whether to use Redis. After each interval one request tries it; the others do not wait for it."""
+        if not self.is_down:
             return True
         with self.lock:
             now = self.clock()
-            if now < self.try_again_at:
+            if now < self.retry_at:
                 return False
-            self.try_again_at = now + PAUSE
+            self.retry_at = now + RETRY_INTERVAL
             return True
 
-    def record_failure(self, trouble: Exception) -> None:
+    def record_failure(self, error: Exception) -> None:
         with self.lock:
             now = self.clock()
-            self.gone, self.try_again_at = True, now + PAUSE
-            if now >= self.quiet_until:
-                self.quiet_until = now + PAUSE
-                # Its words may repeat what was sent, a password too: the kind of failure must do.
+            self.is_down, self.retry_at = True, now + RETRY_INTERVAL
+            if now >= self.silent_until:
+                self.silent_until = now + RETRY_INTERVAL
+                # Log the type only: the message may contain the password.
                 LOG.error(
-                    "Redis fails (%s). Requests go on, counted in process: %s so far. It is tried again in %g s.",
-                    type(trouble).__name__,
-                    self.counted_meanwhile,
-                    PAUSE,
+                    "Redis is unavailable (%s). Rate limits are counted in this process: %s requests so far. "
+                    "Next attempt in %g s.",
+                    type(error).__name__,
+                    self.counted_in_process,
+                    RETRY_INTERVAL,
                 )
 
     def record_recovery(self) -> None:
         with self.lock:
-            counted, self.counted_meanwhile, self.gone = self.counted_meanwhile, 0, False
-        LOG.warning("Redis is back. %s requests were counted in process meanwhile.", counted)
+            counted, self.counted_in_process, self.is_down = self.counted_in_process, 0, False
+        LOG.warning("Redis is available again. %s requests were counted in this process.", counted)

@@ -1,4 +1,4 @@
-"""The limits by name, each set by a variable of its own."""
+"""The limits by name. Each has its environment variable, `CONTENTAPI_RATE_` and its name."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,18 +12,18 @@ VARIABLES = {name: f"contentapi_rate_{name}" for name in NAMES}
 
 
 class Limit(NamedTuple):
-    """A limit. Its value is read at use, so that a changed setting is heeded."""
+    """A limit. Its value is read at each use, so that tests can change the setting."""
 
     name: str
 
     @property
     def text(self) -> str:
-        """The value as it was set, like `300/minute`."""
+        """The value of the setting, like `300/minute`."""
         value: str = getattr(conf.environment, VARIABLES[self.name])
         return value
 
     @property
-    def terms(self) -> "LimitSpec":
+    def spec(self) -> "LimitSpec":
         return parse_spec(self.name, self.text)
 
     @property
@@ -32,9 +32,7 @@ class Limit(NamedTuple):
 
 
 class LimitSpec(NamedTuple):
-    """What a limit's text says: how much in how many seconds, as the library has it and as an item of the header
-    `RateLimit-Policy` does.
-    """
+    """A parsed limit: `amount` in `window` seconds, as an item of the library and as one of RateLimit-Policy."""
 
     item: RateLimitItem
     amount: int
@@ -59,31 +57,31 @@ LOGIN_ACCOUNT = Limit("login_account")  # wrong passwords for an account, from a
 
 
 class Charge(NamedTuple):
-    """What a request takes from a limit now, and what it takes in all, with what it has taken before."""
+    """The amount that a request consumes of a limit now, and its total, which includes earlier charges."""
 
     limit: Limit
-    terms: LimitSpec
+    spec: LimitSpec
     amount: int
     total: int
-    key: str | None = None  # whose it is, where not all charges of a request are one's
+    key: str | None = None  # who pays, if not all charges of a request have the same payer
 
     @classmethod
     def to(cls, total: int, limit: Limit, paid: int = 0) -> "Charge":
-        """Charge up to a total. What is more than the whole limit is cut: else it could never succeed."""
+        """Charge up to a total. It is cut to the whole limit: otherwise the request could never succeed."""
         return build_charge(limit, limit.text, total, paid)
 
 
 @lru_cache(1024)
 def build_charge(limit: Limit, _text: str, total: int, paid: int) -> Charge:
-    terms = limit.terms
-    total = min(total, terms.amount)
-    return Charge(limit, terms, max(0, total - paid), total)
+    spec = limit.spec
+    total = min(total, spec.amount)
+    return Charge(limit, spec, max(0, total - paid), total)
 
 
 class LimitStatus(NamedTuple):
-    """How a key stands with a limit: what it has left, and in how many seconds some of the rest comes back."""
+    """The status of a key at a limit: the remaining amount, and the seconds until more is available."""
 
     limit: Limit
     remaining: int
-    returns_in: int
-    wait: int = 0  # seconds until there is room for what was refused; 0 where there is room already
+    reset_in: int
+    wait: int = 0  # seconds until a refused request would succeed; 0 if it succeeds now

@@ -1,7 +1,7 @@
-"""Counting in this process, in the shape that the `limits` library gives a storage.
+"""Count in this process: a storage for the `limits` library.
 
-The library's own MemoryStorage walks through every key in a thread of its own, up to a hundred times a second, keeps an
-object for each unit of an amount, and its keys have no bound: with ten thousand clients it is busy with itself.
+The library's MemoryStorage visits each key in a thread up to a hundred times a second, stores an object for each unit,
+and does not limit the number of keys. With ten thousand clients it uses most of a core.
 """
 
 import time
@@ -11,15 +11,15 @@ from threading import Lock
 
 from limits.storage import MovingWindowSupport, Storage
 
-MOST_KEYS = 50_000
-TICKS = 1024
+MAX_KEYS = 50_000
+TICKS = 1024  # of a window: units within one tick are one entry
 
 
 class KeyWindow:
-    """What one key has taken: when, and how much. Times are seconds of the storage's clock.
+    """The units that one key has consumed, with their times in seconds of the storage's clock.
 
-    What comes within a 1,024th of the window is kept as one entry, at its latest time: so a window holds no more
-    than some thousand entries, and what is taken counts for that much too long rather than too short.
+    Units within a 1,024th of the window are one entry with the latest time. So a window has about a thousand entries at
+    most, and a unit counts slightly too long, never too short.
     """
 
     __slots__ = ("entries", "expires", "opened", "used")
@@ -27,13 +27,13 @@ class KeyWindow:
     def __init__(self) -> None:
         self.entries: deque[tuple[float, int]] = deque()
         self.used = 0
-        self.opened = float("-inf")  # when the newest entry was begun
+        self.opened = float("-inf")  # the time of the first unit of the newest entry
         self.expires = 0.0
 
-    def take(self, now: float, limit: int, expiry: int, amount: int) -> tuple[int, float]:
-        """Take an amount, for which `drop_older_than` has shown that there is room.
+    def consume(self, now: float, limit: int, expiry: int, amount: int) -> tuple[int, float]:
+        """Consume an amount. Call `drop_older_than` before, and check that there is room.
 
-        Returns what is left, and in how many seconds more of it is back.
+        Return the remaining amount, and the seconds until more is available.
         """
         entries = self.entries
         if amount:
@@ -48,13 +48,13 @@ class KeyWindow:
         return limit - self.used, oldest + expiry - now
 
     def refund(self, amount: int) -> None:
-        """Give back the newest units, at most all of them."""
+        """Give the newest units back, at most all of them."""
         entries = self.entries
         while amount and entries:
-            moment, newest = entries.pop()
+            time_of_entry, newest = entries.pop()
             returned = min(amount, newest)
             if newest > returned:
-                entries.append((moment, newest - returned))
+                entries.append((time_of_entry, newest - returned))
             self.used -= returned
             amount -= returned
 
@@ -63,32 +63,31 @@ class KeyWindow:
         while entries and entries[0][0] < begin:
             self.used -= entries.popleft()[1]
 
-    def reaching(self, count: int) -> float:
-        """Return when the oldest of the newest `count` units was taken. Looks from the end that is nearer to it."""
+    def oldest_of_newest(self, count: int) -> float:
+        """Return the time of the oldest of the newest `count` units."""
         older = self.used - count
-        for moment, amount in self.entries:
+        for time_of_entry, amount in self.entries:
             older -= amount
             if older < 0:
-                return moment
-        raise ValueError("Nothing was taken.")
+                return time_of_entry
+        raise ValueError("The window is empty.")
 
 
-Spending = tuple[str, int, int, int]  # a key, a limit, in how many seconds it may be taken, and how much is taken now
+Consumption = tuple[str, int, int, int]  # a key, a limit, its window in seconds, and the amount to consume
 
 
 class InProcessStorage(Storage, MovingWindowSupport):
-    """The windows that were asked for last, up to a number of keys. Any thread may use it.
+    """The windows of the keys that were used last, up to a number of keys. Thread-safe.
 
-    A client that asks again and again stays, also while it is refused: ever new addresses push out idle ones first.
-    Where a key has no room, those named after it are left as they are.
+    A refused client keeps its window while it continues to send requests: new addresses replace idle ones first.
     """
 
     STORAGE_SCHEME = None
 
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic, most_keys: int = MOST_KEYS) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic, max_keys: int = MAX_KEYS) -> None:
         super().__init__()
         self.clock = clock
-        self.most_keys = most_keys
+        self.max_keys = max_keys
         self._windows: OrderedDict[str, KeyWindow] = OrderedDict()
         self._lock = Lock()
 
@@ -97,26 +96,28 @@ class InProcessStorage(Storage, MovingWindowSupport):
         return ValueError
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return self.spend([(key, limit, expiry, amount)]) is not None
+        return self.consume_all([(key, limit, expiry, amount)]) is not None
 
-    def spend(self, spendings: Sequence[Spending]) -> list[tuple[int, float]] | None:
-        """Take all amounts, or none of them. Returns for each what is left of its limit, and in how many seconds more
-        of it is back; None where one has no room.
+    def consume_all(self, consumptions: Sequence[Consumption]) -> list[tuple[int, float]] | None:
+        """Consume all amounts, or none of them.
+
+        Return the remaining amount of each limit and the seconds until more is available. Return None if one of them
+        has no room.
         """
         with self._lock:
             now = self.clock()
             windows = []
-            asked: dict[str, int] = {}  # several amounts may be of one key
-            for key, limit, expiry, amount in spendings:
+            totals: dict[str, int] = {}  # by key: several amounts may have the same key
+            for key, limit, expiry, amount in consumptions:
                 window = self._window(key, expiry, now)
                 window.drop_older_than(now - expiry)
-                asked[key] = asked.get(key, 0) + amount
-                if window.used + asked[key] > limit:
+                totals[key] = totals.get(key, 0) + amount
+                if window.used + totals[key] > limit:
                     return None
                 windows.append(window)
             return [
-                window.take(now, limit, expiry, amount)
-                for window, (_, limit, expiry, amount) in zip(windows, spendings, strict=True)
+                window.consume(now, limit, expiry, amount)
+                for window, (_, limit, expiry, amount) in zip(windows, consumptions, strict=True)
             ]
 
     def refund(self, key: str, amount: int) -> None:
@@ -132,12 +133,12 @@ class InProcessStorage(Storage, MovingWindowSupport):
             window = self._windows[key] = KeyWindow()
         else:
             self._windows.move_to_end(key)
-        if window.expires < now + expiry:  # not before then may it make room for another
+        if window.expires < now + expiry:  # an unexpired window is not replaced
             window.expires = now + expiry
         return window
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        """Return when the oldest of the newest units was taken, and how many these are, looking at `limit` at most."""
+        """Return the time of the oldest of the newest `limit` units, and their number, which may be less."""
         with self._lock:
             now = self.clock()
             window = self._windows.get(key)
@@ -145,13 +146,13 @@ class InProcessStorage(Storage, MovingWindowSupport):
                 return now, 0
             window.drop_older_than(now - expiry)
             count = min(window.used, limit)
-            return (window.reaching(count), count) if count else (now, 0)
+            return (window.oldest_of_newest(count), count) if count else (now, 0)
 
     def _make_room(self, now: float) -> None:
-        """Let go of up to two windows that are over, and of the one longest idle where there are too many."""
+        """Delete up to two expired windows, and the one that is idle longest if there are too many."""
         for _ in range(2):
             key, window = next(iter(self._windows.items()), ("", None))
-            if window is None or (window.expires >= now and len(self._windows) < self.most_keys):
+            if window is None or (window.expires >= now and len(self._windows) < self.max_keys):
                 return
             del self._windows[key]
 
@@ -159,7 +160,7 @@ class InProcessStorage(Storage, MovingWindowSupport):
         return True
 
     def get(self, key: str) -> int:
-        """Return what a key has taken, by what was dropped of it so far."""
+        """Return the amount that a key has consumed. It may include expired units."""
         window = self._windows.get(key)
         return window.used if window else 0
 
@@ -176,4 +177,4 @@ class InProcessStorage(Storage, MovingWindowSupport):
         return count
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:  # noqa: ARG002 - the library's signature
-        raise TypeError("This storage is for moving windows, not for fixed ones.")
+        raise TypeError("This storage supports moving windows only.")

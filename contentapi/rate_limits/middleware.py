@@ -1,4 +1,4 @@
-"""The middleware that charges the rate limit for requests to views that do not charge it themselves."""
+"""Charge the rate limit of requests whose view does not do so itself."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -9,7 +9,7 @@ from contentapi.core.errors import RateLimited
 from contentapi.http.error_response import django_error_response, get_accept
 from contentapi.rate_limits.account import Account
 
-# Pages and files of the admin: logging in there has limits of its own.
+# Pages and files of the admin, whose login has its own limits.
 NOT_THE_API = ("/admin/", "/static/")
 ACCOUNT = "contentapi.account"
 
@@ -17,13 +17,13 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 def handles_rate_limit(view: View) -> View:
-    """Mark a view that charges for its requests and adds the rate-limit headers to its responses."""
+    """Mark a view that charges its requests and adds the rate limit headers to its responses."""
     vars(view)["handles_rate_limit"] = True
     return view
 
 
 class RateLimitMiddleware:
-    """Charges the client's address for a request, before its view is called; where there is no view, after."""
+    """Charge the client's address before the view of a request is called, or afterwards if it has no view."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -32,22 +32,22 @@ class RateLimitMiddleware:
         response = self.get_response(request)
         if request.path_info.startswith(NOT_THE_API) or "RateLimit" in response:
             return response
-        return self.charged(request) or self.with_headers(request, response)
+        return self.charge_request(request) or self.with_headers(request, response)
 
     def process_view(self, request: HttpRequest, view: Any, *_: Any) -> HttpResponse | None:
         if request.path_info.startswith(NOT_THE_API) or getattr(view, "handles_rate_limit", False):
             return None
-        return self.charged(request)
+        return self.charge_request(request)
 
-    def charged(self, request: HttpRequest) -> HttpResponse | None:
-        """Charge once for a request. Returns the answer to one that is over the limit."""
+    def charge_request(self, request: HttpRequest) -> HttpResponse | None:
+        """Charge a request once. Return the response if it is over the limit."""
         if ACCOUNT in request.META:
             return None
         account = request.META[ACCOUNT] = Account(request.META)
         try:
-            account.charge(1)
-        except RateLimited as refused:
-            return django_error_response(refused, get_accept(request))
+            account.charge_request()
+        except RateLimited as error:
+            return django_error_response(error, get_accept(request))
         return None
 
     def with_headers(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:

@@ -1,27 +1,37 @@
-"""Representations of resources: what of a row goes out over resource-oriented HTTP, as PostgreSQL's own bytes.
+"""Representations: the JSON of REST resources, as the bytes that PostgreSQL builds.
 
-Each is a fragment of GraphQL, `fragment PostResource on Post` in schema/resources/post.graphql, which is bound to the
-schema at start-up (`contentapi.rest.fragments`). So both faces have the same names, values and SQL.
+A representation is a GraphQL fragment such as `fragment PostResource on Post` in schema/resources/post.graphql, which
+`contentapi.rest.fragments` binds to the schema at start-up. So both transports have the same names, values and SQL.
 """
 
 from typing import Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 
 from contentapi.conf import conf
 from contentapi.core.entity_tags import UNCHANGING, Rendered, with_etag
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Page, render_page
-from contentapi.projection import Projection, SelectedField, SelectionRequest, read_json, select_instance
+from contentapi.projection import (
+    AnyRows,
+    Projection,
+    Rows,
+    SelectedField,
+    SelectionRequest,
+    read_json,
+    read_json_and_version,
+    select_instance,
+)
+from contentapi.rest.pages import PageRequest, render_page
 
-VERSION = SelectedField("version", "version")
+VERSION_COLUMN = "version"
 
 
 class Representation:
-    """How a resource is written. `optional` is a field that is left out where it is null; it must stand last.
+    """The JSON of a projected type as a resource.
 
-    What is `versioned` has a field `version`, which is read with a single resource and goes into its ETag alone.
+    `optional` is a field that is left out if it is null; it must be the last one. A model that is `versioned` has a
+    column `version`, which becomes part of the resource's entity tag.
     """
 
     def __init__(self, projection: Projection, *, optional: str | None = None, versioned: bool = False) -> None:
@@ -33,47 +43,44 @@ class Representation:
         self.size = 0
 
     def bind(self, selection: tuple[SelectedField, ...], size: int) -> None:
-        """Take what the fragment selects; `size` is how many bytes it is written with. Raises `TypeError`."""
+        """Set the selection of the fragment, and the length of its text in bytes. Raises `TypeError`."""
         if self.optional and selection[-1].key != self.optional:
-            raise TypeError(f"{self.name} does not end with {self.optional}, which is left out where it is null.")
+            raise TypeError(f"The last field of {self.name} must be {self.optional}, which is left out if it is null.")
         self.selection, self.size = selection, size
 
-    def each(self, rows: QuerySet[Any], actor: Actor, room: int | None = None) -> list[bytes]:
-        """Return the JSON object of each row. Executes one statement.
-
-        Raises `ResponseTooLarge` where they have more bytes than there is room for.
-        """
-        texts = self.texts(rows, actor, room=room)
-        return [self.without_null(text) for text in texts] if self.optional else texts
-
-    def texts(self, rows: QuerySet[Any], actor: Actor, *more: SelectedField, room: int | None = None) -> list[bytes]:
-        key = (self.name, len(more))
-        return read_json(
-            rows, SelectionRequest(self.projection, key, self.size, lambda: self.selection + more, actor, {}, room)
-        )
-
-    def without_null(self, text: bytes) -> bytes:
-        end = f',"{self.optional}":null}}'.encode()  # a text could only end so inside of quotes
-        return text.removesuffix(end) + b"}" if text.endswith(end) else text
-
-    def one(self, rows: QuerySet[Any], actor: Actor) -> Rendered:
-        """Return the JSON object of the one row, with its tag. Raises `NotFound` where there is none."""
-        texts = self.texts(rows, actor, VERSION) if self.versioned else self.each(rows, actor)
-        if not texts:
+    def one(self, rows: AnyRows, actor: Actor) -> Rendered:
+        """Return the JSON object of the first row, with its entity tag. Raises `NotFound` if there is no row."""
+        if self.versioned:
+            found = read_json_and_version(rows, self.build_request(actor, version=VERSION_COLUMN))
+        else:
+            found = next(((text, UNCHANGING) for text in self.render_rows(rows, actor)), None)
+        if found is None:
             raise NotFound(f"There is no {self.projection.name.lower()} with this id.")
-        return split_version(texts[0]) if self.versioned else with_etag(texts[0], UNCHANGING)
+        text, version = found
+        return with_etag(text, version)
 
     def of(self, instance: Model, actor: Actor) -> Rendered:
-        """Return the JSON object of what has just been written, with its tag."""
+        """Return the JSON object of an instance that the actor has just written, with its entity tag."""
         return self.one(select_instance(instance, actor), actor)
 
-    def page(self, rows: QuerySet[Any], page: Page, actor: Actor, *, within: QuerySet[Any] | None = None) -> Rendered:
-        """Return a page of rows, as `contentapi.core.pagination.paged` does, of a limited size."""
+    def page(self, rows: Rows[Any], page: PageRequest, actor: Actor, *, within: Rows[Any] | None = None) -> Rendered:
+        """Return a page of rows, as `contentapi.rest.pages.render_page` does. Raises `ResponseTooLarge`."""
         room = conf.environment.contentapi_max_response
-        return render_page(rows, page, lambda window: self.each(window, actor, room), within=within)
+        return render_page(rows, page, lambda window: self.render_rows(window, actor, room), within=within)
 
+    def render_rows(self, rows: AnyRows, actor: Actor, room: int | None = None) -> list[bytes]:
+        """Return the JSON object of each row. Executes one statement.
 
-def split_version(text: bytes) -> Rendered:
-    """Take the version, which stands last, out of a JSON object and into its tag."""
-    rest, _, version = text.rpartition(b',"version":"')
-    return with_etag(rest + b"}", int(version.removesuffix(b'"}')))
+        Raises `ResponseTooLarge` if the objects have more than `room` bytes.
+        """
+        texts = read_json(rows, self.build_request(actor, room=room))
+        return [self.without_null(text) for text in texts] if self.optional else texts
+
+    def build_request(self, actor: Actor, *, room: int | None = None, version: str | None = None) -> SelectionRequest:
+        key = self.name, version
+        return SelectionRequest(self.projection, key, self.size, lambda: self.selection, actor, {}, room, version)
+
+    def without_null(self, text: bytes) -> bytes:
+        # No string of the JSON can end the object like this: its quotes would be escaped.
+        ending = f',"{self.optional}":null}}'.encode()
+        return text.removesuffix(ending) + b"}" if text.endswith(ending) else text

@@ -8,11 +8,10 @@ from typing import Any, ClassVar, TypeVar
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.csrf import csrf_exempt
 
-from contentapi.auth.authentication import HEADERS, admitted
+from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType, to_api_error
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Page, parse_page_params
 from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_path
 from contentapi.http.body import JSON, is_json, read_bytes
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
@@ -22,6 +21,7 @@ from contentapi.http.response import Answer
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
 from contentapi.rest.idempotency import replay_or_execute
+from contentapi.rest.pages import PageRequest, parse_page_params
 from contentapi.rest.request_bodies import Body, decode_body
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -43,7 +43,7 @@ class ResourceRequest:
         self.method: str = environ["REQUEST_METHOD"]
         self.prefix, self.path = split_path(environ["PATH_INFO"])
 
-    def page(self, *filters: str) -> Page:
+    def page(self, *filters: str) -> PageRequest:
         """Return which page of the collection is asked for, by which of these filters. Raises `Malformed`."""
         query = self.environ.get("QUERY_STRING", "").encode("latin-1")
         return parse_page_params(QueryDict(query).lists() if query else (), self.path, filters, self.prefix)
@@ -100,11 +100,14 @@ class Resource:
         account = Account(environ)
         is_public = False
         try:
-            asked = ResourceRequest(admitted(environ, account), environ)
+            asked = ResourceRequest(authenticate_request(environ), environ)
+            account.set_actor(asked.actor)
+            account.charge_request()
             is_public = asked.actor.is_anonymous and asked.method in SAFE
             answer = self.answer(asked, account, ids)
         except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
-            answer = error_response(to_api_error(exception), environ.get("HTTP_ACCEPT", ""))
+            error = account.charge_failure(to_api_error(exception))
+            answer = error_response(error, environ.get("HTTP_ACCEPT", ""))
         headers = {
             **account.headers,
             **answer.headers,
@@ -125,7 +128,7 @@ class Resource:
         if asked.method in READS:
             return apply_conditions(self.act(asked, ids, media_type), asked.environ)
         reject_misplaced_preconditions(asked.environ, creates=asked.method == "POST" and "GET" in self.methods)
-        account.charge(1, writes=1)
+        account.charge_operation(1, writes=1)
         if asked.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in asked.environ:
             return replay_or_execute(
                 asked.actor, asked.environ, asked.content, partial(self.act, asked, ids, media_type)

@@ -23,7 +23,7 @@ from django.utils.http import parse_header_parameters
 
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
-from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, to_api_error
+from contentapi.core.errors import PARTIAL_SUCCESS, ApiError
 from contentapi.db.postgresql.thread_connections import close_unusable_connections
 from contentapi.graphql.endpoint import respond_with_error
 from contentapi.http.api_version import VERSION
@@ -94,8 +94,7 @@ class FastPath:
         token = current_request_id.set(request_id)
         try:
             account = Account(environ)
-            refusal = account.charge_failed_request()
-            worst = error if refusal is None else to_api_error(refusal)
+            worst = account.charge_failure(error)
             if environ["PATH_INFO"] == PATH:
                 reply = respond_with_error(environ, worst)
             else:

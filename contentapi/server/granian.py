@@ -21,6 +21,8 @@ from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 
+from contentapi.conf import conf
+
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
@@ -52,7 +54,7 @@ def main() -> None:
     if settings.EMBEDDED:
         from contentapi.db.embedded.base import SERVER
 
-        SERVER.hold()  # for as long as this process lives
+        SERVER.acquire()  # for as long as this process lives
     address, _, port = settings.BIND.rpartition(":")
     server = Granian(
         "contentapi.server.granian:make_application",
@@ -62,12 +64,12 @@ def main() -> None:
         interface=Interfaces.WSGI,
         http=HTTPModes.http1,
         websockets=False,
-        workers=settings.ENVIRONMENT.web_concurrency,
+        workers=conf.environment.web_concurrency,
         log_dictconfig=LOGGING,
         backlog=CONNECTIONS,
         backpressure=CONNECTIONS,
         http1_settings=HTTP1Settings(header_read_timeout=HEADER_TIMEOUT),
-        blocking_threads=settings.ENVIRONMENT.contentapi_server_threads,
+        blocking_threads=conf.environment.contentapi_server_threads,
         respawn_failed_workers=True,
         workers_kill_timeout=10,  # twice a statement's time; after a Ctrl-C in its terminal a worker may not end
     )

@@ -11,9 +11,10 @@ os.environ["CONTENTAPI_PROCESS"] = "server"
 
 from django.conf import settings
 
+from contentapi.conf import conf
 from contentapi.server.complete_requests import DRAIN_LIMIT
 
-environment = settings.ENVIRONMENT
+environment = conf.environment
 
 
 bind = settings.BIND
@@ -40,7 +41,7 @@ def on_starting(_: Any) -> None:
     if settings.EMBEDDED:
         from contentapi.db.embedded.base import SERVER
 
-        SERVER.hold()
+        SERVER.acquire()
 
 
 def when_ready(_: Any) -> None:

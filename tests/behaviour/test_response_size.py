@@ -11,7 +11,7 @@ from blog.models import Author, Post
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.identity import Actor, Role
 from contentapi.core.text import json_array
-from contentapi.projection.libpq import column
+from contentapi.projection.libpq import read_column
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.graphql_requests import error_entry
@@ -156,10 +156,10 @@ def test_reading_a_column_ends_where_there_is_no_more_room_and_frees_the_result(
     result = raw.pgconn.exec_(b"SELECT repeat('x', 100) FROM generate_series(1, 5)")
 
     if fits:
-        assert column(result, 0, room) == [b"x" * 100] * 5
+        assert read_column(result, 0, room) == [b"x" * 100] * 5
     else:
         with pytest.raises(ResponseTooLarge):
-            column(result, 0, room)
+            read_column(result, 0, room)
         assert result.ntuples == 0
 
 

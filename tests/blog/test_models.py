@@ -14,6 +14,7 @@ from blog.projections import POST_ORDERS, order_oldest_first, select_newest_visi
 from contentapi.core import policy
 from contentapi.core.errors import get_constraint_name
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor
+from contentapi.projection import Rows
 from tests.factories import make_author, make_comment, make_post
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
@@ -165,19 +166,20 @@ def unpublished(author: Author) -> tuple[models.Q, models.Q]:
 def connected(actor: Actor, order: str, fitting: dict[str, str] | None = None) -> models.QuerySet[Any]:
     """Return the rows of a connection's first page."""
     posts = selectors.connect_posts(actor, fitting=fitting, order_by=POST_ORDERS[order])
-    return posts.rows.order_by(*posts.order.terms())[:10]
+    assert isinstance(posts.rows, Rows)
+    return posts.rows.queryset().order_by(*posts.order.terms())[:10]
 
 
 QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
-    ("blog_post_newest", lambda _: selectors.list_posts(OPERATOR)),
-    ("blog_post_public_newest", lambda _: selectors.list_posts(ANONYMOUS)),
-    ("blog_post_public_newest", lambda _: selectors.list_posts(OPERATOR, status="published")),
+    ("blog_post_newest", lambda _: selectors.list_posts(OPERATOR).queryset()),
+    ("blog_post_public_newest", lambda _: selectors.list_posts(ANONYMOUS).queryset()),
+    ("blog_post_public_newest", lambda _: selectors.list_posts(OPERATOR, status="published").queryset()),
     (
         "blog_post_public_author",
         lambda author: select_newest_visible_posts(author.posts.all(), ANONYMOUS, status=None)[:10],
     ),
     ("blog_post_public_tags", lambda _: Post.objects.filter(policy.PUBLIC_POSTS, tags__contains=["tag7"])),
-    ("blog_post_hidden_newest", lambda _: selectors.list_posts(OPERATOR, status="scheduled")),
+    ("blog_post_hidden_newest", lambda _: selectors.list_posts(OPERATOR, status="scheduled").queryset()),
     ("blog_post_hidden_updated", lambda _: connected(OPERATOR, "updatedAtAsc", {"status": "scheduled"})),
     ("blog_post_own_newest", lambda author: Post.objects.filter(*unpublished(author)).newest_first()[:10]),
     (

@@ -1,4 +1,4 @@
-"""The virtual environment is really made, from locks that need no package index."""
+"""The creation of real virtual environments, from locks that need no package index."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from contentapi import bootstrap
 pytestmark = pytest.mark.processes
 
 NOTHING = "--no-index\n"
-NOT_TO_BE_HAD = f"--no-index\nnothing-of-this-name==1 --hash=sha256:{'0' * 64}\n"
+UNAVAILABLE = f"--no-index\nnothing-of-this-name==1 --hash=sha256:{'0' * 64}\n"
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_an_environment_is_made_once_and_again_when_its_lock_changes(
+def test_environment_is_installed_once_and_again_when_its_lock_changes(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lock = checkout / "locked.txt"
@@ -36,20 +36,20 @@ def test_an_environment_is_made_once_and_again_when_its_lock_changes(
     assert (checkout / ".venv/bin/python").exists()
 
 
-def test_an_installation_that_fails_is_said_and_leaves_nothing_that_counts_as_installed(checkout: Path) -> None:
-    good, bad = checkout / "good.txt", checkout / "bad.txt"
-    good.write_text(NOTHING)
-    bad.write_text(NOT_TO_BE_HAD)
+def test_failed_installation_is_reported_and_counts_as_not_installed(checkout: Path) -> None:
+    valid, invalid = checkout / "good.txt", checkout / "bad.txt"
+    valid.write_text(NOTHING)
+    invalid.write_text(UNAVAILABLE)
     bootstrap.main(["good.txt"])
 
     with pytest.raises(SystemExit, match=r"^The locked dependencies could not be installed"):
         bootstrap.main(["good.txt", "bad.txt"])
 
-    assert not bootstrap.is_installed(good)
-    assert not bootstrap.is_installed(bad)
+    assert not bootstrap.is_installed(valid)
+    assert not bootstrap.is_installed(invalid)
 
 
-def test_an_environment_whose_python_is_gone_is_made_anew(checkout: Path) -> None:
+def test_environment_without_its_python_is_created_again(checkout: Path) -> None:
     (checkout / "locked.txt").write_text(NOTHING)
     bootstrap.main(["locked.txt"])
     python = checkout / ".venv/bin/python"

@@ -1,4 +1,4 @@
-"""The demo: complete after the first load, untouched by the second, its credentials always good."""
+"""The demo: complete after the first load, unchanged by the second, with valid credentials."""
 
 import io
 from pathlib import Path
@@ -33,19 +33,19 @@ def load() -> None:
 
 
 def snapshot() -> dict[str, list[dict[str, Any]]]:
-    """Return every row that the demo has a hand in. When the key was last used does not count."""
+    """Return all rows of the models of the demo, without the time of the last use of a key."""
     rows = {name: list(apps.get_model(name).objects.order_by("pk").values()) for name in MODELS}
     for key in rows["users.ApiKey"]:
         del key["last_used_at"]
     return rows
 
 
-def drafts_seen_with(key: str) -> int:
-    answer = post_to_graphql(DRAFTS, X_API_Key=key)
-    return len(answer.data["posts"])
+def count_drafts(key: str) -> int:
+    response = post_to_graphql(DRAFTS, X_API_Key=key)
+    return len(response.data["posts"])
 
 
-def test_the_demo_holds_something_of_everything() -> None:
+def test_demo_has_users_posts_comments_and_orders() -> None:
     load()
 
     assert {user.email: user.role for user in User.objects.all()} == {
@@ -62,7 +62,7 @@ def test_the_demo_holds_something_of_everything() -> None:
     ]
 
 
-def test_loading_twice_changes_nothing() -> None:
+def test_second_load_changes_nothing() -> None:
     load()
     before = snapshot()
     key, password = demo.API_KEY_FILE.read_text(), demo.PASSWORD_FILE.read_text()
@@ -73,7 +73,7 @@ def test_loading_twice_changes_nothing() -> None:
     assert (demo.API_KEY_FILE.read_text(), demo.PASSWORD_FILE.read_text()) == (key, password)
 
 
-def test_what_the_user_changed_stays_as_it_is() -> None:
+def test_load_keeps_changes_of_the_user() -> None:
     load()
     Post.objects.update(title="Changed", version=2)
     User.objects.update(name="Changed")
@@ -85,7 +85,7 @@ def test_what_the_user_changed_stays_as_it_is() -> None:
     assert snapshot() == before
 
 
-def test_the_key_and_the_password_work_and_are_private() -> None:
+def test_key_and_password_are_valid_and_private() -> None:
     load()
     browser = Client()
 
@@ -93,40 +93,40 @@ def test_the_key_and_the_password_work_and_are_private() -> None:
 
     assert logged_in
     assert browser.get("/admin/").status_code == 200
-    assert drafts_seen_with(demo.API_KEY_FILE.read_text()) == Post.objects.filter(status="draft").count() > 0
+    assert count_drafts(demo.API_KEY_FILE.read_text()) == Post.objects.filter(status="draft").count() > 0
     assert [path.stat().st_mode & 0o777 for path in (demo.API_KEY_FILE, demo.PASSWORD_FILE)] == [0o600, 0o600]
 
 
-def lose_the_row() -> None:
+def delete_row() -> None:
     ApiKey.objects.all().delete()
 
 
-def revoke() -> None:
+def revoke_key() -> None:
     ApiKey.objects.update(revoked_at="2026-11-21T00:00Z")
 
 
-def lose_the_file() -> None:
+def delete_file() -> None:
     demo.API_KEY_FILE.unlink()
 
 
-def spoil_the_file() -> None:
+def overwrite_file() -> None:
     demo.API_KEY_FILE.write_text("capi_")
 
 
-@pytest.mark.parametrize("lose", [lose_the_row, revoke, lose_the_file, spoil_the_file])
-def test_a_key_that_is_lost_is_replaced_by_one_that_works(lose: Any) -> None:
+@pytest.mark.parametrize("lose_key", [delete_row, revoke_key, delete_file, overwrite_file])
+def test_lost_key_is_replaced_by_a_valid_one(lose_key: Any) -> None:
     load()
     old = demo.API_KEY_FILE.read_text()
 
-    lose()
+    lose_key()
     load()
 
     new = demo.API_KEY_FILE.read_text()
     assert new != old
-    assert drafts_seen_with(new) > 0
+    assert count_drafts(new) > 0
 
 
-def test_a_password_that_was_lost_or_changed_is_made_good() -> None:
+def test_changed_password_is_set_again() -> None:
     load()
     User.objects.update(password="!")
 
@@ -135,7 +135,7 @@ def test_a_password_that_was_lost_or_changed_is_made_good() -> None:
     assert User.objects.with_email(demo.ADMIN).get().check_password(demo.PASSWORD_FILE.read_text())
 
 
-def test_the_greeting_holds_what_one_needs_to_begin() -> None:
+def test_greeting_has_addresses_credentials_and_a_query() -> None:
     load()
 
     greeting = demo.build_greeting()
@@ -147,7 +147,7 @@ def test_the_greeting_holds_what_one_needs_to_begin() -> None:
     assert len(post_to_graphql({"query": demo.FIRST_QUERY}).data["posts"]) == 2
 
 
-def test_the_command_loads_the_demo_and_shows_no_secret() -> None:
+def test_command_loads_the_demo_and_prints_no_secret() -> None:
     out, err = io.StringIO(), io.StringIO()
 
     call_command("load_demo", stdout=out, stderr=err)

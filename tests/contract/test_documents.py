@@ -27,6 +27,12 @@ def test_the_settings_page_has_every_variable_with_its_default(field: msgspec.st
         assert str(field.default) in row[1].replace(",", "")
 
 
+def test_the_settings_page_has_only_real_variables() -> None:
+    variables = re.findall(r"^\| `([A-Z_]+)` \|", SETTINGS, re.MULTILINE)
+
+    assert sorted(variables) == sorted(name.upper() for name in Environment.__struct_fields__)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_deployment_page_has_every_command(command: str) -> None:
     assert re.search(rf"^\| `{command}\b", DEPLOYMENT, re.MULTILINE)

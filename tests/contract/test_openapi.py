@@ -31,7 +31,7 @@ import users.views
 from blog.representations import REPRESENTATIONS
 from contentapi.core import errors, pagination
 from contentapi.core.identity import SCOPE_MEANINGS
-from contentapi.rest import Body
+from contentapi.rest import Body, pages
 from contentapi.rest.fragments import load_fragment
 from contentapi.rest.representations import Representation
 from contentapi.schema import SCHEMA
@@ -274,7 +274,7 @@ def test_the_tags_and_pages_have_the_limits_that_are_held() -> None:
     assert properties(SCHEMAS["NewPost"])[0]["tags"]["items"]["maxLength"] == blog.models.MAX_TAG
     assert parameters["Limit"]["schema"]["default"] == pagination.DEFAULT_PAGE
     assert parameters["Limit"]["schema"]["maximum"] == settings.ENVIRONMENT.contentapi_max_page
-    assert parameters["Offset"]["schema"]["maximum"] == pagination.LARGEST_OFFSET
+    assert parameters["Offset"]["schema"]["maximum"] == pages.MAX_OFFSET
 
 
 # --- Errors, scopes, examples ---------------------------------------------------------------------------

@@ -50,11 +50,11 @@ def comment(world: World, status: str) -> Comment:
 
 
 def post_with_status(world: World, status: str) -> QuerySet[Post]:
-    return blog.selectors.post_by_id(world.actor, world.post_id(status))
+    return blog.selectors.post_by_id(world.actor, world.post_id(status)).queryset()
 
 
 def listed(world: World, status: str) -> QuerySet[Post]:
-    return blog.selectors.list_posts(world.actor, status=status)
+    return blog.selectors.list_posts(world.actor, status=status).queryset()
 
 
 def find(rows: QuerySet[Any], row: Model) -> bool:
@@ -62,7 +62,7 @@ def find(rows: QuerySet[Any], row: Model) -> bool:
 
 
 def email(world: World) -> QuerySet[Author]:
-    author = blog.selectors.author_by_id(world.actor, str(world.target.author.pk))
+    author = blog.selectors.author_by_id(world.actor, str(world.target.author.pk)).queryset()
     return author.filter(policy.visible_author_emails(world.actor))
 
 
@@ -79,8 +79,8 @@ def delete_user(world: World) -> bool:
 SERVICES: dict[str, Callable[[World], object]] = {
     "read a published post": lambda world: post_with_status(world, "published"),
     "list published posts": lambda world: find(listed(world, "published"), world.target.posts["published"]),
-    "read an author": lambda world: blog.selectors.author_by_id(world.actor, str(world.target.author.pk)),
-    "read a comment": lambda world: blog.selectors.comment_by_id(world.actor, world.comment_id("published")),
+    "read an author": lambda world: blog.selectors.author_by_id(world.actor, str(world.target.author.pk)).queryset(),
+    "read a comment": lambda world: blog.selectors.comment_by_id(world.actor, world.comment_id("published")).queryset(),
     "read a draft": lambda world: post_with_status(world, "draft"),
     "read a scheduled post": lambda world: post_with_status(world, "scheduled"),
     "read an archived post": lambda world: post_with_status(world, "archived"),
@@ -111,15 +111,17 @@ SERVICES: dict[str, Callable[[World], object]] = {
         actor=world.actor, comment_id=world.comment_id("draft")
     ),
     "read an author's email": email,
-    "read an order": lambda world: orders.selectors.select_order_by_id(world.actor, str(world.target.order.pk)),
-    "list orders": lambda world: find(orders.selectors.list_orders(world.actor), world.target.order),
+    "read an order": lambda world: orders.selectors.select_order_by_id(
+        world.actor, str(world.target.order.pk)
+    ).queryset(),
+    "list orders": lambda world: find(orders.selectors.list_orders(world.actor).queryset(), world.target.order),
     "pay an order": lambda world: orders.services.pay_order(actor=world.actor, order_id=str(world.target.order.pk)),
     "cancel an order": lambda world: orders.services.cancel_order(
         actor=world.actor, order_id=str(world.target.order.pk)
     ),
     "create an order": order,
-    "read a user": lambda world: users.selectors.select_user_by_id(world.actor, str(world.target.user.pk)),
-    "list users": lambda world: find(users.selectors.list_users(world.actor), world.target.user),
+    "read a user": lambda world: users.selectors.select_user_by_id(world.actor, str(world.target.user.pk)).queryset(),
+    "list users": lambda world: find(users.selectors.list_users(world.actor).queryset(), world.target.user),
     "create a user": lambda world: users.services.create_user(
         actor=world.actor, email="new@example.invalid", name="New"
     ),

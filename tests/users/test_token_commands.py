@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from msgspec import structs
 from pytest_django import Settings
 
-from contentapi.auth.jwt import Key
+from contentapi.auth.jwk import Key
 from contentapi.auth.signing_keys import get_key_ring, load_key_ring
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import ROLE_SCOPES, Role

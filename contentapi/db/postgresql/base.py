@@ -1,4 +1,7 @@
-"""Connections that stay open between requests, and whose health is asked of the kernel before the server."""
+"""Django database engine with persistent connections.
+
+The health check polls the socket first. It asks the server only if that is not conclusive.
+"""
 
 import select
 from typing import Any
@@ -8,21 +11,21 @@ from psycopg.pq import TransactionStatus
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    prepared: Any = None  # what the projection engine has prepared on this connection
+    prepared: Any = None  # the `PreparedStatements` of this connection (`contentapi.projection.libpq`)
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        self.prepared = None  # there is no pool that would hand out one that has been used
+        self.prepared = None  # a new connection has no prepared statements
         return super().get_new_connection(conn_params)
 
     def get_autocommit(self) -> bool:
-        """Return Django's answer, without its look for an event loop where there is a connection."""
+        """Return whether autocommit is on. With a connection, Django's check for an event loop is skipped."""
         return bool(self.autocommit if self.connection is not None else super().get_autocommit())
 
     def is_usable(self) -> bool:
-        """Say whether the connection still works.
+        """Return whether the connection still works.
 
-        On an idle connection nothing arrives until the server ends it, so silence means health, without a round trip;
-        a host that vanishes without a word is what TCP's time-outs are for (`contentapi.settings`).
+        The server sends nothing on an idle connection unless it ends the connection. So a socket without data means
+        that the connection works, without a round trip. TCP time-outs detect an unreachable host (`settings`).
         """
         raw = self.connection.pgconn
         is_idle = raw.transaction_status == TransactionStatus.IDLE

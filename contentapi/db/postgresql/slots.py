@@ -1,8 +1,8 @@
-"""Connection slots: the few database connections of a server process, lent to its many threads.
+"""Connection slots: share the few database connections of a server process among its many threads.
 
-A server thread that waits for a slow client costs little memory; a database connection costs a process of PostgreSQL.
-So a thread leases a slot when it has a complete request, and returns it with the response. Django's live test server
-lends connections to its threads in the same way.
+A thread that waits for a slow client needs little memory; a database connection needs a process of PostgreSQL. So a
+thread leases a slot when it has a complete request, and returns it with the response. Django's live test server shares
+connections with its threads in the same way.
 
 Expensive requests leave most slots to the others. A request that has a document to parse and validate, which takes
 only the processor, calls `enter_preparation_lane`: one request of a process does so at a time, short documents before
@@ -40,7 +40,7 @@ class Waiter:
 
 
 class Lane:
-    """A permission for at most `size` requests at a time; the smallest work first, then first come, first served."""
+    """A limit of `size` requests at a time. The smallest work comes first; equal work in the order of arrival."""
 
     def __init__(self, size: int) -> None:
         self.unused = size
@@ -61,7 +61,7 @@ class Lease:
 
 
 class ThreadState(local):
-    """The current lease of a thread, and the connections that are installed in it. They stay until others come."""
+    """The current lease of a thread, and the connections that are installed in it until others replace them."""
 
     lease: Lease | None = None
     installed: Wrappers | None = None
@@ -71,14 +71,14 @@ THREAD = ThreadState()
 
 
 class ConnectionSlots:
-    """At most `size` sets of connections, leased to one thread each, first come, first served.
+    """At most `size` sets of connections. Each is leased to one thread at a time, in the order of arrival.
 
-    `patience` is how many seconds a thread waits for a slot or a lane before its request fails as `Unavailable`.
+    `patience` is the number of seconds that a thread waits for a slot or a lane. Then its request gets `Unavailable`.
     """
 
     def __init__(self, size: int, *, patience: float) -> None:
         self.patience = patience
-        self.unused = size  # slots whose wrappers do not exist yet: they belong to the process that serves
+        self.unused = size  # slots without wrappers: a worker process must create its own
         self.idle: dict[int, Wrappers] = {}  # by identity
         self.waiting: deque[Waiter] = deque()
         self.preparation = Lane(1)
@@ -86,7 +86,7 @@ class ConnectionSlots:
         self.lock = Lock()
 
     def acquire(self) -> Lease:
-        """Lease a slot: this thread's `django.db.connections` are the slot's from now on. Raises `Unavailable`."""
+        """Lease a slot, whose connections become `django.db.connections` of this thread. Raises `Unavailable`."""
         lease = THREAD.lease = Lease(self, self.take())
         return lease
 
@@ -94,11 +94,11 @@ class ConnectionSlots:
         """Take a slot's connections and install them in this thread. Raises `Unavailable`."""
         waiter = None
         with self.lock:
-            if self.idle:  # the one that this thread used last needs no installation
+            if self.idle:  # the slot that this thread used last is still installed
                 wrappers = self.idle.pop(id(THREAD.installed), None) or self.idle.popitem()[1]
             elif self.unused:
                 self.unused -= 1
-                wrappers = make_wrappers()
+                wrappers = create_wrappers()
             else:
                 waiter = Waiter()
                 self.waiting.append(waiter)
@@ -117,7 +117,7 @@ class ConnectionSlots:
             return waiter
 
     def release(self, lease: Lease) -> None:
-        """Return a slot, to the thread that has waited longest, and leave the lane."""
+        """Return the slot, which goes to the thread that has waited longest, and leave the lane."""
         THREAD.lease = None
         wrappers, lease.wrappers = lease.wrappers, None
         with self.lock:
@@ -128,7 +128,7 @@ class ConnectionSlots:
     def hand_on(self, wrappers: Wrappers) -> None:
         if self.waiting:
             self.waiting[0].wrappers = wrappers
-            serve_first(self.waiting)
+            wake_first(self.waiting)
         else:
             self.idle[id(wrappers)] = wrappers
 
@@ -137,12 +137,12 @@ class ConnectionSlots:
         if lane is None:
             return
         if lane.waiting:
-            serve_first(lane.waiting)
+            wake_first(lane.waiting)
         else:
             lane.unused += 1
 
     def enter_lane(self, lease: Lease, lane: Lane, size: int = 0) -> None:
-        """Move a lease to a lane, for work of this size. While the lane is full, the request waits without a slot.
+        """Move a lease to a lane, for work of this size. While the lane is full, the thread waits without a slot.
 
         Raises `Unavailable`.
         """
@@ -167,9 +167,9 @@ class ConnectionSlots:
 
 
 def enter_preparation_lane(length: int) -> None:
-    """Let the current request go on only as the one that parses and validates a document of this length.
+    """Wait until no other request parses and validates a document. `length` is that of the document.
 
-    Call this before the work, outside of a transaction. Outside of a server, and called again, it does nothing.
+    Call this before the work, outside of a transaction. Outside of a server, and when called again, it does nothing.
     Raises `Unavailable`.
     """
     lease = THREAD.lease
@@ -178,19 +178,19 @@ def enter_preparation_lane(length: int) -> None:
 
 
 def enter_expensive_lane() -> None:
-    """Let the current request go on only among the few expensive ones, under the conditions above."""
+    """Wait until fewer expensive requests run than the limit. The rules of `enter_preparation_lane` apply."""
     lease = THREAD.lease
     if lease is not None and lease.lane is not lease.slots.expensive:
         lease.slots.enter_lane(lease, lease.slots.expensive)
 
 
-def serve_first(queue: deque[Waiter]) -> None:
+def wake_first(queue: deque[Waiter]) -> None:
     waiter = queue.popleft()
     waiter.is_served = True
     waiter.ready.release()
 
 
-def make_wrappers() -> Wrappers:
+def create_wrappers() -> Wrappers:
     wrappers = {alias: connections.create_connection(alias) for alias in connections}
     for wrapper in wrappers.values():
         wrapper.inc_thread_sharing()
@@ -205,7 +205,7 @@ def install(wrappers: Wrappers) -> None:
 
 
 def uninstall() -> None:
-    """Leave this thread without connections, so that code which runs after the response cannot use a leased one."""
+    """Remove the connections from this thread, so that code that runs after the response cannot use a leased one."""
     if THREAD.installed is not None:
         for alias in THREAD.installed:
             del connections[alias]

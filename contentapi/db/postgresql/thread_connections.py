@@ -1,7 +1,7 @@
-"""Django's connections of a thread, by their aliases.
+"""The Django database connections of the current thread, without Django's check for an event loop.
 
-Django's own look-up asks first whether the thread runs an event loop, and raises and catches an exception where it does
-not: at each of the two or three look-ups of a request. Here no thread runs one.
+For each of the two or three lookups of a request, `django.db.connections` checks whether the thread runs an event loop,
+which raises and catches an exception. No thread of the servers runs one.
 """
 
 from threading import local
@@ -12,24 +12,24 @@ from django.db import connections
 
 class ThreadConnections(local):
     def __init__(self) -> None:
-        self.connections: dict[str, Any] = {}
+        self.by_alias: dict[str, Any] = {}
 
 
-KNOWN = ThreadConnections()
+CURRENT = ThreadConnections()
 
 
 def get_connection(alias: str) -> Any:
     """Return `connections[alias]`."""
-    known = KNOWN.connections
-    return known[alias] if alias in known else known.setdefault(alias, connections[alias])
+    by_alias = CURRENT.by_alias
+    return by_alias[alias] if alias in by_alias else by_alias.setdefault(alias, connections[alias])
 
 
 def set_connections(wrappers: dict[str, Any]) -> None:
-    """Make `connection_of` return these in this thread, as `connections` does."""
-    KNOWN.connections = wrappers
+    """Set the connections that `get_connection` returns in this thread. They must be those of `connections`."""
+    CURRENT.by_alias = wrappers
 
 
 def close_unusable_connections() -> None:
-    """Close those that are too old, or that an error has left behind, as Django does before a request."""
+    """Close connections that are too old or that an error has made unusable, as Django does before a request."""
     for alias in connections.settings:
         get_connection(alias).close_if_unusable_or_obsolete()

@@ -5,7 +5,6 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeGuard, cast
 
 import msgspec
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from graphql import (
@@ -28,6 +27,7 @@ from graphql import (
 )
 from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 
+from contentapi.conf import conf
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.text import json_array
 from contentapi.graphql.bindings import get_projection
@@ -41,6 +41,7 @@ from contentapi.projection import (
     ReadArguments,
     RelayType,
     ReturningSelection,
+    Rows,
     SelectedField,
     SelectedFieldError,
     SelectionRequest,
@@ -128,7 +129,7 @@ class ProjectingExecutor(Executor[None]):
         if self.room is not None:
             self.room -= size
             if self.room < 0:
-                raise ResponseTooLarge(settings.ENVIRONMENT.contentapi_max_response)
+                raise ResponseTooLarge(conf.environment.contentapi_max_response)
 
     def complete_value(
         self,
@@ -239,7 +240,7 @@ class ProjectingExecutor(Executor[None]):
         in_list: bool,  # noqa: FBT001
     ) -> SelectedField:
         self.fields_selected += 1
-        most = settings.ENVIRONMENT.contentapi_max_fields
+        most = conf.environment.contentapi_max_fields
         if self.fields_selected > most:
             raise limit_exceeded("number of fields", f"{most + 1} or more", most, "contentapi_max_fields")
         node = details[0].node
@@ -260,7 +261,7 @@ class ProjectingExecutor(Executor[None]):
 def is_projected(projection: Projection | RelayType | None, result: Any) -> TypeGuard[Projection | ConnectionType]:
     if isinstance(projection, ConnectionType):
         return isinstance(result, ConnectionQuery)
-    return isinstance(projection, Projection) and isinstance(result, Model | QuerySet)
+    return isinstance(projection, Projection) and isinstance(result, Model | QuerySet | Rows)
 
 
 def get_model(projection: Projection | ConnectionType) -> type[Model]:

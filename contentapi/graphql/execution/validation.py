@@ -7,7 +7,6 @@ comparisons of fields with the same response key, of which a short document can 
 from typing import Any
 
 from ariadne.validation.introspection_disabled import IntrospectionDisabledRule
-from django.conf import settings
 from graphql import (
     DocumentNode,
     GraphQLError,
@@ -22,6 +21,7 @@ from graphql import (
 from graphql.validation import validation_context
 from graphql.validation.rules import overlapping_fields_can_be_merged
 
+from contentapi.conf import conf
 from contentapi.core.errors import LimitExceeded
 from contentapi.core.text import is_storable
 from contentapi.graphql.errors import ValidationFailed
@@ -31,8 +31,8 @@ from contentapi.graphql.limits import limit_exceeded
 MAX_ERRORS = 20  # validation stops after this number of errors
 MAX_INTROSPECTED_LISTS = 2  # lists of fields or types within each other, which MaxIntrospectionDepthRule allows
 
-overlapping_fields_can_be_merged.MAX_COMPLEXITY_BUDGET = settings.ENVIRONMENT.contentapi_max_comparisons
-validation_context.MAX_FRAGMENT_WORK = settings.ENVIRONMENT.contentapi_max_comparisons
+overlapping_fields_can_be_merged.MAX_COMPLEXITY_BUDGET = conf.environment.contentapi_max_comparisons
+validation_context.MAX_FRAGMENT_WORK = conf.environment.contentapi_max_comparisons
 
 
 class IntrospectionDepthRule(MaxIntrospectionDepthRule):
@@ -60,7 +60,7 @@ RULES = (
 
 def find_validation_errors(schema: GraphQLSchema, document: DocumentNode) -> list[GraphQLError]:
     """Return the errors of a document, each with its `ApiError` as `original_error`."""
-    is_hidden = settings.ENVIRONMENT.contentapi_introspection == "off"
+    is_hidden = conf.environment.contentapi_introspection == "off"
     errors = validate(
         schema,
         document,
@@ -77,7 +77,7 @@ def find_validation_errors(schema: GraphQLSchema, document: DocumentNode) -> lis
 
 
 def comparisons_exceeded() -> LimitExceeded:
-    most = settings.ENVIRONMENT.contentapi_max_comparisons
+    most = conf.environment.contentapi_max_comparisons
     return limit_exceeded("number of comparisons", f"{most + 1} or more", most, "contentapi_max_comparisons")
 
 

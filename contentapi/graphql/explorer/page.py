@@ -9,9 +9,9 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.conf import settings
 from django.template.loader import render_to_string
 
+from contentapi.conf import conf
 from contentapi.graphql.explorer import BUILT, digest
 from contentapi.http.negotiation import select_media_type
 
@@ -40,7 +40,7 @@ def is_explorer_requested(environ: Mapping[str, Any], media_types: Sequence[str]
 def render_page(folder: str = FOLDER) -> tuple[dict[str, str], bytes]:
     """Return the headers and the body of the page, which loads GraphiQL from this folder of static files."""
     nonce = secrets.token_urlsafe(16)
-    context = {"folder": folder, "nonce": nonce, "introspection": settings.ENVIRONMENT.contentapi_introspection}
+    context = {"folder": folder, "nonce": nonce, "introspection": conf.environment.contentapi_introspection}
     body = render_to_string(f"contentapi/{'explorer' if folder else 'no_explorer'}.html", context)
     headers = {
         "Content-Type": f"{HTML}; charset=utf-8",

@@ -1,4 +1,4 @@
-"""Compare the SDL with the one that was released."""
+"""Compare the SDL with the released SDL."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -16,20 +16,20 @@ RELEASED = settings.SCHEMA_DIR / "released" / "schema.graphql"
 
 class Command(BaseCommand):
     help = (
-        "Print what has changed between the SDL that was released and the one in schema/: BREAKING what requests of "
-        "today may stumble over, DANGEROUS what may surprise their clients, and UNCLEAR each @deprecated whose reason "
-        'is not like "2026-11-21: use `posts`.", a date and a replacement. The exit status is 1 for anything '
-        "breaking or unclear."
+        "Compare the SDL in schema/ with the released SDL, and print the changes. BREAKING changes can make valid "
+        "requests fail. DANGEROUS changes keep requests valid but can change results. UNCLEAR lists each @deprecated "
+        'whose reason has no date and replacement, like "2026-11-21: use `posts`." The exit status is 1 if there is a '
+        "breaking change or an unclear deprecation."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        shown = RELEASED.relative_to(settings.BASE_DIR)
+        default = RELEASED.relative_to(settings.BASE_DIR)
         parser.add_argument(
             "--against",
             type=Path,
             default=RELEASED,
             metavar="FILE",
-            help=f"the SDL to compare with, as GET /schema.graphql has it; default: {shown}",
+            help=f"the SDL to compare with, as GET /schema.graphql returns it; default: {default}",
         )
 
     def handle(self, *_: Any, against: Path, **__: Any) -> None:
@@ -51,7 +51,7 @@ class Command(BaseCommand):
 def load_released_schema(file: Path) -> GraphQLSchema:
     try:
         return build_schema(file.read_text(encoding="utf-8"))
-    except OSError as trouble:
-        raise CommandError(f"Cannot read {file}: {trouble.strerror}.") from None
-    except (GraphQLError, TypeError, UnicodeDecodeError) as trouble:
-        raise CommandError(f"{file} is not SDL: {str(trouble).splitlines()[0]}") from None
+    except OSError as error:
+        raise CommandError(f"Cannot read {file}: {error.strerror}.") from None
+    except (GraphQLError, TypeError, UnicodeDecodeError) as error:
+        raise CommandError(f"{file} is not SDL: {str(error).splitlines()[0]}") from None

@@ -1,4 +1,4 @@
-"""Load the demo content. Safe to run twice."""
+"""Load the demo content. Running it again changes nothing."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from contentapi import demo
 
 
 class Command(BaseCommand):
-    help = "Load demo users, authors, posts, comments and orders, as `make run` does. What is there is left alone."
+    help = "Load demo users, authors, posts, comments and orders, as `make run` does. Existing rows are not changed."
 
     def handle(self, *_: Any, **__: Any) -> None:
         demo.load()

@@ -1,4 +1,4 @@
-"""Migrate, load the demo, and serve: what `make run` does once everything is installed."""
+"""Migrate, load the demo and serve. `make run` calls this after the installation."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from django.db import connection
 
 from contentapi import demo
 
-ONE_AT_A_TIME = "SELECT pg_advisory_lock(hashtext('contentapi.serve'))"
+LOCK = "SELECT pg_advisory_lock(hashtext('contentapi.serve'))"
 SERVERS = {
     "granian": [sys.executable, "-m", "contentapi.server.granian"],
     "gunicorn": [sys.executable, "-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"],
@@ -26,7 +26,7 @@ TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Command(BaseCommand):
-    help = "Migrate the database, load the demo, and serve on PORT. A deployment runs the Procfile instead."
+    help = "Migrate the database, load the demo and serve on PORT. Deployments run the Procfile instead."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--server", choices=SERVERS, default="granian", help="the HTTP server (default: granian)")
@@ -39,69 +39,70 @@ class Command(BaseCommand):
 
 @contextmanager
 def termination_signals() -> Iterator[None]:
-    """End at a signal that comes meanwhile, which `make` has held back until here; leave with them held back again.
+    """Exit on SIGINT, SIGTERM or SIGHUP inside the block. `make` blocks these signals before; block them again after.
 
-    An exception alone would not do: Python drops one that is raised inside a callback of the garbage collector, and
-    before 3.12 wraps one that is raised while a class is made.
+    The received signals are recorded, because the exception can get lost: Python drops an exception that is raised in a
+    callback of the garbage collector, and before 3.12 wraps one that is raised while a class is created.
     """
-    came: list[int] = []
+    received: list[int] = []
 
     def end(number: int, _: object) -> None:
-        came.append(number)
+        received.append(number)
         sys.exit(128 + number)
 
-    for ending in TERMINATION_SIGNALS:
-        signal.signal(ending, end)
+    for each in TERMINATION_SIGNALS:
+        signal.signal(each, end)
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION_SIGNALS)
-        if came:
-            sys.exit(128 + came[0])
+        if received:
+            sys.exit(128 + received[0])
 
 
 def prepare() -> None:
+    """Migrate the database and load the demo. Concurrent calls wait for each other."""
     require_free_address()
-    with connection.cursor() as cursor:  # two at once: the second finds the work done
-        cursor.execute(ONE_AT_A_TIME)
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK)
     call_command("migrate", verbosity=0, interactive=False)
     demo.load()
     demo.ensure_credentials()
-    connection.close()  # and with it the lock
+    connection.close()  # releases the lock
 
 
 def serve(command: list[str]) -> int:
-    """Run an HTTP server until it ends, and return its exit status. Called with ENDING held back.
+    """Run an HTTP server until it ends, and return its exit status. Call this with TERMINATION_SIGNALS blocked.
 
-    This process stays: it holds the embedded PostgreSQL from before the server starts until after it has ended. What
-    would end it ends the server, by SIGTERM: also a terminal that is closed (SIGHUP), at which a server would reload.
+    This process continues to run, because it keeps the embedded PostgreSQL alive until the server has ended. It passes
+    each termination signal on as SIGTERM. That includes SIGHUP from a closed terminal, on which a server would reload.
     """
     server = subprocess.Popen(
         command,
         cwd=settings.BASE_DIR,
         env={**os.environ, "CONTENTAPI_GREETING": "on"},
-        process_group=0,  # out of the terminal's reach: a Ctrl-C that also hits the workers can keep them from ending
+        process_group=0,  # not the terminal's: a Ctrl-C that reaches the workers can prevent them from ending
         preexec_fn=restore_default_signals,
     )
-    for ending in TERMINATION_SIGNALS:
-        signal.signal(ending, lambda *_: server.terminate())
+    for each in TERMINATION_SIGNALS:
+        signal.signal(each, lambda *_: server.terminate())
     signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
     status = server.wait()
     if status == -signal.SIGKILL:
-        time.sleep(2)  # the workers notice within a second that the server was killed; until then they hold PostgreSQL
+        time.sleep(2)  # the workers need a second to notice, and use PostgreSQL until then
     return abs(status)
 
 
 def restore_default_signals() -> None:
-    """Let the server, which is about to be started by this process, be ended by signals, in its own way.
+    """Restore the default signal handlers in the child process, before it runs the server.
 
-    A Ctrl-C may have met it before it left the terminal's process group. This process heeds that one; it must not run
-    this process's handlers here.
+    The child can receive a Ctrl-C before it leaves the terminal's process group. The parent handles that one; its
+    handlers must not run in the child.
     """
-    for ending in TERMINATION_SIGNALS:
-        signal.signal(ending, signal.SIG_IGN)  # which forgets one that is held back
-        signal.signal(ending, signal.SIG_DFL)
+    for each in TERMINATION_SIGNALS:
+        signal.signal(each, signal.SIG_IGN)  # discards a pending signal
+        signal.signal(each, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
 
 
@@ -112,8 +113,8 @@ def require_free_address() -> None:
         with socket.socket(family, kind) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
-    except OSError as trouble:
+    except OSError as error:
         raise CommandError(
-            f"Cannot listen on {settings.BIND}: {trouble.strerror}. "
+            f"Cannot listen on {settings.BIND}: {error.strerror}. "
             f"Choose another port: make run PORT={int(port) % 65535 + 1} (or another address: CONTENTAPI_BIND)"
         ) from None

@@ -1,4 +1,4 @@
-"""What can be a key of bearer tokens, and what is told of one."""
+"""Which texts are valid keys, and what a key reveals."""
 
 import hashlib
 from typing import Any
@@ -9,22 +9,19 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jose import jwk
 
-from contentapi.auth.jwt import (
-    Key,
-    KeyProblem,
-    encode,
-)
+from contentapi.auth.jwk import Key, KeyProblem
+from contentapi.auth.jwt import encode
 from tests.contentapi.auth.test_jwt import CLAIMS, RSA, SECRET, SHARED, forged, public_forms, verified
 
 
 @pytest.mark.parametrize("secret", [b"", b"x", b"x" * 31])
-def test_a_secret_that_is_too_short_is_refused(secret: bytes) -> None:
+def test_short_secret_is_rejected(secret: bytes) -> None:
     with pytest.raises(KeyProblem, match="must have 32 bytes or more"):
         Key.from_secret(secret)
 
 
 @pytest.mark.parametrize("form", ["PEM", "PKCS1 PEM"])
-def test_a_key_in_pem_is_no_secret(form: str) -> None:
+def test_key_in_pem_is_rejected_as_a_secret(form: str) -> None:
     with pytest.raises(KeyProblem, match="not a key in PEM"):
         Key.from_secret(public_forms()[form])
 
@@ -33,7 +30,7 @@ def test_a_key_in_pem_is_no_secret(form: str) -> None:
     "secret",
     [b'{"keys": ["a", "b"], "x": "yyyyyyyyyyyyyyy"}', b'["aaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbb"]', b"\xff" * 32],
 )
-def test_a_secret_is_taken_as_bytes_whatever_it_looks_like(secret: bytes) -> None:
+def test_secret_that_looks_like_json_is_used_as_bytes(secret: bytes) -> None:
     key = Key.from_secret(secret)
 
     assert verified(forged({"alg": "HS256", "typ": "at+jwt"}, CLAIMS, secret), keys={None: key}) == CLAIMS
@@ -47,7 +44,7 @@ def test_a_secret_is_taken_as_bytes_whatever_it_looks_like(secret: bytes) -> Non
     )
 
 
-def test_the_id_of_a_secret_is_always_the_same_and_tells_nothing_of_it() -> None:
+def test_id_of_a_secret_is_constant_and_does_not_reveal_it() -> None:
     again, other = Key.from_secret(SECRET), Key.from_secret(SECRET + b".")
 
     assert again.kid == SHARED.kid != other.kid
@@ -62,19 +59,19 @@ def pem_of(key: Any, password: bytes | None = None) -> str:
     return text
 
 
-def test_a_short_rsa_key_is_refused() -> None:
+def test_short_rsa_key_is_rejected() -> None:
     short = rsa.generate_private_key(65537, 1024)  # noqa: S505 - short is the point
 
     with pytest.raises(KeyProblem, match="must have 2048 bits or more, and has 1024"):
         Key.from_pem(pem_of(short))
 
 
-def test_a_key_that_is_not_rsa_is_refused() -> None:
+def test_key_other_than_rsa_is_rejected() -> None:
     with pytest.raises(KeyProblem, match="must be an RSA key"):
         Key.from_pem(pem_of(ec.generate_private_key(ec.SECP256R1())))
 
 
-def test_an_encrypted_key_is_refused() -> None:
+def test_encrypted_key_is_rejected() -> None:
     with pytest.raises(KeyProblem, match="is encrypted"):
         Key.from_pem(pem_of(RSA.signer.prepared_key, b"password"))
 
@@ -84,7 +81,7 @@ def test_an_encrypted_key_is_refused() -> None:
     ["", "x", "-----BEGIN PRIVATE KEY-----", RSA.public_pem.replace("PUBLIC", "PRIVATE"), "é\ud800"],
     ids=range(5),
 )
-def test_what_is_no_pem_is_refused_and_not_repeated(text: str) -> None:
+def test_text_other_than_pem_is_rejected_and_not_repeated(text: str) -> None:
     with pytest.raises(KeyProblem) as raised:
         Key.from_pem(text)
 
@@ -92,29 +89,29 @@ def test_what_is_no_pem_is_refused_and_not_repeated(text: str) -> None:
     assert raised.value.__suppress_context__
 
 
-def test_a_key_comes_back_from_its_pem() -> None:
+def test_key_is_restored_from_its_pem() -> None:
     private, public = Key.from_pem(RSA.private_pem), Key.from_pem(RSA.public_pem)
 
     assert (private.kid, public.kid, public.signer) == (RSA.kid, RSA.kid, None)
     assert verified(encode(CLAIMS, private)) == CLAIMS
 
 
-def test_others_verify_with_the_published_half() -> None:
+def test_other_library_verifies_with_the_public_jwk() -> None:
     token = encode(CLAIMS, RSA)
 
-    published = pyjwt.PyJWK(RSA.public_jwk)
+    public = pyjwt.PyJWK(RSA.public_jwk)
 
     options: Any = {"verify_exp": False, "verify_iat": False}
-    assert pyjwt.decode(token, published.key, ["RS256"], audience="contentapi", options=options) == CLAIMS
+    assert pyjwt.decode(token, public.key, ["RS256"], audience="contentapi", options=options) == CLAIMS
     assert set(RSA.public_jwk) == {"kty", "kid", "use", "alg", "n", "e"}
 
 
-def test_the_id_of_an_rsa_key_is_its_thumbprint() -> None:
+def test_id_of_an_rsa_key_is_its_thumbprint() -> None:
     from jwcrypto.jwk import JWK
 
     assert RSA.kid == JWK(**RSA.public_jwk).thumbprint()
 
 
-def test_no_repr_shows_a_key() -> None:
+def test_repr_does_not_contain_the_key() -> None:
     assert repr(RSA) == f"Key(kid={RSA.kid!r}, algorithm='RS256')"
     assert jwk.construct(SECRET, "HS256").prepared_key not in repr(SHARED).encode()

@@ -1,11 +1,12 @@
-"""Tokens that were verified before: spared the signature, and nothing else."""
+"""The cache of verified tokens: it saves the verification of the signature, and nothing else."""
 
 from typing import Any
 
 import pytest
 
 from contentapi.auth import jwt
-from contentapi.auth.jwt import LEEWAY, VERIFIED_TOKENS, Key, TokenError, encode
+from contentapi.auth.jwk import Key
+from contentapi.auth.jwt import LEEWAY, VERIFIED_TOKENS, TokenError, encode
 from tests.contentapi.auth.test_jwt import CLAIMS, KEYS, NOW, OTHER, RSA, SHARED, refusal, verified
 
 
@@ -17,58 +18,58 @@ def signature_is_never_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jwt, "verify_signature", fail)
 
 
-def known(key: Key = RSA, **claims: Any) -> str:
-    """Return a token that was good once."""
+def cached(key: Key = RSA, **claims: Any) -> str:
+    """Return a token that is in the cache."""
     token = encode({**CLAIMS, **claims}, key)
     assert verified(token) == {**CLAIMS, **claims}
     return token
 
 
 @pytest.mark.parametrize("key", [RSA, SHARED], ids=lambda key: key.algorithm)
-def test_a_signature_is_verified_once(key: Key, request: pytest.FixtureRequest) -> None:
-    token = known(key)
+def test_signature_is_verified_once(key: Key, request: pytest.FixtureRequest) -> None:
+    token = cached(key)
     request.getfixturevalue("signature_is_never_verified")
 
     assert verified(token) == CLAIMS
 
 
-def test_times_are_looked_at_each_time() -> None:
-    assert refusal(known(), now=NOW + 600 + LEEWAY) == "expired"
-    assert refusal(known(nbf=NOW), now=NOW - LEEWAY - 1) == "not good yet"
+def test_times_are_checked_again() -> None:
+    assert refusal(cached(), now=NOW + 600 + LEEWAY) == "expired"
+    assert refusal(cached(nbf=NOW), now=NOW - LEEWAY - 1) == "nbf is in the future"
 
 
-def test_audience_and_issuer_are_looked_at_each_time() -> None:
-    token = known()
+def test_audience_and_issuer_are_checked_again() -> None:
+    token = cached()
 
-    with pytest.raises(TokenError, match="aud is another"):
+    with pytest.raises(TokenError, match="aud is different"):
         jwt.verify(token, KEYS, is_issuer=lambda _: True, audience="another", now=NOW)
-    with pytest.raises(TokenError, match="iss is another"):
+    with pytest.raises(TokenError, match="iss is different"):
         jwt.verify(token, KEYS, is_issuer=lambda _: False, audience="contentapi", now=NOW)
 
 
-def test_a_key_that_is_gone_is_heeded_at_once() -> None:
-    assert refusal(known(), keys={}) == "no such key"
+def test_token_of_a_removed_key_is_rejected_at_once() -> None:
+    assert refusal(cached(), keys={}) == "no such key"
 
 
-def test_another_key_under_the_same_id_has_not_signed_it() -> None:
-    assert refusal(known(), keys={RSA.kid: OTHER}) == "signature is wrong"
+def test_other_key_with_the_same_id_is_noticed() -> None:
+    assert refusal(cached(), keys={RSA.kid: OTHER}) == "signature is wrong"
 
 
-def test_nothing_can_be_made_of_the_claims_that_the_next_would_see() -> None:
-    claims: Any = verified(known())
+def test_cached_claims_cannot_be_changed() -> None:
+    claims: Any = verified(cached())
 
     with pytest.raises(TypeError):
         claims["sub"] = "8"
 
 
-def test_a_token_of_another_signature_is_another() -> None:
-    token = known()
+def test_token_with_another_signature_is_not_in_the_cache() -> None:
+    token = cached()
     head, _, signature = token.rpartition(".")
 
     assert refusal(f"{head}.{signature[:-4]}AAAA") == "signature is wrong"
 
 
-def test_only_what_a_key_of_ours_has_signed_is_kept() -> None:
+def test_only_tokens_that_our_keys_signed_are_stored() -> None:
     VERIFIED_TOKENS.clear()
     refusal(encode(CLAIMS, OTHER))
     refusal("a.b.c")
@@ -76,12 +77,12 @@ def test_only_what_a_key_of_ours_has_signed_is_kept() -> None:
     assert VERIFIED_TOKENS.weight == 0
 
 
-def test_no_more_is_kept_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_stays_within_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(VERIFIED_TOKENS, "limit", 20_000)
     VERIFIED_TOKENS.clear()
 
     for number in range(40):
-        known(SHARED, jti=f"{number}")
+        cached(SHARED, jti=f"{number}")
         assert VERIFIED_TOKENS.weight <= 20_000
 
     assert VERIFIED_TOKENS.weight > 10_000

@@ -1,4 +1,4 @@
-"""Tokens made up by the hundred, judged by PyJWT too: what we accept it accepts, and where we are stricter is known."""
+"""Generated tokens, compared with PyJWT: it accepts each token that we accept, and our stricter rules are listed."""
 
 import base64
 import json
@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
-from contentapi.auth.jwt import LATEST_IAT, LEEWAY, Claims, Key, TokenError, encode, verify
+from contentapi.auth.jwk import Key
+from contentapi.auth.jwt import LEEWAY, MAX_IAT_LEAD, Claims, TokenError, encode, verify
 from tests.thoroughness import examples
 
 ISSUER = "https://api.example.invalid"
@@ -21,20 +22,20 @@ SHARED = Key.from_secret(SECRET)
 KEYS = {RSA.kid: RSA, SHARED.kid: SHARED, None: SHARED}
 MATERIAL = {"RS256": RSA.verifier.prepared_key, "HS256": SECRET}
 
-# Our own rules, by the reasons that we give: PyJWT accepts what they refuse.
+# The messages of our rules that PyJWT does not have.
 STRICTER = {
     "alg is not the key's",
-    "aud is missing, or no text",  # a list of audiences
-    "base64url that is not canonical",
-    "exp is missing, or no number",  # a text with digits, or a bool
-    "header that is not for access tokens",
-    "iat is missing, or no number",
-    "jti is missing, or no text",  # the empty one
-    "lives too long",
-    "nbf is missing, or no number",
+    "aud is missing, or not text",  # a list of audiences
+    "base64url is not canonical",
+    "exp is missing, or not a number",  # a text with digits, or a bool
+    "a header parameter that access tokens must not have",
+    "iat is missing, or not a number",
+    "jti is missing, or not text",  # the empty one
+    "lifetime is too long",
+    "nbf is missing, or not a number",
     "no such key",
-    "sub is missing, or no text",
-    "the same member twice",
+    "sub is missing, or not text",
+    "duplicate member",
     "typ is not at+jwt",
 }
 
@@ -51,7 +52,7 @@ def verified(token: str, now: float) -> Claims:
 
 
 def refusal(token: str, now: float) -> str:
-    """Return why we refuse a token; nothing where we do not."""
+    """Return why we reject a token, or an empty string."""
     try:
         verified(token, now)
     except TokenError as reason:
@@ -62,13 +63,13 @@ def refusal(token: str, now: float) -> str:
 @given(
     key=some.sampled_from([RSA, SHARED]),
     names=some.tuples(TEXTS.filter(bool), TEXTS.filter(bool)).filter(lambda pair: "\0" not in "".join(pair)),
-    issued=some.integers(-600, LATEST_IAT),
+    issued=some.integers(-600, MAX_IAT_LEAD),
     life=some.integers(600 - LEEWAY + 1, 80_000),
     more=some.dictionaries(
         TEXTS.filter(lambda name: name not in {"iss", "aud", "sub", "jti", "iat", "exp", "nbf"}), VALUES
     ),
 )
-def test_what_is_encoded_is_verified_with_equal_claims(
+def test_encoded_token_is_verified_with_equal_claims(
     key: Key, names: tuple[str, str], issued: int, life: int, more: dict[str, Any]
 ) -> None:
     now = 1_800_000_000
@@ -88,7 +89,7 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
     where=some.floats(0, 1, exclude_max=True),
     other=some.sampled_from(ALPHABET) | some.characters(),
 )
-def test_a_token_with_one_character_changed_is_refused(key: Key, where: float, other: str) -> None:
+def test_token_with_one_changed_character_is_rejected(key: Key, where: float, other: str) -> None:
     now = 1_800_000_000
     token = encode(
         {"iss": ISSUER, "aud": AUDIENCE, "sub": "7", "jti": "one", "iat": now, "exp": now + 600, "role": "reader"}, key
@@ -99,7 +100,7 @@ def test_a_token_with_one_character_changed_is_refused(key: Key, where: float, o
     assert (refusal(changed, now) == "") == (changed == token)
 
 
-def test_every_place_of_a_token_counts() -> None:
+def test_change_at_any_position_of_a_token_is_rejected() -> None:
     now = 1_800_000_000
     token = encode({"iss": ISSUER, "aud": AUDIENCE, "sub": "7", "jti": "one", "iat": now, "exp": now + 600}, SHARED)
 
@@ -109,22 +110,22 @@ def test_every_place_of_a_token_counts() -> None:
         assert refusal(token[:place] + token[place + 1 :], now)
 
 
-# --- Beside PyJWT ---------------------------------------------------------------------------------------
+# --- Compared with PyJWT --------------------------------------------------------------------------------
 
-# Seconds from now, no nearer than five to any limit, for PyJWT looks at the clock itself.
+# Seconds from now, at least five from each limit, because PyJWT reads the clock itself.
 OFFSETS = some.sampled_from(
     [-200_000, -86_000, -3600, -100, -40, -20, -1, 0, 10, 20, 40, 50, 70, 100, 3600, 86_000, 200_000]
 )
 
 
 def times(now: int) -> some.SearchStrategy[Any]:
-    moment = OFFSETS.map(lambda offset: now + offset)
+    valid = OFFSETS.map(lambda offset: now + offset)
     odd: some.SearchStrategy[Any] = some.sampled_from([None, True, "", [], 1e308, -1, 10**30])
-    return moment | moment.map(float) | moment.map(str) | odd
+    return valid | valid.map(float) | valid.map(str) | odd
 
 
 def members(draw: Any, usual: dict[str, Any], odd: dict[str, some.SearchStrategy[Any]]) -> str:
-    """Return an object as JSON: the usual members, of which some are left out, odd, or there twice."""
+    """Return an object as JSON: the usual members, some of them omitted, odd or duplicated."""
     change = draw(some.lists(some.sampled_from(sorted(odd)), max_size=2, unique=True))
     chosen = {**usual, **{name: draw(odd[name]) for name in change}}
     left_out = draw(some.sampled_from([*usual, *[None] * 20]))
@@ -135,7 +136,7 @@ def members(draw: Any, usual: dict[str, Any], odd: dict[str, some.SearchStrategy
 
 @some.composite
 def tokens(draw: Any) -> str:
-    """Return a token that is signed, and otherwise near to a good one."""
+    """Return a signed token that is valid or nearly valid."""
     now = int(time.time())
     alg, kid, key = draw(some.sampled_from([("RS256", RSA.kid, RSA), ("HS256", SHARED.kid, SHARED)]))
     names = some.sampled_from(["", "7", AUDIENCE, ISSUER, 7, None, True, [AUDIENCE], [], {"a": 1}])
@@ -172,13 +173,13 @@ def base64url(content: bytes) -> str:
 
 
 def pyjwt_accepts(token: str) -> bool:
-    """Say what PyJWT thinks, with the leeway that we give to each of the times."""
-    return pyjwt_takes(token, leeway=LEEWAY, verify_iat=False) and pyjwt_takes(
-        token, leeway=LATEST_IAT, verify_iat=True
+    """Return whether PyJWT accepts a token, with our leeway for each time."""
+    return is_decoded(token, leeway=LEEWAY, verify_iat=False) and is_decoded(
+        token, leeway=MAX_IAT_LEAD, verify_iat=True
     )
 
 
-def pyjwt_takes(token: str, *, leeway: int, verify_iat: bool) -> bool:
+def is_decoded(token: str, *, leeway: int, verify_iat: bool) -> bool:
     for algorithm, material in MATERIAL.items():
         try:
             pyjwt.decode(
@@ -190,7 +191,7 @@ def pyjwt_takes(token: str, *, leeway: int, verify_iat: bool) -> bool:
                 leeway=leeway,
                 options={"require": ["exp", "iat", "sub", "jti", "aud", "iss"], "verify_iat": verify_iat},
             )
-        except Exception:  # noqa: BLE001, S112 - for some tokens it has exceptions that are not its own
+        except Exception:  # noqa: BLE001, S112 - PyJWT raises other exceptions for some tokens
             continue
         return True
     return False
@@ -200,7 +201,7 @@ def pyjwt_takes(token: str, *, leeway: int, verify_iat: bool) -> bool:
 @settings(max_examples=examples(2000))
 @given(token=tokens())
 @example(token=encode({"iss": ISSUER, "aud": AUDIENCE, "sub": "7", "jti": "one", "iat": 0, "exp": 600}, RSA))
-def test_no_token_that_pyjwt_refuses_is_good_and_where_we_alone_refuse_is_known(token: str) -> None:
+def test_token_that_only_one_library_accepts_breaks_a_stricter_rule(token: str) -> None:
     reason = refusal(token, time.time())
 
     if not reason:
@@ -209,7 +210,7 @@ def test_no_token_that_pyjwt_refuses_is_good_and_where_we_alone_refuse_is_known(
         assert reason in STRICTER
 
 
-def test_both_accept_the_usual_token() -> None:
+def test_both_libraries_accept_a_valid_token() -> None:
     now = int(time.time())
     for key in (RSA, SHARED):
         token = encode({"iss": ISSUER, "aud": AUDIENCE, "sub": "7", "jti": "one", "iat": now, "exp": now + 600}, key)

@@ -1,4 +1,4 @@
-"""Where the keys of bearer tokens come from, and how they change."""
+"""Signing keys: from the environment, generated in a folder, rotated."""
 
 import os
 import stat
@@ -11,11 +11,11 @@ from threading import Barrier
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from contentapi.auth.jwt import Key, KeyProblem
+from contentapi.auth.jwk import Key, KeyProblem
 from contentapi.auth.signing_keys import (
-    KEPT_AFTER_RETIREMENT,
-    LOOK_FOR_UNKNOWN_EVERY,
     RELOAD_INTERVAL,
+    RETIRED_KEY_LIFETIME,
+    UNKNOWN_KEY_INTERVAL,
     EnvironmentKeys,
     KeyDirectory,
     KeyRing,
@@ -30,7 +30,7 @@ SHARED = Key.from_secret(SECRET.encode())
 
 
 class Clock:
-    """A clock that stands until it is moved."""
+    """A clock that a test moves."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -56,7 +56,7 @@ def test_the_first_private_key_signs_and_all_verify() -> None:
     assert kids(keys) == [FIRST.kid, SECOND.kid, THIRD.kid]
 
 
-def test_the_secret_signs_where_no_private_key_does_and_is_never_published() -> None:
+def test_secret_signs_without_a_private_key_and_is_never_public() -> None:
     keys = load_key_ring("", SECRET, Path("nowhere"))
 
     assert keys.signing_key() == SHARED
@@ -64,7 +64,7 @@ def test_the_secret_signs_where_no_private_key_does_and_is_never_published() -> 
     assert not Path("nowhere").exists()
 
 
-def test_without_the_secret_no_key_is_nameless() -> None:
+def test_without_a_secret_there_is_no_default_key() -> None:
     assert load_key_ring(FIRST.private_pem, "", None).get(None) is None
 
 
@@ -79,7 +79,7 @@ def test_without_the_secret_no_key_is_nameless() -> None:
     ],
     ids=["plain", "escaped", "CRLF", "comment", "both halves"],
 )
-def test_a_key_is_read_as_variables_hold_it(text: str) -> None:
+def test_private_key_is_read_from_each_form_of_a_variable(text: str) -> None:
     keys = load_key_ring(text, "", None)
 
     assert keys.signing_key().kid == FIRST.kid
@@ -99,7 +99,7 @@ def test_a_key_is_read_as_variables_hold_it(text: str) -> None:
     ],
     ids=range(6),
 )
-def test_what_is_no_key_is_told_without_repeating_it(text: str) -> None:
+def test_invalid_private_key_raises_an_error_without_the_key(text: str) -> None:
     with pytest.raises(KeyProblem) as raised:
         parse_private_keys(text)
 
@@ -107,13 +107,13 @@ def test_what_is_no_key_is_told_without_repeating_it(text: str) -> None:
     assert "hush" not in str(raised.value)
 
 
-def test_a_deployment_without_keys_has_none() -> None:
+def test_deployment_without_keys_raises_improperly_configured() -> None:
     with pytest.raises(ImproperlyConfigured, match="JWT_PRIVATE_KEY is required"):
         load_key_ring("", "", None)
 
 
 @pytest.mark.parametrize("before", [FIRST.private_pem + SECOND.public_pem, FIRST.private_pem], ids=["two", "one"])
-def test_the_next_value_signs_with_a_new_key_and_verifies_with_the_old_ones(before: str) -> None:
+def test_next_value_signs_with_the_new_key_and_verifies_with_the_old(before: str) -> None:
     old, new = load_key_ring(before, "", None), Key.generate()
 
     value = build_next_private_key(new, old)
@@ -125,34 +125,34 @@ def test_the_next_value_signs_with_a_new_key_and_verifies_with_the_old_ones(befo
     assert FIRST.private_pem not in value
 
 
-# --- Kept in a folder -----------------------------------------------------------------------------------
+# --- In a folder ----------------------------------------------------------------------------------------
 
 
-def test_the_first_key_is_made_when_it_is_wanted_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
+def test_first_key_is_created_on_demand_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     folder = tmp_path / "var" / "jwt"
     keys = KeyDirectory(folder)
 
     assert keys.get("anything") is None
     assert not folder.exists()
-    made = keys.signing_key()
+    created = keys.signing_key()
 
     assert [path.name for path in folder.iterdir()] == ["1.pem"]
     assert stat.S_IMODE((folder / "1.pem").stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert KeyDirectory(folder).signing_key().kid == made.kid
+    assert KeyDirectory(folder).signing_key().kid == created.kid
     assert keys.get(None) is None
 
 
 PROGRAM = """
 import pathlib, sys
-from contentapi.auth.signing_keys import KeptKeys
+from contentapi.auth.signing_keys import KeyDirectory
 sys.stdin.readline()
-print(KeptKeys(pathlib.Path(sys.argv[1])).signing().kid)
+print(KeyDirectory(pathlib.Path(sys.argv[1])).signing_key().kid)
 """
 
 
 @pytest.mark.processes
-def test_two_processes_at_once_get_the_same_first_key(tmp_path: Path) -> None:
+def test_concurrent_processes_get_the_same_first_key(tmp_path: Path) -> None:
     started = [
         subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(tmp_path / "jwt")],
@@ -174,7 +174,7 @@ def test_two_processes_at_once_get_the_same_first_key(tmp_path: Path) -> None:
     assert printed != {""}
 
 
-def test_threads_at_once_get_the_same_first_key(tmp_path: Path) -> None:
+def test_concurrent_threads_get_the_same_first_key(tmp_path: Path) -> None:
     keys, together = KeyDirectory(tmp_path / "jwt"), Barrier(4)
 
     def sign(_: int) -> str:
@@ -185,7 +185,7 @@ def test_threads_at_once_get_the_same_first_key(tmp_path: Path) -> None:
         assert len(set(pool.map(sign, range(4)))) == 1
 
 
-def test_a_rotated_key_signs_and_the_old_one_verifies(tmp_path: Path) -> None:
+def test_rotated_key_signs_and_the_old_key_verifies(tmp_path: Path) -> None:
     keys = KeyDirectory(tmp_path / "jwt")
     old = keys.signing_key()
 
@@ -197,7 +197,7 @@ def test_a_rotated_key_signs_and_the_old_one_verifies(tmp_path: Path) -> None:
     assert kids(keys) == [new.kid, old.kid]
 
 
-def test_rotating_before_the_first_token_makes_the_first_key(tmp_path: Path) -> None:
+def test_rotation_before_the_first_token_creates_the_first_key(tmp_path: Path) -> None:
     keys = KeyDirectory(tmp_path / "jwt")
 
     new = keys.rotate()
@@ -205,7 +205,7 @@ def test_rotating_before_the_first_token_makes_the_first_key(tmp_path: Path) -> 
     assert kids(keys) == [new.kid]
 
 
-def test_another_process_knows_a_new_key_at_once_when_it_sees_its_token(tmp_path: Path) -> None:
+def test_other_process_finds_a_new_key_at_once_by_its_id(tmp_path: Path) -> None:
     clock = Clock()
     here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
     old = here.signing_key()
@@ -217,7 +217,7 @@ def test_another_process_knows_a_new_key_at_once_when_it_sees_its_token(tmp_path
     assert here.signing_key() == new
 
 
-def test_another_process_signs_with_a_new_key_before_long(tmp_path: Path) -> None:
+def test_other_process_signs_with_a_new_key_after_the_reload_interval(tmp_path: Path) -> None:
     clock = Clock()
     here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
     old = here.signing_key()
@@ -229,20 +229,20 @@ def test_another_process_signs_with_a_new_key_before_long(tmp_path: Path) -> Non
     assert here.signing_key() == new
 
 
-def test_made_up_ids_let_nobody_look_more_than_once_a_second(tmp_path: Path) -> None:
+def test_unknown_key_ids_cause_at_most_one_reload_per_second(tmp_path: Path) -> None:
     clock = Clock()
     here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
     here.signing_key()
-    here.get("made up")
+    here.get("unknown")
     new = there.rotate()
 
-    assert here.get("made up too") is None
+    assert here.get("also unknown") is None
     assert here.get(new.kid) is None
-    clock.now += LOOK_FOR_UNKNOWN_EVERY
+    clock.now += UNKNOWN_KEY_INTERVAL
     assert here.get(new.kid) == new
 
 
-def test_a_look_that_was_due_anyway_does_not_delay_the_one_for_a_new_key(tmp_path: Path) -> None:
+def test_regular_reload_does_not_delay_the_search_for_a_new_key(tmp_path: Path) -> None:
     clock = Clock()
     here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
     old = here.signing_key()
@@ -255,15 +255,13 @@ def test_a_look_that_was_due_anyway_does_not_delay_the_one_for_a_new_key(tmp_pat
 
 
 def retire(folder: Path, number: int, now: float, seconds: float) -> None:
-    """Let the key after this one be as old as if this one had been retired so long ago."""
+    """Set the age of the next key, as if this key had been retired that many seconds ago."""
     os.utime(folder / f"{number + 1}.pem", (now - seconds, now - seconds))
 
 
-@pytest.mark.parametrize(("seconds", "stays"), [(KEPT_AFTER_RETIREMENT - 1, True), (KEPT_AFTER_RETIREMENT + 1, False)])
-def test_a_later_rotation_removes_a_key_whose_tokens_have_expired(
-    tmp_path: Path, seconds: float, *, stays: bool
-) -> None:
-    now = 1_000_000.0  # long before anything here is made
+@pytest.mark.parametrize(("seconds", "stays"), [(RETIRED_KEY_LIFETIME - 1, True), (RETIRED_KEY_LIFETIME + 1, False)])
+def test_later_rotation_removes_a_key_whose_tokens_have_expired(tmp_path: Path, seconds: float, *, stays: bool) -> None:
+    now = 1_000_000.0  # long before the keys are created
     keys = KeyDirectory(tmp_path)
     first, second = keys.signing_key(), keys.rotate(now)
     retire(tmp_path, 1, now, seconds)
@@ -276,20 +274,20 @@ def test_a_later_rotation_removes_a_key_whose_tokens_have_expired(
     assert kids(KeyDirectory(tmp_path)) == expected
 
 
-def test_the_numbers_go_on_where_old_keys_are_gone(tmp_path: Path) -> None:
-    now = 1_000_000.0  # long before anything here is made
+def test_key_numbers_continue_after_old_keys_are_removed(tmp_path: Path) -> None:
+    now = 1_000_000.0  # long before the keys are created
     keys = KeyDirectory(tmp_path)
     keys.signing_key()
     for number in (1, 2, 3):
         keys.rotate(now)
-        retire(tmp_path, number, now, KEPT_AFTER_RETIREMENT + 1)
+        retire(tmp_path, number, now, RETIRED_KEY_LIFETIME + 1)
 
     keys.rotate(now)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["4.pem", "5.pem"]
 
 
-def test_rotations_at_once_leave_one_signing_key_that_all_know(tmp_path: Path) -> None:
+def test_concurrent_rotations_leave_one_signing_key(tmp_path: Path) -> None:
     KeyDirectory(tmp_path).signing_key()
     together = Barrier(4)
 
@@ -299,10 +297,10 @@ def test_rotations_at_once_leave_one_signing_key_that_all_know(tmp_path: Path) -
         return keys.rotate().kid
 
     with ThreadPoolExecutor(4) as pool:
-        made = set(pool.map(rotate, range(4)))
+        created = set(pool.map(rotate, range(4)))
 
-    assert made <= set(kids(KeyDirectory(tmp_path)))
-    assert KeyDirectory(tmp_path).signing_key().kid in made
+    assert created <= set(kids(KeyDirectory(tmp_path)))
+    assert KeyDirectory(tmp_path).signing_key().kid in created
 
 
 def test_other_files_in_the_folder_are_not_keys(tmp_path: Path) -> None:
@@ -314,7 +312,7 @@ def test_other_files_in_the_folder_are_not_keys(tmp_path: Path) -> None:
     assert kids(KeyDirectory(tmp_path)) == [first.kid]
 
 
-def test_a_kept_key_that_is_broken_is_named_and_not_repeated(tmp_path: Path) -> None:
+def test_broken_key_file_is_named_without_its_content(tmp_path: Path) -> None:
     (tmp_path / "1.pem").write_text("hush")
 
     with pytest.raises(ImproperlyConfigured) as raised:
@@ -323,5 +321,5 @@ def test_a_kept_key_that_is_broken_is_named_and_not_repeated(tmp_path: Path) -> 
     assert str(raised.value) == f"{tmp_path / '1.pem'} cannot be read as a key in PEM; remove it."
 
 
-def test_given_keys_are_not_rotated() -> None:
+def test_keys_of_the_environment_are_not_in_a_folder() -> None:
     assert isinstance(load_key_ring(FIRST.private_pem, "", Path("unused")), EnvironmentKeys)

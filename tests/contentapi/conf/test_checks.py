@@ -1,15 +1,15 @@
-"""The system checks, by their ids."""
+"""The system checks of the environment, by their ids and messages."""
 
 import pytest
-from django.core.checks import run_checks
 from pytest_django import Settings
 
-from contentapi.conf import environment
-from contentapi.conf.checks import ENVIRONMENT_TAG, require_valid_environment
+from contentapi.conf.checks import require_valid_environment
+from tests.environment import KEY, SECRETS, check, messages, set_environment
 
 SAMPLES = {
     "PORT": "http",
     "WEB_CONCURRENCY": "0",
+    "CONTENTAPI_FAST_PATH": "yes",
     "CONTENTAPI_HTTPS": "yes",
     "CONTENTAPI_INTROSPECTION": "yes",
     "CONTENTAPI_LOG_LEVEL": "LOUD",
@@ -21,27 +21,40 @@ SAMPLES = {
     "CONTENTAPI_STATEMENT_TIMEOUT": "0",
     "CONTENTAPI_THREADS": "0",
 }
-SECRETS = {"SECRET_KEY": "x", "JWT_SECRET": "x" * 32}
+UNREADABLE_URLS = [
+    "postgresql://app:100%secret@db.invalid/app",
+    "postgresql://app:hush%hush@db.invalid/app",
+    "postgresql://app:hush@[::1/app",
+    "postgresql://app:hush@db.invalid/app?colour=red",
+    "mysql://app:hush@db.invalid/app",
+    "app:hush@db.invalid/app",
+    "host=db.invalid password=hush",
+]
+UNREADABLE_REDIS = [
+    "hush",
+    "http://app:hush@redis.invalid",
+    "redis://",
+    "redis://app:hush@redis.invalid:http/0",
+    "redis://app:hush@redis.invalid:99999/0",
+    "redis://app:hush@redis.invalid/hush",
+    "redis://app:hush@[::1/0",
+    "redis://app:hush@redis.invalid/0?socket_timeout=hush",
+    "unix://",
+]
 
 
-def set_environment(settings: Settings, **variables: str) -> None:
-    settings.ENVIRONMENT_PROBLEMS = environment.read_environment(variables)[1]
-
-
-def test_a_sound_environment_passes(settings: Settings) -> None:
-    set_environment(settings)
-
-    errors = run_checks(tags=[ENVIRONMENT_TAG])
+def test_valid_environment_passes(settings: Settings) -> None:
+    errors = check(settings)
     require_valid_environment()
 
     assert errors == []
 
 
 @pytest.mark.parametrize(("name", "value"), SAMPLES.items())
-def test_a_wrong_value_is_one_error_with_the_variables_id_and_a_hint(settings: Settings, name: str, value: str) -> None:
-    set_environment(settings, **{name: value})
-
-    errors = run_checks(tags=[ENVIRONMENT_TAG])
+def test_invalid_value_is_one_error_with_the_id_of_the_variable_and_a_hint(
+    settings: Settings, name: str, value: str
+) -> None:
+    errors = check(settings, **{name: value})
 
     assert [error.id for error in errors] == [f"contentapi.{name}"]
     assert errors[0].hint
@@ -52,40 +65,120 @@ def test_a_wrong_value_is_one_error_with_the_variables_id_and_a_hint(settings: S
     [
         (
             {"DATABASE_URL": "postgresql://db.invalid/app"},
-            ["contentapi.SECRET_KEY", "contentapi.JWT_PRIVATE_KEY"],
+            ["contentapi.JWT_PRIVATE_KEY", "contentapi.SECRET_KEY"],
         ),
         ({"DATABASE_URL": "mysql://db.invalid/app", **SECRETS}, ["contentapi.DATABASE_URL"]),
         ({"DATABASE_URL": "postgresql://app:5%@db.invalid/app", **SECRETS}, ["contentapi.DATABASE_URL"]),
         (
             {"DATABASE_URL": "db.invalid"},
-            ["contentapi.DATABASE_URL", "contentapi.SECRET_KEY", "contentapi.JWT_PRIVATE_KEY"],
+            ["contentapi.DATABASE_URL", "contentapi.JWT_PRIVATE_KEY", "contentapi.SECRET_KEY"],
         ),
         ({"JWT_SECRET": "short"}, ["contentapi.JWT_SECRET"]),
         ({"JWT_PRIVATE_KEY": "none"}, ["contentapi.JWT_PRIVATE_KEY"]),
     ],
 )
-def test_a_database_or_a_key_that_cannot_be_used_is_told_by_id(
+def test_unusable_database_or_key_is_an_error_with_its_id(
     settings: Settings, variables: dict[str, str], ids: list[str]
 ) -> None:
-    set_environment(settings, **variables)
-
-    errors = run_checks(tags=[ENVIRONMENT_TAG])
-
-    assert [error.id for error in errors] == ids
+    assert [error.id for error in check(settings, **variables)] == ids
 
 
-def test_a_server_ends_with_every_problem_named_and_no_secret(settings: Settings) -> None:
+def test_several_invalid_values_are_reported_together(settings: Settings) -> None:
+    errors = check(settings, PORT="http", CONTENTAPI_THREADS="four", DATABASE_URL="mysql://db.invalid/app")
+
+    assert [variable for variable, _ in messages(errors)] == [
+        "CONTENTAPI_THREADS",
+        "DATABASE_URL",
+        "JWT_PRIVATE_KEY",
+        "PORT",
+        "SECRET_KEY",
+    ]
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "SECRET_KEY", "REDIS_URL", "JWT_SECRET", "JWT_PRIVATE_KEY"])
+def test_empty_value_counts_as_unset(settings: Settings, name: str) -> None:
+    assert check(settings, **{name: "  "}) == []
+
+
+def test_server_exits_with_all_errors_and_no_secret(settings: Settings) -> None:
     set_environment(settings, PORT="http", DATABASE_URL="postgresql://app:hush%@db.invalid/app")
 
     with pytest.raises(SystemExit) as ended:
         require_valid_environment()
 
-    told = str(ended.value)
-    assert [line.split(":")[0] for line in told.splitlines() if not line.startswith("\t")] == [
-        "contentapi.PORT",
+    text = str(ended.value)
+    assert [line.split(":")[0] for line in text.splitlines() if not line.startswith("\t")] == [
         "contentapi.DATABASE_URL",
-        "contentapi.SECRET_KEY",
         "contentapi.JWT_PRIVATE_KEY",
+        "contentapi.PORT",
+        "contentapi.SECRET_KEY",
     ]
-    assert told.count("\tHINT: ") == 4
-    assert "hush" not in told
+    assert text.count("\tHINT: ") == 4
+    assert "hush" not in text
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://app:hush@db.invalid:5433/content",
+        "postgres://app@db.invalid/content",
+        "postgresql://app:p%40ss%3A%2F%25word@db.invalid/content",
+        "postgresql://db.invalid/content?sslmode=require&connect_timeout=3",
+        "postgresql://app@/content?host=/var/run/postgresql",
+        "postgresql://app@%2Fvar%2Frun%2Fpostgresql/content",
+        "postgresql://[::1]:5432/content",
+    ],
+)
+def test_usable_database_url_passes(settings: Settings, url: str) -> None:
+    assert check(settings, DATABASE_URL=url, **SECRETS) == []
+
+
+@pytest.mark.parametrize("url", UNREADABLE_URLS)
+def test_unusable_database_url_is_one_error(settings: Settings, url: str) -> None:
+    errors = check(settings, DATABASE_URL=url, **SECRETS)
+
+    assert [variable for variable, _ in messages(errors)] == ["DATABASE_URL"]
+    assert errors[0].msg.startswith("DATABASE_URL ")
+
+
+@pytest.mark.parametrize("url", UNREADABLE_URLS)
+def test_no_error_contains_a_secret(settings: Settings, url: str) -> None:
+    errors = check(settings, DATABASE_URL=url, **SECRETS, PORT="http")
+
+    text = repr(errors)
+    assert "http" in text
+    assert url not in text
+    assert "hush" not in text
+    assert "100%" not in text
+    assert KEY not in text
+
+
+def test_database_without_secrets_is_an_error_for_each(settings: Settings) -> None:
+    errors = check(settings, DATABASE_URL="postgresql://app@db.invalid/content")
+
+    assert messages(errors) == [
+        ("JWT_PRIVATE_KEY", "JWT_PRIVATE_KEY is required when DATABASE_URL is set."),
+        ("SECRET_KEY", "SECRET_KEY is required when DATABASE_URL is set."),
+    ]
+
+
+@pytest.mark.parametrize("url", UNREADABLE_REDIS)
+def test_unusable_redis_url_is_one_error_without_a_secret(settings: Settings, url: str) -> None:
+    errors = check(settings, REDIS_URL=url)
+
+    assert messages(errors) == [("REDIS_URL", "REDIS_URL is not the address of a Redis.")]
+    assert "hush" not in repr(errors)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://redis.invalid",
+        "redis://redis.invalid:6380/2",
+        "rediss://app:p%40ss@redis.invalid/0?socket_timeout=1",
+        "redis://[::1]:6379",
+        "unix:///run/redis.sock?db=1",
+    ],
+)
+def test_usable_redis_url_passes(settings: Settings, url: str) -> None:
+    assert check(settings, REDIS_URL=url) == []

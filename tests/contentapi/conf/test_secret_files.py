@@ -1,4 +1,4 @@
-"""Values kept in a folder: made once, private, whole."""
+"""Secret files: created once, private, written atomically."""
 
 import subprocess
 import sys
@@ -13,17 +13,17 @@ from contentapi.conf.secret_files import read_or_create, write_atomically
 
 PROGRAM = """
 import pathlib, secrets, sys
-from contentapi.conf.secret_files import kept
+from contentapi.conf.secret_files import read_or_create
 sys.stdin.readline()
-print(kept(pathlib.Path(sys.argv[1]), secrets.token_hex))
+print(read_or_create(pathlib.Path(sys.argv[1]), secrets.token_hex))
 """
 
 
 def refuse() -> str:
-    raise AssertionError("nothing was to be made")
+    raise AssertionError("The value exists already.")
 
 
-def test_a_value_is_made_once_and_read_from_then_on(tmp_path: Path) -> None:
+def test_value_is_created_once_and_then_read(tmp_path: Path) -> None:
     path = tmp_path / "var" / "secret"
 
     first = read_or_create(path, lambda: "one")
@@ -33,7 +33,7 @@ def test_a_value_is_made_once_and_read_from_then_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "a\nb\n", "schön", "x" * 100_000])
-def test_a_value_comes_back_as_it_was(tmp_path: Path, value: str) -> None:
+def test_written_value_is_read_unchanged(tmp_path: Path, value: str) -> None:
     path = tmp_path / "secret"
 
     write_atomically(path, value)
@@ -41,18 +41,18 @@ def test_a_value_comes_back_as_it_was(tmp_path: Path, value: str) -> None:
     assert read_or_create(path, refuse) == value
 
 
-def test_a_kept_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
-    made, given = tmp_path / "made", tmp_path / "given"
-    given.write_text("open to all")
-    given.chmod(0o644)
+def test_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
+    created, existing = tmp_path / "created", tmp_path / "existing"
+    existing.write_text("open to all")
+    existing.chmod(0o644)
 
-    read_or_create(made, lambda: "secret")
-    write_atomically(given, "secret")
+    read_or_create(created, lambda: "secret")
+    write_atomically(existing, "secret")
 
-    assert [oct(path.stat().st_mode & 0o777) for path in (made, given)] == ["0o600", "0o600"]
+    assert [oct(path.stat().st_mode & 0o777) for path in (created, existing)] == ["0o600", "0o600"]
 
 
-def test_keep_replaces_the_value(tmp_path: Path) -> None:
+def test_write_replaces_the_value(tmp_path: Path) -> None:
     path = tmp_path / "secret"
     read_or_create(path, lambda: "old")
 
@@ -61,7 +61,7 @@ def test_keep_replaces_the_value(tmp_path: Path) -> None:
     assert read_or_create(path, refuse) == "new"
 
 
-def test_nothing_is_left_beside_the_value(tmp_path: Path) -> None:
+def test_no_draft_is_left_beside_the_value(tmp_path: Path) -> None:
     path = tmp_path / "secret"
 
     read_or_create(path, lambda: "one")
@@ -70,11 +70,11 @@ def test_nothing_is_left_beside_the_value(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_threads_that_all_make_a_value_get_the_same_one(tmp_path: Path) -> None:
-    path, everybody_is_making = tmp_path / "secret", Barrier(8)
+def test_concurrent_threads_get_the_same_value(tmp_path: Path) -> None:
+    path, all_started = tmp_path / "secret", Barrier(8)
 
     def make(number: int) -> str:
-        everybody_is_making.wait(timeout=60)
+        all_started.wait(timeout=60)
         return str(number)
 
     with ThreadPoolExecutor(8) as pool:
@@ -84,7 +84,7 @@ def test_threads_that_all_make_a_value_get_the_same_one(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_processes_that_start_together_get_the_same_value(tmp_path: Path) -> None:
+def test_concurrent_processes_get_the_same_value(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "secret")]
     processes = [
         subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

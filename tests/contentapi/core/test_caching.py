@@ -1,4 +1,4 @@
-"""What a bounded cache keeps, and what it lets go."""
+"""Which items a bounded cache stores and drops."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,7 +9,7 @@ def lengths(limit: int) -> BoundedCache[str]:
     return BoundedCache(limit, weigh=len)
 
 
-def test_what_is_kept_is_found_until_the_cache_is_cleared() -> None:
+def test_item_is_found_until_the_cache_is_cleared() -> None:
     cache = lengths(10)
     cache.put("a", "aaa")
 
@@ -20,7 +20,7 @@ def test_what_is_kept_is_found_until_the_cache_is_cleared() -> None:
     assert [cache.get("a"), cache.weight] == [None, 0]
 
 
-def test_what_was_used_longest_ago_goes_first() -> None:
+def test_least_recently_used_item_is_dropped_first() -> None:
     cache = lengths(9)
     for key in "abc":
         cache.put(key, key * 3)
@@ -32,7 +32,7 @@ def test_what_was_used_longest_ago_goes_first() -> None:
     assert cache.weight == 8
 
 
-def test_a_heavy_item_displaces_as_many_as_it_needs_to() -> None:
+def test_heavy_item_replaces_as_many_items_as_necessary() -> None:
     cache = lengths(9)
     for key in "abc":
         cache.put(key, key * 3)
@@ -42,7 +42,7 @@ def test_a_heavy_item_displaces_as_many_as_it_needs_to() -> None:
     assert [cache.get(key) for key in "abcd"] == [None, None, None, "d" * 7]
 
 
-def test_what_weighs_more_than_all_is_not_kept_and_displaces_nothing() -> None:
+def test_item_above_the_limit_is_not_stored_and_replaces_nothing() -> None:
     cache = lengths(9)
     cache.put("a", "a" * 9)
 
@@ -51,7 +51,7 @@ def test_what_weighs_more_than_all_is_not_kept_and_displaces_nothing() -> None:
     assert (cache.get("a"), cache.get("b"), cache.weight) == ("a" * 9, None, 9)
 
 
-def test_another_item_under_a_key_takes_the_place_of_the_first() -> None:
+def test_second_item_of_a_key_replaces_the_first() -> None:
     cache = lengths(9)
     cache.put("a", "aaa")
 
@@ -60,20 +60,20 @@ def test_another_item_under_a_key_takes_the_place_of_the_first() -> None:
     assert (cache.get("a"), cache.weight) == ("aaaaa", 5)
 
 
-def test_threads_that_use_one_cache_leave_it_whole() -> None:
+def test_concurrent_threads_leave_the_cache_consistent() -> None:
     cache = lengths(100)
 
-    def hammer(thread: int) -> bool:
-        right = True
+    def use_cache(thread: int) -> bool:
+        is_consistent = True
         for turn in range(3000):
             number = (turn * (thread + 1)) % 60
-            right &= cache.get(number) in (None, "x" * (number % 12))
+            is_consistent &= cache.get(number) in (None, "x" * (number % 12))
             cache.put(number, "x" * (number % 12))
-            right &= cache.weight <= 100
-        return right
+            is_consistent &= cache.weight <= 100
+        return is_consistent
 
     with ThreadPoolExecutor(8) as threads:
-        whole = list(threads.map(hammer, range(8)))
+        results = list(threads.map(use_cache, range(8)))
 
-    assert all(whole)
+    assert all(results)
     assert cache.weight == sum(len(cache.get(number) or "") for number in range(60))

@@ -1,4 +1,4 @@
-"""The table of errors (decisions, section 5), and what other people's exceptions become."""
+"""The error table (docs/decisions/0019-errors-and-400-or-422.md), and the error of other exceptions."""
 
 import psycopg.errors
 import pytest
@@ -59,20 +59,20 @@ def kinds_below(kind: type[ApiError]) -> set[type[ApiError]]:
     return {below for child in kind.__subclasses__() for below in {child, *kinds_below(child)}}
 
 
-def test_the_table_holds_every_kind() -> None:
+def test_table_has_every_kind() -> None:
     kinds = {kind for kind in kinds_below(ApiError) if kind.__module__ == ApiError.__module__}
 
     assert {type(error) for error, _, _ in TABLE} == kinds
 
 
 @pytest.mark.parametrize(("error", "status", "code"), TABLE, ids=NAMES)
-def test_a_kind_has_its_status_and_code(error: ApiError, status: int, code: str) -> None:
+def test_each_kind_has_its_status_and_code(error: ApiError, status: int, code: str) -> None:
     assert (error.status, error.code) == (status, code)
     assert to_api_error(error) is error
 
 
 @pytest.mark.parametrize(("error", "status", "code"), TABLE, ids=NAMES)
-def test_a_kind_is_said_over_rest_with_its_status_and_code(error: ApiError, status: int, code: str) -> None:
+def test_rest_response_has_the_status_and_code_of_its_kind(error: ApiError, status: int, code: str) -> None:
     response = django_error_response(error)
 
     assert (response.status_code, response["X-Error-Code"]) == (status, code)
@@ -90,7 +90,7 @@ def test_a_kind_is_said_over_rest_with_its_status_and_code(error: ApiError, stat
     ],
     ids=["unauthenticated", "method", "unavailable", "rate", "none"],
 )
-def test_a_kind_carries_its_headers(error: ApiError, headers: dict[str, str]) -> None:
+def test_response_has_the_headers_of_its_kind(error: ApiError, headers: dict[str, str]) -> None:
     response = django_error_response(error)
 
     assert error.headers == headers
@@ -123,7 +123,7 @@ def test_invalid_joins_the_messages_of_its_fields() -> None:
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
-def test_another_exception_becomes_a_kind_that_hides_its_text(exception: BaseException, kind: type[ApiError]) -> None:
+def test_other_exception_becomes_a_kind_without_its_text(exception: BaseException, kind: type[ApiError]) -> None:
     error = to_api_error(exception)
 
     assert type(error) is kind
@@ -131,7 +131,7 @@ def test_another_exception_becomes_a_kind_that_hides_its_text(exception: BaseExc
 
 
 @pytest.mark.django_db
-def test_a_statement_over_its_time_is_unavailable() -> None:
+def test_statement_timeout_is_unavailable() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 20")
 
@@ -146,7 +146,7 @@ def test_a_statement_over_its_time_is_unavailable() -> None:
 
 
 @pytest.mark.django_db
-def test_a_closed_cursor_is_unavailable() -> None:
+def test_closed_cursor_is_unavailable() -> None:
     with connection.cursor() as cursor:
         pass
 
@@ -157,7 +157,7 @@ def test_a_closed_cursor_is_unavailable() -> None:
 
 
 @pytest.mark.django_db
-def test_a_violated_constraint_is_known_by_its_name() -> None:
+def test_violated_constraint_is_a_conflict_with_its_name() -> None:
     make_user(email="ines@example.invalid")
 
     with pytest.raises(IntegrityError) as raised, transaction.atomic():
@@ -167,5 +167,5 @@ def test_a_violated_constraint_is_known_by_its_name() -> None:
     assert type(to_api_error(raised.value)) is Conflict
 
 
-def test_an_error_from_elsewhere_names_no_constraint() -> None:
+def test_error_without_diagnostics_names_no_constraint() -> None:
     assert get_constraint_name(IntegrityError("made by hand")) == ""

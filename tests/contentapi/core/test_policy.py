@@ -1,4 +1,4 @@
-"""The rules: what each answers, and that its read form and its write form agree. The acts: test_permission_table.py."""
+"""The result of each rule, and the equality of read forms and write forms. Acts: test_permission_table.py."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +20,7 @@ from tests.thoroughness import examples
 from users.models import User
 
 OWN, OTHER, NOBODYS = 1, 2, None
-ASKERS = ("anonymous", "reader", "author", "editor", "admin", "operator")
+ACTORS = ("anonymous", "reader", "author", "editor", "admin", "operator")
 
 
 def actor(name: str, *, scopes: frozenset[Scope] = ALL_SCOPES) -> Actor:
@@ -32,7 +32,7 @@ def actor(name: str, *, scopes: frozenset[Scope] = ALL_SCOPES) -> Actor:
     return Actor(user_id=OWN, role=Role(name), scopes=scopes, credential="api-key")
 
 
-# Each act: the rule with what it is asked about, the scope it takes, and its answers in the order of ASKERS.
+# Each act: the rule and its arguments, the scope that it needs, and its results in the order of ACTORS.
 MATRIX: dict[str, tuple[str, tuple[object, ...], Scope, str]] = {
     "write posts": ("may_write_posts", (), Scope.POSTS_WRITE, "--yyyy"),
     "write own posts": ("may_write_posts_of", (OWN,), Scope.POSTS_WRITE, "--yyyy"),
@@ -80,17 +80,17 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope, str]] = {
     "delete other users": ("may_delete_user", (OTHER,), Scope.USERS_WRITE, "----yy"),
 }
 CELLS = [
-    (asker, act, answer == "y")
-    for act, (*_, answers) in MATRIX.items()
-    for asker, answer in zip(ASKERS, answers, strict=True)
+    (name, act, result == "y")
+    for act, (*_, results) in MATRIX.items()
+    for name, result in zip(ACTORS, results, strict=True)
 ]
-ALLOWED = [(asker, act) for asker, act, allowed in CELLS if allowed and asker != "operator"]
+ALLOWED = [(name, act) for name, act, allowed in CELLS if allowed and name != "operator"]
 
 
 def may(who: Actor, act: str) -> bool:
-    rule, about, *_ = MATRIX[act]
-    answer: bool = getattr(policy, rule)(who, *about)
-    return answer
+    rule, arguments, *_ = MATRIX[act]
+    allowed: bool = getattr(policy, rule)(who, *arguments)
+    return allowed
 
 
 def test_every_rule_is_in_the_matrix() -> None:
@@ -99,28 +99,28 @@ def test_every_rule_is_in_the_matrix() -> None:
     assert rules == {rule for rule, *_ in MATRIX.values()}
 
 
-@pytest.mark.parametrize(("asker", "act", "allowed"), CELLS)
-def test_a_rule_answers_as_the_table_says(*, asker: str, act: str, allowed: bool) -> None:
-    assert may(actor(asker), act) is allowed
+@pytest.mark.parametrize(("name", "act", "allowed"), CELLS)
+def test_rule_equals_the_table(*, name: str, act: str, allowed: bool) -> None:
+    assert may(actor(name), act) is allowed
 
 
-@pytest.mark.parametrize(("asker", "act"), ALLOWED)
-def test_what_the_role_allows_takes_the_credentials_scope(asker: str, act: str) -> None:
+@pytest.mark.parametrize(("name", "act"), ALLOWED)
+def test_act_that_the_role_allows_needs_the_scope_too(name: str, act: str) -> None:
     scope = MATRIX[act][2]
 
-    without, alone = actor(asker, scopes=ALL_SCOPES - {scope}), actor(asker, scopes=frozenset({scope}))
+    without, alone = actor(name, scopes=ALL_SCOPES - {scope}), actor(name, scopes=frozenset({scope}))
 
     assert (may(without, act), may(alone, act)) == (False, True)
 
 
-def test_a_credential_of_no_user_owns_nothing() -> None:
+def test_credential_without_a_user_owns_nothing() -> None:
     nobody = Actor(role=Role.AUTHOR, scopes=ALL_SCOPES)
 
-    assert [act for act, (_, about, *_) in MATRIX.items() if NOBODYS in about and may(nobody, act)] == []
+    assert [act for act, (_, arguments, *_) in MATRIX.items() if NOBODYS in arguments and may(nobody, act)] == []
 
 
 @pytest.mark.parametrize("scopes", [ALL_SCOPES - {Scope.COMMENTS_MODERATE}, frozenset({Scope.COMMENTS_MODERATE})])
-def test_moderating_and_taking_back_ones_own_words_are_two_acts(scopes: frozenset[Scope]) -> None:
+def test_moderating_comments_and_deleting_ones_own_need_two_scopes(scopes: frozenset[Scope]) -> None:
     editor = actor("editor", scopes=scopes)
 
     moderates = Scope.COMMENTS_MODERATE in scopes
@@ -128,33 +128,33 @@ def test_moderating_and_taking_back_ones_own_words_are_two_acts(scopes: frozense
     assert policy.may_delete_comment_of(editor, OWN, OTHER) is not moderates
 
 
-def post_seen(who: Actor, post: Post) -> bool:
+def may_see_post(who: Actor, post: Post) -> bool:
     return policy.may_see_post(who, post.author.user_id, post.status)
 
 
-def email_seen(who: Actor, author: Author) -> bool:
+def may_see_email(who: Actor, author: Author) -> bool:
     return policy.may_see_author_email(who, author.user_id)
 
 
-def order_seen(who: Actor, order: Order) -> bool:
+def may_see_order(who: Actor, order: Order) -> bool:
     return policy.may_see_order(who, order.user_id)
 
 
-def user_seen(who: Actor, user: User) -> bool:
+def may_see_user(who: Actor, user: User) -> bool:
     return policy.may_see_user(who, user.pk)
 
 
 # Each read form, with the write form for one row.
 BOTH_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
-    "visible_posts": (Post, post_seen),
-    "visible_author_emails": (Author, email_seen),
-    "visible_orders": (Order, order_seen),
-    "visible_users": (User, user_seen),
+    "visible_posts": (Post, may_see_post),
+    "visible_author_emails": (Author, may_see_email),
+    "visible_orders": (Order, may_see_order),
+    "visible_users": (User, may_see_user),
 }
 
 
-def fill() -> list[int]:
-    """Write rows of two users and of nobody: posts in every state, orders. Returns the users' ids."""
+def create_rows() -> list[int]:
+    """Create posts in every state and orders, of two users and of no user. Return the ids of the users."""
     owners = [make_user(Role.AUTHOR), make_user(Role.READER), None]
     for owner in owners:
         author = make_author(user=owner)
@@ -171,8 +171,8 @@ def test_every_read_form_has_a_write_form() -> None:
 @pytest.mark.property
 @pytest.mark.django_db
 @pytest.mark.parametrize("rule", BOTH_FORMS)
-def test_the_read_form_finds_exactly_the_rows_that_the_write_form_allows(rule: str) -> None:
-    user_ids = fill()
+def test_read_form_selects_exactly_the_rows_that_the_write_form_allows(rule: str) -> None:
+    user_ids = create_rows()
     model, may_see = BOTH_FORMS[rule]
     condition: Callable[[Actor], Q] = getattr(policy, rule)
     rows = list(model._default_manager.all())
@@ -194,44 +194,44 @@ def test_the_read_form_finds_exactly_the_rows_that_the_write_form_allows(rule: s
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("asker", ASKERS)
-def test_split_conditions_find_each_visible_post_once(asker: str) -> None:
-    [user_id, _] = fill()
-    who = replace(actor(asker), user_id=user_id if actor(asker).user_id else None)
+@pytest.mark.parametrize("name", ACTORS)
+def test_split_conditions_select_each_visible_post_once(name: str) -> None:
+    [user_id, _] = create_rows()
+    who = replace(actor(name), user_id=user_id if actor(name).user_id else None)
 
     found = [post.pk for condition in policy.split_visible_posts(who) for post in Post.objects.filter(condition)]
 
-    assert sorted(found) == sorted(post.pk for post in Post.objects.all() if post_seen(who, post))
+    assert sorted(found) == sorted(post.pk for post in Post.objects.all() if may_see_post(who, post))
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("status", PostStatus.values)
-@pytest.mark.parametrize("asker", ASKERS)
-def test_the_narrowed_condition_finds_the_visible_posts_of_a_state(asker: str, status: str) -> None:
-    [user_id, _] = fill()
-    who = replace(actor(asker), user_id=user_id if actor(asker).user_id else None)
+@pytest.mark.parametrize("name", ACTORS)
+def test_narrowed_condition_selects_the_visible_posts_of_a_status(name: str, status: str) -> None:
+    [user_id, _] = create_rows()
+    who = replace(actor(name), user_id=user_id if actor(name).user_id else None)
     posts = Post.objects.filter(status=status)
 
     found = set(posts.filter(policy.narrow_visible_posts(who, status)))
 
-    assert found == {post for post in posts if post_seen(who, post)}
+    assert found == {post for post in posts if may_see_post(who, post)}
 
 
-def test_permit_lets_what_is_allowed_go_on() -> None:
+def test_permit_passes_an_allowed_act() -> None:
     policy.permit(ANONYMOUS, True, "read")
 
 
-def test_permit_asks_the_anonymous_for_a_credential() -> None:
+def test_permit_requires_a_credential_of_an_anonymous_caller() -> None:
     with pytest.raises(Unauthenticated) as raised:
         policy.permit(ANONYMOUS, False, "write posts")
 
     assert raised.value.message == "A credential is needed to write posts."
 
 
-@pytest.mark.parametrize("asker", ["reader", "author", "editor", "admin", "operator"])
-def test_permit_forbids_everybody_else(asker: str) -> None:
+@pytest.mark.parametrize("name", ["reader", "author", "editor", "admin", "operator"])
+def test_permit_forbids_every_other_caller(name: str) -> None:
     with pytest.raises(Forbidden) as raised:
-        policy.permit(actor(asker), False, "write posts")
+        policy.permit(actor(name), False, "write posts")
 
     assert raised.value.message == "You may not write posts."
 

@@ -1,4 +1,4 @@
-"""What may be stored as text."""
+"""Which text can be stored."""
 
 import pytest
 from hypothesis import given
@@ -30,23 +30,23 @@ def encodes(text: str) -> bool:
 
 
 @given(ANY_TEXT)
-def test_text_is_storable_when_it_encodes_and_holds_no_nul(text: str) -> None:
+def test_text_is_storable_if_it_encodes_and_has_no_nul(text: str) -> None:
     assert is_storable(text) == (encodes(text) and "\0" not in text)
 
 
 @pytest.mark.parametrize("text", ["", "plain", "é", "\U0010ffff", "\ue000", "\ud7ff", "\x01\x7f\x80"])
-def test_text_at_the_edges_is_storable(text: str) -> None:
+def test_text_at_the_limits_of_unicode_is_storable(text: str) -> None:
     assert is_storable(text)
 
 
 @given(STORABLE_JSON)
-def test_a_value_without_bad_text_passes(value: object) -> None:
+def test_value_of_storable_text_passes(value: object) -> None:
     require_storable(value)
 
 
 @pytest.mark.parametrize("text", BAD)
 @pytest.mark.parametrize("depth", [0, 1, 5_000])
-def test_bad_text_is_refused_at_any_depth(text: str, depth: int) -> None:
+def test_unstorable_text_is_rejected_at_any_depth(text: str, depth: int) -> None:
     value: object = text
     for level in range(depth):
         value = [1, value] if level % 2 else {"in": value, "other": None}
@@ -58,6 +58,6 @@ def test_bad_text_is_refused_at_any_depth(text: str, depth: int) -> None:
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_bad_text_is_refused_as_a_key(text: str) -> None:
+def test_unstorable_key_is_rejected(text: str) -> None:
     with pytest.raises(Malformed):
         require_storable({"a": [{"b": 1, text: 2}]})

@@ -1,4 +1,4 @@
-"""Documents over the blog's SDL, made up by hypothesis: valid, shallow, and odd in every way that the SDL allows."""
+"""A hypothesis strategy for valid GraphQL documents of the blog's SDL, with variables and unusual selections."""
 
 import json
 import re
@@ -51,8 +51,8 @@ DEEPEST = 7
 ALIASES = [
     *("r", "_0", "_1", "_2", "a", "A", "b"),
     *("select", "from", "order", "user", "null", "json", "class", "None", "def", "self", "lambda"),
-    *("id", "title", "author", "posts", "comments", "body", "pk", "key"),  # of other fields than these
-    *("x" * 63, "x" * 63 + "a", "x" * 63 + "b", "y" * 200),  # PostgreSQL cuts names off after 63 bytes
+    *("id", "title", "author", "posts", "comments", "body", "pk", "key"),  # names of other fields
+    *("x" * 63, "x" * 63 + "a", "x" * 63 + "b", "y" * 200),  # PostgreSQL truncates names after 63 bytes
 ]
 TYPES = {  # of the variables; the ids, limits and switches are declared where they are used
     "postId": "ID!",
@@ -94,9 +94,9 @@ INPUTS = st.fixed_dictionaries(
 
 
 def cursor_of_post(place: int, order: str, filter_: dict[str, Any]) -> str:
-    """Return the cursor of a post of the shelf, in the connection that is asked for so."""
-    said = {convert_camel_case_to_snake(name): str(value) for name, value in filter_.items() if value is not None}
-    bound = Bound("postsConnection", {**dict(sorted(said.items())), "orderBy": ORDERS[order]}, None)
+    """Return the cursor of a post in the connection with this order and filter."""
+    filters = {convert_camel_case_to_snake(name): str(value) for name, value in filter_.items() if value is not None}
+    bound = Bound("postsConnection", {**dict(sorted(filters.items())), "orderBy": ORDERS[order]}, None)
     return cursor_of(posts()[place], order, bound)
 
 
@@ -124,7 +124,7 @@ class Request:
 
 @dataclass
 class Writing:
-    """A document that is being written. A response key means the same call everywhere, so that everything merges."""
+    """The state while a document is generated. Each response key has one call, so that all selections can merge."""
 
     draw: st.DrawFn
     wrong_limit: int
@@ -155,7 +155,7 @@ class Writing:
         return self.called(kind, "__typename", "")
 
     def called(self, kind: str, name: str, arguments: str) -> str:
-        """Return a field's call under its own name, or under an alias that no other call has."""
+        """Return the call of a field under its name, or under an alias that no other call has."""
         call = f"{name}{arguments}"
         key = self.one_of(*ALIASES) if self.chance(3) else name
         if self.calls.setdefault(f"{kind}.{key}", call) != call:
@@ -206,7 +206,7 @@ class Writing:
         return f"({', '.join(reversed(given) if self.chance(2) else given)})" if given else ""
 
     def window(self, name: str) -> str:
-        """Return the arguments of a connection; of what is given, most fits together."""
+        """Return the arguments of a connection, most of which are consistent."""
         of_posts = name == "postsConnection"
         filter_, order = (self.draw(st.sampled_from(FILTERS)) if of_posts and self.chance(2) else {}), None
         given = {}
@@ -248,7 +248,7 @@ class Writing:
         return f"{head} {name or ''}{declared} {body}"
 
     def reached_from(self, body: str) -> str:
-        """Return a text with those of all the fragments that it reaches."""
+        """Return a text together with all fragments that it uses, directly or through others."""
         reached = set(re.findall(r"\.\.\.(F\d+)", body))
         pending = list(reached)
         while pending:
@@ -261,7 +261,7 @@ class Writing:
 
 @st.composite
 def values_of_variables(draw: st.DrawFn, text: str) -> dict[str, Any]:
-    """Return values for the variables of a document: what may be left out is there, or null, or left out."""
+    """Return values for the variables of a document. Optional ones have a value, are null, or are omitted."""
     wholly: dict[str, st.SearchStrategy[Any]] = {
         "postId": IDS,
         "authorId": IDS,
@@ -285,7 +285,7 @@ def values_of_variables(draw: st.DrawFn, text: str) -> dict[str, Any]:
 
 @st.composite
 def requests(draw: st.DrawFn, *, mutations: bool = False) -> Request:
-    """Return a document of one operation or of two, which one to execute, and values for its variables, twice."""
+    """Return a document with one or two operations, the one to execute, and two sets of values for its variables."""
     writing = Writing(draw, wrong_limit=draw(st.sampled_from([0, -1, 101, 2**31 - 1])))
     several = writing.chance(4)
     kind = "Mutation" if mutations else "Query"

@@ -1,4 +1,4 @@
-"""Executing a document as the endpoint does, and seeing which statements that takes."""
+"""Execute a document as the endpoint does, and record the statements."""
 
 import json
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from contentapi.schema import SCHEMA
 
 @dataclass
 class Executed:
-    """What came of a document: the answer's bytes, its errors, and the statements with what is bound in them."""
+    """The bytes of a response, its errors, and the executed statements with their parameters."""
 
     content: bytes
     errors: list[dict[str, Any]]
@@ -27,7 +27,7 @@ class Executed:
 
     @property
     def reads(self) -> list[tuple[str, tuple[Any, ...]]]:
-        """The statements that answer: insertions that do, and all SELECTs but the services' own."""
+        """The statements of the projections: all that select, without the internal queries of services."""
         own = [query.prepared[0].sql for query in (selectors.AUTHOR, selectors.PROFILE)]
         return [each for each in self.statements if each[0].startswith(("SELECT", "WITH")) and each[0] not in own]
 
@@ -58,14 +58,14 @@ def run(
     operation_name: str | None = None,
     schema: GraphQLSchema = SCHEMA,
 ) -> Executed:
-    """Execute a document by projection, as the endpoint does."""
+    """Execute a document with the product's executor."""
     with recorded() as statements:
         try:
             operation = get_operation(schema, text, operation_name)
             result = operation.execute(variables or {}, {"actor": actor})
             data, found = {"data": result.data}, result.errors or []
-        except DocumentRejected as refusal:
-            data, found = {}, refusal.errors
+        except DocumentRejected as error:
+            data, found = {}, error.errors
     report = ErrorReport()
     errors = [report.add(error) for error in found]
     return Executed(msgspec.json.encode(data | ({"errors": errors} if errors else {})), errors, statements)

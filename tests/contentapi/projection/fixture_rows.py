@@ -1,4 +1,4 @@
-"""A few rows with everything in them that an answer can hold, and whoever may ask for them."""
+"""A few rows with all kinds of values, and actors with all kinds of permissions."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ from blog.models import Author, Comment, Post
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from users.models import User
 
-FIRST = 10**12  # far from the ids that sequences give
+FIRST = 10**12  # far above the ids of sequences
 IDA, BO, EMPTY, LAST = FIRST + 1, FIRST + 2, FIRST + 3, 2**63 - 1
 AUTHORS = [IDA, BO, EMPTY, LAST]
 USERS = {IDA: FIRST + 11, BO: FIRST + 12, LAST: 2**63 - 2}  # of authors
@@ -30,27 +30,27 @@ TEXTS = [
 ]
 
 
-def asker(role: Role, user_id: int, scopes: frozenset[Scope] = ALL_SCOPES) -> Actor:
+def make_key_actor(role: Role, user_id: int, scopes: frozenset[Scope] = ALL_SCOPES) -> Actor:
     return Actor(user_id, role, scopes, "api-key")
 
 
-ASKERS: dict[str, Actor] = {
+ACTORS: dict[str, Actor] = {
     "anonymous": ANONYMOUS,
-    "reader": asker(Role.READER, USERS[IDA]),
-    "author": asker(Role.AUTHOR, USERS[IDA]),
-    "another author": asker(Role.AUTHOR, USERS[BO]),
-    "author without a profile": asker(Role.AUTHOR, NEWCOMER),
-    "author without scopes": asker(Role.AUTHOR, USERS[IDA], frozenset()),
-    "editor": asker(Role.EDITOR, NEWCOMER),
-    "editor who reads posts": asker(Role.EDITOR, USERS[LAST], frozenset({Scope.POSTS_READ})),
-    "editor who reads emails": asker(Role.EDITOR, USERS[IDA], frozenset({Scope.AUTHORS_READ})),
+    "reader": make_key_actor(Role.READER, USERS[IDA]),
+    "author": make_key_actor(Role.AUTHOR, USERS[IDA]),
+    "another author": make_key_actor(Role.AUTHOR, USERS[BO]),
+    "author without a profile": make_key_actor(Role.AUTHOR, NEWCOMER),
+    "author without scopes": make_key_actor(Role.AUTHOR, USERS[IDA], frozenset()),
+    "editor": make_key_actor(Role.EDITOR, NEWCOMER),
+    "editor who reads posts": make_key_actor(Role.EDITOR, USERS[LAST], frozenset({Scope.POSTS_READ})),
+    "editor who reads emails": make_key_actor(Role.EDITOR, USERS[IDA], frozenset({Scope.AUTHORS_READ})),
     "operator": OPERATOR,
 }
 WRITERS = ["author", "another author", "editor", "operator"]
 
 
 def fill() -> None:
-    """Write the rows: authors with and without users, posts and emails; posts in every state, some with comments."""
+    """Create authors with and without users, posts and emails, and posts in each status, some with comments."""
     User.objects.bulk_create(
         User(pk=pk, name=f"User {pk}", email=f"{pk}@example.invalid") for pk in [*USERS.values(), NEWCOMER]
     )

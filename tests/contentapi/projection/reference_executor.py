@@ -1,6 +1,6 @@
-"""The blog as graphql-core answers it by itself: the obvious resolvers over model instances, one field at a time.
+"""The blog's schema with plain resolvers over model instances, which graphql-core calls field by field.
 
-The rules are said again, in words of their own: what the projections answer is held against this.
+Tests compare the projections with it. It implements all rules a second time, without the code of the product.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ORDERS = {
 
 
 class Bound(NamedTuple):
-    """What a cursor is bound to."""
+    """The collection, filters and parent for which a cursor is valid."""
 
     collection: str
     filters: dict[str, Any]
@@ -44,8 +44,8 @@ class Bound(NamedTuple):
 
 
 @dataclass
-class Plain:
-    """All rows there are, who asks for them, and the posts that the asker is to find written."""
+class World:
+    """All rows, the actor, and the posts that the actor's mutations have created."""
 
     actor: Actor
     authors: list[Author]
@@ -56,14 +56,14 @@ class Plain:
     in_order: dict[tuple[type[Post | Comment], str], list[Any]] = field(default_factory=dict)
 
 
-Info = GraphQLResolveInfo[Plain]
+Info = GraphQLResolveInfo[World]
 
 
-def all_rows(actor: Actor, known_posts: list[int], refused: Collection[str | int] = ()) -> Plain:
-    """Read everything. Posts beyond the known ones are those that the asker has just written."""
+def all_rows(actor: Actor, known_posts: list[int], refused: Collection[str | int] = ()) -> World:
+    """Read all rows. Posts that are not known were created by the mutations of the operation."""
     posts = list(Post.objects.select_related("author").order_by("-created_at", "-pk"))
     comments = list(Comment.objects.order_by("created_at", "pk"))
-    return Plain(
+    return World(
         actor,
         list(Author.objects.all()),
         [post for post in posts if post.pk in known_posts],
@@ -184,7 +184,7 @@ def comments_connection(post: Post, info: Info, **given: Any) -> dict[str, Any]:
 
 
 def connection(info: Info, rows: list[Any], order: str, bound: Bound, given: dict[str, Any]) -> dict[str, Any]:
-    """Return a connection as Relay's specification says; what is around a page is looked up in the list."""
+    """Return a connection by Relay's specification. The rows around the page are found in the list."""
     first_ones, last_ones = given.get("first"), given.get("last")
     if first_ones is not None and last_ones is not None:
         raise Malformed("Send first or last, not both.")
@@ -218,12 +218,12 @@ def connection(info: Info, rows: list[Any], order: str, bound: Bound, given: dic
 
 def cursor_of(row: Post | Comment, order: str, bound: Bound) -> str:
     value = getattr(row, ORDERS[order][0].lstrip("-"))
-    said = [row.pk, value if isinstance(value, str) else serialize_date_time(value), bound.parent]
-    return build_signer(bound.collection, bound.filters).sign(json.dumps(said, ensure_ascii=False).encode().hex())
+    position = [row.pk, value if isinstance(value, str) else serialize_date_time(value), bound.parent]
+    return build_signer(bound.collection, bound.filters).sign(json.dumps(position, ensure_ascii=False).encode().hex())
 
 
 def rank_of(cursor: str | None, name: str, bound: Bound, ranks: dict[int, int]) -> int | None:
-    """Return the place that a cursor stands for among all there are."""
+    """Return the index of a cursor's row among all rows."""
     if cursor is None:
         return None
     try:
@@ -242,7 +242,7 @@ def comment_count(post: Post, info: Info) -> int:
 
 @MUTATION.field("createPost")
 def create_post(_: None, info: Info, input: dict[str, Any]) -> Post:  # noqa: A002
-    """Return the next post that has been written, and hold it to the input; from now on it is one of the posts."""
+    """Compare the next created post with the input, add it to the posts, and return it."""
     actor = info.context.actor
     author_id = int(input["author_id"])
     named = next(author for author in info.context.authors if author.pk == author_id)
@@ -257,7 +257,7 @@ def create_post(_: None, info: Info, input: dict[str, Any]) -> Post:  # noqa: A0
         "publish_at": input.get("publish_at"),
         "version": 1,
     }
-    if info.path.key in info.context.refused:  # an argument below it, which an error will tell: nothing is written
+    if info.path.key in info.context.refused:  # a nested argument is wrong, which becomes an error: nothing is inserted
         return Post(pk=0, created_at=timezone.now(), updated_at=timezone.now(), **wanted)
     post = info.context.written.pop(0)
     assert {name: getattr(post, name) for name in wanted} == wanted
@@ -273,6 +273,6 @@ SCHEMA = make_executable_schema(
 
 
 def execute(
-    document: DocumentNode, rows: Plain, variables: dict[str, Any], operation_name: str | None
+    document: DocumentNode, rows: World, variables: dict[str, Any], operation_name: str | None
 ) -> ExecutionResult:
     return execute_sync(SCHEMA, document, context_value=rows, variable_values=variables, operation_name=operation_name)

@@ -1,4 +1,4 @@
-"""Connections as statements: one each, with what is selected and nothing else, kept for other values."""
+"""Connections in SQL: one statement each, which reads only what is selected and serves other values."""
 
 from dataclasses import replace
 from itertools import product
@@ -18,7 +18,7 @@ from contentapi.graphql.documents import DOCUMENTS
 from contentapi.projection import PAGE_INFO, ConnectionQuery, ConnectionType, Ordering, Projection, parametrised
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run
-from tests.contentapi.projection.fixture_rows import ASKERS, POSTS, fill
+from tests.contentapi.projection.fixture_rows import ACTORS, POSTS, fill
 from tests.factories import make_author, make_post
 
 pytestmark = pytest.mark.django_db
@@ -60,7 +60,7 @@ def empty_caches() -> None:
         ("edges @skip(if: true) { cursor } totalCount @include(if: false)", 0, set()),
     ],
 )
-def test_a_statement_reads_what_is_selected_and_nothing_else(selection: str, tables: int, parts: set[str]) -> None:
+def test_statement_reads_only_what_is_selected(selection: str, tables: int, parts: set[str]) -> None:
     fill()
 
     [(statement, _)] = run(f"{{ postsConnection {{ {selection} }} }}").statements
@@ -86,7 +86,7 @@ def test_a_statement_reads_what_is_selected_and_nothing_else(selection: str, tab
         ),
     ],
 )
-def test_each_root_field_takes_one_statement(document: str, number: int) -> None:
+def test_each_root_field_executes_one_statement(document: str, number: int) -> None:
     fill()
 
     first, second = run(document), run(document)
@@ -95,14 +95,14 @@ def test_each_root_field_takes_one_statement(document: str, number: int) -> None
     assert first.data == second.data
 
 
-def test_windows_and_filters_of_other_values_share_a_statement() -> None:
+def test_windows_and_filters_with_other_values_share_a_statement() -> None:
     fill()
-    everything = run(WINDOW, {"n": 100, "m": 1}, actor=ASKERS["operator"]).data["postsConnection"]["edges"]
+    everything = run(WINDOW, {"n": 100, "m": 1}, actor=ACTORS["operator"]).data["postsConnection"]["edges"]
     cursors = [edge["cursor"] for edge in everything]
     STATEMENTS.clear()
 
     rest = [
-        run(WINDOW, {"n": 100 - place, "m": place + 1, "after": cursor}, actor=ASKERS["operator"]).data[
+        run(WINDOW, {"n": 100 - place, "m": place + 1, "after": cursor}, actor=ACTORS["operator"]).data[
             "postsConnection"
         ]
         for place, cursor in enumerate(cursors)
@@ -111,11 +111,11 @@ def test_windows_and_filters_of_other_values_share_a_statement() -> None:
     assert len(STATEMENTS._items) == 1
 
     for status in ("draft", "published", "draft"):  # a statement for each state
-        run(WINDOW, {"filter": {"status": status}}, actor=ASKERS["operator"])
+        run(WINDOW, {"filter": {"status": status}}, actor=ACTORS["operator"])
     assert len(STATEMENTS._items) == 3
 
 
-def test_an_order_that_comes_from_a_variable_is_kept_each_time() -> None:
+def test_each_order_in_a_variable_has_its_own_statement() -> None:
     fill()
     ways = [
         (order, way)
@@ -123,21 +123,21 @@ def test_an_order_that_comes_from_a_variable_is_kept_each_time() -> None:
         for way in ("createdAtAsc", "createdAtDesc", None)
     ]
 
-    def answer(order: str | None, way: str | None) -> Any:
+    def read(order: str | None, way: str | None) -> Any:
         edges = run(WINDOW, {"order": order, "way": way}).data["postsConnection"]["edges"]
         nodes = [edge["node"] for edge in edges]
         return [(node["id"], [edge["node"]["id"] for edge in node["commentsConnection"]["edges"]]) for node in nodes]
 
-    answers = {asked: answer(*asked) for asked in ways + ways[::-1]}
+    found = {each: read(*each) for each in ways + ways[::-1]}
 
     for order, way in ways:
-        assert [post for post, _ in answers[order, way]] == [post for post, _ in answers[order, None]]
-        comments, of_default = dict(answers[order, way]), dict(answers[None, None])
-        assert comments == {post: found[:: -1 if way == "createdAtDesc" else 1] for post, found in of_default.items()}
-    assert answers["updatedAtAsc", None] == answers["updatedAtDesc", None][::-1] != answers[None, None]
+        assert [post for post, _ in found[order, way]] == [post for post, _ in found[order, None]]
+        comments, of_default = dict(found[order, way]), dict(found[None, None])
+        assert comments == {post: ids[:: -1 if way == "createdAtDesc" else 1] for post, ids in of_default.items()}
+    assert found["updatedAtAsc", None] == found["updatedAtDesc", None][::-1] != found[None, None]
 
 
-def test_values_are_bound_and_never_in_the_statements_text() -> None:
+def test_values_are_bound_and_not_part_of_the_statement() -> None:
     fill()
     cursor = run('{ postsConnection(first: 1, filter: {tag: "plain"}) { pageInfo { endCursor } } }').data
     given = {"n": 37, "m": 47, "after": cursor["postsConnection"]["pageInfo"]["endCursor"], "filter": {"tag": "plain"}}
@@ -162,20 +162,20 @@ DOCUMENT += " authors(first: $first, last: $last, after: $after) { edges { curso
 BY_NAME = Ordering("name")
 
 
-def schema(answer: Any) -> GraphQLSchema:
-    """Return a schema whose root field answers with this, given the arguments."""
+def schema(resolve: Any) -> GraphQLSchema:
+    """Return a schema whose root field resolves to `resolve(arguments)`."""
     query = QueryType()
-    query.set_field("authors", lambda *_, **given: answer(given))
+    query.set_field("authors", lambda *_, **arguments: resolve(arguments))
     author = Projection("Author", Author, {"id": "id", "name": "name"})
     connection = ConnectionType(author)
     return make_executable_schema(SDL, query, ProjectedTypes([PAGE_INFO, author, connection, connection.edge]))
 
 
-def names(answer: Any) -> list[str]:
-    return [edge["node"]["name"] for edge in answer.data["authors"]["edges"]]
+def names(response: Any) -> list[str]:
+    return [edge["node"]["name"] for edge in response.data["authors"]["edges"]]
 
 
-def test_any_queryset_can_be_connected() -> None:
+def test_connection_of_any_queryset() -> None:
     for name in ("C", "A%s", "B"):
         make_post(author=make_author(name=name))
     rows = Author.objects.filter(name__lt="C", pk__in=Author.objects.values("pk"))
@@ -194,7 +194,7 @@ def all_authors(_: Actor) -> QuerySet[Author]:
     return Author.objects.all()
 
 
-def test_what_a_resolver_decides_is_kept_apart_where_the_document_is_the_same() -> None:
+def test_windows_and_orders_of_a_resolver_get_their_own_statements() -> None:
     for name in "ABC":
         make_author(name=name)
     cursor = parse_connection_args("authors", {})
@@ -218,19 +218,19 @@ def test_rows_of_another_model_are_an_error() -> None:
     assert [error["path"] for error in run(DOCUMENT, schema=of_posts).errors] == [["authors"]]
 
 
-def test_what_is_no_rows_is_completed_by_graphql_core() -> None:
+def test_plain_dict_is_completed_by_graphql_core() -> None:
     plain = {"edges": [{"cursor": "c", "node": {"name": "A"}}], "totalCount": 1}
 
-    answer = run(DOCUMENT, schema=schema(lambda _: plain))
+    response = run(DOCUMENT, schema=schema(lambda _: plain))
 
-    assert answer.data == {"authors": plain}
-    assert answer.statements == []
+    assert response.data == {"authors": plain}
+    assert response.statements == []
 
 
 # --- Windows ------------------------------------------------------------------------------------------
 
 
-def test_a_cursor_is_what_django_signs() -> None:
+def test_cursor_equals_the_one_that_django_signs() -> None:
     author = make_author(name='"Zoë" \\ \x01 😀')
     of_rows = schema(
         lambda given: ConnectionQuery(Author.objects.all(), BY_NAME, parse_connection_args("a", {"b": "c"}, **given))
@@ -244,7 +244,7 @@ def test_a_cursor_is_what_django_signs() -> None:
 
 
 @pytest.mark.parametrize("bound_to", [("a", {}), ("b", {"b": "c"}), ("a", {"b": "d"}), ("a", {"b": "c", "d": "e"})])
-def test_a_window_takes_no_cursor_of_another(bound_to: tuple[str, dict[str, str]]) -> None:
+def test_cursor_of_another_connection_is_malformed(bound_to: tuple[str, dict[str, str]]) -> None:
     cursor = build_signer(*bound_to).sign(b"[1, null, null]".hex())
 
     with pytest.raises(Malformed, match="before must be a cursor of this connection"):
@@ -261,10 +261,10 @@ query ($filter: PostFilter, $order: PostOrder, $first: Int, $last: Int, $after: 
 """
 
 
-def test_a_statement_that_no_variable_changes_below_the_root_is_right_for_all_of_the_root() -> None:
+def test_cached_statements_return_the_same_as_new_ones() -> None:
     fill()
-    first = run(ROOT, {"first": 2}, actor=ASKERS["operator"]).data["postsConnection"]["edges"][0]["cursor"]
-    last = run(ROOT, {"last": 2}, actor=ASKERS["operator"]).data["postsConnection"]["edges"][1]["cursor"]
+    first = run(ROOT, {"first": 2}, actor=ACTORS["operator"]).data["postsConnection"]["edges"][0]["cursor"]
+    last = run(ROOT, {"last": 2}, actor=ACTORS["operator"]).data["postsConnection"]["edges"][1]["cursor"]
     windows: list[dict[str, Any]] = [
         {"first": 2},
         {"last": 2},
@@ -278,20 +278,20 @@ def test_a_statement_that_no_variable_changes_below_the_root_is_right_for_all_of
         {"order": "createdAtAsc", "first": 2},
         {"order": None, "last": 1},
     ]
-    asked = [(window, actor) for window in windows for actor in ASKERS.values()]
+    cases = [(window, actor) for window in windows for actor in ACTORS.values()]
 
-    def answers(*, cold: bool) -> list[bytes]:
+    def read_all(*, cold: bool) -> list[bytes]:
         contents = []
-        for window, actor in asked:
+        for window, actor in cases:
             if cold:
                 STATEMENTS.clear()
             contents.append(run(ROOT, window, actor=actor).content)
         return contents
 
-    alone = answers(cold=True)
-    together = answers(cold=False)
-    asked.reverse()
+    alone = read_all(cold=True)
+    together = read_all(cold=False)
+    cases.reverse()
 
     assert together == alone
-    assert answers(cold=False) == alone[::-1]
+    assert read_all(cold=False) == alone[::-1]
     assert len(set(alone)) > len(windows)

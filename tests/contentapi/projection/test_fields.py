@@ -1,4 +1,4 @@
-"""SDL, projection and model are held to each other at start-up: what does not fit is named by type and field."""
+"""The checks of SDL, projection and model at start-up. An error names the type and the field."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ def bind(
     name: str = "Post",
     types: str = TYPES,
 ) -> None:
-    """Bind a schema whose posts have this one field beside the title."""
+    """Bind a schema whose type Post has this field and a title."""
     fields: dict[str, Any] = {"title": "title"} if field is None else {"title": "title", "odd": field}
     author_fields = {"name": "name"}
     comment = Projection("Comment", Comment, {"body": "body"})
@@ -84,8 +84,8 @@ def bind(
 
 
 WRONG: dict[str, tuple[str, Any, str]] = {
-    "not projected": ("odd: String", None, "is in the SDL, and its projection lacks it"),
-    "not in the SDL": ("", "title", "is projected, and the SDL lacks it"),
+    "not projected": ("odd: String", None, "is in the SDL, but not in its projection"),
+    "not in the SDL": ("", "title", "is in its projection, but not in the SDL"),
     "no such column": ("odd: String", "colour", "Post has no field colour"),
     "an attribute that is no field": ("odd: ID", "author_id_", "Post has no field author_id_"),
     "a list of lists": ("odd: [[String!]!]!", "tags", "lists of lists cannot be projected"),
@@ -110,77 +110,89 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "a list over a column": ("odd: [String!]!", "title", "a CharField cannot be a list of String"),
     "a column over an array": ("odd: String!", "tags", "a ArrayField cannot be a String"),
     "an array of others": ("odd: [Int!]!", "tags", "a CharField cannot be a Int"),
-    "arguments on a column": ("odd(limit: Int): String!", "title", "takes no arguments, and the SDL has limit"),
-    "One on a column": ("odd: Author!", ToOne("title"), "title is no foreign key"),
-    "One on nothing": ("odd: Author!", ToOne("colour"), "Post has no field colour"),
-    "One on a to-many relation": ("odd: Author!", ToOne("comments"), "comments is no foreign key"),
-    "One on a one-to-one that points here, under non-null": ("odd: Source!", ToOne("source"), "source can be NULL"),
-    "Itself as a type of another model": ("odd: Author!", SameRow(), "not how Post is projected"),
-    "Itself as a type that is not projected": ("odd: Other!", SameRow(), "not how Post is projected"),
-    "Itself under a list": ("odd: [Post!]!", SameRow(), "the SDL has a list of Post"),
-    "Itself under a scalar": ("odd: String", SameRow(), "not how Post is projected"),
-    "arguments on Itself": ("odd(id: ID): Post!", SameRow(), "takes no arguments, and the SDL has id"),
-    "One under a list": ("odd: [Author!]!", ToOne("author"), "the SDL has a list of Author"),
-    "One of another type": ("odd: Comment!", ToOne("author"), "not how Author is projected"),
-    "One of a type that is not projected": ("odd: Other!", ToOne("author"), "not how Author is projected"),
-    "One under a scalar": ("odd: String", ToOne("author"), "not how Author is projected"),
-    "arguments on One": ("odd(id: ID): Author!", ToOne("author"), "takes no arguments, and the SDL has id"),
-    "Many on a column": (
+    "arguments on a column": ("odd(limit: Int): String!", "title", "takes no arguments, but the SDL has limit"),
+    "ToOne on a column": ("odd: Author!", ToOne("title"), "title is neither a foreign key"),
+    "ToOne on nothing": ("odd: Author!", ToOne("colour"), "Post has no field colour"),
+    "ToOne on a to-many relation": ("odd: Author!", ToOne("comments"), "comments is neither a foreign key"),
+    "ToOne on a one-to-one that points here, under non-null": ("odd: Source!", ToOne("source"), "source can be NULL"),
+    "SameRow as a type of another model": ("odd: Author!", SameRow(), "does not fit Post"),
+    "SameRow as a type that is not projected": ("odd: Other!", SameRow(), "does not fit Post"),
+    "SameRow under a list": ("odd: [Post!]!", SameRow(), "the SDL has a list of Post"),
+    "SameRow under a scalar": ("odd: String", SameRow(), "does not fit Post"),
+    "arguments on SameRow": ("odd(id: ID): Post!", SameRow(), "takes no arguments, but the SDL has id"),
+    "ToOne under a list": ("odd: [Author!]!", ToOne("author"), "the SDL has a list of Author"),
+    "ToOne of another type": ("odd: Comment!", ToOne("author"), "does not fit Author"),
+    "ToOne of a type that is not projected": ("odd: Other!", ToOne("author"), "does not fit Author"),
+    "ToOne under a scalar": ("odd: String", ToOne("author"), "does not fit Author"),
+    "arguments on ToOne": ("odd(id: ID): Author!", ToOne("author"), "takes no arguments, but the SDL has id"),
+    "ToMany on a column": (
         "odd(limit: Int = 9): [Comment!]!",
         ToMany("title", order_oldest_first),
-        "no to-many relation",
+        "not a to-many relation",
     ),
-    "Many on a key": ("odd(limit: Int = 9): [Author!]!", ToMany("author", order_oldest_first), "no to-many relation"),
-    "Many on nothing": (
+    "ToMany on a key": (
+        "odd(limit: Int = 9): [Author!]!",
+        ToMany("author", order_oldest_first),
+        "not a to-many relation",
+    ),
+    "ToMany on nothing": (
         "odd(limit: Int = 9): [Comment!]!",
         ToMany("notes", order_oldest_first),
         "Post has no field notes",
     ),
-    "Many under an object": (
+    "ToMany under an object": (
         "odd(limit: Int = 9): Comment",
         ToMany("comments", order_oldest_first),
         "has a object of Comment",
     ),
-    "Many of another type": (
+    "ToMany of another type": (
         "odd(limit: Int = 9): [Author!]!",
         ToMany("comments", order_oldest_first),
-        "not how Comment is",
+        "does not fit Comment",
     ),
-    "Many without order": ("odd(limit: Int = 9): [Comment!]!", ToMany("comments", unordered), "the rows have no order"),
-    "Many without limit": ("odd: [Comment!]!", ToMany("comments", order_oldest_first), "the SDL's arguments are none"),
-    "Many without default": (
+    "ToMany without order": (
+        "odd(limit: Int = 9): [Comment!]!",
+        ToMany("comments", unordered),
+        "the rows have no order",
+    ),
+    "ToMany without limit": (
+        "odd: [Comment!]!",
+        ToMany("comments", order_oldest_first),
+        "the SDL's arguments are none",
+    ),
+    "ToMany without default": (
         "odd(limit: Int): [Comment!]!",
         ToMany("comments", order_oldest_first),
         "limit needs a default",
     ),
-    "Many with an argument less": (
+    "ToMany with an argument less": (
         "odd(limit: Int = 9): [Comment!]!",
         ToMany("comments", in_state),
-        "the SDL's arguments are limit; the projection's limit, state",
+        "the SDL's arguments are limit; the projection's are limit, state",
     ),
-    "Many with an argument more": (
+    "ToMany with an argument more": (
         "odd(limit: Int = 9, status: PostStatus): [Comment!]!",
         ToMany("comments", order_oldest_first),
-        "the SDL's arguments are limit, status; the projection's limit",
+        "the SDL's arguments are limit, status; the projection's are limit",
     ),
-    "Many with another argument": (
+    "ToMany with another argument": (
         "odd(limit: Int = 9, state: PostStatus): [Comment!]!",
         ToMany("comments", select_newest_visible_posts),
-        "the SDL's arguments are limit, state; the projection's limit, status",
+        "the SDL's arguments are limit, state; the projection's are limit, status",
     ),
-    "Count on a column": ("odd: Int!", Count("title"), "title is no to-many relation"),
-    "Count on a key": ("odd: Int!", Count("author"), "author is no to-many relation"),
+    "Count on a column": ("odd: Int!", Count("title"), "title is not a to-many relation"),
+    "Count on a key": ("odd: Int!", Count("author"), "author is not a to-many relation"),
     "Count on nothing": ("odd: Int!", Count("notes"), "Post has no field notes"),
-    "Count under String": ("odd: String!", Count("comments"), "a count is an Int, and the SDL says String"),
+    "Count under String": ("odd: String!", Count("comments"), "a count is an Int, but the SDL type is String"),
     "Count under a list": ("odd: [Int!]!", Count("comments"), "a count is an Int"),
     "arguments on Count": ("odd(limit: Int): Int!", Count("comments"), "takes no arguments"),
-    "Connection on a column": (f"odd({WINDOW}): CommentConnection!", Connection("title"), "no to-many relation"),
-    "Connection of another type": ("odd: [Comment!]!", Connection("comments"), "Comment, which is no connection of"),
-    "Connection of what is no type": ("odd: Int!", Connection("comments"), "Int, which is no connection of Comment"),
+    "Connection on a column": (f"odd({WINDOW}): CommentConnection!", Connection("title"), "not a to-many relation"),
+    "Connection of another type": ("odd: [Comment!]!", Connection("comments"), "Comment, which is not a connection of"),
+    "Connection of what is no type": ("odd: Int!", Connection("comments"), "Int, which is not a connection of Comment"),
     "Connection without an order": (
         f"odd({WINDOW}): CommentConnection!",
         Connection("comments"),
-        "the SDL's arguments are after, before, first, last; a connection's after, before, first, last, order_by",
+        "the SDL's arguments are after, before, first, last; a connection's are after, before, first, last, order_by",
     ),
     "Connection with an order that has no default": (
         f"odd({WINDOW}, orderBy: Way): CommentConnection!",
@@ -190,12 +202,12 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "Connection with an order that is none": (
         f"odd({WINDOW}, orderBy: Nowhere = up): CommentConnection!",
         Connection("comments"),
-        "its enum needs orders for its values",
+        "its enum values must be orders",
     ),
-    "Many under a connection": (
+    "ToMany under a connection": (
         "odd(limit: Int = 9): CommentConnection!",
         ToMany("comments", order_oldest_first),
-        "not how",
+        "does not fit",
     ),
     "Computed of nothing": ("odd: String", Computed(lambda _: F("colour")), "Cannot resolve keyword 'colour'"),
     "Computed of another type": (
@@ -209,14 +221,14 @@ WRONG: dict[str, tuple[str, Any, str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_does_not_fit_fails_at_start_up_and_is_named(case: str) -> None:
-    sdl, field, told = WRONG[case]
+def test_mismatch_of_sdl_and_projection_raises_at_start_up(case: str) -> None:
+    sdl, field, message = WRONG[case]
 
-    with pytest.raises(ProjectionError) as refusal:
+    with pytest.raises(ProjectionError) as error:
         bind(sdl, field)
 
-    assert str(refusal.value).startswith(("Post.odd: ", "Post.odd is "))
-    assert told in str(refusal.value)
+    assert str(error.value).startswith(("Post.odd: ", "Post.odd is "))
+    assert message in str(error.value)
 
 
 STATES = ExpressionWrapper(F("tags"), output_field=ArrayField(CharField(choices=PostStatus.choices)))
@@ -240,12 +252,12 @@ RIGHT: dict[str, tuple[str, Any]] = {
 
 
 @pytest.mark.parametrize("case", RIGHT)
-def test_what_fits_is_bound(case: str) -> None:
+def test_matching_sdl_and_projection_are_bound(case: str) -> None:
     bind(*RIGHT[case])
 
 
 PRESCRIBED = {
-    "pageInfo: PageInfo! totalCount: Int!": "CommentConnection.edges is missing in the SDL, and [CommentEdge!]! in a",
+    "pageInfo: PageInfo! totalCount: Int!": "CommentConnection.edges is missing in the SDL, but [CommentEdge!]! in a",
     "edges: [Comment!]! pageInfo: PageInfo! totalCount: Int!": "CommentConnection.edges is [Comment!]! in the SDL",
     "edges: [CommentEdge!]! pageInfo: PageInfo! totalCount: Int": "CommentConnection.totalCount is Int in the SDL",
     "edges: [CommentEdge!]! pageInfo: PageInfo! totalCount: Int! nodes: [Comment!]!": "CommentConnection.nodes is",
@@ -253,41 +265,41 @@ PRESCRIBED = {
 
 
 @pytest.mark.parametrize("fields", PRESCRIBED)
-def test_a_connection_that_is_not_as_prescribed_is_named(fields: str) -> None:
+def test_connection_type_that_is_not_as_relay_prescribes_raises(fields: str) -> None:
     types = TYPES.replace("edges: [CommentEdge!]! pageInfo: PageInfo! totalCount: Int!", fields)
 
-    with pytest.raises(ProjectionError) as refusal:
+    with pytest.raises(ProjectionError) as error:
         bind("", None, types=types)
 
-    assert str(refusal.value).startswith(PRESCRIBED[fields])
+    assert str(error.value).startswith(PRESCRIBED[fields])
 
 
-def test_a_projection_of_a_type_that_the_sdl_lacks_is_named() -> None:
+def test_projection_of_a_type_missing_in_the_sdl_raises() -> None:
     with pytest.raises(ProjectionError, match="Article has a projection, but is not an object type of the SDL"):
         bind("", None, name="Article")
 
 
-def test_a_projection_of_what_is_no_object_type_is_named() -> None:
+def test_projection_of_a_type_that_is_not_an_object_type_raises() -> None:
     with pytest.raises(ProjectionError, match="PostStatus has a projection, but is not an object type of the SDL"):
         bind("", None, name="PostStatus")
 
 
-def test_a_relation_to_a_type_of_another_model_is_named() -> None:
-    with pytest.raises(ProjectionError, match=r"^Post\.odd: .*not how Author is projected"):
+def test_relation_to_a_type_of_another_model_raises() -> None:
+    with pytest.raises(ProjectionError, match=r"^Post\.odd: .*does not fit Author"):
         bind("odd: Author!", ToOne("author"), author_model=User)
 
 
-def test_a_nullable_key_under_non_null_is_named() -> None:
+def test_nullable_key_with_a_non_null_type_raises() -> None:
     sdl = "type Query { a: Author } type Author { user: User! } type User { id: ID! }"
     types = ProjectedTypes(
         [Projection("Author", Author, {"user": ToOne("user")}), Projection("User", User, {"id": "id"})]
     )
 
-    with pytest.raises(ProjectionError, match=r"^Author\.user: user can be NULL, and the SDL says non-null\.$"):
+    with pytest.raises(ProjectionError, match=r"^Author\.user: user can be NULL, but the SDL type is non-null\.$"):
         make_executable_schema(sdl, types)
 
 
-def test_a_column_of_bytes_is_named() -> None:
+def test_column_of_bytes_raises() -> None:
     sdl = "type Query { a: Source } type Source { digest: String! }"
 
     with pytest.raises(ProjectionError, match=r"^Source\.digest: a BinaryField cannot be a String\.$"):

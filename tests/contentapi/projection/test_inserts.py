@@ -1,4 +1,4 @@
-"""Rows that are read by the statement that inserts them: the same answer as reading back, or reading back."""
+"""Inserted rows: the INSERT selects the same JSON as a later read, or the row is read by a second statement."""
 
 import json
 from typing import Any
@@ -21,8 +21,8 @@ def write(selection: str, *, actor: Any = OPERATOR, author: Author | None = None
     return run(f"mutation ({head}) {{ createPost(input: $input) {selection} }}", {"input": values, "n": n}, actor=actor)
 
 
-def statements_of(executed: Executed) -> list[str]:
-    """Return the statements, without the transaction around a mutation that selects lists of objects."""
+def without_savepoints(executed: Executed) -> list[str]:
+    """Return the statements without those of the transaction around a mutation that selects lists of objects."""
     return [sql for sql, _ in executed.statements if not sql.startswith(("SAVEPOINT", "RELEASE"))]
 
 
@@ -36,16 +36,16 @@ def statements_of(executed: Executed) -> list[str]:
         "{ __typename }",
     ],
 )
-def test_a_new_post_is_answered_by_one_statement_as_it_is_read_later(selection: str) -> None:
+def test_one_statement_inserts_a_post_and_selects_it(selection: str) -> None:
     written = write(selection, author=make_author(), tags=["a", 'b"c\\'])
 
     [post] = Post.objects.all()
     read = run(f"{{ post(id: {post.pk}) {selection.replace('$n', '5')} }}", actor=OPERATOR)
     assert written.data["createPost"] == read.data["post"]
-    assert len(statements_of(written)) == 1
+    assert len(without_savepoints(written)) == 1
 
 
-def test_other_rows_of_its_table_are_read_with_the_new_one_among_them() -> None:
+def test_selection_of_other_rows_of_the_table_includes_the_new_row() -> None:
     author = make_author()
     other = make_post(author=author)
 
@@ -53,11 +53,11 @@ def test_other_rows_of_its_table_are_read_with_the_new_one_among_them() -> None:
 
     new = Post.objects.exclude(pk=other.pk).get()
     assert [each["id"] for each in written.data["createPost"]["author"]["posts"]] == [str(new.pk), str(other.pk)]
-    assert len(statements_of(written)) == 2
+    assert len(without_savepoints(written)) == 2
 
 
 @pytest.mark.parametrize("selection", ["{ comments(limit: $n) { id } }", "{ author { posts(limit: $n) { id } } }"])
-def test_a_wrong_argument_below_it_is_refused_before_anything_is_written(selection: str) -> None:
+def test_wrong_nested_argument_is_refused_before_the_insertion(selection: str) -> None:
     written = write(selection, author=make_author(), n=-1)
 
     [error] = written.errors
@@ -66,7 +66,7 @@ def test_a_wrong_argument_below_it_is_refused_before_anything_is_written(selecti
     assert not Post.objects.exists()
 
 
-def test_a_cursor_of_another_posts_comments_is_refused_and_nothing_is_written() -> None:
+def test_cursor_of_another_post_is_refused_and_nothing_is_inserted() -> None:
     other = make_post()
     make_comment(other)
     edges = run(f"{{ post(id: {other.pk}) {{ commentsConnection {{ edges {{ cursor }} }} }} }}").data["post"]
@@ -80,7 +80,7 @@ def test_a_cursor_of_another_posts_comments_is_refused_and_nothing_is_written() 
     assert Post.objects.get() == other
 
 
-def test_an_author_who_is_not_there_is_told_and_nothing_is_written() -> None:
+def test_unknown_author_is_invalid_and_nothing_is_inserted() -> None:
     gone = make_author()
     gone.delete()
 
@@ -91,7 +91,7 @@ def test_an_author_who_is_not_there_is_told_and_nothing_is_written() -> None:
     assert not Post.objects.exists()
 
 
-def test_each_mutation_of_an_operation_answers_with_its_own_post() -> None:
+def test_each_mutation_of_an_operation_returns_its_own_post() -> None:
     author = make_author()
     one, two = (f'{{title: "{title}", body: "", authorId: {author.pk}}}' for title in ("One", "Two"))
 
@@ -108,7 +108,7 @@ def test_each_mutation_of_an_operation_answers_with_its_own_post() -> None:
     }
 
 
-def test_whoever_has_no_profile_yet_gets_one_in_the_same_transaction() -> None:
+def test_actor_without_a_profile_gets_one_in_the_same_transaction() -> None:
     actor = make_actor(Role.AUTHOR)
 
     written = write("{ author { name posts { title } } }", actor=actor)
@@ -116,12 +116,12 @@ def test_whoever_has_no_profile_yet_gets_one_in_the_same_transaction() -> None:
     assert written.data["createPost"]["author"]["posts"] == [{"title": "Soup"}]
 
 
-def test_a_column_that_is_none_is_refused() -> None:
+def test_unknown_column_raises() -> None:
     with pytest.raises(TypeError, match="no columns author, titel"):
         PreparedInsert(Post).create(titel="t", author=make_author())
 
 
-def test_what_is_required_must_be_there() -> None:
+def test_row_is_inserted_only_if_the_required_row_exists() -> None:
     values = {"title": "t", "body": "", "status": "draft"}
 
     with pytest.raises(Author.DoesNotExist):
@@ -131,7 +131,7 @@ def test_what_is_required_must_be_there() -> None:
     assert PreparedInsert(Post, requiring="author").create(**values, author_id=make_author().pk).pk
 
 
-def test_what_is_inserted_and_read_is_undone_with_its_transaction() -> None:
+def test_rollback_undoes_an_insertion_that_selects() -> None:
     author = make_author()
 
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""The page that clients ask for most is read by indexes alone: no table is read through, and nothing is sorted."""
+"""Query plans: the most frequent pages are read from indexes, without a sequential scan and without a sort."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from pytest_django import DjangoDbBlocker
 from blog.models import Author, Comment, Post
 from blog.projections import POST_ORDERS
 from tests.contentapi.projection.execution import run
-from tests.contentapi.projection.fixture_rows import ASKERS
+from tests.contentapi.projection.fixture_rows import ACTORS
 
 BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
 FIELDS = "id title tags commentCount author { id name avatarUrl } comments { id body author { name } }"
@@ -38,20 +38,20 @@ DOCUMENTS = {
 
 @pytest.fixture(scope="module")
 def rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:  # noqa: ARG001
-    """Write the rows for all tests here; they are gone after the last one."""
+    """Create the rows for all tests of this module, and remove them after the last one."""
     with django_db_blocker.unblock(), transaction.atomic():
-        fill_shelves()
+        create_many_rows()
         yield
         transaction.set_rollback(True)
 
 
 @pytest.fixture
-def shelves(rows: None, db: None) -> None:
-    """See to it that the rows are there."""
+def many_rows(rows: None, db: None) -> None:
+    """Use the rows of this module in one test."""
 
 
-def fill_shelves() -> None:
-    """Write rows enough for the planner to tell an index from a table."""
+def create_many_rows() -> None:
+    """Create enough rows for the planner to prefer an index to a sequential scan."""
     authors = Author.objects.bulk_create(Author(pk=number, name=f"Author {number}") for number in range(1, 1001))
     posts = Post.objects.bulk_create(
         Post(
@@ -88,25 +88,27 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def generic_plan(statement: str, parameters: tuple[Any, ...]) -> list[dict[str, Any]]:
-    """Return the nodes of the plan that serves every value: the one that a prepared statement comes to."""
+    """Return the nodes of the generic plan, which a prepared statement uses for all values."""
     places = count(1)
     numbered = re.sub("%s|%%", lambda found: f"${next(places)}" if found[0] == "%s" else "%", statement)
     values = sql.SQL(", ").join(map(sql.Literal, map(str, parameters)))
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL random_page_cost = 1.1")  # as served
+        cursor.execute(
+            "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL random_page_cost = 1.1"
+        )  # as on the server
         cursor.execute(f"PREPARE explained AS {numbered}")
         cursor.execute(sql.SQL("EXPLAIN (FORMAT JSON) EXECUTE explained({})").format(values))
-        [[answer]] = cursor.fetchall()
+        [[explained]] = cursor.fetchall()
         cursor.execute("DEALLOCATE explained")
-    plan = json.loads(answer) if isinstance(answer, str) else answer
+    plan = json.loads(explained) if isinstance(explained, str) else explained
     return list(nodes(plan[0]["Plan"]))
 
 
-@pytest.mark.parametrize("asker", ["anonymous", "author", "operator"])
+@pytest.mark.parametrize("actor_name", ["anonymous", "author", "operator"])
 @pytest.mark.parametrize("document", DOCUMENTS)
-@pytest.mark.usefixtures("shelves")
-def test_a_page_is_read_from_indexes_without_a_sort(document: str, asker: str) -> None:
-    [(statement, parameters)] = run(DOCUMENTS[document], actor=ASKERS[asker]).statements
+@pytest.mark.usefixtures("many_rows")
+def test_page_is_read_from_indexes_without_a_sort(document: str, actor_name: str) -> None:
+    [(statement, parameters)] = run(DOCUMENTS[document], actor=ACTORS[actor_name]).statements
 
     plan = generic_plan(statement, parameters)
 
@@ -114,51 +116,51 @@ def test_a_page_is_read_from_indexes_without_a_sort(document: str, asker: str) -
     assert {"blog_author_pkey", "blog_comment_post_oldest"} <= {node.get("Index Name") for node in plan}
 
 
-@pytest.mark.usefixtures("shelves")
-def test_a_window_is_read_from_the_index_of_its_order() -> None:
+@pytest.mark.usefixtures("many_rows")
+def test_connection_is_read_from_the_index_of_its_order() -> None:
     for order, status in product(POST_ORDERS, ("published", None)):
         given = {"order": order, "status": status}
-        middle = run(CONNECTION, {**given, "first": 50}, actor=ASKERS["operator"]).data["postsConnection"]
+        middle = run(CONNECTION, {**given, "first": 50}, actor=ACTORS["operator"]).data["postsConnection"]
         cursor = middle["pageInfo"]["endCursor"]
         column = {"created_at": "newest", "updated_at": "updated"}[POST_ORDERS[order].column]
 
         for window in ({"first": 10}, {"first": 10, "after": cursor}, {"last": 10, "before": cursor}, {"last": 10}):
-            [(statement, parameters)] = run(CONNECTION, {**given, **window}, actor=ASKERS["operator"]).statements
+            [(statement, parameters)] = run(CONNECTION, {**given, **window}, actor=ACTORS["operator"]).statements
             plan = generic_plan(statement, parameters)
 
             assert "Seq Scan" not in {node["Node Type"] for node in plan}
             indexes = {node["Index Name"] for node in plan if "Index Name" in node}
             assert indexes == {f"blog_post_{column}" if status is None else f"blog_post_public_{column}"}
             sorts = [node for node in plan if node["Node Type"] in ("Sort", "Incremental Sort")]
-            assert len(sorts) == ("last" in window), "only a page that is read backwards is turned round"
+            assert len(sorts) == ("last" in window), "only a page that is read backwards is sorted, to reverse it"
             assert all("Limit" in {below["Node Type"] for below in nodes(node)} for node in sorts)
 
 
-@pytest.mark.usefixtures("shelves")
-def test_posts_of_a_hidden_state_are_not_searched_for_the_anonymous() -> None:
+@pytest.mark.usefixtures("many_rows")
+def test_anonymous_request_does_not_search_posts_of_a_hidden_status() -> None:
     document = "{ posts { author { posts(status: scheduled) { id } } } }"
-    [(statement, parameters)] = run(document, actor=ASKERS["anonymous"]).statements
+    [(statement, parameters)] = run(document, actor=ACTORS["anonymous"]).statements
 
     plan = generic_plan(statement, parameters)
 
     assert "false" in {node.get("One-Time Filter") for node in plan}
 
 
-@pytest.mark.parametrize("asker", ["author", "operator"])
-@pytest.mark.usefixtures("shelves")
-def test_an_authors_posts_of_a_rare_state_are_found_without_reading_the_others(asker: str) -> None:
+@pytest.mark.parametrize("actor_name", ["author", "operator"])
+@pytest.mark.usefixtures("many_rows")
+def test_author_posts_of_a_rare_status_are_found_by_an_index(actor_name: str) -> None:
     document = "{ posts { author { posts(status: scheduled) { id } } } }"
-    [(statement, parameters)] = run(document, actor=ASKERS[asker]).statements
+    [(statement, parameters)] = run(document, actor=ACTORS[actor_name]).statements
 
     plan = generic_plan(statement, parameters)
 
     assert "blog_post_own_newest" in {node.get("Index Name") for node in plan}
 
 
-@pytest.mark.usefixtures("shelves")
-def test_what_is_others_and_hidden_is_not_looked_at() -> None:
+@pytest.mark.usefixtures("many_rows")
+def test_hidden_posts_of_other_authors_are_not_read() -> None:
     document = "{ posts { author { posts(status: draft) { title } } } }"
-    [(statement, parameters)] = run(document, actor=ASKERS["author"]).statements
+    [(statement, parameters)] = run(document, actor=ACTORS["author"]).statements
 
     plan = generic_plan(statement, parameters)
 
@@ -186,10 +188,10 @@ PUBLIC_PAGES = {
 }
 
 
-@pytest.mark.parametrize("asker", ["anonymous", "author"])
-@pytest.mark.parametrize("statistics", ["of the time before the drafts", "of all posts"])
-@pytest.mark.usefixtures("shelves")
-def test_public_pages_use_public_indexes_whatever_drafts_the_statistics_know(statistics: str, asker: str) -> None:
+@pytest.mark.parametrize("actor_name", ["anonymous", "author"])
+@pytest.mark.parametrize("statistics", ["before the drafts", "of all posts"])
+@pytest.mark.usefixtures("many_rows")
+def test_public_pages_use_public_indexes_with_old_and_new_statistics(statistics: str, actor_name: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(WRITE_DRAFTS)
         if statistics == "of all posts":
@@ -197,11 +199,11 @@ def test_public_pages_use_public_indexes_whatever_drafts_the_statistics_know(sta
 
     used: dict[str, set[str]] = {}
     for name, document in PUBLIC_PAGES.items():
-        [(statement, parameters)] = run(document, actor=ASKERS[asker]).statements
+        [(statement, parameters)] = run(document, actor=ACTORS[actor_name]).statements
         plan = generic_plan(statement, parameters)
         assert ("Seq Scan", "blog_post") not in {(node["Node Type"], node.get("Relation Name")) for node in plan}
         used[name] = {node["Index Name"] for node in plan if node.get("Index Name", "").startswith("blog_post_")}
 
     assert {name for name, indexes in used.items() if not any("_public_" in index for index in indexes)} == set()
-    allowed = ("blog_post_public_", "blog_post_own_") if asker == "author" else ("blog_post_public_",)
+    allowed = ("blog_post_public_", "blog_post_own_") if actor_name == "author" else ("blog_post_public_",)
     assert {index for indexes in used.values() for index in indexes if not index.startswith(allowed)} == set()

@@ -1,4 +1,4 @@
-"""Queries and insertions that are compiled once: what Django's own would have found and stored."""
+"""Prepared queries and insertions read and store the same as Django's."""
 
 from datetime import UTC, datetime
 
@@ -31,7 +31,7 @@ NEWEST_OF = PreparedQuery(
 )
 
 
-def test_a_query_finds_the_first_row_with_columns_under_their_own_names() -> None:
+def test_query_returns_the_first_row_with_renamed_columns() -> None:
     author = make_author(name="Ines")
     make_post(author=author, created_at=datetime(2020, 1, 1, tzinfo=UTC))
     newest = make_post(author=author, title="Sou%p é", tags=["a", "b"], status="scheduled", publish_at=LATER)
@@ -41,11 +41,11 @@ def test_a_query_finds_the_first_row_with_columns_under_their_own_names() -> Non
     assert row == PostRow(id=newest.pk, title="Sou%p é", tags=["a", "b"], publish_at=LATER, writer="Ines")
 
 
-def test_a_query_without_rows_finds_nothing() -> None:
+def test_query_without_rows_returns_none() -> None:
     assert NEWEST_OF.first(author=1, status="it's $1 %s") is None
 
 
-def test_each_execution_has_its_own_values_and_costs_one_statement() -> None:
+def test_each_execution_binds_its_values_in_one_statement() -> None:
     authors = [make_author(), make_author()]
     posts = [make_post(author=author) for author in authors]
 
@@ -57,33 +57,35 @@ def test_each_execution_has_its_own_values_and_costs_one_statement() -> None:
     assert not [query for query in captured if "published" in query["sql"]]
 
 
-def test_an_insertion_stores_what_create_would_have_stored() -> None:
+def test_insertion_stores_the_same_row_as_create() -> None:
     author = make_author()
     values = {"title": "Sou%p", "body": "$1", "author_id": author.pk, "tags": ['a "quoted" \\ one', "{b,c}", "NULL"]}
 
-    made = PreparedInsert(Post).create(**values, status="scheduled", publish_at=LATER)
+    inserted = PreparedInsert(Post).create(**values, status="scheduled", publish_at=LATER)
 
     by_django = Post.objects.create(**values, status="scheduled", publish_at=LATER)
-    found = Post.objects.get(pk=made.pk)
+    found = Post.objects.get(pk=inserted.pk)
     for field in Post._meta.concrete_fields:
         if field.name not in ("id", "created_at", "updated_at"):
-            assert getattr(found, field.attname) == getattr(made, field.attname) == getattr(by_django, field.attname)
-    assert found.created_at == made.created_at
-    assert not made._state.adding
-    assert (made._state.db, made.author) == ("default", author)
+            assert (
+                getattr(found, field.attname) == getattr(inserted, field.attname) == getattr(by_django, field.attname)
+            )
+    assert found.created_at == inserted.created_at
+    assert not inserted._state.adding
+    assert (inserted._state.db, inserted.author) == ("default", author)
 
 
-def test_what_an_insertion_returns_can_be_saved_and_deleted() -> None:
-    made = PreparedInsert(Author).create(name="Ines")
+def test_inserted_instance_can_be_saved_and_deleted() -> None:
+    inserted = PreparedInsert(Author).create(name="Ines")
 
-    made.name = "Inês"
-    made.save()
+    inserted.name = "Inês"
+    inserted.save()
 
     assert Author.objects.get().name == "Inês"
-    assert made.delete()[0] == 1
+    assert inserted.delete()[0] == 1
 
 
-def test_an_insertion_against_a_constraint_raises_djangos_error_and_stores_nothing() -> None:
+def test_insertion_against_a_constraint_raises_and_stores_nothing() -> None:
     with pytest.raises(IntegrityError, match="blog_author_name_present"), transaction.atomic():
         PreparedInsert(Author).create(name="")
     with pytest.raises(DataError), transaction.atomic():
@@ -92,7 +94,7 @@ def test_an_insertion_against_a_constraint_raises_djangos_error_and_stores_nothi
     assert not Author.objects.exists()
 
 
-def test_an_insertion_is_undone_with_its_transaction() -> None:
+def test_rollback_undoes_an_insertion() -> None:
     with transaction.atomic():
         PreparedInsert(Author).create(name="Ines")
         transaction.set_rollback(True)

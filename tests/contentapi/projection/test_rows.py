@@ -1,4 +1,4 @@
-"""What a resolver may return: any QuerySet, an instance, none, or plain objects with rows somewhere within."""
+"""Results of resolvers: QuerySets, instances, None, and plain objects that contain rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from blog.models import Author, Post
 from contentapi.core.identity import ANONYMOUS
 from contentapi.graphql.bindings import ProjectedTypes
 from contentapi.graphql.documents import DOCUMENTS
-from contentapi.projection import Projection, ToOne, select_instance
+from contentapi.projection import AnyRows, Projection, ToOne, select_instance
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run
 from tests.factories import make_author, make_post, make_user
@@ -45,11 +45,11 @@ def empty_caches() -> None:
     STATEMENTS.clear()
 
 
-def schema(**answers: Any) -> GraphQLSchema:
-    """Return a schema whose root fields answer with these values."""
+def schema(**results: Any) -> GraphQLSchema:
+    """Return a schema whose root fields resolve to these values."""
     query = QueryType()
-    for name, answer in answers.items():
-        query.set_field(name, lambda *_, answer=answer: answer)
+    for name, result in results.items():
+        query.set_field(name, lambda *_, result=result: result)
     types = ProjectedTypes(
         [
             Projection("Author", Author, {"id": "id", "name": "name", "user": ToOne("user")}),
@@ -59,7 +59,7 @@ def schema(**answers: Any) -> GraphQLSchema:
     return make_executable_schema(SDL, query, types)
 
 
-def names(rows: QuerySet[Author]) -> list[str]:
+def names(rows: AnyRows) -> list[str]:
     return [author["name"] for author in run("{ authors { name } }", schema=schema(authors=rows)).data["authors"]]
 
 
@@ -99,7 +99,7 @@ ROWS: dict[str, tuple[Callable[[], QuerySet[Author]], list[str]]] = {
 
 
 @pytest.mark.parametrize("rows", ROWS)
-def test_a_queryset_is_answered_with_its_rows_in_its_order(rows: str) -> None:
+def test_queryset_returns_its_rows_in_its_order(rows: str) -> None:
     queryset, wanted = ROWS[rows]
     first, second, *_ = (make_author(name=name) for name in "ABCD")
     make_post(author=first, title="First")
@@ -109,19 +109,19 @@ def test_a_queryset_is_answered_with_its_rows_in_its_order(rows: str) -> None:
     assert [names(queryset()), names(queryset())] == [wanted, wanted]
 
 
-def test_distinct_rows_have_what_is_selected_of_them_and_no_more() -> None:
+def test_distinct_applies_to_rows_and_not_to_selected_fields() -> None:
     writer = make_author(name="A", user=make_user(email="a@example.invalid"))
     make_post(author=writer)
     make_post(author=writer)
     rows = Author.objects.filter(posts__status="published").order_by("-name").distinct()
 
-    answer = run("{ authors { id name user { email } } }", schema=schema(authors=rows))
+    response = run("{ authors { id name user { email } } }", schema=schema(authors=rows))
 
     whole = [{"id": str(writer.pk), "name": "A", "user": {"email": "a@example.invalid"}}]
-    assert answer.data == {"authors": whole}
+    assert response.data == {"authors": whole}
 
 
-def test_rows_without_an_order_of_their_own_have_their_models(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_without_an_order_have_the_order_of_their_model(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "BCA":
         make_author(name=name)
     monkeypatch.setattr(Author._meta, "ordering", ["-name"])
@@ -130,13 +130,13 @@ def test_rows_without_an_order_of_their_own_have_their_models(monkeypatch: pytes
     assert names(Author.objects.order_by("name")) == ["A", "B", "C"]
 
 
-def test_an_instance_that_was_not_saved_is_our_fault_and_not_null() -> None:
-    answer = run("{ author { name } }", schema=schema(author=Author(name="A")))
+def test_unsaved_instance_is_an_internal_error() -> None:
+    response = run("{ author { name } }", schema=schema(author=Author(name="A")))
 
-    assert [error["extensions"]["code"] for error in answer.errors] == ["INTERNAL"]
+    assert [error["extensions"]["code"] for error in response.errors] == ["INTERNAL"]
 
 
-def test_what_goes_beyond_comparisons_is_answered_anew_with_each_value() -> None:
+def test_condition_with_a_list_uses_the_values_of_each_execution() -> None:
     for name in "ABC":
         make_author(name=name)
 
@@ -146,7 +146,7 @@ def test_what_goes_beyond_comparisons_is_answered_anew_with_each_value() -> None
 
 
 @pytest.mark.parametrize("number", [0, 1, 2**31 - 1, 2**31, 2**63 - 1, 2**63, -1, -(2**63), -(2**63) - 1])
-def test_a_comparison_with_any_number_is_answered(number: int) -> None:
+def test_comparison_with_any_number_returns_rows(number: int) -> None:
     make_author(pk=5, name="A")
 
     found = [names(Author.objects.filter(pk__gt=value)) for value in (1, number, 1)]
@@ -154,17 +154,17 @@ def test_a_comparison_with_any_number_is_answered(number: int) -> None:
     assert found == [["A"], ["A"] if number < 5 else [], ["A"]]
 
 
-def test_an_instance_is_read_anew() -> None:
+def test_instance_is_read_from_the_database() -> None:
     author = make_author(name="Old")
     Author.objects.update(name="New")
 
-    answer = run("{ author { id name } needed { name } }", schema=schema(author=author, needed=author))
+    response = run("{ author { id name } needed { name } }", schema=schema(author=author, needed=author))
 
-    assert answer.data == {"author": {"id": str(author.pk), "name": "New"}, "needed": {"name": "New"}}
-    assert len(answer.statements) == 2
+    assert response.data == {"author": {"id": str(author.pk), "name": "New"}, "needed": {"name": "New"}}
+    assert len(response.statements) == 2
 
 
-def test_no_row_is_null_and_an_error_where_null_cannot_be() -> None:
+def test_missing_row_is_null_or_an_error_for_a_non_null_type() -> None:
     nobody = Author.objects.none()
 
     assert run("{ author { name } }", schema=schema(author=nobody)).data == {"author": None}
@@ -176,18 +176,18 @@ def test_several_rows_for_one_object_are_an_error() -> None:
     make_author()
     make_author()
 
-    answer = run("{ author { name } }", schema=schema(author=Author.objects.all()))
+    response = run("{ author { name } }", schema=schema(author=Author.objects.all()))
 
-    assert [error["path"] for error in answer.errors] == [["author"]]
+    assert [error["path"] for error in response.errors] == [["author"]]
 
 
 def test_rows_of_another_model_are_an_error() -> None:
-    answer = run("{ author { name } }", schema=schema(author=User.objects.all()))
+    response = run("{ author { name } }", schema=schema(author=User.objects.all()))
 
-    assert [error["path"] for error in answer.errors] == [["author"]]
+    assert [error["path"] for error in response.errors] == [["author"]]
 
 
-def test_a_relation_that_may_be_null_is_null_or_an_object() -> None:
+def test_nullable_relation_is_null_or_an_object() -> None:
     user = make_user(email="a@example.invalid")
     make_author(name="A", user=user)
     make_author(name="B")
@@ -203,7 +203,7 @@ def test_a_relation_that_may_be_null_is_null_or_an_object() -> None:
 
 
 @pytest.mark.parametrize("kind", [dict, Shelf, SimpleNamespace])
-def test_plain_objects_are_completed_with_the_rows_within_them(kind: Callable[..., Any]) -> None:
+def test_plain_objects_are_completed_with_the_rows_they_contain(kind: Callable[..., Any]) -> None:
     author, _ = make_author(name="A"), make_author(name="B")
     shelf = kind(
         label="top",
@@ -216,9 +216,9 @@ def test_plain_objects_are_completed_with_the_rows_within_them(kind: Callable[..
     )
     selection = "label t: __typename authors { name } best { name }"
 
-    answer = run(f"{{ shelf {{ {selection} below {{ {selection} }} }} }}", schema=schema(shelf=shelf))
+    response = run(f"{{ shelf {{ {selection} below {{ {selection} }} }} }}", schema=schema(shelf=shelf))
 
-    assert answer.data == {
+    assert response.data == {
         "shelf": {
             "label": "top",
             "t": "Shelf",
@@ -235,20 +235,20 @@ def test_plain_objects_are_completed_with_the_rows_within_them(kind: Callable[..
 def test_plain_dicts_of_a_projected_type_are_completed_by_graphql_core() -> None:
     plain = {"id": 1, "name": "A", "user": {"id": 2, "email": "a@example.invalid"}}
 
-    answer = run(
+    response = run(
         "{ author { id name user { id email } } authors { name } }", schema=schema(author=plain, authors=[plain])
     )
 
-    assert answer.data == {
+    assert response.data == {
         "author": {"id": "1", "name": "A", "user": {"id": "2", "email": "a@example.invalid"}},
         "authors": [{"name": "A"}],
     }
-    assert answer.statements == []
+    assert response.statements == []
 
 
-def test_one_field_of_two_types_is_read_with_what_each_selects() -> None:
+def test_field_of_two_types_has_a_statement_for_each_selection() -> None:
     author = make_author(name="A")
-    rows = select_instance(author, ANONYMOUS)  # of one shape: what tells the two statements apart is their place alone
+    rows = select_instance(author, ANONYMOUS)  # with one cache key: only the positions of the selections differ
     query = QueryType()
     query.set_field("things", lambda *_: [{"__typename": "Left", "who": rows}, {"__typename": "Right", "who": rows}])
     sdl = """
@@ -258,10 +258,10 @@ def test_one_field_of_two_types_is_read_with_what_each_selects() -> None:
     thing = InterfaceType("Thing", lambda value, *_: value["__typename"])
     types = ProjectedTypes([Projection("Author", Author, {"id": "id", "name": "name"})])
 
-    answer = run(
+    response = run(
         "{ things { ... on Left { who { id } } ... on Right { who { id name } } } }",
         schema=make_executable_schema(sdl, query, thing, types),
     )
 
     of_left, of_right = {"id": str(author.pk)}, {"id": str(author.pk), "name": "A"}
-    assert answer.data == {"things": [{"who": [of_left]}, {"who": [of_right]}]}
+    assert response.data == {"things": [{"who": [of_left]}, {"who": [of_right]}]}

@@ -1,4 +1,4 @@
-"""One statement for each root field, its values bound, and kept for whoever asks the same with other values."""
+"""One statement per root field, with bound values, cached for requests with other values."""
 
 from itertools import permutations
 from typing import Any
@@ -14,7 +14,7 @@ from contentapi.graphql.documents import DOCUMENTS
 from contentapi.projection.statements import STATEMENTS
 from contentapi.schema import SCHEMA
 from tests.contentapi.projection.execution import run
-from tests.contentapi.projection.fixture_rows import ASKERS, AUTHORS, BO, IDA, POSTS, fill
+from tests.contentapi.projection.fixture_rows import ACTORS, AUTHORS, BO, IDA, POSTS, fill
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def empty_caches() -> None:
     STATEMENTS.clear()
 
 
-def kept() -> int:
+def cached_statements() -> int:
     return len(STATEMENTS._items)
 
 
@@ -48,7 +48,7 @@ def kept() -> int:
         ("{ posts { id } ...F ... { posts { title } } } fragment F on Query { posts { body } }", 1),
     ],
 )
-def test_each_root_field_takes_one_statement(document: str, number: int) -> None:
+def test_each_root_field_executes_one_statement(document: str, number: int) -> None:
     fill()
 
     first, second = run(document), run(document)
@@ -57,47 +57,47 @@ def test_each_root_field_takes_one_statement(document: str, number: int) -> None
     assert first.data == second.data
 
 
-def test_a_hundred_ids_share_one_statement() -> None:
+def test_hundred_ids_share_one_statement() -> None:
     fill()
     document = "query ($id: ID!) { post(id: $id) { id } }"
 
-    answers = [run(document, {"id": str(number)}).data for number in [*range(1, 100), POSTS[0]]]
+    responses = [run(document, {"id": str(number)}).data for number in [*range(1, 100), POSTS[0]]]
 
-    assert answers == [*[{"post": None}] * 99, {"post": {"id": str(POSTS[0])}}]
-    assert kept() == 1
+    assert responses == [*[{"post": None}] * 99, {"post": {"id": str(POSTS[0])}}]
+    assert cached_statements() == 1
 
 
-def test_a_hundred_limits_share_one_statement() -> None:
+def test_hundred_limits_share_one_statement() -> None:
     fill()
 
     pages = [run(PAGE, {"n": limit, "m": 101 - limit}).data["posts"] for limit in range(1, 101)]
 
     published = len(pages[-1])
     assert [len(page) for page in pages] == [min(limit, published) for limit in range(1, 101)]
-    assert kept() == 1
+    assert cached_statements() == 1
 
 
-def test_a_value_that_is_there_or_null_or_left_out_is_answered_each_time() -> None:
+def test_present_null_and_omitted_values_each_get_a_correct_statement() -> None:
     fill()
     document = "query ($s: PostStatus, $n: Int) { author(id: AUTHOR) { posts(status: $s, limit: $n) { status } } }"
     variables: list[dict[str, Any]] = [{}, {"s": None, "n": None}, {"s": "draft"}, {"n": 1}, {"s": "archived", "n": 1}]
 
-    answers = [
-        [run(document.replace("AUTHOR", str(IDA)), given, actor=ASKERS["author"]).data for given in variables]
+    responses = [
+        [run(document.replace("AUTHOR", str(IDA)), given, actor=ACTORS["author"]).data for given in variables]
         for _ in range(2)
     ]
 
-    assert answers[0] == answers[1]
-    assert [{post["status"] for post in data["author"]["posts"]} for data in answers[0]] == [
+    assert responses[0] == responses[1]
+    assert [{post["status"] for post in data["author"]["posts"]} for data in responses[0]] == [
         {"archived", "draft", "published"},
         {"archived", "draft", "published"},
         {"draft"},
-        {answers[0][0]["author"]["posts"][0]["status"]},
+        {responses[0][0]["author"]["posts"][0]["status"]},
         {"archived"},
     ]
 
 
-def test_values_are_bound_and_never_in_the_statements_text() -> None:
+def test_values_are_bound_and_not_part_of_the_statement() -> None:
     fill()
     actor = Actor(424242, Role.AUTHOR, ALL_SCOPES, "api-key")
     document = """
@@ -116,29 +116,29 @@ def test_values_are_bound_and_never_in_the_statements_text() -> None:
     assert bound >= {*values}
 
 
-@pytest.mark.parametrize("first", ASKERS)
-def test_a_statement_that_somebody_left_shows_the_next_one_what_they_may_see(first: str) -> None:
+@pytest.mark.parametrize("first", ACTORS)
+def test_cached_statement_shows_each_actor_only_visible_rows(first: str) -> None:
     fill()
     documents = [OWN % author for author in AUTHORS]
     wanted = {}
-    for asker, actor in ASKERS.items():
+    for actor_name, actor in ACTORS.items():
         STATEMENTS.clear()
-        wanted[asker] = [run(document, actor=actor).content for document in documents]
+        wanted[actor_name] = [run(document, actor=actor).content for document in documents]
 
-    for second in ASKERS:
+    for second in ACTORS:
         STATEMENTS.clear()
-        for asker in (first, second, first):
-            assert [run(document, actor=ASKERS[asker]).content for document in documents] == wanted[asker]
+        for actor_name in (first, second, first):
+            assert [run(document, actor=ACTORS[actor_name]).content for document in documents] == wanted[actor_name]
 
 
-def test_two_authors_share_a_statement_and_each_sees_their_own_drafts_only() -> None:
+def test_two_authors_share_a_statement_and_see_their_own_drafts() -> None:
     fill()
     document = "{ posts { status author { id email } } }"
     seen = {}
 
-    for asker in ("author", "another author"):
-        posts = run(document, actor=ASKERS[asker]).data["posts"]
-        seen[asker] = {
+    for actor_name in ("author", "another author"):
+        posts = run(document, actor=ACTORS[actor_name]).data["posts"]
+        seen[actor_name] = {
             what
             for post in posts
             for what in (post["author"]["email"], post["author"]["id"] if post["status"] != "published" else None)
@@ -148,11 +148,11 @@ def test_two_authors_share_a_statement_and_each_sees_their_own_drafts_only() -> 
         "author": {"ida@example.invalid", str(IDA)},
         "another author": {"bo@example.invalid", str(BO)},
     }
-    assert kept() == 1
+    assert cached_statements() == 1
 
 
 @pytest.mark.parametrize(("first", "second"), list(permutations(["x" * 63 + "a", "x" * 63 + "b"])))
-def test_aliases_that_differ_past_postgresqls_longest_name_stay_apart(first: str, second: str) -> None:
+def test_aliases_that_differ_after_63_bytes_stay_distinct(first: str, second: str) -> None:
     fill()
 
     data = run(f"{{ post(id: {POSTS[0]}) {{ {first}: id {second}: version }} }}").data
@@ -160,7 +160,7 @@ def test_aliases_that_differ_past_postgresqls_longest_name_stay_apart(first: str
     assert list(data["post"].items()) == [(first, str(POSTS[0])), (second, "1")]
 
 
-def test_ever_new_documents_leave_both_caches_within_their_limits() -> None:
+def test_many_documents_keep_both_caches_within_their_limits() -> None:
     for number in range(1100):
         run(f"{{ post(id: 1) {{ a{number}: id }} }}")
         assert DOCUMENTS.weight <= 256 * 1024
@@ -168,11 +168,11 @@ def test_ever_new_documents_leave_both_caches_within_their_limits() -> None:
 
     assert DOCUMENTS.weight > 255 * 1024
     assert STATEMENTS.weight > 1000 * 1024
-    assert kept() < 1100
+    assert cached_statements() < 1100
 
 
 @pytest.mark.parametrize(("fields", "is_prepared"), [(10, True), (300, False)])
-def test_only_a_statement_of_reasonable_length_is_prepared(
+def test_only_a_statement_of_moderate_length_is_prepared(
     settings: Settings,
     fields: int,
     is_prepared: bool,  # noqa: FBT001
@@ -186,15 +186,15 @@ def test_only_a_statement_of_reasonable_length_is_prepared(
     [(statement, _)] = STATEMENTS._items.values()
     assert statement.has_run
     prepared = get_connection("default").prepared
-    assert (prepared is not None and statement.numbered in prepared.names) is is_prepared
+    assert (prepared is not None and statement.numbered_sql in prepared.names) is is_prepared
 
 
-def test_what_is_kept_of_a_document_holds_none_of_its_tokens() -> None:
+def test_cached_document_has_no_tokens() -> None:
     run(PAGE, {"n": 1, "m": 1})
 
-    kept_document = DOCUMENTS.get((SCHEMA, PAGE))
-    assert kept_document is not None
-    places = [node.loc for node in all_nodes(kept_document.document) if node.loc]
+    cached = DOCUMENTS.get((SCHEMA, PAGE))
+    assert cached is not None
+    places = [node.loc for node in all_nodes(cached.document) if node.loc]
     assert len(places) > 20
     assert [place for place in places if place.start_token or place.end_token] == []
 

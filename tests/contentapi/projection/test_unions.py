@@ -1,4 +1,4 @@
-"""Rows that are read by a union of conditions: the same rows as by OR, in every way that a QuerySet is used."""
+"""A union of conditions has the same rows as a disjunction, in all uses of a QuerySet."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -60,7 +60,7 @@ def posts(db: None) -> None:  # noqa: ARG001
 
 
 @pytest.mark.parametrize("use", USES)
-def test_a_union_gives_the_same_result_as_a_disjunction(use: str) -> None:
+def test_union_returns_the_same_as_a_disjunction(use: str) -> None:
     with transaction.atomic():  # an update must not be seen by the second use
         wanted = USES[use](Post.objects.filter(CONDITIONS[0] | CONDITIONS[1]))
         transaction.set_rollback(True)
@@ -70,7 +70,7 @@ def test_a_union_gives_the_same_result_as_a_disjunction(use: str) -> None:
     assert found == wanted
 
 
-def test_a_union_of_one_condition_is_a_plain_filter() -> None:
+def test_union_of_one_condition_is_a_filter() -> None:
     rows = filter_by_union(Post.objects.all(), CONDITIONS[:1])
 
     assert str(rows.query) == str(Post.objects.filter(CONDITIONS[0]).query)

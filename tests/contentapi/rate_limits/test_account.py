@@ -1,4 +1,4 @@
-"""What a request is charged, and told."""
+"""Charges of a request and its RateLimit headers."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from pytest_django import Settings
 
 from contentapi import rate_limits
-from contentapi.core.errors import RateLimited
+from contentapi.core.errors import Conflict, RateLimited, to_api_error
 from contentapi.core.identity import ANONYMOUS, Actor, Role
 
 WRITER = Actor(user_id=7, role=Role.AUTHOR, credential="api-key", credential_id="key:capi_1234abcd")
@@ -25,7 +25,7 @@ def account_of(actor: Actor = ANONYMOUS, **more: Any) -> rate_limits.Account:
     return account
 
 
-def test_the_anonymous_are_told_of_their_limit() -> None:
+def test_anonymous_caller_gets_the_headers_of_the_address_limit() -> None:
     account = account_of()
 
     account.charge(1)
@@ -36,7 +36,7 @@ def test_the_anonymous_are_told_of_their_limit() -> None:
     }
 
 
-def test_a_credential_is_told_of_both_limits_and_what_a_write_has_left_of_both() -> None:
+def test_credential_gets_both_policies_and_a_write_both_remainders() -> None:
     account = account_of(WRITER)
 
     account.charge(1)
@@ -50,9 +50,7 @@ def test_a_credential_is_told_of_both_limits_and_what_a_write_has_left_of_both()
 
 
 @pytest.mark.parametrize(("limits", "wait"), [({}, 3600), ({"authenticated": "3/day"}, 86400)])
-def test_a_write_that_is_refused_after_it_was_admitted_tells_when_there_is_room_for_both(
-    settings: Settings, limits: dict[str, str], wait: int
-) -> None:
+def test_refused_write_waits_until_both_limits_have_room(settings: Settings, limits: dict[str, str], wait: int) -> None:
     limited(settings, writes="1/hour", **limits)
     account_of(WRITER).charge(1, writes=1)
     account_of(WRITER).charge(1)
@@ -67,7 +65,7 @@ def test_a_write_that_is_refused_after_it_was_admitted_tells_when_there_is_room_
     assert account.headers["RateLimit"].startswith('"authenticated";r=')
 
 
-def test_a_write_of_the_anonymous_takes_from_theirs_alone() -> None:
+def test_anonymous_write_is_charged_to_the_anonymous_limit_only() -> None:
     account = account_of()
 
     account.charge(2, writes=2)
@@ -75,15 +73,15 @@ def test_a_write_of_the_anonymous_takes_from_theirs_alone() -> None:
     assert account.headers["RateLimit"] == '"anonymous";r=298;t=60'
 
 
-def test_credentials_and_addresses_have_each_their_own(settings: Settings) -> None:
+def test_each_credential_and_each_address_has_its_own_limit(settings: Settings) -> None:
     limited(settings, anonymous="1/minute", authenticated="1/minute")
-    nameless = Actor(user_id=7, role=Role.AUTHOR)
+    without_id = Actor(user_id=7, role=Role.AUTHOR)
 
     for account in (
         account_of(),
         account_of(REMOTE_ADDR="203.0.113.8"),
         account_of(WRITER),
-        account_of(nameless),
+        account_of(without_id),
         account_of(Actor(user_id=8, role=Role.AUTHOR)),
     ):
         account.charge(1)
@@ -92,7 +90,7 @@ def test_credentials_and_addresses_have_each_their_own(settings: Settings) -> No
         account_of(Actor(user_id=7, role=Role.AUTHOR, credential_id="user:7")).charge(1)
 
 
-def test_a_refusal_names_the_limit_its_value_its_variable_and_when_to_come_back(settings: Settings) -> None:
+def test_refusal_names_the_limit_its_value_its_variable_and_the_wait(settings: Settings) -> None:
     limited(settings, writes="2/hour")
     account_of(WRITER).charge(2, writes=2)
 
@@ -109,7 +107,7 @@ def test_a_refusal_names_the_limit_its_value_its_variable_and_when_to_come_back(
     }
 
 
-def test_what_one_limit_refuses_is_not_taken_from_the_other(settings: Settings) -> None:
+def test_refusal_by_one_limit_consumes_nothing_of_the_other(settings: Settings) -> None:
     limited(settings, writes="2/minute", authenticated="9/minute")
     account_of(WRITER).charge(2, writes=2)
 
@@ -122,7 +120,7 @@ def test_what_one_limit_refuses_is_not_taken_from_the_other(settings: Settings) 
     assert reading.headers["RateLimit"].startswith('"authenticated";r=6;')
 
 
-def test_writes_are_charged_by_their_number_and_the_request_by_its_total(settings: Settings) -> None:
+def test_writes_are_charged_by_number_and_the_request_by_its_total(settings: Settings) -> None:
     limited(settings, writes="12/minute")
     account = account_of(WRITER)
     account.charge(1)
@@ -132,7 +130,7 @@ def test_writes_are_charged_by_their_number_and_the_request_by_its_total(setting
     assert account.headers["RateLimit"] == '"authenticated";r=2998;t=60, "writes";r=2;t=60'
 
 
-def test_more_writes_than_the_whole_limit_take_all_of_it(settings: Settings) -> None:
+def test_more_writes_than_the_whole_limit_consume_all_of_it(settings: Settings) -> None:
     limited(settings, writes="3/minute")
     account_of(WRITER).charge(1, writes=10)
 
@@ -142,12 +140,39 @@ def test_more_writes_than_the_whole_limit_take_all_of_it(settings: Settings) -> 
     assert refused.value.headers["RateLimit"].endswith('"writes";r=0;t=60')
 
 
-def test_a_named_limit_is_charged_by_any_key(settings: Settings) -> None:
+def test_named_limit_is_charged_for_any_key(settings: Settings) -> None:
     limited(settings, tokens="2/minute")
 
-    told = [rate_limits.charge(rate_limits.TOKENS, key="203.0.113.7")["RateLimit"] for _ in range(2)]
+    remaining = [rate_limits.charge(rate_limits.TOKENS, key="203.0.113.7")["RateLimit"] for _ in range(2)]
 
-    assert told == ['"tokens";r=1;t=60', '"tokens";r=0;t=60']
+    assert remaining == ['"tokens";r=1;t=60', '"tokens";r=0;t=60']
     with pytest.raises(RateLimited):
         rate_limits.charge(rate_limits.TOKENS, key="203.0.113.7")
     assert rate_limits.charge(rate_limits.LOGIN, key="203.0.113.7")["RateLimit-Policy"] == '"login";q=10;w=60'
+
+
+def test_failed_request_is_charged_once_and_keeps_its_error() -> None:
+    account, error = account_of(), Conflict("Version conflict.")
+
+    errors = [account.charge_failure(error) for _ in range(2)]
+
+    assert errors == [error, error]
+    assert account.headers["RateLimit"] == '"anonymous";r=299;t=60'
+
+
+def test_failed_request_over_the_limit_gets_429(settings: Settings) -> None:
+    limited(settings, anonymous="1/minute")
+    account_of().charge_request()
+
+    assert isinstance(account_of().charge_failure(Conflict("Version conflict.")), RateLimited)
+
+
+def test_failure_of_the_counter_replaces_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise ValueError("no counter")
+
+    monkeypatch.setattr("contentapi.rate_limits.account.get_counter", fail)
+
+    error = account_of().charge_failure(Conflict("Version conflict."))
+
+    assert (error.status, type(error.__cause__)) == (to_api_error(ValueError()).status, ValueError)

@@ -1,4 +1,4 @@
-"""Counting in process: against a simple exact model, with a clock of the test's own."""
+"""Counting in this process, compared with a simple exact model, with a clock that the test moves."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -13,7 +13,7 @@ from contentapi.rate_limits.limits import Charge, Limit
 from contentapi.rate_limits.memory import InProcessStorage
 
 WINDOW, LIMIT = 60, 10
-TICK = 1 / 16  # longer than what the storage keeps as one; in halves of halves, so that sums of times are exact
+TICK = 1 / 16  # longer than a tick of the storage; a power of two, so that sums of times are exact
 
 
 class Clock:
@@ -32,23 +32,23 @@ class Ten(Limit):
 
 TEN = Ten("anonymous")
 Hits = list[tuple[float, int]]
-# Pauses in ticks, from none to more than a window, and what is taken after each.
+# Pauses in ticks, from none to more than a window, and the amount consumed after each.
 sequences = st.lists(
     st.tuples(st.one_of(st.integers(0, 40), st.integers(0, 1000)), st.integers(1, LIMIT)), min_size=1, max_size=60
 )
 
 
-def counting(clock: Clock, **more: Any) -> MovingWindows:
+def make_counter(clock: Clock, **more: Any) -> MovingWindows:
     return MovingWindows(InProcessStorage(clock=clock, **more), clock)
 
 
-def take(counter: MovingWindows, amount: int = 1, key: str = "somebody") -> tuple[bool, Any]:
-    taken, [standing] = counter.take(key, [Charge.to(amount, TEN)])
-    return taken, standing
+def consume(counter: MovingWindows, amount: int = 1, key: str = "somebody") -> tuple[bool, Any]:
+    taken, [status] = counter.consume(key, [Charge.to(amount, TEN)])
+    return taken, status
 
 
 def has_room(accepted: Hits, now: float, amount: int) -> bool:
-    """The model: what was taken in the last 60 seconds, and this, are no more than the limit."""
+    """The model: the amounts of the last 60 seconds and this one are at most the limit."""
     return sum(taken for moment, taken in accepted if moment >= now - WINDOW) + amount <= LIMIT
 
 
@@ -57,64 +57,64 @@ def most_in_a_window(accepted: Sequence[tuple[float, int]]) -> int:
 
 
 @given(sequences)
-def test_what_is_taken_is_what_the_model_allows_and_no_window_holds_more(sequence: list[tuple[int, int]]) -> None:
+def test_counter_accepts_what_the_model_accepts(sequence: list[tuple[int, int]]) -> None:
     clock, accepted = Clock(), Hits()
-    counter = counting(clock)
+    counter = make_counter(clock)
 
     for ticks, amount in sequence:
         clock.now += ticks * TICK
         allowed = has_room(accepted, clock.now, amount)
-        taken, standing = take(counter, amount)
+        taken, status = consume(counter, amount)
 
         assert taken is allowed
         if taken:
             accepted.append((clock.now, amount))
-        assert standing.remaining == LIMIT - sum(one for moment, one in accepted if moment >= clock.now - WINDOW)
+        assert status.remaining == LIMIT - sum(one for moment, one in accepted if moment >= clock.now - WINDOW)
     assert most_in_a_window(accepted) <= LIMIT
 
 
 @given(sequences)
-def test_who_waits_as_long_as_told_has_room_and_a_second_less_has_none(sequence: list[tuple[int, int]]) -> None:
+def test_request_succeeds_after_the_wait_and_not_a_second_earlier(sequence: list[tuple[int, int]]) -> None:
     clock = Clock()
-    counter = counting(clock)
+    counter = make_counter(clock)
 
     for ticks, amount in sequence:
         clock.now += ticks * TICK
-        taken, standing = take(counter, amount)
+        taken, status = consume(counter, amount)
         if not taken:
-            clock.now += standing.wait - 1 - TICK
-            assert take(counter, amount)[0] is False or standing.wait == 1
+            clock.now += status.wait - 1 - TICK
+            assert consume(counter, amount)[0] is False or status.wait == 1
             clock.now += 1 + TICK
-            assert take(counter, amount)[0]
+            assert consume(counter, amount)[0]
 
 
 @given(st.lists(st.tuples(st.integers(0, 200), st.integers(1, LIMIT)), min_size=1, max_size=80))
-def test_hits_closer_than_what_is_kept_as_one_never_pass_the_limit(sequence: list[tuple[int, int]]) -> None:
+def test_units_closer_than_a_tick_never_exceed_the_limit(sequence: list[tuple[int, int]]) -> None:
     clock, accepted = Clock(), Hits()
-    counter = counting(clock)
+    counter = make_counter(clock)
 
     for thousandths, amount in sequence:
         clock.now += thousandths / 1024
-        taken, standing = take(counter, amount)
+        taken, status = consume(counter, amount)
         if taken:
             accepted.append((clock.now, amount))
-        else:  # refused for no longer than a tick more than it has to be
+        else:  # the wait is at most a tick longer than necessary
             assert not has_room(accepted, clock.now - WINDOW / 1024, amount)
-            clock.now += standing.wait
-            assert take(counter, amount)[0]
+            clock.now += status.wait
+            assert consume(counter, amount)[0]
             accepted.append((clock.now, amount))
     assert most_in_a_window(accepted) <= LIMIT
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(1, LIMIT), st.integers(0, LIMIT)), max_size=60))
-def test_a_refund_gives_back_the_newest_units_and_no_more(sequence: list[tuple[int, int, int]]) -> None:
+def test_refund_gives_back_the_newest_units_only(sequence: list[tuple[int, int, int]]) -> None:
     clock, accepted = Clock(), Hits()
     storage = InProcessStorage(clock=clock)
 
     for ticks, amount, refund in sequence:
         clock.now += ticks * TICK
         allowed = has_room(accepted, clock.now, amount)
-        assert (storage.spend([("somebody", LIMIT, WINDOW, amount)]) is not None) is allowed
+        assert (storage.consume_all([("somebody", LIMIT, WINDOW, amount)]) is not None) is allowed
         if allowed:
             accepted.append((clock.now, amount))
             refund = min(refund, amount)
@@ -122,73 +122,73 @@ def test_a_refund_gives_back_the_newest_units_and_no_more(sequence: list[tuple[i
             accepted[-1] = (clock.now, amount - refund)
 
 
-def test_a_refund_of_a_key_that_is_not_known_changes_nothing() -> None:
+def test_refund_of_an_unknown_key_changes_nothing() -> None:
     storage = InProcessStorage()
 
     storage.refund("somebody", 1)
 
-    assert storage.spend([("somebody", 1, WINDOW, 1)]) is not None
+    assert storage.consume_all([("somebody", 1, WINDOW, 1)]) is not None
     storage.refund("somebody", 5)
-    assert [storage.spend([("somebody", 1, WINDOW, 1)]) is not None for _ in range(2)] == [True, False]
+    assert [storage.consume_all([("somebody", 1, WINDOW, 1)]) is not None for _ in range(2)] == [True, False]
 
 
-def test_there_is_no_burst_at_the_edge_of_a_minute() -> None:
+def test_no_burst_is_possible_at_the_end_of_a_minute() -> None:
     clock = Clock()
-    counter = counting(clock)
+    counter = make_counter(clock)
     clock.now = 1019.5  # half a second before a whole minute
-    assert take(counter, LIMIT)[0]
+    assert consume(counter, LIMIT)[0]
 
     clock.now = 1020.5
 
-    assert not take(counter)[0]
+    assert not consume(counter)[0]
 
 
-def test_a_window_holds_both_its_ends() -> None:
+def test_window_includes_both_its_ends() -> None:
     clock = Clock()
-    counter = counting(clock)
-    take(counter, LIMIT)
+    counter = make_counter(clock)
+    consume(counter, LIMIT)
 
     clock.now += WINDOW
-    assert not take(counter)[0]
+    assert not consume(counter)[0]
     clock.now += TICK
-    assert take(counter)[0]
+    assert consume(counter)[0]
 
 
-def test_what_is_kept_as_one_counts_from_its_latest() -> None:
+def test_units_of_one_entry_count_from_the_latest() -> None:
     clock = Clock()
-    counter = counting(clock)
-    take(counter, 1)
+    counter = make_counter(clock)
+    consume(counter, 1)
     clock.now += 1 / 32
-    take(counter, LIMIT - 1)
+    consume(counter, LIMIT - 1)
 
     clock.now += WINDOW - 1 / 64
 
-    assert not take(counter, LIMIT - 1)[0]
+    assert not consume(counter, LIMIT - 1)[0]
 
 
-def test_refusals_are_not_counted() -> None:
+def test_refused_requests_are_not_counted() -> None:
     clock = Clock()
-    counter = counting(clock)
-    take(counter, LIMIT)
+    counter = make_counter(clock)
+    consume(counter, LIMIT)
 
     for _ in range(100):
         clock.now += 0.5
-        assert not take(counter)[0]
+        assert not consume(counter)[0]
     clock.now += 10 + TICK
 
-    assert take(counter, LIMIT)[0]
+    assert consume(counter, LIMIT)[0]
 
 
-def test_an_amount_over_the_limit_takes_the_whole_limit() -> None:
+def test_amount_over_the_limit_consumes_the_whole_limit() -> None:
     clock = Clock()
-    counter = counting(clock)
+    counter = make_counter(clock)
 
-    taken, standing = take(counter, 3 * LIMIT)
+    taken, status = consume(counter, 3 * LIMIT)
 
-    assert (taken, standing.remaining) == (True, 0)
+    assert (taken, status.remaining) == (True, 0)
 
 
-def test_a_window_that_is_hit_a_million_times_stays_small() -> None:
+def test_window_of_a_million_units_stays_small() -> None:
     clock, storage = Clock(), InProcessStorage(clock=(clock := Clock()))
     for _ in range(100_000):
         clock.now += WINDOW / 100_000
@@ -198,37 +198,37 @@ def test_a_window_that_is_hit_a_million_times_stays_small() -> None:
     assert (window.used, len(window.entries) <= 1025) == (10**6, True)
 
 
-def test_ever_new_keys_push_out_idle_ones_and_never_a_busy_one() -> None:
+def test_new_keys_replace_idle_keys_and_never_a_busy_one() -> None:
     clock = Clock()
-    counter = counting(clock, most_keys=100)
-    take(counter, LIMIT, "busy")
+    counter = make_counter(clock, max_keys=100)
+    consume(counter, LIMIT, "busy")
 
     for number in range(1000):
-        take(counter, 1, f"address {number}")
+        consume(counter, 1, f"address {number}")
         if number % 50 == 0:
-            assert not take(counter, 1, "busy")[0]
+            assert not consume(counter, 1, "busy")[0]
 
     assert len(counter.storage._windows) == 100
-    assert not take(counter, 1, "busy")[0]
+    assert not consume(counter, 1, "busy")[0]
 
 
-def test_windows_that_are_over_make_room_for_new_ones() -> None:
+def test_expired_windows_make_room_for_new_ones() -> None:
     clock = Clock()
-    counter = counting(clock)
+    counter = make_counter(clock)
     for number in range(100):
-        take(counter, 1, f"address {number}")
+        consume(counter, 1, f"address {number}")
 
     clock.now += WINDOW + 1
     for number in range(50):
-        take(counter, 1, f"another {number}")
+        consume(counter, 1, f"another {number}")
 
     assert len(counter.storage._windows) == 50
 
 
-def test_threads_take_no_more_than_the_limit_together() -> None:
-    counter = counting(Clock())
+def test_concurrent_threads_consume_no_more_than_the_limit() -> None:
+    counter = make_counter(Clock())
     accepted: list[bool] = []
-    threads = [Thread(target=lambda: accepted.extend(take(counter)[0] for _ in range(50))) for _ in range(8)]
+    threads = [Thread(target=lambda: accepted.extend(consume(counter)[0] for _ in range(50))) for _ in range(8)]
 
     for thread in threads:
         thread.start()
@@ -238,43 +238,44 @@ def test_threads_take_no_more_than_the_limit_together() -> None:
     assert sum(accepted) == LIMIT
 
 
-def test_two_charges_of_one_key_take_no_more_than_the_limit_together() -> None:
+def test_two_charges_of_one_key_consume_no_more_than_the_limit() -> None:
     counter = InProcessCounter()
     charges = [Charge.to(6, TEN), Charge.to(6, TEN)]
 
-    assert counter.take("somebody", charges)[0] is False
-    assert counter.take("somebody", [Charge.to(10, TEN)])[0] is True
+    assert counter.consume("somebody", charges)[0] is False
+    assert counter.consume("somebody", [Charge.to(10, TEN)])[0] is True
 
 
-def test_an_expired_window_that_is_asked_for_makes_no_room_for_another() -> None:
+def test_expired_window_that_is_used_again_is_not_replaced() -> None:
     clock = Clock()
     counter = InProcessCounter()
     counter.storage.clock = counter.clock = clock
     address = Charge.to(1, TEN)._replace(key="address")
-    assert counter.take("address", [address])[0]
+    assert counter.consume("address", [address])[0]
 
     clock.now += WINDOW + 1
     taken = [
-        counter.take("address", [address, address._replace(key=f"account {number}")])[0] for number in range(LIMIT + 1)
+        counter.consume("address", [address, address._replace(key=f"account {number}")])[0]
+        for number in range(LIMIT + 1)
     ]
 
     assert taken == [True] * LIMIT + [False]
 
 
 @given(paid=st.integers(1, LIMIT), before=st.integers(0, LIMIT), total=st.integers(1, 2 * LIMIT))
-def test_what_a_request_has_paid_before_its_refusal_is_in_its_wait(paid: int, before: int, total: int) -> None:
+def test_wait_includes_what_the_request_has_paid_already(paid: int, before: int, total: int) -> None:
     clock = Clock()
-    counter = counting(clock)
+    counter = make_counter(clock)
     if before:
-        take(counter, before)
+        consume(counter, before)
     clock.now += 5
-    if not take(counter, paid)[0]:
+    if not consume(counter, paid)[0]:
         return
     clock.now += 1
 
-    taken, [standing] = counter.take("somebody", [Charge.to(total, TEN, min(paid, total))])
+    taken, [status] = counter.consume("somebody", [Charge.to(total, TEN, min(paid, total))])
 
     if not taken:
-        clock.now += standing.wait
-        assert take(counter, total)[0]
-        assert standing.wait <= ceil(WINDOW)
+        clock.now += status.wait
+        assert consume(counter, total)[0]
+        assert status.wait <= ceil(WINDOW)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from blog.models import Author, Comment, Post
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor, Role
-from contentapi.core.pagination import Page, parse_page_params
+from contentapi.rest.pages import PageRequest, parse_page_params
 from orders.models import Order
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
 from tests.resources import ask
@@ -116,7 +116,7 @@ def test_a_cursor_with_its_filters_goes_on_with_another_limit() -> None:
 @given(st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(300))
 def test_no_character_of_a_cursor_may_be_altered(data: st.DataObject) -> None:
-    cursor = Page("/posts").cursor_after(b'{"id":"17","createdAt":"2026-01-01T00:00:00.123456+00:00"}')
+    cursor = PageRequest("/posts").cursor_after(b'{"id":"17","createdAt":"2026-01-01T00:00:00.123456+00:00"}')
     place = data.draw(st.integers(0, len(cursor) - 1))
     other = data.draw(st.characters(exclude_categories=["Cs"]).filter(lambda character: character != cursor[place]))
 

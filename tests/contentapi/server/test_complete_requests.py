@@ -24,7 +24,7 @@ def small_limit(settings: Settings) -> None:
 @pytest.fixture(autouse=True)
 def no_database(monkeypatch: pytest.MonkeyPatch) -> None:
     """These slots lend nothing: the test's own connection stays."""
-    monkeypatch.setattr("contentapi.db.postgresql.slots.make_wrappers", dict)
+    monkeypatch.setattr("contentapi.db.postgresql.slots.create_wrappers", dict)
 
 
 class Stream:

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from contentapi.auth.jwt import LONGEST_LIFE
+from contentapi.auth.jwt import MAX_LIFETIME
 from contentapi.core.commands import OperatorCommand
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from users import selectors, tokens
@@ -33,7 +33,7 @@ class Command(OperatorCommand):
             type=int,
             default=tokens.ACCESS_TOKEN_LIFE,
             metavar="SECONDS",
-            help=f"how long it is good, at most {LONGEST_LIFE}; default: %(default)s",
+            help=f"how long it is good, at most {MAX_LIFETIME}; default: %(default)s",
         )
 
     def handle(self, *_: Any, email: str, scopes: list[str], ttl: int, **__: Any) -> None:

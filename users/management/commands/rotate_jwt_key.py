@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from contentapi.auth.jwt import Key
+from contentapi.auth.jwk import Key
 from contentapi.auth.signing_keys import KeyDirectory, build_next_private_key, get_key_ring
 
 ADVICE = (

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL, really started and stopped, in folders of the tests' own."""
+"""The embedded PostgreSQL server, which these tests start and stop in temporary folders."""
 
 import fcntl
 import os
@@ -18,12 +18,12 @@ from contentapi.db.embedded.server import EmbeddedServer
 
 pytestmark = pytest.mark.processes
 
-# Holds the server that its argument names until its standard input ends.
+# Uses the server of the folder that its argument names until its standard input ends.
 PROGRAM = """
 import os, sys
 from pathlib import Path
 from contentapi.db.embedded.server import EmbeddedServer
-print(EmbeddedServer(Path(sys.argv[1])).hold(), flush=True)
+print(EmbeddedServer(Path(sys.argv[1])).acquire(), flush=True)
 if "fork" in sys.argv and os.fork() == 0:
     sys.exit()  # a worker that ends as gunicorn's do
 if "fork" in sys.argv:
@@ -31,14 +31,14 @@ if "fork" in sys.argv:
     print("the worker has ended", flush=True)
 sys.stdin.read()
 """
-# Holds the server, and starts it again at each line of its standard input. With "fork", a forked worker does so.
+# Uses the server, and restarts it for each line of its standard input. With "fork", a forked worker does this.
 RESTARTER = """
 import os, sys, signal
 from pathlib import Path
 from threading import Thread
 from contentapi.db.embedded.server import EmbeddedServer
 server = EmbeddedServer(Path(sys.argv[1]))
-print(server.hold(), flush=True)
+print(server.acquire(), flush=True)
 if "fork" in sys.argv and os.fork():
     print(os.getpid(), flush=True)
     os.wait()
@@ -54,7 +54,7 @@ for line in sys.stdin:
 
 
 class Holder:
-    """A process that holds the server of a folder."""
+    """A process that uses the server of a folder."""
 
     def __init__(self, data: Path, *arguments: str, program: str = PROGRAM) -> None:
         self.process = subprocess.Popen(
@@ -70,7 +70,7 @@ class Holder:
         return self.process.stdout.readline().strip()
 
     def restart(self, threads: int = 1) -> None:
-        """Let threads of the process start the server again if it is down; `line` returns what each reports."""
+        """Let threads of the process restart the server if it is down. `line` returns the result of each."""
         assert self.process.stdin
         self.process.stdin.write(f"{threads}\n")
         self.process.stdin.flush()
@@ -82,7 +82,7 @@ class Holder:
         self.process.kill()
         self.end()
 
-    def answers(self) -> bool:
+    def can_query(self) -> bool:
         with psycopg.connect(host=self.socket_folder, user="postgres", dbname="postgres") as connection:
             return connection.execute("SELECT true").fetchone() == (True,)
 
@@ -119,18 +119,18 @@ def is_down(data: Path, socket_folder: str) -> bool:
     return not (data / "postmaster.pid").exists() and not Path(socket_folder).exists()
 
 
-def test_the_last_of_two_processes_stops_the_server(data: Path, hold: HoldIn) -> None:
+def test_last_of_two_processes_stops_the_server(data: Path, hold: HoldIn) -> None:
     first, second = hold(data), hold(data)
     assert first.socket_folder == second.socket_folder
 
     first.end()
 
-    assert second.answers()
+    assert second.can_query()
     second.end()
     assert is_down(data, second.socket_folder)
 
 
-def test_a_holder_that_was_killed_does_not_keep_the_server_up(data: Path, hold: HoldIn) -> None:
+def test_killed_process_does_not_keep_the_server_running(data: Path, hold: HoldIn) -> None:
     first, second = hold(data), hold(data)
 
     first.kill()
@@ -139,28 +139,28 @@ def test_a_holder_that_was_killed_does_not_keep_the_server_up(data: Path, hold: 
     assert is_down(data, second.socket_folder)
 
 
-def test_a_server_without_holders_is_adopted(data: Path, hold: HoldIn) -> None:
+def test_new_process_takes_over_a_server_without_users(data: Path, hold: HoldIn) -> None:
     hold(data).kill()
 
     adopter = hold(data)
 
-    assert adopter.answers()
+    assert adopter.can_query()
     adopter.end()
     assert is_down(data, adopter.socket_folder)
 
 
-def test_a_killed_server_is_started_again(data: Path, hold: HoldIn) -> None:
+def test_new_process_restarts_a_killed_server(data: Path, hold: HoldIn) -> None:
     holder = hold(data)
     postmaster(data).kill()
     holder.kill()
 
     again = hold(data)
 
-    assert again.answers()
+    assert again.can_query()
     assert again.socket_folder == holder.socket_folder
 
 
-def test_a_stale_record_whose_number_is_another_process_now_is_no_server(data: Path, hold: HoldIn) -> None:
+def test_record_with_a_reused_process_id_is_stale(data: Path, hold: HoldIn) -> None:
     hold(data).end()
     me = psutil.Process().pid
     record = [me, data, 1, 5432, "/nowhere", "", "0 0", "ready"]
@@ -168,35 +168,35 @@ def test_a_stale_record_whose_number_is_another_process_now_is_no_server(data: P
 
     holder = hold(data)
 
-    assert holder.answers()
+    assert holder.can_query()
     assert postmaster(data).pid != me
 
 
-def test_data_that_were_half_made_are_made_again(data: Path, hold: HoldIn) -> None:
+def test_incomplete_data_directory_is_created_again(data: Path, hold: HoldIn) -> None:
     half = data.with_name("postgres.new")
     half.mkdir()
     (half / "PG_VERSION").write_text("18\n")
 
-    assert hold(data).answers()
+    assert hold(data).can_query()
     assert not half.exists()
 
 
-def test_a_forked_worker_that_ends_leaves_the_server_to_its_parent(data: Path, hold: HoldIn) -> None:
+def test_forked_worker_that_ends_does_not_stop_the_server(data: Path, hold: HoldIn) -> None:
     holder = hold(data, "fork")
 
     assert holder.line() == "the worker has ended"
-    assert holder.answers()
+    assert holder.can_query()
 
 
 @pytest.mark.parametrize("name", ["a space", "comma, 'quote' & (more); #", "ü", "long" * 50])
-def test_any_path_will_do(tmp_path: Path, hold: HoldIn, name: str) -> None:
+def test_server_starts_under_unusual_paths(tmp_path: Path, hold: HoldIn, name: str) -> None:
     folder = tmp_path / name
     folder.mkdir()
 
-    assert hold(folder / "postgres").answers()
+    assert hold(folder / "postgres").can_query()
 
 
-def test_a_path_that_a_shell_would_expand_is_refused(tmp_path: Path) -> None:
+def test_path_that_a_shell_would_expand_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "$(touch expanded)"
     folder.mkdir()
 
@@ -205,19 +205,19 @@ def test_a_path_that_a_shell_would_expand_is_refused(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 1
-    assert done.stderr.startswith(f"The embedded PostgreSQL cannot live under {folder}")
+    assert done.stderr.startswith("The path of the embedded PostgreSQL must not contain $")
     assert list(folder.iterdir()) == []
 
 
 def kill(data: Path) -> int:
-    """Kill the server as an OOM killer does; return its process id."""
+    """Kill the server as an OOM killer does. Returns its process id."""
     killed = postmaster(data)
     killed.kill()
     psutil.wait_procs([killed], timeout=10)
     return killed.pid
 
 
-def test_a_holder_starts_a_killed_server_again_and_stops_it_at_its_end(data: Path, hold: HoldIn) -> None:
+def test_process_restarts_a_killed_server_and_stops_it_at_its_end(data: Path, hold: HoldIn) -> None:
     holder = hold(data, program=RESTARTER)
     killed = kill(data)
 
@@ -225,12 +225,12 @@ def test_a_holder_starts_a_killed_server_again_and_stops_it_at_its_end(data: Pat
 
     assert holder.line() == "True"
     assert postmaster(data).pid != killed
-    assert holder.answers()
+    assert holder.can_query()
     holder.end()
     assert is_down(data, holder.socket_folder)
 
 
-def test_a_holder_starts_a_server_again_that_somebody_stopped(data: Path, hold: HoldIn) -> None:
+def test_process_restarts_a_server_that_was_stopped(data: Path, hold: HoldIn) -> None:
     holder = hold(data, program=RESTARTER)
     stopped = postmaster(data)
     stopped.send_signal(signal.SIGQUIT)
@@ -239,10 +239,10 @@ def test_a_holder_starts_a_server_again_that_somebody_stopped(data: Path, hold: 
     holder.restart()
 
     assert holder.line() == "True"
-    assert holder.answers()
+    assert holder.can_query()
 
 
-def test_a_running_server_is_not_started_again(data: Path, hold: HoldIn) -> None:
+def test_running_server_is_not_restarted(data: Path, hold: HoldIn) -> None:
     holder = hold(data, program=RESTARTER)
     running = postmaster(data)
 
@@ -252,9 +252,7 @@ def test_a_running_server_is_not_started_again(data: Path, hold: HoldIn) -> None
     assert postmaster(data) == running
 
 
-def test_processes_and_threads_that_restart_at_once_start_one_server_and_the_last_stops_it(
-    data: Path, hold: HoldIn
-) -> None:
+def test_concurrent_restarts_start_one_server_and_the_last_user_stops_it(data: Path, hold: HoldIn) -> None:
     holders = [hold(data, program=RESTARTER) for _ in range(3)]
     kill(data)
 
@@ -267,12 +265,12 @@ def test_processes_and_threads_that_restart_at_once_start_one_server_and_the_las
     for holder in holders[:2]:
         holder.end()
     assert postmaster(data) == started
-    assert holders[2].answers()
+    assert holders[2].can_query()
     holders[2].end()
     assert is_down(data, holders[2].socket_folder)
 
 
-def test_a_worker_that_started_the_server_again_leaves_it_to_its_parent(data: Path, hold: HoldIn) -> None:
+def test_forked_worker_that_restarted_the_server_does_not_stop_it(data: Path, hold: HoldIn) -> None:
     parent = hold(data, "fork", program=RESTARTER)
     other = hold(data)
     parent.line()
@@ -282,12 +280,12 @@ def test_a_worker_that_started_the_server_again_leaves_it_to_its_parent(data: Pa
     assert parent.line() == "True"
     parent.end()  # the worker, and then the parent
 
-    assert other.answers()
+    assert other.can_query()
     other.end()
     assert is_down(data, other.socket_folder)
 
 
-def test_a_worker_that_started_the_server_again_stops_it_if_its_parent_was_killed(data: Path, hold: HoldIn) -> None:
+def test_forked_worker_stops_the_server_if_its_parent_was_killed(data: Path, hold: HoldIn) -> None:
     parent = hold(data, "fork", program=RESTARTER)
     [worker] = psutil.Process(int(parent.line())).children()
     kill(data)
@@ -297,21 +295,21 @@ def test_a_worker_that_started_the_server_again_stops_it_if_its_parent_was_kille
     parent.process.kill()
     parent.process.wait(10)
 
-    assert parent.answers()
+    assert parent.can_query()
     parent.process.communicate(timeout=30)  # until the worker has closed its end
     psutil.wait_procs([worker], timeout=30)
     assert is_down(data, parent.socket_folder)
 
 
-def test_a_server_that_cannot_be_started_again_is_one_log_line_and_not_tried_at_once_again(
+def test_failed_restart_writes_one_log_line_and_is_not_retried_at_once(
     data: Path, hold: HoldIn, caplog: pytest.LogCaptureFixture
 ) -> None:
     hold(data)
     server = EmbeddedServer(data)
-    server.hold()
+    server.acquire()
     kill(data)
     configuration = data / "postgresql.conf"
-    whole = configuration.read_text()
+    original = configuration.read_text()
     configuration.write_text("not a setting\n")
 
     attempts = [server.restart_if_down() for _ in range(3)]
@@ -320,15 +318,15 @@ def test_a_server_that_cannot_be_started_again_is_one_log_line_and_not_tried_at_
     [record] = caplog.records
     assert record.getMessage().startswith("The embedded PostgreSQL cannot be started again: ")
     assert "\n" not in record.getMessage()
-    configuration.write_text(whole)
+    configuration.write_text(original)
     server._no_restart_before = 0  # as after the pause
     assert server.restart_if_down()
     server.release()
 
 
-def test_a_process_that_has_released_the_server_does_not_start_it_again(data: Path) -> None:
+def test_process_that_released_the_server_does_not_restart_it(data: Path) -> None:
     server = EmbeddedServer(data)
-    folder = server.hold()
+    folder = server.acquire()
     server.release()
 
     is_up = server.restart_if_down()
@@ -337,13 +335,13 @@ def test_a_process_that_has_released_the_server_does_not_start_it_again(data: Pa
     assert is_down(data, folder)
 
 
-def test_a_restart_waits_a_bounded_time_for_another_process(
+def test_restart_waits_a_limited_time_for_another_process(
     data: Path, hold: HoldIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded_server, "RESTART_PATIENCE", 0.3)
     hold(data)
     server = EmbeddedServer(data)
-    server.hold()
+    server.acquire()
     kill(data)
     folder = os.open(data.parent, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
@@ -359,7 +357,7 @@ def test_a_restart_waits_a_bounded_time_for_another_process(
 
 
 def is_postmaster(process: psutil.Process, data: Path) -> bool:
-    """Say whether a process is a server on this data itself, not one of its children."""
+    """Return whether a process is the postmaster of this data directory, not one of its children."""
     try:
         return process.name() == "postgres" and "-D" in process.cmdline() and str(data) in process.cmdline()
     except psutil.Error:

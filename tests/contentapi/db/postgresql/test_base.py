@@ -1,4 +1,4 @@
-"""Connections that stay open: whether one still works is mostly seen without asking the server."""
+"""Persistent connections: health checks, lost connections, prepared statements and parameters."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -15,12 +15,12 @@ from blog.selectors import AuthorRow
 from contentapi.core.errors import Unavailable, to_api_error
 from contentapi.db.postgresql.thread_connections import get_connection
 from contentapi.projection import PreparedInsert, PreparedQuery
-from contentapi.projection.libpq import MOST_PREPARED, column, encode_parameters, execute
+from contentapi.projection.libpq import MOST_PREPARED, encode_parameters, execute, read_column
 from tests.factories import make_author
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_silent_connection_is_usable_without_a_round_trip() -> None:
+def test_idle_connection_is_usable_without_a_round_trip() -> None:
     connection.ensure_connection()
 
     with CaptureQueriesContext(connection) as captured:
@@ -31,46 +31,46 @@ def test_a_silent_connection_is_usable_without_a_round_trip() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_connection_that_the_server_has_ended_is_not_usable() -> None:
+def test_connection_that_the_server_ended_is_not_usable() -> None:
     connection.ensure_connection()
 
-    end(connection.connection.info.backend_pid)
+    terminate(connection.connection.info.backend_pid)
 
     assert not connection.is_usable()
     connection.close()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_statement_of_ours_does_not_meet_the_connection_that_the_server_has_ended() -> None:
+def test_statement_replaces_a_connection_that_the_server_ended() -> None:
     connection.ensure_connection()
-    connection.close_at = None  # a server's connections stay
-    end(connection.connection.info.backend_pid)
+    connection.close_at = None  # persistent
+    terminate(connection.connection.info.backend_pid)
     connection.close_if_unusable_or_obsolete()  # as at the start of a request
     assert connection.connection is not None
 
-    assert column(execute("default", "", b"SELECT 1", [], prepare=True), 0) == [b"1"]
+    assert read_column(execute("default", "", b"SELECT 1", [], prepare=True), 0) == [b"1"]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_connection_that_ends_beneath_a_statement_is_unavailable() -> None:
+def test_connection_lost_during_a_statement_is_unavailable() -> None:
     connection.ensure_connection()
-    connection.health_check_done = True  # type: ignore[attr-defined]  # it was well when the request began
-    end(connection.connection.info.backend_pid)
+    connection.health_check_done = True  # type: ignore[attr-defined]  # it worked when the request began
+    terminate(connection.connection.info.backend_pid)
 
     with pytest.raises(OperationalError) as lost:
-        column(execute("default", "", b"SELECT 1", [], prepare=True), 0)
-    with pytest.raises(OperationalError) as gone:
-        column(execute("default", "", b"SELECT 1", [], prepare=True), 0)
+        read_column(execute("default", "", b"SELECT 1", [], prepare=True), 0)
+    with pytest.raises(OperationalError) as closed:
+        read_column(execute("default", "", b"SELECT 1", [], prepare=True), 0)
 
-    for trouble in (lost.value, gone.value):
-        assert isinstance(to_api_error(trouble), Unavailable)
-        assert isinstance(trouble.__cause__, psycopg.Error)
-    assert connection.errors_occurred  # so that the next request looks whether it still works
+    for error in (lost.value, closed.value):
+        assert isinstance(to_api_error(error), Unavailable)
+        assert isinstance(error.__cause__, psycopg.Error)
+    assert connection.errors_occurred  # so that the next request checks the connection
     connection.close()
 
 
-def end(process: int) -> None:
-    """End a connection's process on the server, and wait until it is gone."""
+def terminate(process: int) -> None:
+    """Terminate the server process of a connection, and wait until it has ended."""
     with psycopg.connect(**parameters()) as other:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [process])
 
@@ -81,13 +81,13 @@ def parameters() -> dict[str, Any]:
 
 
 @pytest.mark.django_db
-def test_nul_is_refused_and_not_cut_off() -> None:
+def test_nul_in_a_parameter_is_refused() -> None:
     with pytest.raises(DataError, match="NUL"):
-        column(execute("default", "", b"SELECT $1::text", ["a\0b"], prepare=True), 0)
+        read_column(execute("default", "", b"SELECT $1::text", ["a\0b"], prepare=True), 0)
 
 
 @pytest.mark.django_db
-def test_a_failed_transaction_is_not_usable() -> None:
+def test_connection_in_a_failed_transaction_is_not_usable() -> None:
     with pytest.raises(Exception, match="division by zero"), connection.cursor() as cursor:
         cursor.execute("SELECT 1 / 0")
 
@@ -95,7 +95,7 @@ def test_a_failed_transaction_is_not_usable() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_statement_of_ours_begins_the_transaction_that_django_is_in() -> None:
+def test_prepared_insert_belongs_to_the_current_transaction() -> None:
     author = make_author(name="Before")
 
     with transaction.atomic():
@@ -108,20 +108,20 @@ def test_a_statement_of_ours_begins_the_transaction_that_django_is_in() -> None:
 
 
 @pytest.mark.django_db
-def test_a_connection_prepares_no_more_statements_than_its_limit() -> None:
+def test_prepared_statements_of_a_connection_are_limited() -> None:
     for number in range(MOST_PREPARED + 20):
         text = str(number).encode()
-        assert column(execute("default", "", b"SELECT " + text, [], prepare=True), 0) == [text]
+        assert read_column(execute("default", "", b"SELECT " + text, [], prepare=True), 0) == [text]
 
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'projection%'")
-        held = cursor.fetchone()
-    assert held == (MOST_PREPARED,)
+        prepared = cursor.fetchone()
+    assert prepared == (MOST_PREPARED,)
     assert len(get_connection("default").prepared.names) == MOST_PREPARED
 
 
 @pytest.mark.django_db
-def test_values_are_written_as_text_each_as_what_it_is() -> None:
+def test_parameters_are_encoded_by_their_type() -> None:
     connection.ensure_connection()
     now = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
@@ -142,13 +142,13 @@ def test_values_are_written_as_text_each_as_what_it_is() -> None:
 
 
 def test_each_thread_has_its_own_connection() -> None:
-    def look(_: int) -> tuple[Any, Any]:
+    def get_both(_: int) -> tuple[Any, Any]:
         started.wait()
         return get_connection("default"), connections["default"]
 
     started = Barrier(2)
     with ThreadPoolExecutor(2) as threads:
-        (here, here_again), (there, there_again) = threads.map(look, range(2))
+        (here, here_again), (there, there_again) = threads.map(get_both, range(2))
 
     assert here is here_again
     assert there is there_again

@@ -1,4 +1,4 @@
-"""Connection slots: few connections, many threads, first come, first served."""
+"""Connection slots and lanes: many threads, few connections, in the order of arrival."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -49,7 +49,7 @@ def wrapper_of(lease: Lease) -> Any:
     return lease.wrappers["default"]
 
 
-def test_many_threads_share_the_connections_of_few_slots(slots: ConnectionSlots) -> None:
+def test_many_threads_share_the_connections_of_two_slots(slots: ConnectionSlots) -> None:
     with ThreadPoolExecutor(12) as threads:
         results = list(threads.map(lambda _: read_backend(slots), range(60)))
 
@@ -58,7 +58,7 @@ def test_many_threads_share_the_connections_of_few_slots(slots: ConnectionSlots)
     assert len(slots.idle) == 2
 
 
-def test_no_more_threads_than_slots_run_at_a_time(slots: ConnectionSlots) -> None:
+def test_two_slots_let_two_threads_run_at_a_time(slots: ConnectionSlots) -> None:
     running, most, lock = 0, 0, Lock()
 
     def run(_: int) -> None:
@@ -78,7 +78,7 @@ def test_no_more_threads_than_slots_run_at_a_time(slots: ConnectionSlots) -> Non
     assert most == 2
 
 
-def test_the_thread_that_has_waited_longest_gets_the_slot(slots: ConnectionSlots) -> None:
+def test_slot_goes_to_the_thread_that_waited_longest(slots: ConnectionSlots) -> None:
     held = [slots.acquire(), slots.acquire()]
     order: list[int] = []
 
@@ -98,7 +98,7 @@ def test_the_thread_that_has_waited_longest_gets_the_slot(slots: ConnectionSlots
     slots.release(held[1])
 
 
-def test_a_thread_that_waits_too_long_gets_an_error_and_leaves_the_queue() -> None:
+def test_thread_that_waits_too_long_gets_unavailable_and_leaves_the_queue() -> None:
     slots = ConnectionSlots(1, patience=0.05)
     lease = slots.acquire()
     wrapper = wrapper_of(lease)
@@ -111,30 +111,30 @@ def test_a_thread_that_waits_too_long_gets_an_error_and_leaves_the_queue() -> No
     assert wrapper_of(slots.acquire()) is wrapper
 
 
-def test_a_slot_that_arrives_at_the_last_moment_is_not_lost() -> None:
-    """Release and time-out race: whichever wins, the slot is lent once or idle."""
+def test_slot_released_at_the_time_limit_is_not_lost() -> None:
+    """The release and the time limit race: in both cases the slot is leased once or idle."""
     slots = ConnectionSlots(1, patience=0.002)
-    lent = 0
+    leased = 0
 
     def run(_: int) -> None:
-        nonlocal lent
+        nonlocal leased
         try:
             lease = slots.acquire()
         except Unavailable:
             return
-        lent += 1
+        leased += 1
         time.sleep(0.002)
         slots.release(lease)
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(run, range(400)))
 
-    assert lent > 0
+    assert leased > 0
     assert len(slots.idle) == 1
     assert not slots.waiting
 
 
-def test_a_thread_after_its_request_has_no_lent_connection(slots: ConnectionSlots) -> None:
+def test_thread_has_no_leased_connection_after_its_request(slots: ConnectionSlots) -> None:
     go_on = Event()
     ready = Barrier(2)
 
@@ -184,7 +184,7 @@ def test_expensive_requests_leave_most_slots_to_others() -> None:
     assert (len(slots.idle), slots.expensive.unused) == (16, 2)
 
 
-def test_no_more_expensive_requests_run_at_a_time_than_an_eighth_of_the_slots() -> None:
+def test_expensive_requests_use_an_eighth_of_the_slots_at_a_time() -> None:
     slots = ConnectionSlots(16, patience=5)
     running, most, lock = 0, 0, Lock()
 
@@ -193,7 +193,7 @@ def test_no_more_expensive_requests_run_at_a_time_than_an_eighth_of_the_slots() 
         with lock:
             running += 1
             most = max(most, running)
-        with connection.cursor() as cursor:  # the slot after the wait has a connection that works
+        with connection.cursor() as cursor:  # the slot after the wait has a working connection
             cursor.execute("SELECT 1 FROM pg_sleep(0.005)")
         with lock:
             running -= 1
@@ -208,7 +208,7 @@ def test_no_more_expensive_requests_run_at_a_time_than_an_eighth_of_the_slots() 
         wrappers["default"].close()
 
 
-def test_an_expensive_request_that_waits_too_long_fails_and_leaves_no_slot_behind() -> None:
+def test_expensive_request_that_waits_too_long_fails_without_a_slot() -> None:
     slots = ConnectionSlots(2, patience=0.05)
     held = slots.acquire()
     enter_expensive_lane()
@@ -227,7 +227,7 @@ def test_an_expensive_request_that_waits_too_long_fails_and_leaves_no_slot_behin
     assert (len(slots.idle) + slots.unused, slots.expensive.unused) == (2, 1)
 
 
-def test_expensive_requests_beyond_the_queue_are_refused_at_once() -> None:
+def test_expensive_request_is_refused_at_once_if_the_queue_is_full() -> None:
     slots = ConnectionSlots(64, patience=5)
     slots.expensive.unused = 0
 
@@ -245,7 +245,7 @@ def test_expensive_requests_beyond_the_queue_are_refused_at_once() -> None:
     assert not slots.expensive.waiting
 
 
-def test_a_request_with_a_new_document_does_not_wait_for_expensive_ones() -> None:
+def test_new_document_does_not_wait_for_expensive_requests() -> None:
     slots = ConnectionSlots(8, patience=5)
     go_on = Event()
 
@@ -269,7 +269,7 @@ def test_a_request_with_a_new_document_does_not_wait_for_expensive_ones() -> Non
     assert (slots.preparation.unused, slots.expensive.unused) == (1, 1)
 
 
-def test_an_expensive_request_with_a_new_document_leaves_the_preparation_to_the_next() -> None:
+def test_expensive_request_leaves_the_preparation_lane() -> None:
     slots = ConnectionSlots(8, patience=5)
     running, most, lock = 0, 0, Lock()
 
@@ -321,7 +321,7 @@ def test_short_documents_are_prepared_before_long_ones() -> None:
     assert order == [50, 200, 200, 9000, 9000]
 
 
-def test_outside_of_a_server_nothing_is_held_back() -> None:
+def test_lanes_do_nothing_outside_of_a_server() -> None:
     own = connections["default"]
 
     enter_expensive_lane()
@@ -331,7 +331,7 @@ def test_outside_of_a_server_nothing_is_held_back() -> None:
 
 @pytest.fixture(autouse=True)
 def own_connection() -> Iterator[None]:
-    """Give the test's thread its own connection back: some tests lend a slot to it."""
+    """Restore the connection of the test's thread, to which some tests lease a slot."""
     own = connections["default"]
     yield
     uninstall()

@@ -1,0 +1,142 @@
+"""Pages of a collection over HTTP: by offset, with a total, or by cursor. The next page is linked (RFC 8288)."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import msgspec
+from django.db.models import QuerySet
+
+from contentapi.core.entity_tags import Rendered
+from contentapi.core.errors import Malformed, NotFound
+from contentapi.core.pagination import (
+    DEFAULT_PAGE,
+    Filters,
+    Position,
+    decode_cursor,
+    encode_cursor,
+    require_page_size,
+)
+from contentapi.core.text import json_array, require_storable
+from contentapi.projection import Rows
+
+MAX_OFFSET = 2**31 - 1
+NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+
+
+class Item(msgspec.Struct, rename="camel"):
+    """The fields of an item that its cursor contains. Some representations write the id as text."""
+
+    id: int | str
+    created_at: str | None = None
+
+
+ITEM = msgspec.json.Decoder(Item)
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """The page that a request selects: from `offset` or, if that is None, after a position.
+
+    `prefix` is the part of the path before the collection, such as `/v1`.
+    """
+
+    collection: str
+    filters: Filters = field(default_factory=dict)
+    limit: int = DEFAULT_PAGE
+    offset: int | None = None
+    after: Position | None = None
+    prefix: str = ""
+
+    def link_to(self, name: str, place: int | str) -> dict[str, str]:
+        """Return the Link header of the next page. `place` is its offset or cursor, which needs no URL encoding."""
+        filters = f"{urlencode(self.filters)}&" if self.filters else ""
+        return {"Link": f'<{self.prefix}{self.collection}?{filters}limit={self.limit}&{name}={place}>; rel="next"'}
+
+    def cursor_after(self, item: bytes) -> str:
+        """Return the cursor of the page that begins after an item, which is a JSON object."""
+        last = ITEM.decode(item)
+        return encode_cursor(Position(int(last.id), last.created_at), self.collection, self.filters)
+
+
+def parse_page_params(
+    parameters: Iterable[tuple[str, Sequence[str]]], collection: str, filters: Sequence[str], prefix: str = ""
+) -> PageRequest:
+    """Parse the query parameters of a collection. Raises `Malformed` for unknown, repeated and invalid ones."""
+    values = require_known_parameters(parameters, {"limit", "offset", "cursor", *filters})
+    if "offset" in values and "cursor" in values:
+        raise Malformed("Send offset or cursor, not both.")
+    filter_values = {name: values[name] for name in sorted(filters) if name in values}
+    offset = parse_integer("offset", values)
+    if offset is not None and not 0 <= offset <= MAX_OFFSET:
+        raise Malformed(f"offset must be from 0 to {MAX_OFFSET}, and is {offset}.")
+    return PageRequest(
+        collection=collection,
+        filters=filter_values,
+        limit=require_page_size(parse_integer("limit", values), default=DEFAULT_PAGE),
+        offset=offset,
+        after=require_position(values["cursor"], collection, filter_values) if "cursor" in values else None,
+        prefix=prefix,
+    )
+
+
+def require_known_parameters(parameters: Iterable[tuple[str, Sequence[str]]], known: set[str]) -> dict[str, str]:
+    """Return the value of each parameter. Raises `Malformed` for unknown and repeated ones."""
+    parsed = {}
+    for name, values in parameters:
+        if name not in known:
+            raise Malformed(f"The query parameter {name[:50]!r} is unknown; known: {', '.join(sorted(known))}.")
+        if len(values) != 1:
+            raise Malformed(f"The query parameter {name!r} was given {len(values)} times; it may be given once.")
+        parsed[name] = values[0]
+    require_storable(parsed)
+    return parsed
+
+
+def parse_integer(name: str, values: Mapping[str, str]) -> int | None:
+    if name not in values:
+        return None
+    if not NUMBER.fullmatch(values[name]):
+        raise Malformed(f"{name} must be a whole number.")
+    return int(values[name])
+
+
+def require_position(cursor: str, collection: str, filters: Filters) -> Position:
+    """Return the position of a cursor. Raises `Malformed` if the cursor is not of this collection."""
+    position = decode_cursor(cursor, collection, filters)
+    if position is None:
+        raise Malformed("cursor must be a next_cursor of this collection with the same filters.")
+    return position
+
+
+R = TypeVar("R", QuerySet[Any], Rows[Any])
+
+
+def render_page(
+    rows: R,
+    page: PageRequest,
+    render: Callable[[R], list[bytes]],
+    *,
+    within: Rows[Any] | None = None,
+) -> Rendered:
+    """Return a page as JSON. `rows` begin after the position of the page. Executes one statement, two for an offset.
+
+    `within` is the row that the collection belongs to. If the page is empty, it is looked up: raises `NotFound` if it
+    does not exist.
+    """
+    first, more = page.offset or 0, page.offset is None
+    items = render(rows[first : first + page.limit + more])
+    if not items and within is not None and not within.exists():
+        raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
+    cursor = page.cursor_after(items[page.limit - 1]) if len(items) > page.limit else None
+    del items[page.limit :]
+    members: dict[str, Any] = {"data": msgspec.Raw(json_array(items))}
+    if page.offset is None:
+        members["next_cursor"] = cursor
+        headers = {} if cursor is None else page.link_to("cursor", cursor)
+    else:
+        members |= {"total": rows.count(), "offset": page.offset, "limit": page.limit}
+        headers = page.link_to("offset", first + page.limit) if first + page.limit < members["total"] else {}
+    return Rendered(msgspec.json.encode(members), headers)
