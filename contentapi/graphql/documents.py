@@ -135,7 +135,7 @@ def require_countable(text: str, most: int, position: int) -> None:
         if count > most:
             raise limit_exceeded(what, f"{count} or more", most, "contentapi_max_tokens") from None
     if nesting > PARSED_NESTING:
-        raise limit_exceeded("nesting", f"{nesting} or more", MAX_NESTING) from None
+        raise limit_exceeded("nesting", f"{PARSED_NESTING + 1} or more", MAX_NESTING) from None
 
 
 def validate_document(schema: GraphQLSchema, document: DocumentNode, sizes: Sizes) -> CachedDocument:
