@@ -67,7 +67,7 @@ class ConnectionType(RelayType):
 
 @dataclass(frozen=True, slots=True)
 class ConnectionQuery:
-    """All rows of a connection, not ordered; their order; and the window that the client requests."""
+    """All rows of a connection, the order that replaces their own, and the window that the client requests."""
 
     rows: AnyRows
     order: Ordering
@@ -181,10 +181,10 @@ class ConnectionCompiler:
           FROM (
             SELECT
               coalesce(array_to_json((array_agg(p."e0"))[1:least(count(*)::int, $1::int)]), '[]') AS "e0",
-              count(*)::int > $1::int AS "more"
+              count(*)::int > $2::int AS "more"
             FROM (
               SELECT (SELECT row_to_json(r.*) FROM (SELECT (…node…)) AS r("node")), "created_at", "id"
-              FROM "blog_post" ORDER BY "created_at" DESC, "id" DESC LIMIT $1::int + 1
+              FROM "blog_post" ORDER BY "created_at" DESC, "id" DESC LIMIT $3::int + 1
             ) AS p("e0", "value", "id")
           ) AS page, (SELECT count(*) FROM (SELECT "id" FROM "blog_post") AS r) AS total(n)
         ) AS r("totalCount", "edges", "pageInfo"))
@@ -226,7 +226,7 @@ class ConnectionCompiler:
         if self.edges or self.needs_ends or self.needs_more:
             tables.append(self.page_table())
         if any(selected.name == "totalCount" for selected in selection):
-            tables.append(CountTable(self.rows.values("pk")))
+            tables.append(CountTable(self.rows.order_by().values("pk")))
         return JsonRow(members, tables)
 
     def connection_field(self, selected: SelectedField) -> Combinable:

@@ -65,7 +65,7 @@ class PreparedInsert(Generic[M]):
             unknown = ", ".join(sorted(values.keys() - row.keys()))
             raise TypeError(f"{self.model.__name__} has no columns {unknown}.")
         using = self.using
-        if returning is None or not self.is_projected_by(returning.request):
+        if returning is None or not self.can_select(returning.request):
             return self.build_instance(self.insert_statement.execute(using, None, self.bind(row)), row, using)
         request = returning.request
         statement = get_statement(self.cache_key, request, lambda: self.compile_statement(request))
@@ -82,7 +82,9 @@ class PreparedInsert(Generic[M]):
         returning.row, returning.text = instance, text
         return instance
 
-    def is_projected_by(self, request: SelectionRequest) -> bool:
+    def can_select(self, request: SelectionRequest) -> bool:
+        if request.version is not None or request.last_is_optional:
+            return False
         return isinstance(request.projection, Projection) and request.projection.model is self.model
 
     def build_instance(self, result: PGresult, row: dict[str, Any], using: str) -> M:

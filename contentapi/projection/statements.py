@@ -12,7 +12,9 @@ from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
 from django.core.exceptions import EmptyResultSet
-from django.db.models import F, QuerySet
+from django.db.models import Case, F, JSONField, QuerySet, When
+from django.db.models.expressions import Combinable
+from django.db.models.lookups import IsNull
 from psycopg.pq.abc import PGresult
 
 from contentapi.conf import conf
@@ -76,7 +78,8 @@ class SelectionRequest(NamedTuple):
     `key` identifies the selection, including all variables that can change its structure. `select` returns the
     selection; it is called when the statement is not cached. `size` is the length of the selection's text in bytes.
     `room` is the maximum size of all rows in bytes; None means no maximum. `version` is a column that
-    `read_json_and_version` reads besides the selection.
+    `read_json_and_version` reads besides the selection. With `last_is_optional`, an object in which the last field is
+    null omits this field.
     """
 
     projection: Projection | ConnectionType
@@ -87,6 +90,7 @@ class SelectionRequest(NamedTuple):
     variables: Any
     room: int | None = None
     version: str | None = None
+    last_is_optional: bool = False
 
 
 def read_json(rows: AnyRows | ConnectionQuery, request: SelectionRequest) -> list[bytes]:
@@ -181,22 +185,40 @@ def compile_statement(rows: AnyRows, request: SelectionRequest, compilation: Com
     projection, selection = cast("Projection", request.projection), request.select()
     all_rows = with_total_order(without_distinct(rows.with_parameters() if isinstance(rows, Rows) else rows)).all()
     all_rows.query.clear_limits()
-    if request.version is None:
+    if request.version is None and not request.last_is_optional:
         query, keys = projection.select(all_rows, selection, compilation)
-    else:
-        json = JsonRow(projection.expressions(selection, compilation))
-        query, keys = all_rows.values(_0=json, _1=F(request.version)), []
+        return build_json_statement(*compile_slice(query, rows), keys, tuple(compilation.arguments))
+    columns = {"_0": build_object(projection.expressions(selection, compilation), request)}
+    if request.version is not None:
+        columns["_1"] = F(request.version)
+    return to_numbered_placeholders(*compile_slice(all_rows.values(**columns), rows), tuple(compilation.arguments))
+
+
+def build_object(members: list[tuple[str, Combinable]], request: SelectionRequest) -> Combinable:
+    """Return the JSON object of a row. If the last member is optional and null, the object omits it:
+
+    CASE WHEN "email" IS NULL THEN (SELECT row_to_json(r.*) FROM (SELECT "id") AS r("id"))
+      ELSE (SELECT row_to_json(r.*) FROM (SELECT "id", "email") AS r("id", "email")) END
+    """
+    if not request.last_is_optional:
+        return JsonRow(members)
+    _, last = members[-1]
+    is_null = When(IsNull(last, True), then=JsonRow(members[:-1]))  # noqa: FBT003 - Django's
+    return Case(is_null, default=JsonRow(members), output_field=JSONField())
+
+
+def compile_slice(query: QuerySet[Any, Any], rows: AnyRows) -> tuple[str, tuple[Any, ...]]:
+    """Return the SQL of a query with the slice of these rows: `SELECT … LIMIT %s OFFSET %s`.
+
+    Django would write both numbers into the text, which would then serve one page only.
+    """
     sql, parameters = query.query.get_compiler(rows.db).as_sql()
-    # Django would write limit and offset into the text, which would then serve one page only.
     limit, offset = get_limit_and_offset(rows)
     if limit is not None:
         sql, parameters = f"{sql} LIMIT %s", (*parameters, Parameter(attrgetter("limit")))
     if offset:
         sql, parameters = f"{sql} OFFSET %s", (*parameters, Parameter(attrgetter("offset")))
-    arguments = tuple(compilation.arguments)
-    if request.version is None:
-        return build_json_statement(sql, tuple(parameters), keys, arguments)
-    return to_numbered_placeholders(sql, tuple(parameters), arguments)
+    return sql, tuple(parameters)
 
 
 def without_distinct(rows: QuerySet[Any]) -> QuerySet[Any]:

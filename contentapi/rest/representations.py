@@ -74,14 +74,17 @@ class Representation:
 
         Raises `ResponseTooLarge` if the objects have more than `room` bytes.
         """
-        texts = read_json(rows, self.build_request(actor, room=room))
-        return [self.without_null(text) for text in texts] if self.optional else texts
+        return read_json(rows, self.build_request(actor, room=room))
 
     def build_request(self, actor: Actor, *, room: int | None = None, version: str | None = None) -> SelectionRequest:
-        key = self.name, version
-        return SelectionRequest(self.projection, key, self.size, lambda: self.selection, actor, {}, room, version)
-
-    def without_null(self, text: bytes) -> bytes:
-        # No string of the JSON can end the object like this: its quotes would be escaped.
-        ending = f',"{self.optional}":null}}'.encode()
-        return text.removesuffix(ending) + b"}" if text.endswith(ending) else text
+        return SelectionRequest(
+            self.projection,
+            key=(self.name, version),
+            size=self.size,
+            select=lambda: self.selection,
+            actor=actor,
+            variables={},
+            room=room,
+            version=version,
+            last_is_optional=self.optional is not None,
+        )

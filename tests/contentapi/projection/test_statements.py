@@ -1,5 +1,6 @@
 """One statement per root field, with bound values, cached for requests with other values."""
 
+import json
 from itertools import permutations
 from typing import Any
 
@@ -8,13 +9,16 @@ import pytest
 from graphql import DocumentNode, Node, Visitor, visit
 from pytest_django import Settings
 
-from contentapi.core.identity import ALL_SCOPES, Actor, Role
+from blog import representations
+from blog.models import Author
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.db.postgresql.thread_connections import get_connection
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.projection.statements import STATEMENTS
 from contentapi.schema import SCHEMA
-from tests.contentapi.projection.execution import run
+from tests.contentapi.projection.execution import recorded, run
 from tests.contentapi.projection.fixture_rows import ACTORS, AUTHORS, BO, IDA, POSTS, fill
+from tests.factories import make_author, make_post
 
 pytestmark = pytest.mark.django_db
 
@@ -208,3 +212,25 @@ def all_nodes(document: DocumentNode) -> list[Node]:
 
     visit(document, Collector())
     return found
+
+
+def test_version_of_a_resource_is_a_column_of_its_statement() -> None:
+    post = make_post(version=7)
+
+    with recorded() as statements:
+        resource = representations.POST.of(post, ANONYMOUS)
+
+    assert len(statements) == 1
+    assert json.loads(resource.body)["id"] == str(post.pk)
+    assert "version" not in json.loads(resource.body)
+    assert resource.headers["ETag"].startswith('"7-')
+
+
+def test_optional_field_is_omitted_from_objects_in_which_it_is_null() -> None:
+    make_author(name="A", email="a@example.invalid")
+    make_author(name="B", email="")
+
+    texts = representations.AUTHOR.render_rows(Author.objects.order_by("name"), OPERATOR)
+
+    assert [json.loads(text).get("email", "omitted") for text in texts] == ["a@example.invalid", "omitted"]
+    assert [list(json.loads(text))[:2] for text in texts] == [["id", "name"]] * 2
