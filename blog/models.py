@@ -83,7 +83,7 @@ class PostQuerySet(models.QuerySet["Post"]):
     def due(self) -> PostQuerySet:
         return self.filter(status=PostStatus.SCHEDULED, publish_at__lte=timezone.now())
 
-    def tagged(self, tag: str | None) -> PostQuerySet:
+    def with_tag(self, tag: str | None) -> PostQuerySet:
         return self if tag is None else self.filter(tags__contains=[tag])
 
     def of_author(self, author_id: int | None) -> PostQuerySet:

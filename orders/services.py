@@ -90,7 +90,7 @@ def validate_tracking(**texts: str) -> dict[str, str]:
     require_storable(texts)
     cleaned = {name: text.strip() for name, text in texts.items()}
     problems = {
-        name: [f"From 1 to {MAX_TRACKING} characters, and this has {len(text)}."]
+        name: [f"From 1 to {MAX_TRACKING} characters are allowed (got {len(text)})."]
         for name, text in cleaned.items()
         if not 1 <= len(text) <= MAX_TRACKING
     }

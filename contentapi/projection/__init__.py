@@ -8,7 +8,7 @@ meet one of several conditions from an index for each.
 
 from contentapi.projection.connections import PAGE_INFO, Connection, ConnectionQuery, ConnectionType, RelayType
 from contentapi.projection.fields import Computed, Count, Projection, SameRow, ToMany, ToOne
-from contentapi.projection.inserts import PreparedInsert, ReturningSelection
+from contentapi.projection.inserts import PreparedInsert, returning
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.prepared_query import PreparedQuery
 from contentapi.projection.querysets import parametrised, select_instance
@@ -24,7 +24,6 @@ __all__ = [
     "ConnectionQuery",
     "ConnectionType",
     "Count",
-    "SelectedFieldError",
     "Ordering",
     "PreparedInsert",
     "PreparedQuery",
@@ -32,10 +31,10 @@ __all__ = [
     "ProjectionError",
     "ReadArguments",
     "RelayType",
-    "ReturningSelection",
     "SameRow",
     "SdlField",
     "SelectedField",
+    "SelectedFieldError",
     "SelectionRequest",
     "Statement",
     "ToMany",
@@ -43,5 +42,6 @@ __all__ = [
     "filter_by_union",
     "parametrised",
     "read_json",
+    "returning",
     "select_instance",
 ]

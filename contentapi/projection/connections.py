@@ -65,7 +65,7 @@ class ConnectionType(RelayType):
 
 @dataclass(frozen=True, slots=True)
 class ConnectionQuery:
-    """What a connection shows: a window of rows, in an order. The rows themselves come without one."""
+    """What a connection shows: a window of rows, in an order that replaces their own."""
 
     rows: QuerySet[Any]
     order: Ordering
@@ -188,7 +188,7 @@ class ConnectionCompiler:
         members = [(selected.key, self.member(selected)) for selected in selection]
         tables: list[Any] = [self.page()] if self.edges or self.needs_ends or self.peeks else []
         if any(selected.name == "totalCount" for selected in selection):
-            tables.append(CountTable(self.rows.values("pk")))
+            tables.append(CountTable(self.rows.order_by().values("pk")))
         return JsonRow(members, tables)
 
     def member(self, selected: SelectedField) -> Combinable:

@@ -1,6 +1,8 @@
 """Rows that are inserted; and what is selected of them, by the statement that inserts them."""
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
@@ -24,9 +26,10 @@ MADE = "made"  # the inserted row, in a statement that selects from it
 
 @dataclass(slots=True)
 class ReturningSelection:
-    """What is to be selected of a row that is about to be written, and the JSON object of it once it is.
+    """The selection of a row that is about to be inserted, and, after the insertion, the row's JSON object.
 
-    A write that can do both in one statement takes it up; where it does not, the row is read back afterwards.
+    `PreparedInsert.create` selects the row in the statement that inserts it. A row that was written in another way has
+    no JSON object here: the caller reads it by a second statement.
     """
 
     reading: SelectionRequest
@@ -34,8 +37,25 @@ class ReturningSelection:
     text: bytes = b""
 
     def get_json(self, row: Model) -> bytes | None:
-        """Return the JSON object of a row; None where its write has not brought it."""
+        """Return the JSON object of a row, or None if its write did not select it."""
         return self.text if row is self.row else None
+
+
+registered: ContextVar[ReturningSelection | None] = ContextVar("returning_selection", default=None)
+
+
+@contextmanager
+def returning(request: SelectionRequest) -> Iterator[ReturningSelection]:
+    """Let `PreparedInsert.create` inside of this block select the row that it inserts.
+
+    So a transport states its selection without passing it through the service that creates the row.
+    """
+    selection = ReturningSelection(request)
+    token = registered.set(selection)
+    try:
+        yield selection
+    finally:
+        registered.reset(token)
 
 
 class PreparedInsert(Generic[M]):
@@ -54,8 +74,8 @@ class PreparedInsert(Generic[M]):
         self.required: Any = model._meta.get_field(requiring) if requiring else None
         self.name = ("insert", model, requiring)
 
-    def create(self, returning: ReturningSelection | None = None, /, **values: Any) -> M:
-        """Insert a row; fields that are left out have their defaults.
+    def create(self, **values: Any) -> M:
+        """Insert a row; fields that are left out have their defaults. Inside of `returning`, select it too.
 
         Raises the required model's `DoesNotExist`, what reading the selected arguments raises, and Django's database
         errors; in all cases nothing has been inserted.
@@ -64,7 +84,7 @@ class PreparedInsert(Generic[M]):
         if not values.keys() <= given.keys():
             unknown = ", ".join(sorted(values.keys() - given.keys()))
             raise TypeError(f"{self.model.__name__} has no columns {unknown}.")
-        using = self.using
+        using, returning = self.using, registered.get()
         if returning is None or not self.is_projected_by(returning.reading):
             return self.row_of(self.alone.execute(using, None, self.bound(given)), given, using)
         reading = returning.reading

@@ -4,7 +4,8 @@ Each is a fragment of GraphQL, `fragment PostResource on Post` in schema/resourc
 schema at start-up (`contentapi.rest.fragments`). So both faces have the same names, values and SQL.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 
@@ -13,8 +14,9 @@ from contentapi.core.entity_tags import UNCHANGING, Rendered, with_etag
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Page, render_page
-from contentapi.projection import Projection, SelectedField, SelectionRequest, read_json, select_instance
+from contentapi.projection import Projection, SelectedField, SelectionRequest, read_json, returning, select_instance
 
+M = TypeVar("M", bound=Model)
 VERSION = SelectedField("version", "version")
 
 
@@ -47,10 +49,11 @@ class Representation:
         return [self.without_null(text) for text in texts] if self.optional else texts
 
     def texts(self, rows: QuerySet[Any], actor: Actor, *more: SelectedField, room: int | None = None) -> list[bytes]:
+        return read_json(rows, self.request(actor, *more, room=room))
+
+    def request(self, actor: Actor, *more: SelectedField, room: int | None = None) -> SelectionRequest:
         key = (self.name, len(more))
-        return read_json(
-            rows, SelectionRequest(self.projection, key, self.size, lambda: self.selection + more, actor, {}, room)
-        )
+        return SelectionRequest(self.projection, key, self.size, lambda: self.selection + more, actor, {}, room)
 
     def without_null(self, text: bytes) -> bytes:
         end = f',"{self.optional}":null}}'.encode()  # a text could only end so inside of quotes
@@ -66,6 +69,19 @@ class Representation:
     def of(self, instance: Model, actor: Actor) -> Rendered:
         """Return the JSON object of what has just been written, with its tag."""
         return self.one(select_instance(instance, actor), actor)
+
+    def create(self, actor: Actor, write: Callable[[], M]) -> tuple[M, Rendered]:
+        """Call a service that creates a row. Return the row, and its JSON object with its tag.
+
+        The statement that inserts the row also selects the JSON, where that is possible.
+        """
+        with returning(self.request(actor)) as selection:
+            row = write()
+        text = selection.get_json(row)
+        if text is None:
+            return row, self.of(row, actor)
+        version: int = row.version if self.versioned else UNCHANGING  # type: ignore[attr-defined]
+        return row, with_etag(self.without_null(text) if self.optional else text, version)
 
     def page(self, rows: QuerySet[Any], page: Page, actor: Actor, *, within: QuerySet[Any] | None = None) -> Rendered:
         """Return a page of rows, as `contentapi.core.pagination.paged` does, of a limited size."""

@@ -1,6 +1,7 @@
 """The editors' desk, used as a browser does it: forms are sent back as they came, but for the edits."""
 
 from datetime import UTC, datetime
+from functools import partial
 from html.parser import HTMLParser
 from typing import Any
 
@@ -12,10 +13,12 @@ from django.urls import reverse
 from blog import services
 from blog.models import Author, Comment, Post, PostSource
 from contentapi.core.identity import OPERATOR, Role
+from tests.blog.racing import race
 from tests.factories import make_author, make_comment, make_post, make_user
 
 PAST, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
 ADD = reverse("admin:blog_post_add")
+CHANGED_MEANWHILE = "Somebody has changed this post since you opened it. Open it again to see how."
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "blog"]
 
 
@@ -217,13 +220,13 @@ def test_a_form_that_is_saved_as_it_came_changes_nothing(desk: Client, values: d
     }
 
 
-def test_a_legal_move_is_made_together_with_the_change_of_the_text(desk: Client) -> None:
+def test_one_save_of_text_and_status_increments_the_version_once(desk: Client) -> None:
     post = make_post(status="draft", title="Old")
 
     send(desk, page_of(post), status="published", title="New")
 
-    moved = {"status": "published", "title": "New", "version": 3}
-    assert Post.objects.values(*moved).get() == moved
+    saved = {"status": "published", "title": "New", "version": 2}
+    assert Post.objects.values(*saved).get() == saved
 
 
 def test_an_illegal_move_is_refused_in_the_form_which_keeps_the_text(desk: Client) -> None:
@@ -252,12 +255,32 @@ def test_another_time_for_a_scheduled_post_is_refused_and_not_lost_in_silence(de
 def test_a_form_that_was_opened_before_somebody_elses_change_is_refused(desk: Client) -> None:
     post = make_post(title="Old", status="draft")
     opened = Form(desk.get(page_of(post)).content.decode()).values
-    services.move_post(actor=OPERATOR, post_id=str(post.pk), status="published")
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"status": "published"})
 
     response = desk.post(page_of(post), opened | {"title": "New"})
 
     assert response.status_code == 200
-    assert errors_of(response)["opened_version"] == [
-        "Somebody has changed this post since you opened it. Open it again to see how."
-    ]
+    assert errors_of(response) == {"__all__": [CHANGED_MEANWHILE]}
     assert Post.objects.values("title", "status").get(pk=post.pk) == {"title": "Old", "status": "published"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_simultaneous_saves_of_one_form_the_second_is_refused() -> None:
+    post, editor = make_post(title="Old"), make_user(Role.EDITOR)
+    browsers = [Client(), Client()]
+    for browser in browsers:
+        browser.force_login(editor)
+    opened = Form(browsers[0].get(page_of(post)).content.decode()).values
+
+    responses = race(
+        lambda: Post.objects.select_for_update().get(),
+        partial(browsers[0].post, page_of(post), opened | {"title": "First"}),
+        partial(browsers[1].post, page_of(post), opened | {"title": "Second"}),
+    )
+
+    saved, refused = sorted(responses, key=lambda response: -response.status_code)
+    assert (saved.status_code, refused.status_code) == (302, 200)
+    assert errors_of(refused) == {"__all__": [CHANGED_MEANWHILE]}
+    assert CHANGED_MEANWHILE in refused.text
+    kept = Form(refused.text).values["title"]
+    assert {kept, Post.objects.get(version=2).title} == {"First", "Second"}

@@ -37,12 +37,14 @@ def create(world: World, **values: Any) -> Post:
 
 
 def update(world: World, status: str) -> Post:
-    return blog.services.update_post(actor=world.actor, post_id=world.post_id(status), changes={"title": "New"})
+    return blog.services.edit_post(actor=world.actor, post_id=world.post_id(status), changes={"title": "New"})
 
 
 def move(world: World, old: str, new: str) -> Post:
     publish_at = LATER if new == "scheduled" else None
-    return blog.services.move_post(actor=world.actor, post_id=world.post_id(old), status=new, publish_at=publish_at)
+    return blog.services.edit_post(
+        actor=world.actor, post_id=world.post_id(old), changes={"status": new, "publish_at": publish_at}
+    )
 
 
 def comment(world: World, status: str) -> Comment:
@@ -50,11 +52,11 @@ def comment(world: World, status: str) -> Comment:
 
 
 def post_with_status(world: World, status: str) -> QuerySet[Post]:
-    return blog.selectors.post_by_id(world.actor, world.post_id(status))
+    return blog.selectors.select_post_by_id(world.actor, world.post_id(status))
 
 
 def listed(world: World, status: str) -> QuerySet[Post]:
-    return blog.selectors.list_posts(world.actor, status=status)
+    return blog.selectors.select_newest_posts(world.actor, status=status)
 
 
 def find(rows: QuerySet[Any], row: Model) -> bool:
@@ -62,7 +64,7 @@ def find(rows: QuerySet[Any], row: Model) -> bool:
 
 
 def email(world: World) -> QuerySet[Author]:
-    author = blog.selectors.author_by_id(world.actor, str(world.target.author.pk))
+    author = blog.selectors.select_author_by_id(world.actor, str(world.target.author.pk))
     return author.filter(policy.visible_author_emails(world.actor))
 
 
@@ -79,8 +81,8 @@ def delete_user(world: World) -> bool:
 SERVICES: dict[str, Callable[[World], object]] = {
     "read a published post": lambda world: post_with_status(world, "published"),
     "list published posts": lambda world: find(listed(world, "published"), world.target.posts["published"]),
-    "read an author": lambda world: blog.selectors.author_by_id(world.actor, str(world.target.author.pk)),
-    "read a comment": lambda world: blog.selectors.comment_by_id(world.actor, world.comment_id("published")),
+    "read an author": lambda world: blog.selectors.select_author_by_id(world.actor, str(world.target.author.pk)),
+    "read a comment": lambda world: blog.selectors.select_comment_by_id(world.actor, world.comment_id("published")),
     "read a draft": lambda world: post_with_status(world, "draft"),
     "read a scheduled post": lambda world: post_with_status(world, "scheduled"),
     "read an archived post": lambda world: post_with_status(world, "archived"),

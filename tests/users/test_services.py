@@ -73,7 +73,7 @@ def test_the_anonymous_are_asked_for_a_credential() -> None:
     [
         ({"name": ""}, {"name": ["This must not be empty."]}),
         ({"name": " \t\n"}, {"name": ["This must not be empty."]}),
-        ({"name": "x" * 151}, {"name": ["At most 150 characters, and this has 151."]}),
+        ({"name": "x" * 151}, {"name": ["At most 150 characters are allowed (got 151)."]}),
         ({"email": ""}, {"email": ["This is not an email address."]}),
         ({"email": "ines"}, {"email": ["This is not an email address."]}),
         ({"email": "ines@example"}, {"email": ["This is not an email address."]}),

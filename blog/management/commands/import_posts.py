@@ -46,7 +46,7 @@ class Command(BaseCommand):
             outcome = self.import_one(source, seen, status=status, dry_run=dry_run)
             counts[outcome] += 1
             if outcome != Outcome.NOT_A_POST:
-                seen.add(source.known_as)
+                seen.add(source.source_path)
         self.summarise(counts, len(files), monotonic() - began, dry_run=dry_run)
         if counts[BAD]:
             raise CommandError(f"{counts[BAD]} of {len(files)} files could not be imported; each is named above.")

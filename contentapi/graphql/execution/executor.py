@@ -43,11 +43,11 @@ from contentapi.projection import (
     Projection,
     ReadArguments,
     RelayType,
-    ReturningSelection,
     SelectedField,
     SelectedFieldError,
     SelectionRequest,
     read_json,
+    returning,
     select_instance,
 )
 
@@ -105,20 +105,12 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         was carried out, and the other mutations keep their results.
         """
         self.root, room = root, self.room
-        context, returning = self.context_value, None
-        if kind is self.schema.mutation_type:
-            if isinstance(root.projection, Projection):
-                written = get_named_type(root.field.type)
-                returning = ReturningSelection(
-                    self.reading_of(written, root.projection, root.details, root.path, is_list=False)
-                )
-            self.context_value = {**context, "returning": returning}  # of this field
         info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
         try:
             if self.room is None or kind is not self.schema.mutation_type:
-                return self.resolve_root_field(root, info, returning)
+                return self.resolve_root_field(root, info)
             with transaction.atomic():
-                return self.resolve_root_field(root, info, returning)
+                return self.resolve_root_field(root, info)
         except ResponseTooLarge as error:
             # Frames that refer to the error would keep what was read in memory, until the garbage collector runs.
             error.with_traceback(None)
@@ -131,17 +123,22 @@ class ProjectingExecutor(ExecutorThrowingOnIncremental):
         except Exception as error:  # noqa: BLE001 - whatever a resolver raises is an error of its field
             self.handle_field_error(error, root.field.type, root.details, root.path)
             return None
-        finally:
-            self.context_value = context  # a `Returning` leads back here: the two would hold each other
 
-    def resolve_root_field(
-        self, root: RootField, info: GraphQLResolveInfo[Any], returning: ReturningSelection | None
-    ) -> Any:
+    def resolve_root_field(self, root: RootField, info: GraphQLResolveInfo[Any]) -> Any:
         arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}
-        result = (root.field.resolve or self.field_resolver)(None, info, **arguments)
-        if returning is not None and isinstance(result, Model) and (text := returning.get_json(result)) is not None:
-            self.take_room(len(text))
-            return msgspec.Raw(text)
+        resolve = root.field.resolve or self.field_resolver
+        if info.parent_type is self.schema.mutation_type and isinstance(root.projection, Projection):
+            request = self.reading_of(
+                get_named_type(root.field.type), root.projection, root.details, root.path, is_list=False
+            )
+            with returning(request) as selection:
+                result = resolve(None, info, **arguments)
+            text = selection.get_json(result)
+            if text is not None:
+                self.take_room(len(text))
+                return msgspec.Raw(text)
+        else:
+            result = resolve(None, info, **arguments)
         return self.complete_value(root.field.type, root.details, info, root.path, result, None)
 
     def take_room(self, size: int) -> None:
