@@ -1,4 +1,4 @@
-"""Resource-oriented HTTP's way to orders. Each method: what is asked for, and what is answered."""
+"""REST resources of orders. Each method reads the request and calls one selector or service."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -43,7 +43,7 @@ class TrackingRepresentation(msgspec.Struct, rename="camel"):
 
 
 def build_links(order: Order, actor: Actor, prefix: str) -> dict[str, Link]:
-    """Return where an order is, and what this actor may do next with it, by paths that begin with this prefix."""
+    """Return the links to an order and to the actions that are possible for this actor; paths begin with `prefix`."""
     here = f"{prefix}/orders/{order.pk}"
     ways = {
         "cancel": ("cancel", Link(here, "DELETE")),
@@ -64,7 +64,7 @@ def render_orders(asked: ResourceRequest, orders: QuerySet[Order]) -> list[bytes
 
 
 def render_tagged_order(order: Order, asked: ResourceRequest) -> Rendered:
-    """Return an order with its tag, which is the same under each prefix."""
+    """Return an order with its entity tag, which does not depend on the prefix."""
     body = render_order(order, asked.actor, asked.prefix)
     return with_etag(body, order.version, canonical=render_order(order, asked.actor) if asked.prefix else body)
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from functools import partial
 from html.parser import HTMLParser
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.contrib import admin
@@ -12,7 +13,8 @@ from django.urls import reverse
 
 from blog import services
 from blog.models import Author, Comment, Post, PostSource
-from contentapi.core.identity import OPERATOR, Role
+from contentapi.core.errors import Conflict, Forbidden, NotFound
+from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.blog.racing import race
 from tests.factories import make_author, make_comment, make_post, make_user
 
@@ -284,3 +286,99 @@ def test_of_two_simultaneous_saves_of_one_form_the_second_is_refused() -> None:
     assert CHANGED_MEANWHILE in refused.text
     kept = Form(refused.text).values["title"]
     assert {kept, Post.objects.get(version=2).title} == {"First", "Second"}
+
+
+def test_an_author_is_added_changed_and_deleted_by_an_editor(desk: Client) -> None:
+    added = send(desk, reverse("admin:blog_author_add"), name="Ines")
+    author = Author.objects.get(name="Ines")
+    page = reverse("admin:blog_author_change", args=[author.pk])
+
+    changed, refused = send(desk, page, name="Jo", bio="Baker."), send(desk, page, avatar_url="no address")
+    kept = Author.objects.values("name", "bio", "avatar_url").get(pk=author.pk)
+    deleted = desk.post(reverse("admin:blog_author_delete", args=[author.pk]), {"post": "yes"})
+
+    assert [added.status_code, changed.status_code, refused.status_code, deleted.status_code] == [302, 302, 200, 302]
+    assert kept == {"name": "Jo", "bio": "Baker.", "avatar_url": ""}
+    assert not Author.objects.filter(pk=author.pk).exists()
+
+
+def test_a_comment_is_added_changed_and_deleted_by_an_editor(desk: Client) -> None:
+    post, author = make_post(), make_author()
+    values = {"post": str(post.pk), "author": str(author.pk), "body": "Hear!"}
+    added = desk.post(reverse("admin:blog_comment_add"), values)
+    comment = Comment.objects.get()
+    assert (added.status_code, comment.post, comment.author, comment.body) == (302, post, author, "Hear!")
+
+    changed = send(desk, reverse("admin:blog_comment_change", args=[comment.pk]), body="Well said.")
+    assert (changed.status_code, Comment.objects.get().body) == (302, "Well said.")
+
+    deleted = desk.post(reverse("admin:blog_comment_delete", args=[comment.pk]), {"post": "yes"})
+    assert (deleted.status_code, Comment.objects.exists()) == (302, False)
+
+
+@pytest.mark.parametrize(("model", "service"), [(Post, "delete_post"), (Comment, "delete_comment")])
+def test_the_bulk_action_deletes_each_row_by_its_service(
+    desk: Client, monkeypatch: pytest.MonkeyPatch, model: type[Post | Comment], service: str
+) -> None:
+    for _ in range(2):
+        make_comment(make_post())
+    delete = Mock(side_effect=getattr(services, service))
+    monkeypatch.setattr(services, service, delete)
+    url = reverse(f"admin:blog_{model._meta.model_name}_changelist")
+    selected = [row.pk for row in model.objects.all()]
+
+    response = desk.post(url, {"action": "delete_selected", "_selected_action": selected, "post": "yes"})
+
+    assert (response.status_code, delete.call_count, model.objects.exists()) == (302, 2, False)
+
+
+def test_a_bulk_deletion_that_a_service_refuses_deletes_nothing_and_says_why(
+    desk: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = make_post().pk
+    posts = [make_post().pk, refused]
+    delete = services.delete_post
+
+    def delete_most(*, actor: Actor, post_id: str) -> str:
+        if post_id == str(refused):
+            raise Forbidden("You may not delete this post.")
+        return delete(actor=actor, post_id=post_id)
+
+    monkeypatch.setattr(services, "delete_post", delete_most)
+    url = reverse("admin:blog_post_changelist")
+
+    response = desk.post(url, {"action": "delete_selected", "_selected_action": posts, "post": "yes"}, follow=True)
+
+    assert "You may not delete this post." in response.text
+    assert Post.objects.count() == 2
+
+
+@pytest.mark.django_db
+def test_an_author_with_posts_is_not_deleted() -> None:
+    author = make_post().author
+
+    with pytest.raises(Conflict) as refusal:
+        services.delete_author(actor=OPERATOR, author_id=str(author.pk))
+
+    assert refusal.value.message == f"{author.name} has posts. Delete them first."
+    assert Author.objects.filter(pk=author.pk).exists()
+
+
+@pytest.mark.parametrize("address", ["/admin/users/user/", "/admin/nothing/"])
+def test_an_error_of_the_admin_site_is_a_page_and_not_json(desk: Client, address: str) -> None:
+    response = desk.get(address)
+
+    assert response.status_code in (403, 404)
+    assert response["Content-Type"] == "text/html; charset=utf-8"
+
+
+def test_an_api_error_that_no_form_shows_is_a_page(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise NotFound("There is no post with this id.")
+
+    monkeypatch.setattr(admin.ModelAdmin, "get_object", refuse)
+
+    response = desk.get(reverse("admin:blog_post_history", args=[make_post().pk]))
+
+    assert (response.status_code, response["Content-Type"]) == (404, "text/html; charset=utf-8")
+    assert "There is no post with this id." in response.text

@@ -52,7 +52,7 @@ def test_a_new_file_becomes_a_post_with_all_that_it_says(tmp_path: Path) -> None
 
 
 @pytest.mark.django_db
-def test_a_file_without_author_and_last_change_gets_what_stands_for_them(tmp_path: Path) -> None:
+def test_a_file_without_author_and_last_change_gets_defaults(tmp_path: Path) -> None:
     give(tmp_path, soup())
 
     expected = {"author__name": importing.NO_AUTHOR, "updated_at": DAY, "source__authors": []}

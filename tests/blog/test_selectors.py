@@ -23,8 +23,8 @@ def make_post_in(status: str, author: Author) -> Post:
     return make_post(author=author, status=status, publish_at=LATER if status == PostStatus.SCHEDULED else None)
 
 
-Asker = Callable[[Author], Actor]
-ASKERS: dict[str, tuple[Asker, set[PostStatus], set[PostStatus]]] = {  # the asker, whose own and whose other posts
+Caller = Callable[[Author], Actor]
+CALLERS: dict[str, tuple[Caller, set[PostStatus], set[PostStatus]]] = {  # the caller, whose own and whose other posts
     "anonymous": (lambda _: ANONYMOUS, {PostStatus.PUBLISHED}, {PostStatus.PUBLISHED}),
     "reader": (lambda own: make_actor(Role.READER, author=own), {PostStatus.PUBLISHED}, {PostStatus.PUBLISHED}),
     "author": (lambda own: make_actor(Role.AUTHOR, author=own), ALL, {PostStatus.PUBLISHED}),
@@ -47,12 +47,12 @@ ASKERS: dict[str, tuple[Asker, set[PostStatus], set[PostStatus]]] = {  # the ask
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("asker", ASKERS)
-def test_each_asker_finds_and_lists_exactly_what_they_may_see(asker: str) -> None:
-    as_asker, own_seen, others_seen = ASKERS[asker]
+@pytest.mark.parametrize("caller", CALLERS)
+def test_each_caller_finds_and_lists_exactly_what_they_may_see(caller: str) -> None:
+    as_caller, own_seen, others_seen = CALLERS[caller]
     own, other = make_author(), make_author()
     posts = {(author.pk, status): make_post_in(status, author) for author in (own, other) for status in PostStatus}
-    actor = as_asker(own)
+    actor = as_caller(own)
 
     found = {key for key, post in posts.items() if selectors.select_post_by_id(actor, str(post.pk)).exists()}
     listed = {(post.author_id, post.status) for post in selectors.select_newest_posts(actor)}

@@ -25,12 +25,12 @@ def stored(post: Post, *names: str) -> Any:
     return Post.objects.values(*(names or FIELDS)).get(pk=post.pk)
 
 
-def asker(role: Role | None, without: set[Scope], author: Author | None = None) -> Actor:
+def caller(role: Role | None, without: set[Scope], author: Author | None = None) -> Actor:
     return make_actor(role, scopes=set(ALL_SCOPES) - without, author=author) if role else ANONYMOUS
 
 
 @pytest.mark.django_db
-def test_a_new_post_is_the_askers_draft_with_what_was_given() -> None:
+def test_a_new_post_is_the_callers_draft_with_what_was_given() -> None:
     author = make_author()
     actor = make_actor(Role.AUTHOR, author=author)
 
@@ -98,7 +98,7 @@ def test_a_new_post_at_the_edge_of_the_rules_is_stored() -> None:
 
 
 @pytest.mark.django_db
-def test_a_first_post_makes_the_askers_profile_and_a_second_uses_it() -> None:
+def test_a_first_post_makes_the_callers_profile_and_a_second_uses_it() -> None:
     user = make_user(Role.AUTHOR, name="Ines", email="ines@example.invalid")
     actor = Actor(user_id=user.pk, role=Role.AUTHOR, scopes=ALL_SCOPES)
 
@@ -111,7 +111,7 @@ def test_a_first_post_makes_the_askers_profile_and_a_second_uses_it() -> None:
 
 
 @pytest.mark.django_db
-def test_a_profile_that_is_made_while_a_credential_lives_is_the_askers_own_at_once() -> None:
+def test_a_profile_that_is_made_while_a_credential_lives_is_the_callers_own_at_once() -> None:
     user = make_user(Role.AUTHOR)
     actor = Actor(user_id=user.pk, role=Role.AUTHOR, scopes=ALL_SCOPES)
     post = make_post(author=make_author(user=user), status="draft")
@@ -195,7 +195,7 @@ def test_who_may_not_write_a_post_learns_that_before_its_faults(
     role: Role | None, without: set[Scope], refused: type[ApiError], message: str
 ) -> None:
     other = make_author()
-    actor = asker(role, without, make_author())
+    actor = caller(role, without, make_author())
 
     with pytest.raises(refused) as refusal:
         services.create_post(
@@ -279,7 +279,7 @@ def test_who_may_not_change_a_post_is_refused_as_the_table_says(
     role: Role | None, without: set[Scope], status: str, refused: type[ApiError]
 ) -> None:
     post = make_post(status=status, updated_at=PAST)
-    actor = asker(role, without, make_author())
+    actor = caller(role, without, make_author())
 
     with pytest.raises(refused):
         services.edit_post(actor=actor, post_id=str(post.pk), changes={"title": ""})

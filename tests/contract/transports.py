@@ -1,6 +1,6 @@
-"""The acts of the permission table, as each face does them.
+"""The acts of the permission table, as each transport does them.
 
-A face says how each act is done there. Another face is another table of acts, and an entry in FACES.
+A transport is a table of acts. A new transport needs a table and an entry in TRANSPORTS.
 """
 
 import json
@@ -28,7 +28,7 @@ from tests.contract.permissions import (
     World,
 )
 
-# The services. An act returns what it has found or done; nothing found is a 404.
+# The services. An act returns its result; an empty result counts as 404.
 
 
 def create(world: World, **values: Any) -> Post:
@@ -136,7 +136,7 @@ def on_services(_: GraphQL, world: World, act: str) -> Outcome:
         return str(refusal.status)
 
 
-# GraphQL. An act is a document with its variables, and a value that only an answer that holds it can have.
+# GraphQL. An act is a document, its variables, and a value that only a successful response contains.
 
 
 def creation(world: World, **values: Any) -> tuple[str, dict[str, Any], None]:
@@ -228,7 +228,7 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-# Resource-oriented HTTP. An act is a method, a path and a body, and what only an answer that holds it can have.
+# REST. An act is a method, a path, a body, and a value that only a successful response contains.
 
 Sent = tuple[str, str, dict[str, Any] | None, Any]
 
@@ -299,7 +299,7 @@ REST: dict[str, Callable[[World], Sent]] = {
     "create a user": lambda _: sent("POST", "/users", {"name": "New", "email": "new@example.invalid"}),
     "delete a user": lambda world: sent("DELETE", f"/users/{world.target.user.pk}"),
 }
-# The action form of publishing, which must come to the same as the PATCH.
+# POST /posts/{id}/publish, which must have the same outcome as PATCH.
 REST_ACTIONS: dict[str, Callable[[World], Sent]] = {
     "publish a draft": lambda world: to_post(world, "POST", "draft", below="/publish"),
     "publish a published post": lambda world: to_post(world, "POST", "published", below="/publish"),
@@ -331,8 +331,8 @@ def came_to(world: World, act: Sent) -> Outcome:
     return "ok" if shown else "404"
 
 
-Face = Callable[[GraphQL, World, str], Outcome]
-FACES: dict[str, tuple[Face, set[str]]] = {
+Transport = Callable[[GraphQL, World, str], Outcome]
+TRANSPORTS: dict[str, tuple[Transport, set[str]]] = {
     "services": (on_services, set(SERVICES)),
     "graphql": (on_graphql, set(GRAPHQL)),
     "rest": (on_rest, set(REST)),

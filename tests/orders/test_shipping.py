@@ -112,6 +112,6 @@ def test_of_two_at_once_exactly_one_wins(act: Callable[[Order], Order], status: 
         except Conflict:
             return "conflict"
 
-    told = race(lambda: Order.objects.select_for_update().get(), attempt, attempt)
+    outcomes = race(lambda: Order.objects.select_for_update().get(), attempt, attempt)
 
-    assert sorted(told) == sorted(["conflict", Order.objects.get().status])
+    assert sorted(outcomes) == sorted(["conflict", Order.objects.get().status])

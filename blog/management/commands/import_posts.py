@@ -64,9 +64,9 @@ class Command(BaseCommand):
         try:
             importing.require_unique_path(source, seen)
             return importing.import_file(actor=OPERATOR, source=source, status=status, dry_run=dry_run)
-        except (BadFile, OSError) as trouble:
+        except (BadFile, OSError) as error:
             with tqdm.external_write_mode():
-                self.stderr.write(f"{source.file}: {trouble}", str)
+                self.stderr.write(f"{source.file}: {error}", str)
             return BAD
 
     def summarise(self, counts: Counter[str], total: int, seconds: float, *, dry_run: bool) -> None:
