@@ -1,3 +1,5 @@
+"""The blog in the admin site. Its forms read what a browser sends; the services decide and write."""
+
 from typing import Any, ClassVar
 
 from django import forms
@@ -8,14 +10,15 @@ from django.http import HttpRequest
 
 from blog import services
 from blog.models import MAX_TAG, MAX_TAGS, Author, Comment, Post, PostSource, PostStatus
-from contentapi.core.errors import ApiError
-from users.authentication import build_session_actor
+from contentapi.core.errors import ApiError, Conflict, Invalid
+from contentapi.core.identity import Actor
+from users.admin_site import ServiceAdmin, ServiceForm
 
-MOVING = {"status", "publish_at"}
+STATE = {"status", "publish_at"}
 
 
 class LinesField(SimpleArrayField):
-    """Texts, one on each line; empty lines do not count."""
+    """A list of texts, one on each line. Empty lines are ignored."""
 
     widget = forms.Textarea(attrs={"rows": 4})
 
@@ -27,7 +30,7 @@ class LinesField(SimpleArrayField):
         return super().to_python(lines)
 
 
-class PostForm(forms.ModelForm):
+class PostForm(ServiceForm):
     body = forms.CharField(widget=forms.Textarea(attrs={"rows": 30, "cols": 100}), strip=False, required=False)
     tags = LinesField(
         forms.CharField(max_length=MAX_TAG),
@@ -35,8 +38,9 @@ class PostForm(forms.ModelForm):
         required=False,
         help_text=f"One on each line; at most {MAX_TAGS}.",
     )
-
     opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
+
+    api_fields = {"authorId": "author", "publishAt": "publish_at"}
 
     class Meta:
         model = Post
@@ -46,28 +50,31 @@ class PostForm(forms.ModelForm):
         super().__init__(*arguments, **options)
         self.fields["opened_version"].initial = self.instance.version
 
-    def clean_opened_version(self) -> None:
-        """Refuse a form that was opened before somebody else changed the post: it would undo their change."""
-        if self.instance.pk and self.cleaned_data["opened_version"] != self.instance.version:
-            raise forms.ValidationError("Somebody has changed this post since you opened it. Open it again to see how.")
-
     def clean_body(self) -> str:
-        """Undo what browsers do to line ends: they send CR LF, whatever the text had."""
+        """Undo what browsers do to line ends: they send CR LF for every line end of the text."""
         stored, sent = self.initial.get("body", ""), str(self.cleaned_data["body"]).replace("\r\n", "\n")
         return stored if stored.replace("\r\n", "\n") == sent else sent
 
     def clean(self) -> dict[str, Any] | None:
-        """Refuse a move that the service would refuse, while the editor's text is still in the form."""
+        """Validate the time of publication before the model's constraint does, which would not name the field."""
         cleaned = super().clean() or self.cleaned_data
-        old, new = self.initial.get("status", PostStatus.DRAFT), cleaned.get("status")
-        if new != PostStatus.SCHEDULED and "publish_at" not in self.changed_data:
-            cleaned["publish_at"] = None  # a move away from scheduled takes the old time along
-        if new and (self.instance.pk is None or MOVING & set(self.changed_data)):
+        status = cleaned.get("status")
+        if status != PostStatus.SCHEDULED and "publish_at" not in self.changed_data:
+            cleaned["publish_at"] = None  # the form still has the old time of a post that was scheduled
+        if status and (self.instance.pk is None or STATE & set(self.changed_data)):
             try:
-                services.require_move(old, new, cleaned.get("publish_at"))
-            except ApiError as refusal:
-                self.add_error("publish_at" if "publishAt" in refusal.fields else "status", refusal.message)
+                services.validate_publish_at(status, cleaned.get("publish_at"))
+            except Invalid as error:
+                self.add_api_error(error)
         return cleaned
+
+    def add_api_error(self, error: ApiError) -> None:
+        if not isinstance(error, Conflict):
+            super().add_api_error(error)
+        elif self.instance.pk and self.cleaned_data["opened_version"] != self.instance.version:
+            self.add_error(None, "Somebody has changed this post since you opened it. Open it again to see how.")
+        else:
+            self.add_error("status", error.message)
 
 
 class SourceInline(admin.StackedInline):
@@ -81,7 +88,7 @@ class SourceInline(admin.StackedInline):
 
 
 @admin.register(Post)
-class PostAdmin(admin.ModelAdmin):
+class PostAdmin(ServiceAdmin):
     form = PostForm
     inlines = [SourceInline]
     list_display = ["title", "author", "status", "created_at", "updated_at"]
@@ -95,31 +102,21 @@ class PostAdmin(admin.ModelAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
         return ["author", "created_at", "updated_at"] if obj else []
 
-    def save_model(self, request: HttpRequest, obj: Post, form: PostForm, change: bool) -> None:
-        actor = build_session_actor(request.user)
-        values = form.cleaned_data
-        if not change:
-            created = services.create_post(
-                actor=actor,
-                title=values["title"],
-                body=values["body"],
-                author_id=str(values["author"].pk),
-                tags=values["tags"],
-                status=values["status"],
-                publish_at=values["publish_at"],
-            )
-            obj.pk = created.pk
-            return
-        text = {name: values[name] for name in ("title", "body", "tags")}
-        services.update_post(actor=actor, post_id=str(obj.pk), changes=text)
-        if MOVING & set(form.changed_data):
-            services.move_post(
-                actor=actor, post_id=str(obj.pk), status=values["status"], publish_at=values["publish_at"]
-            )
+    def create(self, actor: Actor, row: Post, form: PostForm) -> Post:
+        values = {name: form.cleaned_data[name] for name in ("title", "body", "tags", "status", "publish_at")}
+        return services.create_post(actor=actor, author_id=str(row.author_id), **values)
+
+    def edit(self, actor: Actor, row: Post, form: PostForm) -> None:
+        changes = {name: form.cleaned_data[name] for name in form.changed_data if name != "opened_version"}
+        version = str(form.cleaned_data["opened_version"])
+        services.edit_post(actor=actor, post_id=str(row.pk), changes=changes, expected_version=version)
+
+    def delete(self, actor: Actor, row: Post) -> None:
+        services.delete_post(actor=actor, post_id=str(row.pk))
 
 
 @admin.register(Author)
-class AuthorAdmin(admin.ModelAdmin):
+class AuthorAdmin(ServiceAdmin):
     list_display = ["name", "email", "user"]
     list_select_related = ["user"]
     search_fields = ["name", "email"]
@@ -127,11 +124,32 @@ class AuthorAdmin(admin.ModelAdmin):
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
     raw_id_fields: ClassVar = ["user"]
 
+    def create(self, actor: Actor, row: Author, form: ServiceForm) -> Author:
+        return services.save_author(actor=actor, author=row)
+
+    def edit(self, actor: Actor, row: Author, form: ServiceForm) -> None:
+        services.save_author(actor=actor, author=row)
+
+    def delete(self, actor: Actor, row: Author) -> None:
+        services.delete_author(actor=actor, author_id=str(row.pk))
+
 
 @admin.register(Comment)
-class CommentAdmin(admin.ModelAdmin):
+class CommentAdmin(ServiceAdmin):
     list_display = ["__str__", "author", "post", "created_at"]
     list_select_related = ["author", "post"]
     search_fields = ["body", "author__name", "post__title"]
     ordering = ["-created_at", "-id"]
     autocomplete_fields = ["post", "author"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Comment | None = None) -> list[str]:
+        return ["post", "author"] if obj else []
+
+    def create(self, actor: Actor, row: Comment, form: ServiceForm) -> Comment:
+        return services.add_comment(actor=actor, post_id=str(row.post_id), body=row.body, author_id=str(row.author_id))
+
+    def edit(self, actor: Actor, row: Comment, form: ServiceForm) -> None:
+        services.edit_comment(actor=actor, comment_id=str(row.pk), body=row.body)
+
+    def delete(self, actor: Actor, row: Comment) -> None:
+        services.delete_comment(actor=actor, comment_id=str(row.pk))

@@ -47,8 +47,8 @@ def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
         return parse_post_unchecked(content, path)
     except BadFile:
         raise
-    except Exception as trouble:  # noqa: BLE001 - what PyYAML and numbers of 5,000 digits raise has no common name
-        raise BadFile(f"cannot be understood: {shorten(str(trouble), 200)}") from None
+    except Exception as error:  # noqa: BLE001 - what PyYAML and numbers of 5,000 digits raise has no common name
+        raise BadFile(f"cannot be understood: {shorten(str(error), 200)}") from None
 
 
 def parse_post_unchecked(content: bytes, path: PurePath) -> MarkdownPost | None:
@@ -94,8 +94,8 @@ def write(post: MarkdownPost) -> bytes:
 def decode_text(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as trouble:
-        raise BadFile(f"not UTF-8 (byte {trouble.start})") from None
+    except UnicodeDecodeError as error:
+        raise BadFile(f"not UTF-8 (byte {error.start})") from None
     if "\0" in text:
         raise BadFile("holds a NUL character")
     return text
@@ -116,8 +116,8 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
 def load_front_matter(text: str, language: str) -> dict[str, Any]:
     try:
         meta = tomllib.loads(text.replace("\r\n", "\n")) if language == "TOML" else yaml.safe_load(text)
-    except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as trouble:
-        raise BadFile(f"the front matter is not {language}: {shorten(str(trouble), 200)}") from None
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
+        raise BadFile(f"the front matter is not {language}: {shorten(str(error), 200)}") from None
     if meta is None:
         return {}
     if not isinstance(meta, dict):

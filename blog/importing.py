@@ -33,7 +33,7 @@ class SourceFile(NamedTuple):
     """A file, and the path that it is known by: under the folder that was given, or its name."""
 
     file: Path
-    known_as: str
+    source_path: str
 
 
 def find_files(paths: Iterable[Path]) -> list[SourceFile]:
@@ -55,8 +55,8 @@ def find_files(paths: Iterable[Path]) -> list[SourceFile]:
 
 def require_unique_path(source: SourceFile, seen: AbstractSet[str]) -> None:
     """Refuse a second file of one import that is known by the same path: it would overwrite the first one's post."""
-    if source.known_as in seen:
-        raise BadFile(f"another file of this import is known as {source.known_as} too")
+    if source.source_path in seen:
+        raise BadFile(f"another file of this import is known as {source.source_path} too")
 
 
 @transaction.atomic
@@ -71,7 +71,7 @@ def import_file(
     """
     policy.permit(
         actor,
-        policy.may_write_everybodys_posts(actor) and policy.may_move_posts(actor, PostStatus.DRAFT, status),
+        policy.may_write_everybodys_posts(actor) and policy.may_transition_posts(actor, PostStatus.DRAFT, status),
         "import posts",
     )
     if source.file.name.startswith("_index."):
@@ -81,7 +81,7 @@ def import_file(
     if parsed is None:
         return Outcome.NOT_A_POST
     outcome = save_imported_post(
-        source.known_as,
+        source.source_path,
         hashlib.sha256(content).digest(),
         parsed,
         parsed.status or status,
@@ -120,9 +120,9 @@ def save_imported_post(path: str, digest: bytes, parsed: MarkdownPost, status: s
 
 def apply_content(post: Post, parsed: MarkdownPost) -> None:
     try:
-        values = services.clean_post(title=parsed.title, body=parsed.body, tags=parsed.tags)
-    except Invalid as trouble:
-        raise BadFile(trouble.message) from None
+        values = services.validate_post(title=parsed.title, body=parsed.body, tags=parsed.tags)
+    except Invalid as error:
+        raise BadFile(error.message) from None
     for name, value in values.items():
         setattr(post, name, value)
     post.author = get_or_create_author(parsed.authors[0] if parsed.authors else NO_AUTHOR)

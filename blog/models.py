@@ -24,7 +24,7 @@ MAX_TAGS = 20
 
 
 class Author(models.Model):
-    """Somebody who writes posts and comments; a user's public face, where there is a user."""
+    """The author of posts and comments: the public profile of a user, or an author without a user."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,
@@ -60,7 +60,7 @@ UPDATED = ("updated_at", "id")
 
 
 class IsUniqueTagList(Func):
-    """Whether a text array holds no NULL, no empty string and nothing twice: a function that the migration makes."""
+    """Whether a text array has only unique, non-empty strings: a SQL function that the first migration creates."""
 
     function = "blog_is_set_of_words"
     output_field = models.BooleanField()
@@ -71,39 +71,39 @@ class PostQuerySet(models.QuerySet["Post"]):
         return self.order_by("-created_at", "-id")
 
     def in_status(self, status: PostStatus | None) -> PostQuerySet:
-        """Return the posts in a state. Literals let the indexes of public and of unpublished posts apply."""
+        """Return the posts with a status. Literals let PostgreSQL use the indexes of public and unpublished posts."""
         if status is None:
             return self
         public = Q(status=TextLiteral(PostStatus.PUBLISHED))
         if status is PostStatus.PUBLISHED:
             return self.filter(public)
-        # A parameter: a rare state, as a literal, would seem to need no index of authors.
+        # A parameter: with a literal, PostgreSQL would know that a status is rare, and not use the index of authors.
         return self.filter(~public, status=status)
 
     def due(self) -> PostQuerySet:
         return self.filter(status=PostStatus.SCHEDULED, publish_at__lte=timezone.now())
 
-    def tagged(self, tag: str | None) -> PostQuerySet:
+    def with_tag(self, tag: str | None) -> PostQuerySet:
         return self if tag is None else self.filter(tags__contains=[tag])
 
     def of_author(self, author_id: int | None) -> PostQuerySet:
         return self if author_id is None else self.filter(author=author_id)
 
     def created_between(self, begin: datetime | None, end: datetime | None) -> PostQuerySet:
-        """Return the posts written from `begin` on and before `end`; None leaves a side open."""
+        """Return the posts created at or after `begin` and before `end`; None is no limit."""
         later = self if begin is None else self.filter(created_at__gte=begin)
         return later if end is None else later.filter(created_at__lt=end)
 
 
 class Post(models.Model):
-    """An article. `version` grows with every change of the post itself."""
+    """An article. `version` increases with every change of the post itself."""
 
     title = models.CharField(max_length=MAX_TITLE)
     body = models.TextField(blank=True, help_text="Markdown.")
     status = models.CharField(max_length=10, choices=PostStatus.choices, default=PostStatus.DRAFT)
     author = models.ForeignKey(Author, on_delete=models.PROTECT, related_name="posts", db_index=False)
     tags = ArrayField(models.CharField(max_length=MAX_TAG), default=list, blank=True)
-    publish_at = models.DateTimeField(null=True, blank=True, help_text="When a scheduled post is to be published.")
+    publish_at = models.DateTimeField(null=True, blank=True, help_text="When a scheduled post will be published.")
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
     version = models.BigIntegerField(default=1, editable=False)
@@ -148,8 +148,8 @@ class Post(models.Model):
             models.Index(fields=[*UPDATED], condition=PUBLIC, name="blog_post_public_updated"),
             models.Index(fields=["author", *NEWEST], condition=PUBLIC, name="blog_post_public_author"),
             GinIndex(fields=["tags"], condition=PUBLIC, name="blog_post_public_tags"),
-            # Unpublished posts: of a state for editors, and of an author for that author, who sorts them by other
-            # orders. Each further index of drafts would make createPost slower.
+            # Unpublished posts: by status for editors, by author for that author. Each further index of drafts would
+            # make createPost slower.
             models.Index(fields=["status", *NEWEST], condition=~PUBLIC, name="blog_post_hidden_newest"),
             models.Index(fields=["status", *UPDATED], condition=~PUBLIC, name="blog_post_hidden_updated"),
             models.Index(fields=["author", *NEWEST], condition=~PUBLIC, name="blog_post_own_newest"),
@@ -182,7 +182,7 @@ class Comment(models.Model):
 
 
 class PostSource(models.Model):
-    """The file that a post was imported from: how the next import knows the post, and what a post has no field for."""
+    """The file that a post was imported from, with the values that a post has no field for. `path` identifies it."""
 
     post = models.OneToOneField(Post, on_delete=models.CASCADE, related_name="source")
     path = models.TextField(help_text="Relative to the folder that was imported.")

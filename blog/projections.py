@@ -1,4 +1,4 @@
-"""How the blog's types are read: each field of the SDL, said in the ORM."""
+"""Projections of posts, authors and comments: how each field of the SDL is read."""
 
 from typing import cast
 
@@ -37,7 +37,7 @@ def order_oldest_first(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]
 
 
 def filter_visible_posts(posts: PostQuerySet, actor: Actor, status: PostStatus | None) -> PostQuerySet:
-    """Return the posts that the actor may see, in one state where it is given."""
+    """Return the posts that the actor may see, with one status if it is given."""
     if status is not None:
         return posts.filter(policy.narrow_visible_posts(actor, status)).in_status(status)
     return cast("PostQuerySet", filter_by_union(posts, policy.split_visible_posts(actor)))

@@ -1,8 +1,11 @@
-"""Reads: which rows an actor may see. A function returns a QuerySet; what may not be seen is simply not in it."""
+"""Reads of posts, authors and comments: each `select_*` function returns the rows that an actor may see.
+
+`find_*` functions are the parametrised queries behind them: they take values that are already parsed.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, Self
 
 import msgspec
 from django.db.models import Q, QuerySet
@@ -16,112 +19,64 @@ from contentapi.core.pagination import Position, parse_connection_args, parse_id
 from contentapi.projection import ConnectionQuery, Ordering, PreparedQuery, Rows, parametrised
 
 
-def post_by_id(actor: Actor, post_id: str) -> Rows[Post]:
-    """Return the post with this id, or no post."""
-    return visible_post(actor, pk=parse_id(post_id))
+class PostCriteria(NamedTuple):
+    """Conditions on posts. None is no condition."""
 
+    status: PostStatus | None = None
+    tag: str | None = None
+    author: int | None = None
+    created_from: datetime | None = None
+    created_before: datetime | None = None
 
-@parametrised(Post)
-def visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
-    return Post.objects.filter(policy.visible_posts(actor), pk=pk)
-
-
-def list_posts(actor: Actor, *, status: str | None = None, limit: int | None = None) -> Rows[Post]:
-    """Return posts newest first, in one state where it is given. Raises `Malformed`."""
-    return visible_posts(actor, **choice_of(status))[: require_page_size(limit, default=10)]
-
-
-class Choice(TypedDict):
-    """What posts are chosen by, as selectors by shape take it; None leaves it open."""
-
-    status: PostStatus | None
-    tag: str | None
-    author: int | None
-
-
-def choice_of(status: str | None, tag: str | None = None, author: str | None = None) -> Choice:
-    """Return what posts are chosen by. Raises `Malformed`."""
-    return {
-        "status": None if status is None else parse_status(status),
-        "tag": tag if tag is None else storable_tag(tag),
-        "author": None if author is None else parse_id(author),
-    }
+    @classmethod
+    def parse(
+        cls, *, status: str | None = None, tag: str | None = None, author: str | None = None, **times: datetime | None
+    ) -> Self:
+        """Parse the values that a client sent. Raises `Malformed`."""
+        return cls(
+            status=None if status is None else parse_status(status),
+            tag=None if tag is None else validate_tag(tag),
+            author=None if author is None else parse_id(author),
+            **times,
+        )
 
 
 def parse_status(status: str) -> PostStatus:
-    """Return the state with this name. Raises `Malformed`."""
+    """Return the status with this name. Raises `Malformed`."""
     if status not in PostStatus.values:
         raise Malformed(f"status must be one of {', '.join(PostStatus.values)}.")
     return PostStatus(status)
 
 
-def posts_after(
-    actor: Actor,
-    position: Position | None,
-    *,
-    status: str | None = None,
-    tag: str | None = None,
-    author: str | None = None,
-) -> Rows[Post]:
-    """Return posts newest first after a position: in one state, with a tag, of an author. Raises `Malformed`."""
-    choice = choice_of(status, tag, author)
-    return visible_posts(actor, **choice, created_at=position and position.value, pk=position and position.id)
-
-
-def storable_tag(tag: str) -> str:
-    """Return a tag that a post can have. Raises `Malformed`: the comparison would cut a longer one off."""
+def validate_tag(tag: str) -> str:
+    """Return the tag. Raises `Malformed` if it is too long: PostgreSQL would truncate it in the comparison."""
     if len(tag) > MAX_TAG:
         raise Malformed(f"tag must have at most {MAX_TAG} characters.")
     return tag
 
 
-@parametrised(Post)
-def visible_posts(
-    actor: Actor,
-    *,
-    status: PostStatus | None,
-    tag: str | None = None,
-    author: int | None = None,
-    created_at: str | None = None,
-    pk: int | None = None,
-) -> QuerySet[Post]:
-    posts = filter_visible_posts(Post.objects.all(), actor, status).tagged(tag).of_author(author)
-    return posts.filter(after(NEWEST_FIRST, created_at, pk)).newest_first()
-
-
-def after(order: Ordering, value: str | None, pk: int | None) -> Q:
-    """Return the condition on rows after a position in an order: none where there is no position."""
-    return Q() if value is None else order.beyond(value, pk)
-
-
-def connect_posts(
-    actor: Actor, *, fitting: Mapping[str, Any] | None = None, order_by: Ordering | None = None, **window: Any
-) -> ConnectionQuery:
-    """Return the posts that fit a filter, by `first` and `after` or by `last` and `before`. Raises `Malformed`."""
-    chosen = {name: value for name, value in sorted((fitting or {}).items()) if value is not None}
-    order = order_by or NEWEST_FIRST
-    bound_to = {**{name: str(value) for name, value in chosen.items()}, "orderBy": order.terms()}
-    return ConnectionQuery(
-        posts_that_fit(actor, **chosen), order, parse_connection_args("postsConnection", bound_to, **window)
-    )
-
-
-def posts_that_fit(
-    actor: Actor,
-    *,
-    status: str | None = None,
-    tag: str | None = None,
-    author: str | None = None,
-    created_from: datetime | None = None,
-    created_before: datetime | None = None,
-) -> Rows[Post]:
-    """Return posts in no order. Raises `Malformed`."""
-    choice = choice_of(status, tag, author)
-    return unordered_posts(actor, **choice, created_from=created_from, created_before=created_before)
+def select_post_by_id(actor: Actor, post_id: str) -> Rows[Post]:
+    """Return the post with this id, or no post."""
+    return find_post(actor, pk=parse_id(post_id))
 
 
 @parametrised(Post)
-def unordered_posts(
+def find_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
+    return Post.objects.filter(policy.visible_posts(actor), pk=pk)
+
+
+def select_posts(actor: Actor, criteria: PostCriteria, after: Position | None = None) -> Rows[Post]:
+    """Return the posts that meet the criteria, newest first, from after a position."""
+    return find_posts(actor, **criteria._asdict(), after=after and after.value, after_pk=after and after.id)
+
+
+def select_newest_posts(actor: Actor, *, status: str | None = None, limit: int | None = None) -> Rows[Post]:
+    """Return the newest posts, 10 by default, with one status if it is given. Raises `Malformed`."""
+    return select_posts(actor, PostCriteria.parse(status=status))[: require_page_size(limit, default=10)]
+
+
+@parametrised(Post)
+def find_posts(
     actor: Actor,
     *,
     status: PostStatus | None,
@@ -129,75 +84,94 @@ def unordered_posts(
     author: int | None,
     created_from: datetime | None,
     created_before: datetime | None,
+    after: str | None,
+    after_pk: int | None,
 ) -> QuerySet[Post]:
-    posts = filter_visible_posts(Post.objects.all(), actor, status).tagged(tag).of_author(author)
-    return posts.created_between(created_from, created_before)
+    posts = filter_visible_posts(Post.objects.all(), actor, status).with_tag(tag).of_author(author)
+    posts = posts.created_between(created_from, created_before)
+    return posts.filter(build_after_condition(NEWEST_FIRST, after, after_pk)).newest_first()
 
 
-def author_by_id(actor: Actor, author_id: str) -> Rows[Author]:
+def build_after_condition(order: Ordering, value: str | None, pk: int | None) -> Q:
+    """Return the condition on rows after a position in an order; no condition without a position."""
+    return Q() if value is None else order.beyond(value, pk)
+
+
+def build_posts_connection(
+    actor: Actor, *, criteria: Mapping[str, Any] | None = None, order_by: Ordering | None = None, **window: Any
+) -> ConnectionQuery:
+    """Return a page of the posts that meet the criteria: by `first` and `after`, or by `last` and `before`.
+
+    `criteria` has the values that a client sent. Cursors are valid for the same criteria and order only. Raises
+    `Malformed`.
+    """
+    given = {name: value for name, value in sorted((criteria or {}).items()) if value is not None}
+    order = order_by or NEWEST_FIRST
+    cursor_scope = {**{name: str(value) for name, value in given.items()}, "orderBy": order.terms()}
+    posts = select_posts(actor, PostCriteria.parse(**given))
+    return ConnectionQuery(posts, order, parse_connection_args("postsConnection", cursor_scope, **window))
+
+
+def select_author_by_id(actor: Actor, author_id: str) -> Rows[Author]:
     """Return the author with this id, or no author."""
-    return author(actor, pk=parse_id(author_id))
+    return find_author(actor, pk=parse_id(author_id))
 
 
 @parametrised(Author)
-def author(_: Actor, *, pk: int) -> QuerySet[Author]:
+def find_author(_: Actor, *, pk: int) -> QuerySet[Author]:
     return Author.objects.filter(pk=pk)
 
 
-def authors_after(actor: Actor, position: Position | None) -> Rows[Author]:
-    """Return authors in the order in which they were made, from after a position on."""
-    return authors(actor, pk=position.id if position else 0)
+def select_authors(actor: Actor, after: Position | None = None) -> Rows[Author]:
+    """Return the authors in the order of their creation, from after a position."""
+    return find_authors(actor, after_pk=after.id if after else 0)
 
 
 @parametrised(Author)
-def authors(_: Actor, *, pk: int) -> QuerySet[Author]:
-    return Author.objects.filter(pk__gt=pk).order_by("pk")
+def find_authors(_: Actor, *, after_pk: int) -> QuerySet[Author]:
+    return Author.objects.filter(pk__gt=after_pk).order_by("pk")
 
 
-def comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None = None) -> Rows[Comment]:
-    """Return the comment with this id, of this post where one is given, or no comment."""
-    return visible_comment(actor, pk=parse_id(comment_id), post=None if post_id is None else parse_id(post_id))
+def select_comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None = None) -> Rows[Comment]:
+    """Return the comment with this id, or no comment; with `post_id`, only a comment of this post."""
+    return find_comment(actor, pk=parse_id(comment_id), post=None if post_id is None else parse_id(post_id))
 
 
 @parametrised(Comment)
-def visible_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comment]:
-    """Whoever sees a post sees all its comments."""
+def find_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comment]:
+    """An actor who may see a post may see all its comments."""
     posts = Post.objects.filter(policy.visible_posts(actor))
     comments = Comment.objects.filter(pk=pk, post__in=posts)
     return comments if post is None else comments.filter(post=post)
 
 
-def comments_after(actor: Actor, position: Position | None, *, post_id: str) -> Rows[Comment]:
-    """Return a post's comments oldest first, from after a position on; none where the post may not be seen."""
-    return visible_comments(
-        actor,
-        post=parse_id(post_id),
-        created_at=position and position.value,
-        pk=position and position.id,
-    )
+def select_comments(actor: Actor, post_id: str, after: Position | None = None) -> Rows[Comment]:
+    """Return a post's comments, oldest first, from after a position; no comments if the post is not visible."""
+    return find_comments(actor, post=parse_id(post_id), after=after and after.value, after_pk=after and after.id)
 
 
 @parametrised(Comment)
-def visible_comments(actor: Actor, *, post: int, created_at: str | None, pk: int | None) -> QuerySet[Comment]:
+def find_comments(actor: Actor, *, post: int, after: str | None, after_pk: int | None) -> QuerySet[Comment]:
     posts = Post.objects.filter(policy.visible_posts(actor), pk=post)
-    return Comment.objects.filter(post__in=posts).filter(after(OLDEST_FIRST, created_at, pk)).oldest_first()
+    comments = Comment.objects.filter(post__in=posts)
+    return comments.filter(build_after_condition(OLDEST_FIRST, after, after_pk)).oldest_first()
 
 
 class AuthorRow(msgspec.Struct):
-    """An author, and the user whose profile it is."""
+    """An author's id and the id of the author's user, if there is one."""
 
     id: int
     user_id: int | None = None
 
 
 AUTHOR = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(pk=given("id")))
-PROFILE = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(user=given("user")))
+AUTHOR_OF_USER = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(user=given("user")))
 
 
-def find_author(author_id: str) -> AuthorRow | None:
+def get_author(author_id: str) -> AuthorRow | None:
     return AUTHOR.first(id=parse_id(author_id))
 
 
-def profile_of(user_id: int) -> AuthorRow | None:
-    """Return the author profile of a user, where there is one yet."""
-    return PROFILE.first(user=user_id)
+def get_author_of_user(user_id: int) -> AuthorRow | None:
+    """Return the author profile of a user; None if the user has none yet."""
+    return AUTHOR_OF_USER.first(user=user_id)

@@ -1,7 +1,8 @@
-"""Writes to the blog. Each function: find what the actor may see -> permit -> validate -> do -> return.
+"""Writes of posts, comments and authors. Each function finds a row that the actor may see, checks the permission,
+validates, writes and returns the model.
 
-`expected_version` is what a client believes the version to be, alone or as the whole ETag: `7`, `7-c0ffee`,
-`"7-c0ffee"`. Where it is given and is not the version, the change is a `Conflict`.
+`expected_version` is a version that the caller has read, alone or as the whole entity tag: `7`, `7-c0ffee`,
+`"7-c0ffee"`. If the row has another version, the function raises `VersionConflict`. None skips the comparison.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Model, ProtectedError
 from django.utils import timezone
 
 from blog import selectors
@@ -19,10 +22,11 @@ from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_ver
 from contentapi.core.errors import Conflict, Invalid, NotFound, Unauthenticated
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.projection import PreparedInsert, ReturningSelection
+from contentapi.projection import PreparedInsert
 
 POSTS = PreparedInsert(Post, requiring="author")
-MOVES: dict[str, set[PostStatus]] = {
+COMMENTS = PreparedInsert(Comment)
+TRANSITIONS: dict[str, set[PostStatus]] = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
     PostStatus.PUBLISHED: {PostStatus.DRAFT, PostStatus.ARCHIVED},
@@ -39,135 +43,105 @@ def create_post(
     tags: Sequence[str] | None = None,
     status: str | None = None,
     publish_at: datetime | None = None,
-    returning: ReturningSelection | None = None,
 ) -> Post:
-    """Write a post, the actor's own unless `author_id` names another author. None stands for what was not given."""
+    """Create a post. None is the default: the actor's own author profile, no tags, a draft.
+
+    Raises `Invalid`, and `Conflict` for the status archived.
+    """
     status = status or PostStatus.DRAFT
     policy.permit(actor, policy.may_write_posts(actor), "write posts")
-    policy.permit(actor, policy.may_move_posts(actor, PostStatus.DRAFT, status), f"make posts {status}")
-    author = find_author(actor, author_id)
-    values = clean_post(title=title, body=body, tags=tags or [])
-    require_move(PostStatus.DRAFT, status, publish_at)
+    policy.permit(actor, policy.may_transition_posts(actor, PostStatus.DRAFT, status), f"make posts {status}")
+    author = find_author_id(actor, author_id)
+    values = validate_post(title=title, body=body, tags=tags or [])
+    validate_transition(PostStatus.DRAFT, status, publish_at)
     now = datetime.now(UTC)
     values |= {"status": status, "publish_at": publish_at, "created_at": now, "updated_at": now}
     if author is None:
         with transaction.atomic():
-            return POSTS.create(returning, author_id=own_author(actor), **values)
+            return POSTS.create(author_id=get_or_create_own_author_id(actor), **values)
     try:
-        return POSTS.create(returning, author_id=author, **values)
+        return POSTS.create(author_id=author, **values)
     except Author.DoesNotExist:
-        raise no_such_author() from None
-
-
-@transaction.atomic
-def update_post(
-    *, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: ExpectedVersion = None
-) -> Post:
-    """Change a post's title, body or tags: only what `changes` holds. Where all is as it was, nothing happens."""
-    post = find_post_to_change(actor, post_id, "change posts")
-    permit_update(actor, post)
-    require_version("post", post.version, expected_version)
-    return save_changes(post, new_text(post, changes))
-
-
-@transaction.atomic
-def move_post(
-    *,
-    actor: Actor,
-    post_id: str,
-    status: str,
-    publish_at: datetime | None = None,
-    expected_version: ExpectedVersion = None,
-) -> Post:
-    """Move a post into another state; into the one it is in, nothing happens. Raises `Conflict` for an illegal move."""
-    post = find_post_to_change(actor, post_id, "change posts")
-    permit_move(actor, post, status)
-    require_version("post", post.version, expected_version)
-    return save_changes(post, new_state(post, status, publish_at))
+        raise unknown_author_error() from None
 
 
 @transaction.atomic
 def edit_post(
     *, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: ExpectedVersion = None
 ) -> Post:
-    """Change a post and move it, both or neither: what `changes` holds of title, body, tags, status and publish_at."""
-    moves = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
-    texts = {name: value for name, value in changes.items() if name not in moves}
+    """Change the text and the status of a post together: `changes` may have title, body, tags, status, publish_at.
+
+    A change to the present value has no effect; if nothing changes, the version stays. Raises `NotFound`, `Invalid`,
+    `VersionConflict`, and `Conflict` for a transition that is not in `TRANSITIONS`.
+    """
+    state = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
+    text = {name: value for name, value in changes.items() if name not in state}
     post = find_post_to_change(actor, post_id, "change posts")
-    status = moves.get("status") or post.status
-    if texts or not moves:
-        permit_update(actor, post)
-    if moves:
-        permit_move(actor, post, status)
+    status = state.get("status") or post.status
+    if text or not state:
+        policy.permit(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
+    if state:
+        may_transition = policy.may_transition_posts_of(actor, post.author.user_id, post.status, status)
+        policy.permit(actor, may_transition, f"make this {post.status} post {status}")
     require_version("post", post.version, expected_version)
     require_no_null({name: value for name, value in changes.items() if name != "publish_at"})
-    values = new_text(post, texts) if texts else {}
-    if moves:
-        publish_at = moves.get("publish_at", post.publish_at if status == post.status else None)
-        if status == post.status and (publish_at is None) != (post.publish_at is None):
-            require_fitting_publish_at(status, publish_at)
-        values |= new_state(post, status, publish_at)
+    values = build_text_changes(post, text) if text else {}
+    if state:
+        publish_at = state.get("publish_at", post.publish_at if status == post.status else None)
+        values |= build_state_changes(post, status, publish_at)
     return save_changes(post, values)
 
 
 def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
-    """Publish what is scheduled and due, the longest due first, each post in a transaction of its own.
+    """Publish the scheduled posts whose time has come, the earliest first; yield each one after its own transaction.
 
-    A post is looked at again once it is locked: one that has been taken back meanwhile, or published, is left alone.
+    Each post is read again under a lock. A post that another transaction has unscheduled or published is skipped.
     """
     policy.permit(actor, policy.may_publish_due_posts(actor), "publish what is due")
     for pk in list(Post.objects.due().order_by("publish_at", "id").values_list("pk", flat=True)):
         with transaction.atomic():
             post = Post.objects.due().filter(pk=pk).select_for_update().first()
             if post is not None:
-                save_changes(post, new_state(post, PostStatus.PUBLISHED, None))
+                save_changes(post, build_state_changes(post, PostStatus.PUBLISHED, None))
         if post is not None:
             yield post
 
 
-def permit_update(actor: Actor, post: Post) -> None:
-    policy.permit(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
-
-
-def permit_move(actor: Actor, post: Post, status: str) -> None:
-    may_move = policy.may_move_posts_of(actor, post.author.user_id, post.status, status)
-    policy.permit(actor, may_move, f"make this {post.status} post {status}")
-
-
-def new_text(post: Post, changes: Mapping[str, Any]) -> dict[str, Any]:
-    require_no_null(changes)
-    return clean_post(**{"title": post.title, "body": post.body, "tags": post.tags, **changes})
-
-
-def new_state(post: Post, status: str, publish_at: datetime | None) -> dict[str, Any]:
-    if status == post.status and publish_at in (None, post.publish_at):
-        return {}
-    require_move(post.status, status, publish_at)
-    return {"status": status, "publish_at": publish_at}
-
-
 @transaction.atomic
 def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion = None) -> str:
-    """Delete a post with its comments. Returns the id that it had."""
+    """Delete a post with its comments. Returns its id. Raises `NotFound` and `VersionConflict`."""
     post = find_post_to_change(actor, post_id, "delete posts")
     policy.permit(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
     require_version("post", post.version, expected_version)
-    deleted = str(post.pk)
-    post.delete()
-    return deleted
+    return delete_row(post)
 
 
 def find_post_to_change(actor: Actor, post_id: str, act: str) -> Post:
-    """Return a post that the actor may see, with its author; locked until the transaction ends."""
+    """Return a post that the actor may see, with its author. It is locked until the transaction ends."""
     policy.require_credential(actor, act)
-    posts = selectors.post_by_id(actor, post_id).queryset().select_related("author")
-    return found_post(posts.select_for_update(of=("self",)).first())
+    posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author")
+    return require_post(posts.select_for_update(of=("self",)).first())
 
 
-def found_post(post: Post | None) -> Post:
+def require_post(post: Post | None) -> Post:
     if post is None:
         raise NotFound("There is no post with this id.")
     return post
+
+
+def build_text_changes(post: Post, changes: Mapping[str, Any]) -> dict[str, Any]:
+    return validate_post(**{"title": post.title, "body": post.body, "tags": post.tags, **changes})
+
+
+def build_state_changes(post: Post, status: str, publish_at: datetime | None) -> dict[str, Any]:
+    """Return the new status and time of publication; nothing if they are the present ones."""
+    if status == post.status:
+        if publish_at == post.publish_at:
+            return {}
+        if publish_at is None or post.publish_at is None:
+            validate_publish_at(status, publish_at)
+    validate_transition(post.status, status, publish_at)
+    return {"status": status, "publish_at": publish_at}
 
 
 def require_no_null(changes: Mapping[str, Any]) -> None:
@@ -177,6 +151,7 @@ def require_no_null(changes: Mapping[str, Any]) -> None:
 
 
 def save_changes(post: Post, values: Mapping[str, Any]) -> Post:
+    """Save the values that differ from the present ones, with a new version and time. Saves nothing if none differ."""
     changed = {name: value for name, value in values.items() if getattr(post, name) != value}
     if changed:
         for name, value in changed.items():
@@ -187,85 +162,92 @@ def save_changes(post: Post, values: Mapping[str, Any]) -> Post:
     return post
 
 
-def find_author(actor: Actor, author_id: str | None) -> int | None:
-    """Return the id of the author a post is to have; None for a profile of the actor's own that does not exist yet.
+def delete_row(row: Model) -> str:
+    """Delete a row. Returns the id that it had."""
+    deleted = str(row.pk)
+    row.delete()
+    return deleted
 
-    For who may write everybody's posts nothing is looked up: whether there is such an author, the insertion sees.
+
+def find_author_id(actor: Actor, author_id: str | None) -> int | None:
+    """Return the id of a new post's author; None if the actor has no author profile yet.
+
+    An actor who may write everybody's posts needs no lookup: the insertion checks that the author exists.
     """
     if author_id is None:
-        own = None if actor.user_id is None else selectors.profile_of(actor.user_id)
+        own = None if actor.user_id is None else selectors.get_author_of_user(actor.user_id)
         return own.id if own else None
     if policy.may_write_everybodys_posts(actor):
         return parse_id(author_id)
-    author = selectors.find_author(author_id)
+    author = selectors.get_author(author_id)
     if author is None:
-        raise no_such_author()
+        raise unknown_author_error()
     policy.permit(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
     return author.id
 
 
-def no_such_author() -> Invalid:
+def unknown_author_error() -> Invalid:
     return Invalid({"authorId": ["There is no author with this id."]})
 
 
-def own_author(actor: Actor) -> int:
-    """Return the id of the actor's author profile; make it on first need, with the user's name and email."""
+def get_or_create_own_author_id(actor: Actor) -> int:
+    """Return the id of the actor's author profile. The first call creates it, with the user's name and email."""
     if actor.user_id is None:
         raise Invalid({"authorId": ["Name the author: this credential belongs to no user."]})
-    profile = selectors.profile_of(actor.user_id)
-    return profile.id if profile else make_profile(actor.user_id)
+    profile = selectors.get_author_of_user(actor.user_id)
+    return profile.id if profile else create_author_profile(actor.user_id)
 
 
-def make_profile(user_id: int) -> int:
+def create_author_profile(user_id: int) -> int:
     user = get_user_model().objects.filter(pk=user_id).first()
-    if user is None:  # a token lives on for minutes
+    if user is None:  # a token can outlast its user by minutes
         raise Unauthenticated("The user of this credential does not exist any more.")
     return Author.objects.get_or_create(user=user, defaults={"name": user.name, "email": user.email})[0].pk
 
 
-def clean_post(*, title: str, body: str, tags: Sequence[str]) -> dict[str, Any]:
+def validate_post(*, title: str, body: str, tags: Sequence[str]) -> dict[str, Any]:
     """Return the text of a post as it is stored: title and tags without spaces at their ends. Raises `Invalid`."""
     title, tags = title.strip(), [tag.strip() for tag in tags]
-    problems = {
-        "title": title_problems(title),
-        "body": [f"At most {MAX_BODY} characters, and this has {len(body)}."] if len(body) > MAX_BODY else [],
-        "tags": tag_problems(tags),
-    }
+    problems = {"title": list_title_problems(title), "body": list_body_problems(body), "tags": list_tag_problems(tags)}
     found = {name: messages for name, messages in problems.items() if messages}
     if found:
         raise Invalid(found)
     return {"title": title, "body": body, "tags": tags}
 
 
-def title_problems(title: str) -> list[str]:
+def list_title_problems(title: str) -> list[str]:
     if not title:
         return ["This must not be empty."]
-    return [f"At most {MAX_TITLE} characters, and this has {len(title)}."] if len(title) > MAX_TITLE else []
+    return [f"At most {MAX_TITLE} characters are allowed (got {len(title)})."] if len(title) > MAX_TITLE else []
 
 
-def tag_problems(tags: Sequence[str]) -> list[str]:
+def list_body_problems(body: str) -> list[str]:
+    return [f"At most {MAX_BODY} characters are allowed (got {len(body)})."] if len(body) > MAX_BODY else []
+
+
+def list_tag_problems(tags: Sequence[str]) -> list[str]:
     problems = []
     if len(tags) > MAX_TAGS:
-        problems.append(f"At most {MAX_TAGS} tags, and these are {len(tags)}.")
+        problems.append(f"At most {MAX_TAGS} tags are allowed (got {len(tags)}).")
     if any(not 1 <= len(tag) <= MAX_TAG for tag in tags):
-        problems.append(f"Each tag has from 1 to {MAX_TAG} characters.")
+        problems.append(f"Each tag must have from 1 to {MAX_TAG} characters.")
     if len(set(tags)) < len(tags):
-        problems.append("No tag may stand there twice.")
+        problems.append("Tags must be unique.")
     return problems
 
 
-def require_move(old: str, new: str, publish_at: datetime | None) -> None:
-    """Refuse a move between states that is not in `MOVES`, and a time of publication that does not fit the new one.
+def validate_transition(old: str, new: str, publish_at: datetime | None) -> None:
+    """Raise `Conflict` for a transition that is not in `TRANSITIONS`, `Invalid` for a wrong time of publication.
 
-    Raises `Conflict` and `Invalid`. A post that is new begins as a draft.
+    A new post starts as a draft: the transition from draft to draft is allowed.
     """
-    if new not in MOVES[old] and (old, new) != (PostStatus.DRAFT, PostStatus.DRAFT):
+    if new not in TRANSITIONS[old] and (old, new) != (PostStatus.DRAFT, PostStatus.DRAFT):
         raise Conflict(f"A post that is {old} cannot become {new}.")
-    require_fitting_publish_at(new, publish_at)
+    validate_publish_at(new, publish_at)
 
 
-def require_fitting_publish_at(status: str, publish_at: datetime | None) -> None:
-    """A scheduled post, and no other, has a time of publication, and it is in the future."""
+def validate_publish_at(status: str, publish_at: datetime | None) -> None:
+    """Raise `Invalid` unless exactly a scheduled post has a time of publication, and the time is in the future."""
     if status != PostStatus.SCHEDULED:
         if publish_at is not None:
             raise Invalid({"publishAt": ["Only a scheduled post has one."]})
@@ -276,30 +258,85 @@ def require_fitting_publish_at(status: str, publish_at: datetime | None) -> None
 
 
 @transaction.atomic
-def add_comment(*, actor: Actor, post_id: str, body: str) -> Comment:
-    """Comment on a post that the actor may see, as the actor."""
+def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None = None) -> Comment:
+    """Comment on a post that the actor may see. None is the actor's own author profile.
+
+    Raises `NotFound` for the post and `Invalid` for the rest.
+    """
     policy.require_credential(actor, "comment")
-    post = found_post(selectors.post_by_id(actor, post_id).queryset().first())
+    post = require_post(selectors.select_post_by_id(actor, post_id).queryset().first())
     policy.permit(actor, policy.may_comment(actor), "comment")
+    if author_id is not None:
+        policy.permit(actor, policy.may_edit_comments(actor), "comment as this author")
+    require_comment_body(body)
+    author = get_or_create_own_author_id(actor) if author_id is None else require_author_id(author_id)
+    return COMMENTS.create(post_id=post.pk, author_id=author, body=body)
+
+
+def require_author_id(author_id: str) -> int:
+    author = selectors.get_author(author_id)
+    if author is None:
+        raise unknown_author_error()
+    return author.id
+
+
+def require_comment_body(body: str) -> None:
     if not body.strip():
         raise Invalid({"body": ["This must not be empty."]})
-    return Comment.objects.create(post=post, author_id=own_author(actor), body=body)
+
+
+@transaction.atomic
+def edit_comment(*, actor: Actor, comment_id: str, body: str) -> Comment:
+    """Change the text of a comment. Raises `NotFound` and `Invalid`."""
+    comment = find_comment_to_change(actor, comment_id, "edit comments")
+    policy.permit(actor, policy.may_edit_comments(actor), "edit this comment")
+    require_comment_body(body)
+    comment.body = body
+    comment.save(update_fields=["body"])
+    return comment
 
 
 @transaction.atomic
 def delete_comment(
     *, actor: Actor, comment_id: str, post_id: str | None = None, expected_version: ExpectedVersion = None
 ) -> str:
-    """Delete a comment, of this post where one is given. Returns the id that it had."""
-    policy.require_credential(actor, "delete comments")
-    comments = selectors.comment_by_id(actor, comment_id, post_id=post_id).queryset()
-    comments = comments.select_related("author", "post__author")
-    comment = comments.select_for_update(of=("self",)).first()
-    if comment is None:
-        raise NotFound("There is no comment with this id.")
+    """Delete a comment; with `post_id`, only a comment of this post. Returns its id. Raises `NotFound`."""
+    comment = find_comment_to_change(actor, comment_id, "delete comments", post_id=post_id)
     owner, post_owner = comment.author.user_id, comment.post.author.user_id
     policy.permit(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
     require_version("comment", UNCHANGING, expected_version)
-    deleted = str(comment.pk)
-    comment.delete()
-    return deleted
+    return delete_row(comment)
+
+
+def find_comment_to_change(actor: Actor, comment_id: str, act: str, *, post_id: str | None = None) -> Comment:
+    """Return a comment that the actor may see, with its author and post. It is locked until the transaction ends."""
+    policy.require_credential(actor, act)
+    comments = selectors.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
+    comment = comments.select_related("author", "post__author").select_for_update(of=("self",)).first()
+    if comment is None:
+        raise NotFound("There is no comment with this id.")
+    return comment
+
+
+def save_author(*, actor: Actor, author: Author) -> Author:
+    """Create an author, or save the changes to one. Raises `Invalid`."""
+    policy.permit(actor, policy.may_write_authors(actor), "write authors")
+    try:
+        author.full_clean()
+    except ValidationError as error:
+        raise Invalid(error.message_dict) from None
+    author.save()
+    return author
+
+
+@transaction.atomic
+def delete_author(*, actor: Actor, author_id: str) -> str:
+    """Delete an author with their comments. Returns its id. Raises `NotFound`, and `Conflict` if there are posts."""
+    policy.permit(actor, policy.may_write_authors(actor), "delete authors")
+    author = selectors.select_author_by_id(actor, author_id).queryset().select_for_update(of=("self",)).first()
+    if author is None:
+        raise NotFound("There is no author with this id.")
+    try:
+        return delete_row(author)
+    except ProtectedError:
+        raise Conflict(f"{author.name} has posts. Delete them first.") from None

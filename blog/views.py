@@ -1,4 +1,4 @@
-"""The REST resources of the blog. A method calls one selector or one service."""
+"""REST resources of posts, comments and authors. Each method reads the request and calls one selector or service."""
 
 from datetime import datetime
 from typing import Annotated
@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from blog import selectors, services
 from blog.models import PostStatus
 from blog.representations import AUTHOR, COMMENT, POST
+from blog.selectors import PostCriteria
 from contentapi.http.response import Response, created, no_content
 from contentapi.rest import Body, Resource, ResourceRequest
 
@@ -43,16 +44,18 @@ class NewComment(Body):
 class PostCollection(Resource):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page("status", "tag", "author")
-        return POST.page(selectors.posts_after(request.actor, page.after, **page.filters), page, request.actor)
+        posts = selectors.select_posts(request.actor, PostCriteria.parse(**page.filters), page.after)
+        return POST.page(posts, page, request.actor)
 
     def post(self, request: ResourceRequest) -> Response:
-        post = services.create_post(actor=request.actor, **request.body(NewPost).provided())
-        return created(f"/posts/{post.pk}", POST.of(post, request.actor))
+        values = request.body(NewPost).provided()
+        post, json = POST.create(request.actor, lambda: services.create_post(actor=request.actor, **values))
+        return created(f"/posts/{post.pk}", json)
 
 
 class PostResource(Resource):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
-        return POST.one(selectors.post_by_id(request.actor, post_id), request.actor)
+        return POST.one(selectors.select_post_by_id(request.actor, post_id), request.actor)
 
     def patch(self, request: ResourceRequest, post_id: str) -> Response:
         changes = request.body(PostChanges).provided()
@@ -69,25 +72,26 @@ class PostResource(Resource):
 class PostPublishResource(Resource):
     def post(self, request: ResourceRequest, post_id: str) -> Response:
         version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
-        published = PostStatus.PUBLISHED
-        post = services.move_post(actor=request.actor, post_id=post_id, status=published, expected_version=version)
+        changes = {"status": PostStatus.PUBLISHED}
+        post = services.edit_post(actor=request.actor, post_id=post_id, changes=changes, expected_version=version)
         return POST.of(post, request.actor)
 
 
 class CommentCollection(Resource):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
-        page, post = request.page(), selectors.post_by_id(request.actor, post_id)
-        comments = selectors.comments_after(request.actor, page.after, post_id=post_id)
+        page, post = request.page(), selectors.select_post_by_id(request.actor, post_id)
+        comments = selectors.select_comments(request.actor, post_id, page.after)
         return COMMENT.page(comments, page, request.actor, within=post)
 
     def post(self, request: ResourceRequest, post_id: str) -> Response:
-        comment = services.add_comment(actor=request.actor, post_id=post_id, body=request.body(NewComment).body)
-        return created(f"/posts/{post_id}/comments/{comment.pk}", COMMENT.of(comment, request.actor))
+        values = {"post_id": post_id, "body": request.body(NewComment).body}
+        comment, json = COMMENT.create(request.actor, lambda: services.add_comment(actor=request.actor, **values))
+        return created(f"/posts/{post_id}/comments/{comment.pk}", json)
 
 
 class CommentResource(Resource):
     def get(self, request: ResourceRequest, post_id: str, comment_id: str) -> Response:
-        comment = selectors.comment_by_id(request.actor, comment_id, post_id=post_id)
+        comment = selectors.select_comment_by_id(request.actor, comment_id, post_id=post_id)
         return COMMENT.one(comment, request.actor)
 
     def delete(self, request: ResourceRequest, post_id: str, comment_id: str) -> Response:
@@ -99,16 +103,16 @@ class CommentResource(Resource):
 class AuthorCollection(Resource):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        return AUTHOR.page(selectors.authors_after(request.actor, page.after), page, request.actor)
+        return AUTHOR.page(selectors.select_authors(request.actor, page.after), page, request.actor)
 
 
 class AuthorResource(Resource):
     def get(self, request: ResourceRequest, author_id: str) -> Response:
-        return AUTHOR.one(selectors.author_by_id(request.actor, author_id), request.actor)
+        return AUTHOR.one(selectors.select_author_by_id(request.actor, author_id), request.actor)
 
 
 class AuthorPostCollection(Resource):
     def get(self, request: ResourceRequest, author_id: str) -> Response:
-        page, author = request.page("status", "tag"), selectors.author_by_id(request.actor, author_id)
-        posts = selectors.posts_after(request.actor, page.after, author=author_id, **page.filters)
+        page, author = request.page("status", "tag"), selectors.select_author_by_id(request.actor, author_id)
+        posts = selectors.select_posts(request.actor, PostCriteria.parse(author=author_id, **page.filters), page.after)
         return POST.page(posts, page, request.actor, within=author)

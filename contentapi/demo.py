@@ -66,11 +66,11 @@ def get_or_create_actor(email: str, name: str, role: Role) -> Actor:
 
 
 def load_post(source: SourceFile, actors: dict[str, Actor]) -> None:
-    known_as = f"demo/{source.known_as}"
-    outcome = importing.import_file(actor=OPERATOR, source=source._replace(known_as=known_as))
+    source_path = f"demo/{source.source_path}"
+    outcome = importing.import_file(actor=OPERATOR, source=source._replace(source_path=source_path))
     if outcome is Outcome.CREATED:
-        post_id = str(PostSource.objects.get(path=known_as).post_id)
-        for email, body in COMMENTS.get(source.known_as, []):
+        post_id = str(PostSource.objects.get(path=source_path).post_id)
+        for email, body in COMMENTS.get(source.source_path, []):
             blog.add_comment(actor=actors[email], post_id=post_id, body=body)
 
 

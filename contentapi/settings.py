@@ -37,7 +37,7 @@ INSTALLED_APPS = [
     "orders",
     "users",
     "corsheaders",
-    "django.contrib.admin",
+    "users.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.messages",

@@ -21,7 +21,7 @@ def select_visible_order(actor: Actor, *, pk: int) -> QuerySet[Order]:
 
 
 def list_orders(actor: Actor) -> Rows[Order]:
-    """Return orders, the newest first. Raises `Unauthenticated` or `Forbidden` without `orders:read`."""
+    """Return orders, newest first. Raises `Unauthenticated` or `Forbidden` without `orders:read`."""
     policy.permit(actor, policy.may_list_orders(actor), "list orders")
     return select_visible_orders(actor)
 
@@ -32,7 +32,7 @@ def select_visible_orders(actor: Actor) -> QuerySet[Order]:
 
 
 def select_orders_after(actor: Actor, position: Position | None) -> QuerySet[Order]:
-    """Return orders, the newest first, from after a position on."""
+    """Return orders, newest first, from after a position."""
     orders = list_orders(actor).queryset()
     return orders if position is None else orders.filter(pk__lt=position.id)
 
@@ -54,7 +54,7 @@ def get_shipped_order(actor: Actor, order_id: str) -> Order:
 
 
 def list_next_actions(actor: Actor, order: Order) -> set[str]:
-    """Return what this actor may do next with an order, in its state: cancel, pay, track."""
+    """Return the actions that are possible for this actor in the order's status: cancel, pay, track."""
     if order.status == OrderStatus.PENDING:
         return {"cancel", "pay"} if policy.may_write_orders_of(actor, order.user_id) else set()
     is_tracked = order.status in ON_THE_WAY and policy.may_see_order(actor, order.user_id)

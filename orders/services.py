@@ -1,6 +1,6 @@
-"""Writes to orders. Each function: find what the actor may see -> permit -> validate -> do -> return.
+"""Writes of orders. Each function finds an order that the actor may see, checks the permission, validates and writes.
 
-`expected_version` is what a client believes an order's version to be; where it is another, the act is a `Conflict`.
+`expected_version` is a version that the caller has read. If the order has another one, the function raises `Conflict`.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from orders.models import LARGEST_TOTAL, MAX_TRACKING, SMALLEST_TOTAL, Order, Or
 
 @transaction.atomic
 def create_order(*, actor: Actor, total: Decimal, user_id: int | None = None) -> Order:
-    """Place an order, pending payment: the actor's own unless `user_id` names another user."""
+    """Create a pending order: the actor's own unless `user_id` names another user. Raises `Invalid`."""
     policy.permit(actor, policy.may_write_orders(actor), "create orders")
     customer = actor.user_id if user_id is None else user_id
     if customer is None:
@@ -37,14 +37,14 @@ def create_order(*, actor: Actor, total: Decimal, user_id: int | None = None) ->
 def require_existing_user(actor: Actor, user_id: int) -> None:
     if get_user_model().objects.filter(pk=user_id).exists():
         return
-    if user_id == actor.user_id:  # a token lives on for minutes
+    if user_id == actor.user_id:  # a token can outlast its user by minutes
         raise Unauthenticated("The user of this credential does not exist any more.")
     raise Invalid({"user": ["There is no user with this id."]})
 
 
 @transaction.atomic
 def pay_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersion = None) -> Order:
-    """Pay an order that is pending. Raises `Conflict` for any other."""
+    """Pay a pending order. Raises `Conflict` for any other status."""
     order = find_order_to_change(actor, order_id, "pay")
     require_version("order", order.version, expected_version)
     if order.status != OrderStatus.PENDING:
@@ -54,7 +54,7 @@ def pay_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersion 
 
 @transaction.atomic
 def cancel_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersion = None) -> Order:
-    """Cancel an order that is pending; a cancelled one stays as it is. Raises `Conflict` for any other."""
+    """Cancel a pending order; a cancelled order does not change. Raises `Conflict` for any other status."""
     order = find_order_to_change(actor, order_id, "cancel")
     require_version("order", order.version, expected_version)
     if order.status == OrderStatus.CANCELLED:
@@ -66,7 +66,7 @@ def cancel_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersi
 
 @transaction.atomic
 def ship_order(*, actor: Actor, order_id: str, carrier: str, tracking_number: str) -> Order:
-    """Send off an order that is paid. Raises `Conflict` for any other."""
+    """Ship a paid order. Raises `Conflict` for any other status."""
     order = find_order_to_change(actor, order_id, "ship")
     policy.permit(actor, policy.may_ship_orders(actor), "ship orders")
     tracking = validate_tracking(carrier=carrier, tracking_number=tracking_number)
@@ -77,7 +77,7 @@ def ship_order(*, actor: Actor, order_id: str, carrier: str, tracking_number: st
 
 @transaction.atomic
 def deliver_order(*, actor: Actor, order_id: str) -> Order:
-    """Record that an order that was shipped has arrived. Raises `Conflict` for any other."""
+    """Record the delivery of a shipped order. Raises `Conflict` for any other status."""
     order = find_order_to_change(actor, order_id, "deliver")
     policy.permit(actor, policy.may_ship_orders(actor), "deliver orders")
     if order.status != OrderStatus.SHIPPED:
@@ -86,11 +86,11 @@ def deliver_order(*, actor: Actor, order_id: str) -> Order:
 
 
 def validate_tracking(**texts: str) -> dict[str, str]:
-    """Return how an order is tracked, without spaces at the ends. Raises `Invalid`, and `Malformed` for odd text."""
+    """Return the texts without spaces at the ends. Raises `Invalid`, and `Malformed` for text with NUL."""
     require_storable(texts)
     cleaned = {name: text.strip() for name, text in texts.items()}
     problems = {
-        name: [f"From 1 to {MAX_TRACKING} characters, and this has {len(text)}."]
+        name: [f"From 1 to {MAX_TRACKING} characters are allowed (got {len(text)})."]
         for name, text in cleaned.items()
         if not 1 <= len(text) <= MAX_TRACKING
     }
@@ -100,7 +100,7 @@ def validate_tracking(**texts: str) -> dict[str, str]:
 
 
 def find_order_to_change(actor: Actor, order_id: str, act: str) -> Order:
-    """Return an order that the actor may see and write; locked until the transaction ends."""
+    """Return an order that the actor may see and write. It is locked until the transaction ends."""
     policy.require_credential(actor, f"{act} orders")
     order = selectors.select_order_by_id(actor, order_id).queryset().select_for_update(of=("self",)).first()
     if order is None:

@@ -1,4 +1,4 @@
-"""The REST resources of orders. A method calls one selector or one service."""
+"""REST resources of orders. Each method reads the request and calls one selector or service."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -42,7 +42,7 @@ class TrackingRepresentation(msgspec.Struct, rename="camel"):
 
 
 def build_links(order: Order, actor: Actor, prefix: str) -> dict[str, Link]:
-    """Return where an order is, and what this actor may do next with it, by paths that begin with this prefix."""
+    """Return the links to an order and to the actions that are possible for this actor; paths begin with `prefix`."""
     here = f"{prefix}/orders/{order.pk}"
     ways = {
         "cancel": ("cancel", Link(here, "DELETE")),
@@ -63,7 +63,7 @@ def render_orders(request: ResourceRequest, orders: QuerySet[Order]) -> list[byt
 
 
 def render_tagged_order(order: Order, request: ResourceRequest) -> Response:
-    """Return an order with its tag, which is the same under each prefix."""
+    """Return an order with its entity tag, which does not depend on the prefix."""
     body = render_order(order, request.actor, request.prefix)
     return with_etag(body, order.version, canonical=render_order(order, request.actor) if request.prefix else body)
 

@@ -1,3 +1,5 @@
+"""Users and API keys in the admin site."""
+
 from typing import Any
 
 from django.contrib import admin, messages
@@ -7,32 +9,29 @@ from django.contrib.auth.models import Group
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from contentapi.core.identity import Actor
 from users import services
-from users.login import throttle_login
+from users.admin_site import ServiceAdmin, ServiceForm
 from users.models import ApiKey, User
 from users.oauth import admin as oauth_desk  # noqa: F401 - registers itself
 
-admin.site.site_header = admin.site.site_title = "Content API"
-admin.site.index_title = "Editors' desk"
-admin.site.site_url = None
-admin.site.login = throttle_login(admin.site.login)  # type: ignore[method-assign, assignment]
-admin.site.unregister(Group)  # the role says what somebody may do; groups would say nothing
+admin.site.unregister(Group)  # the role decides what a user may do: groups would have no effect
 
 
-class NewUserForm(AdminUserCreationForm):
+class NewUserForm(ServiceForm, AdminUserCreationForm):
     class Meta:
         model = User
         fields = ["email", "name", "role"]
 
 
-class UserForm(UserChangeForm):
+class UserForm(ServiceForm, UserChangeForm):
     class Meta:
         model = User
         fields = ["email", "name", "role", "is_active", "password"]
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin):
+class UserAdmin(ServiceAdmin, DjangoUserAdmin):
     form = UserForm
     add_form = NewUserForm
     list_display = ["email", "name", "role", "is_active", "last_login"]
@@ -48,14 +47,29 @@ class UserAdmin(DjangoUserAdmin):
     add_fieldsets = [(None, {"fields": ["email", "name", "role", "usable_password", "password1", "password2"]})]
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[Any, Any, set[str], Any]:
-        """Let a user's API keys go with the user, although nobody may delete a key by itself."""
+        """Permit deleting a user's API keys with the user, although nobody may delete a key by itself."""
         shown, counts, _, protected = super().get_deleted_objects(objs, request)
         return shown, counts, set(), protected
+
+    def create(self, actor: Actor, row: User, form: NewUserForm) -> User:
+        values = form.cleaned_data
+        password = values["password1"] if values["set_usable_password"] else None
+        return services.create_user(
+            actor=actor, email=values["email"], name=values["name"], role=values["role"], password=password
+        )
+
+    def edit(self, actor: Actor, row: User, form: UserForm) -> None:
+        names = form.fields.keys() & services.EDITABLE
+        changes = {name: form.cleaned_data[name] for name in names}
+        services.edit_user(actor=actor, user_id=str(row.pk), changes=changes)
+
+    def delete(self, actor: Actor, row: User) -> None:
+        services.delete_user(actor=actor, user_id=str(row.pk))
 
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(admin.ModelAdmin):
-    """Keys are made by `manage.py create_api_key`, which shows the key once; here they are looked at and revoked."""
+    """Shows and revokes keys. `manage.py create_api_key` creates them, because it can show the key once."""
 
     list_display = ["prefix", "name", "user", "created_at", "expires_at", "revoked_at", "last_used_at"]
     list_filter = ["revoked_at"]

@@ -1,4 +1,4 @@
-"""Who is asking: turns the credential of a request into an `Actor`."""
+"""Authenticate a request: turn its credential into an `Actor`."""
 
 import hmac
 import logging
@@ -29,9 +29,9 @@ API_KEY = re.compile(r"(?P<prefix>capi_[0-9a-f]{8})_[0-9a-f]{64}")
 
 
 def authenticate(headers: Mapping[str, str]) -> Actor:
-    """Return the actor behind a request; anonymous only when it presents no credential.
+    """Return the actor of a request; the anonymous actor only if there is no credential.
 
-    Raises `Unauthenticated` for a credential that is not good, `Malformed` for two. Costs at most one indexed read.
+    Raises `Unauthenticated` for an invalid credential and `Malformed` for two. Executes at most one indexed read.
     """
     key, authorization = headers.get("X-API-Key"), headers.get("Authorization")
     if key is not None and authorization is not None:
@@ -55,9 +55,9 @@ def authenticate_authorization(value: str) -> Actor:
 
 
 def authenticate_bearer_token(presented: str) -> Actor:
-    """Return the actor that a token tells of, by itself. Raises `TokenError`.
+    """Return the actor in a token's claims, without a query. Raises `TokenError`.
 
-    Spaces may stand before it (RFC 6750, section 2.1); what else is no part of one token is no canonical base64url.
+    Spaces may precede the token (RFC 6750, section 2.1). Any other extra character is not canonical base64url.
     """
     claims = tokens.verify_access_token(presented.lstrip(" "))
     if claims["jti"] in REVOCATIONS:
@@ -70,9 +70,9 @@ def authenticate_bearer_token(presented: str) -> Actor:
     return build_token_actor(claims["sub"], role, scope)
 
 
-@lru_cache(1024)  # nothing but these three texts is in an actor, and nothing can be changed of it
+@lru_cache(1024)  # an actor has only these three values, and is immutable
 def build_token_actor(subject: str, role: str, scope: str) -> Actor:
-    """Return the actor of a token, without scopes that are not known here. Raises `TokenError`."""
+    """Return the actor of a token; unknown scopes are ignored. Raises `TokenError`."""
     user_id = parse_id(subject)
     if not user_id:
         raise TokenError("sub is no id")
@@ -81,7 +81,7 @@ def build_token_actor(subject: str, role: str, scope: str) -> Actor:
 
 
 class KeyRow(msgspec.Struct):
-    """What an API key says of its user. The digest is written as PostgreSQL writes bytes: \\x, then hexadecimal."""
+    """An API key with its user's role. `digest` is in PostgreSQL's format of bytes: \\x, then hexadecimal."""
 
     id: int
     digest: str
@@ -115,7 +115,7 @@ def authenticate_api_key(key: str) -> Actor:
 
 
 def build_session_actor(user: Any) -> Actor:
-    """Return the actor behind a request to the admin site, which has let `user` in."""
+    """Return the actor of a user who is logged in to the admin site."""
     return Actor(
         user_id=user.pk,
         role=Role(user.role),
@@ -125,7 +125,7 @@ def build_session_actor(user: Any) -> Actor:
 
 
 def record_last_use(pk: int, last_used_at: datetime | None, now: datetime) -> None:
-    """Keep when a key was last used, to the minute: at most one write a minute, however many requests race for it."""
+    """Store the time at which a key was last used: at most one write per minute, also for concurrent requests."""
     due = now - ApiKey.LAST_USE_KEPT_EVERY
     if last_used_at is None or last_used_at <= due:
         ApiKey.objects.filter(Q(last_used_at=None) | Q(last_used_at__lte=due), pk=pk).update(last_used_at=now)

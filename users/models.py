@@ -12,6 +12,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from contentapi.auth.jwt import LEEWAY
+from contentapi.core import policy
 from contentapi.core.identity import Role, Scope
 
 MAX_NAME = 150
@@ -36,7 +37,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser):
-    """Somebody with an account. The role alone says what they may do: there are no groups and no flags beside it."""
+    """An account. The role alone decides what a user may do: there are no groups and no other flags."""
 
     name = models.CharField(max_length=MAX_NAME)
     email = models.EmailField(
@@ -75,19 +76,19 @@ class User(AbstractBaseUser):
 
     @property
     def is_staff(self) -> bool:
-        """Whether the admin site lets this user in."""
-        return self.is_active and self.role in (Role.EDITOR, Role.ADMIN)
+        """Whether the user may enter the admin site."""
+        return self.is_active and policy.has_admin_site(self.role)
 
     @property
     def is_superuser(self) -> bool:
-        return self.is_active and self.role == Role.ADMIN
+        return self.is_active and self.role in policy.ADMINS
 
     def has_perm(self, perm: str, obj: Any = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Answer the admin site: an admin may use all of it, an editor what belongs to the blog."""
-        return self.is_superuser or (self.is_staff and perm.startswith("blog."))
+        """Whether the admin site permits an action such as `blog.change_post`."""
+        return self.has_module_perms(perm.partition(".")[0])
 
     def has_module_perms(self, app_label: str) -> bool:
-        return self.is_superuser or (self.is_staff and app_label == "blog")
+        return self.is_active and policy.has_admin_app(self.role, app_label)
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
@@ -96,7 +97,7 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 
 
 class ApiKey(models.Model):
-    """A secret that stands for a user. Only its SHA-256 is here; the key itself was shown once, when it was made."""
+    """A credential of a user. The table has only the SHA-256 of the key, which was shown once, when it was created."""
 
     LAST_USE_KEPT_EVERY = timedelta(minutes=1)
 
@@ -130,26 +131,26 @@ class ApiKey(models.Model):
 
 class IssuedTokenQuerySet(models.QuerySet["IssuedToken"]):
     def revoked(self, now: datetime) -> IssuedTokenQuerySet:
-        """The tokens that their times alone would still make good, and that are not.
+        """Return the revoked tokens that have not expired.
 
-        Their user is deleted, locked or has another role; or, of OAuth, their access token has been taken away.
+        Their user is deleted, locked or has another role, or their OAuth access token is deleted.
         """
         gone = Q(user=None) | Q(user__is_active=False) | ~Q(user__role=models.F("role"))
-        still = now - timedelta(seconds=LEEWAY + 1)  # for so long past its time a token is accepted
+        still = now - timedelta(seconds=LEEWAY + 1)  # a token is accepted for so long after its expiry
         return self.filter(gone | Q(is_oauth=True, access_token=None), expires_at__gt=still)
 
     def prunable(self, now: datetime) -> IssuedTokenQuerySet:
-        """The tokens that need not be remembered: expired long ago, and nothing of their family is in use."""
-        living = apps.get_model("oauth2_provider", "RefreshToken").objects.filter(revoked=None).values("token_family")
-        return self.filter(expires_at__lt=now - timedelta(days=1)).exclude(~Q(code="") & Q(family__in=living))
+        """Return the tokens that can be deleted: expired a day ago, and no refresh token of their family is in use."""
+        in_use = apps.get_model("oauth2_provider", "RefreshToken").objects.filter(revoked=None).values("token_family")
+        return self.filter(expires_at__lt=now - timedelta(days=1)).exclude(~Q(code="") & Q(family__in=in_use))
 
 
 class IssuedToken(models.Model):
-    """The id (`jti`) of a JWT of ours, and what it stood on when it was issued.
+    """The id (`jti`) of a JWT that this service issued, with the user, role and OAuth access token at that time.
 
-    A user is deleted, and django-oauth-toolkit revokes an access token by deleting it, in whichever way that comes
-    about; this row stays. `code` is the digest of the authorization code that the token was exchanged for, `family`
-    what came out of it since.
+    The row remains when the user or the access token is deleted (django-oauth-toolkit revokes an access token by
+    deleting it). `code` is the digest of the authorization code that the token was exchanged for. `family` is the token
+    family that began with this code.
     """
 
     jti = models.CharField(max_length=64, unique=True)

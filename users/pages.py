@@ -1,4 +1,4 @@
-"""Pages for people who log in or are asked for consent."""
+"""HTML pages for login, consent and errors."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,9 +19,9 @@ def render_page(
     status: int = 200,
     leads_to: str = "",
 ) -> HttpResponse:
-    """Render a page that runs no script and stands in no frame.
+    """Render a page that runs no script and cannot be framed.
 
-    Its form goes to this site. A browser also follows the answer to it there only, or to the origin that `leads_to`.
+    Its form is sent to this site. The browser follows a redirect to this site only, or to the origin `leads_to`.
     """
     response = render(request, f"users/{name}.html", context, status=status)
     response["Content-Security-Policy"] = f"{POLICY}; form-action 'self' {leads_to}".rstrip()
@@ -29,5 +29,5 @@ def render_page(
 
 
 def handle_csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
-    """Answer a form without the token of the page that it should come from: forged, or opened in another life."""
+    """Render the response to a form without a valid CSRF token: forged or expired."""
     return render_page(request, "stale", {}, status=Forbidden.status)

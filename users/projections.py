@@ -1,4 +1,4 @@
-"""How the types of users are read: each field of the SDL, said in the ORM."""
+"""Projections of the viewer and of users: how each field of the SDL is read."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import CharField, Expression, Value
@@ -13,7 +13,7 @@ SCOPES = ArrayField(CharField())
 
 
 def build_credential_role(actor: Actor) -> Expression:
-    """The role that the credential tells of: the one that decides, also while a token is older than a new role."""
+    """Return the role of the credential, which decides even if the user has got another role since."""
     return Cast(Value(actor.role and actor.role.value), ROLE)
 
 

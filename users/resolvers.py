@@ -1,4 +1,4 @@
-"""GraphQL's way to users. Each function resolves the field it is named after: which rows."""
+"""Resolvers of the GraphQL fields of users. Each function calls one selector."""
 
 from ariadne import QueryType
 from graphql import GraphQLResolveInfo

@@ -1,7 +1,7 @@
-"""Which of our JWTs are good no more, known in every process without a read for each request.
+"""Revoked JWT ids, cached in each process so that a request needs no query.
 
-A process learns at once of what its OAuth endpoints revoke, and within `EVERY` seconds of all else, deleted and locked
-accounts and new roles among it: a thread of its own looks.
+A process knows at once what its own OAuth endpoints revoke. A thread reads all other revocations every `EVERY` seconds:
+those of other processes, and those that follow from deleted accounts, locked accounts and new roles.
 """
 
 import logging

@@ -33,7 +33,7 @@ def select_visible_users(actor: Actor) -> QuerySet[User]:
 
 
 def select_users_after(actor: Actor, position: Position | None) -> QuerySet[User]:
-    """Return users in the order in which they were made, from after a position on."""
+    """Return users in the order of their creation, from after a position."""
     users = list_users(actor).queryset()
     return users if position is None else users.filter(pk__gt=position.id)
 
@@ -48,7 +48,7 @@ def get_user(actor: Actor, user_id: str) -> User:
 
 @parametrised(User)
 def viewer(actor: Actor) -> QuerySet[User]:
-    """Return the user who asks: nobody for the anonymous, and for a token that has outlived its user."""
+    """Return the actor's user; no row for an anonymous actor, or if the user has been deleted."""
     return User.objects.none() if actor.user_id is None else User.objects.filter(pk=actor.user_id)
 
 

@@ -1,9 +1,10 @@
-"""Writes to users and their credentials."""
+"""Writes of users and API keys."""
 
 import hashlib
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
@@ -19,18 +20,34 @@ from users import selectors
 from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
 
 API_KEY_DAYS = 365
+EDITABLE = {"email", "name", "role", "is_active"}
 
 
 @transaction.atomic
 def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER, password: str | None = None) -> User:
-    """Create a user; without a password nobody can log in as them. Raises `Invalid`; `Conflict` for a taken email."""
+    """Create a user; without a password the user cannot log in. Raises `Invalid`, and `Conflict` for a taken email."""
     policy.permit(actor, policy.may_create_users(actor), "create users")
     user = User(email=email.strip(), name=name.strip(), role=role)
     validate_user(user, password)
     user.set_password(password)
+    return save_user(user)
+
+
+@transaction.atomic
+def edit_user(*, actor: Actor, user_id: str, changes: Mapping[str, Any]) -> User:
+    """Change a user: `changes` may have the fields in `EDITABLE`. Raises `NotFound`, `Invalid`, `Conflict`."""
+    user = find_user_to_change(actor, user_id, "change users")
+    policy.permit(actor, policy.may_edit_users(actor), "change this user")
+    for name in EDITABLE & changes.keys():
+        setattr(user, name, changes[name])
+    validate_user(user, None)
+    return save_user(user)
+
+
+def save_user(user: User) -> User:
     try:
         with transaction.atomic():
-            user.save(force_insert=True)
+            user.save()
     except IntegrityError as error:
         if get_constraint_name(error) == "users_user_email_unique":
             raise Conflict(f"The email {user.email} is taken.") from None
@@ -42,15 +59,21 @@ def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER
 def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion = None) -> None:
     """Delete a user with all their credentials. Their posts, comments and orders stay.
 
-    Raises `NotFound`, and `Conflict` where another version is expected than that of any user.
+    Raises `NotFound`, and `Conflict` for a version other than the one that all users have.
     """
-    policy.require_credential(actor, "delete users")
-    user = selectors.select_user_by_id(actor, user_id).queryset().select_for_update(of=("self",)).first()
-    if user is None:
-        raise NotFound("There is no user with this id.")
+    user = find_user_to_change(actor, user_id, "delete users")
     policy.permit(actor, policy.may_delete_user(actor, user.pk), "delete this user")
     require_version("user", UNCHANGING, expected_version)
     user.delete()
+
+
+def find_user_to_change(actor: Actor, user_id: str, act: str) -> User:
+    """Return a user whom the actor may see. The row is locked until the transaction ends."""
+    policy.require_credential(actor, act)
+    user = selectors.select_user_by_id(actor, user_id).queryset().select_for_update(of=("self",)).first()
+    if user is None:
+        raise NotFound("There is no user with this id.")
+    return user
 
 
 def validate_user(user: User, password: str | None) -> None:
@@ -58,7 +81,7 @@ def validate_user(user: User, password: str | None) -> None:
     if not user.name:
         problems["name"] = ["This must not be empty."]
     elif len(user.name) > MAX_NAME:
-        problems["name"] = [f"At most {MAX_NAME} characters, and this has {len(user.name)}."]
+        problems["name"] = [f"At most {MAX_NAME} characters are allowed (got {len(user.name)})."]
     if len(user.email) > MAX_EMAIL or not is_email(user.email):
         problems["email"] = ["This is not an email address."]
     if password is not None:
@@ -79,9 +102,10 @@ def is_email(text: str) -> bool:
 
 
 def create_api_key(*, email: str, name: str, scopes: Iterable[Scope] = (), expires_in_days: int = API_KEY_DAYS) -> str:
-    """Create an API key for a user and return it, for the only time: its digest alone is kept.
+    """Create an API key for a user and return it. Only its digest is stored, so it cannot be returned again.
 
-    No scope named: all scopes of the user's role. Raises `NotFound` for the email and `Invalid` for the rest.
+    Without scopes, the key has all scopes of the user's role. Raises `NotFound` for the email and `Invalid` for the
+    rest.
     """
     user = selectors.get_user_by_email(email)
     if not 1 <= len(name.strip()) <= 100:
@@ -104,11 +128,11 @@ def create_api_key(*, email: str, name: str, scopes: Iterable[Scope] = (), expir
 def revoke_api_key(*, prefix: str) -> None:
     """Revoke a key at once. Revoking it again changes nothing. Raises `NotFound`."""
     if not ApiKey.objects.filter(prefix=prefix).exists():
-        # Not repeated: it may be the whole key, given by mistake.
+        # The message does not repeat the text: it may be a whole key.
         raise NotFound("There is no API key with this prefix: the part of a key before its last underscore.")
     ApiKey.objects.filter(prefix=prefix, revoked_at=None).update(revoked_at=timezone.now())
 
 
 def digest(key: str) -> bytes:
-    """Return what is kept of a key. It holds 256 random bits, so a plain hash cannot be reversed by guessing."""
+    """Return the digest of a key. A key has 256 random bits, so guessing cannot reverse a plain hash."""
     return hashlib.sha256(key.encode()).digest()

@@ -59,12 +59,12 @@ def generate_token_id() -> str:
 
 
 def verify_access_token(token: str) -> Claims:
-    """Return the claims of a good token. Raises `TokenError`. Whether it has been revoked is not known here."""
+    """Return the claims of a valid token. Raises `TokenError`. Revocation is not checked."""
     return jwt.verify(token, get_key_ring(), is_issuer=is_issuer, audience=AUDIENCE)
 
 
 def read(token: str) -> Claims | None:
-    """Return the claims of a good token; None of any other."""
+    """Return the claims of a valid token, or None."""
     try:
         return verify_access_token(token)
     except TokenError:

@@ -1,4 +1,4 @@
-"""The REST resources of users. A method calls one selector or one service."""
+"""REST resources of users. Each method reads the request and calls one selector or service."""
 
 import msgspec
 from django.db.models import QuerySet
@@ -12,7 +12,7 @@ from users.models import User
 
 
 class NewUser(Body):
-    """What is missing is empty, and so against a rule: 422, not 400, as the specification has it for users."""
+    """A missing field is empty: the specification requires 422 for it, not 400."""
 
     name: str = ""
     email: str = ""

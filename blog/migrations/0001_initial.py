@@ -59,7 +59,7 @@ class Migration(migrations.Migration):
                 ('body', models.TextField(blank=True, help_text='Markdown.')),
                 ('status', models.CharField(choices=[('draft', 'Draft'), ('scheduled', 'Scheduled'), ('published', 'Published'), ('archived', 'Archived')], default='draft', max_length=10)),
                 ('tags', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=50), blank=True, default=list, size=None)),
-                ('publish_at', models.DateTimeField(blank=True, help_text='When a scheduled post is to be published.', null=True)),
+                ('publish_at', models.DateTimeField(blank=True, help_text='When a scheduled post will be published.', null=True)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('version', models.BigIntegerField(default=1, editable=False)),

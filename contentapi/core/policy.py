@@ -1,8 +1,8 @@
-"""Every permission rule. `visible_*`: the read form, a condition on a query. `may_*`: the write form, a yes or no.
+"""Every permission rule. `visible_*` returns the condition on the rows that an actor may see, `may_*` a boolean.
 
-The permission table of the decisions, section 4, is the source. Both forms of a rule are made from one `Reach`: whose
-things an act reaches. What belongs to a user is known by the user's id, never by a profile: the id is all that a
-credential tells. Rules see the models' field names and ids only.
+The source is the permission table in docs/authentication.md. Both forms of a rule are computed from one `Reach`: whose
+objects an action may touch. The owner of an object is a user id, never an author profile: a credential has only a user
+id. Rules know the models' field names and ids only.
 """
 
 from collections.abc import Callable, Collection
@@ -27,17 +27,17 @@ PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the inde
 
 
 class Reach(NamedTuple):
-    """Whose things an act reaches: everybody's; those of the one user who asks; or, where that is None, nobody's."""
+    """Whose objects an action may touch: everybody's, those of one user, or nobody's if `user_id` is None."""
 
     everybodys: bool
     user_id: int | None
 
     def includes(self, owner_id: int | None) -> bool:
-        """Whether what belongs to this user is reached; None stands for what belongs to no user."""
+        """Whether the reach includes the objects of this user. None is the owner of objects without a user."""
         return self.everybodys or (self.user_id is not None and self.user_id == owner_id)
 
     def condition(self, is_own: Callable[[int], Q]) -> Q:
-        """Return the condition on rows that are reached, given the condition on rows of a user."""
+        """Return the condition on the rows in reach. `is_own` returns the condition on the rows of one user."""
         if self.everybodys:
             return EVERYTHING
         return NOTHING if self.user_id is None else is_own(self.user_id)
@@ -46,10 +46,10 @@ class Reach(NamedTuple):
 NOBODY = Reach(everybodys=False, user_id=None)
 
 
-def reach(actor: Actor, scope: Scope, *, everybodys_for: Collection[Role]) -> Reach:
-    """Say whose things an act that takes this scope reaches: everybody's for some roles, for the others their own.
+def get_reach(actor: Actor, scope: Scope, *, everybodys_for: Collection[Role]) -> Reach:
+    """Return the reach of an action that needs a scope: everybody's objects for some roles, one's own for the others.
 
-    A role that reaches not even its own has not got the scope (`ROLE_SCOPES`).
+    A role that may not touch even its own objects does not have the scope (`ROLE_SCOPES`).
     """
     if not actor.has(scope):
         return NOBODY
@@ -60,26 +60,26 @@ def reach(actor: Actor, scope: Scope, *, everybodys_for: Collection[Role]) -> Re
 
 
 def visible_posts(actor: Actor) -> Q:
-    """Published posts; with `posts:read` also one's own unpublished posts, and an editor's or admin's all."""
+    """Published posts. With `posts:read` also the actor's own posts; for editors and admins all posts."""
     return reduce(or_, split_visible_posts(actor))
 
 
 def split_visible_posts(actor: Actor) -> list[Q]:
-    """Return `visible_posts` as conditions of which no row meets two, each for an index of its own."""
+    """Return `visible_posts` as disjoint conditions, each of which an index supports."""
     unpublished = readable_posts(actor)
     if unpublished.everybodys:
         return [EVERYTHING]
     if unpublished == NOBODY:
         return [PUBLIC_POSTS]
-    return [PUBLIC_POSTS, ~PUBLIC_POSTS & unpublished.condition(is_own_post)]
+    return [PUBLIC_POSTS, ~PUBLIC_POSTS & unpublished.condition(own_posts)]
 
 
 def narrow_visible_posts(actor: Actor, status: str) -> Q:
-    """Return what `visible_posts` amounts to for posts that are all in this state: one condition, without OR."""
+    """Return `visible_posts` for posts of one status: one condition without OR."""
     unpublished = readable_posts(actor)
     if status == "published":
         return EVERYTHING
-    return unpublished.condition(is_own_post) if unpublished != NOBODY else NEVER
+    return unpublished.condition(own_posts) if unpublished != NOBODY else NEVER
 
 
 def may_see_post(actor: Actor, owner_id: int | None, status: str) -> bool:
@@ -87,58 +87,58 @@ def may_see_post(actor: Actor, owner_id: int | None, status: str) -> bool:
 
 
 def readable_posts(actor: Actor) -> Reach:
-    return reach(actor, Scope.POSTS_READ, everybodys_for=EDITORIAL)
+    return get_reach(actor, Scope.POSTS_READ, everybodys_for=EDITORIAL)
 
 
-def is_own_post(user_id: int) -> Q:
-    """Return the condition on posts of a user's author profile: a sub-select that runs once for a statement.
+def own_posts(user_id: int) -> Q:
+    """Return the condition on posts of a user's author profile: a subquery that runs once for each statement.
 
-    A join would look up the author of each post that is passed by.
+    A join would look up the author of every post that the statement scans.
     """
-    return Q(author=profile_of(user_id))
+    return Q(author=select_author_id(user_id))
 
 
-def profile_of(user_id: int) -> Subquery:
+def select_author_id(user_id: int) -> Subquery:
     return Subquery(apps.get_model("blog", "Author").objects.filter(user=user_id).values("pk"))
 
 
 def may_write_posts(actor: Actor) -> bool:
-    """Whether the asker writes posts at all, of whichever author."""
+    """Whether the actor may write posts of any author."""
     return actor.has(Scope.POSTS_WRITE)
 
 
 def may_write_posts_of(actor: Actor, owner_id: int | None) -> bool:
-    """Whether the asker creates, changes and deletes posts of the author who is this user."""
-    return reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).includes(owner_id)
+    """Whether the actor may create, change and delete posts of the author with this user."""
+    return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).includes(owner_id)
 
 
 def may_write_everybodys_posts(actor: Actor) -> bool:
-    """Whether the asker creates posts of whichever author; so does an import, of whomever its files name."""
-    return reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
+    """Whether the actor may create posts of every author, as an import does."""
+    return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
 
 
 def may_publish_due_posts(actor: Actor) -> bool:
-    """Whether the asker publishes whosever posts are due."""
-    return reach(actor, Scope.POSTS_PUBLISH, everybodys_for=EDITORIAL).everybodys
+    """Whether the actor may publish the scheduled posts of every author when they are due."""
+    return get_reach(actor, Scope.POSTS_PUBLISH, everybodys_for=EDITORIAL).everybodys
 
 
-def may_move_posts(actor: Actor, old_status: str, new_status: str) -> bool:
-    """Whether the asker may move posts between these states, of whichever author."""
-    return actor.has(scope_of_move(old_status, new_status))
+def may_transition_posts(actor: Actor, old_status: str, new_status: str) -> bool:
+    """Whether the actor may change the status of posts of any author in this way."""
+    return actor.has(get_transition_scope(old_status, new_status))
 
 
-def may_move_posts_of(actor: Actor, owner_id: int | None, old_status: str, new_status: str) -> bool:
-    scope = scope_of_move(old_status, new_status)
-    return reach(actor, scope, everybodys_for=EDITORIAL).includes(owner_id)
+def may_transition_posts_of(actor: Actor, owner_id: int | None, old_status: str, new_status: str) -> bool:
+    scope = get_transition_scope(old_status, new_status)
+    return get_reach(actor, scope, everybodys_for=EDITORIAL).includes(owner_id)
 
 
-def scope_of_move(old_status: str, new_status: str) -> Scope:
-    """Return the scope of a move: to or from the public states it is `posts:publish`."""
+def get_transition_scope(old_status: str, new_status: str) -> Scope:
+    """Return the scope of a transition: `posts:publish` to or from published and scheduled, else `posts:write`."""
     public = {"published", "scheduled"} & {old_status, new_status}
     return Scope.POSTS_PUBLISH if public else Scope.POSTS_WRITE
 
 
-# Comments: whoever sees a post sees them all.
+# Comments: an actor who may see a post may see all its comments.
 
 
 def may_comment(actor: Actor) -> bool:
@@ -146,17 +146,30 @@ def may_comment(actor: Actor) -> bool:
 
 
 def may_delete_comment_of(actor: Actor, owner_id: int | None, post_owner_id: int | None) -> bool:
-    """Whether the asker deletes a comment of this user: their own, or as a moderator of this post another's."""
+    """Whether the actor may delete a comment of this user: their own, or one that they may moderate.
+
+    `post_owner_id` is the owner of the post that the comment is on.
+    """
     if owner_id is not None and owner_id == actor.user_id:
         return actor.has(Scope.COMMENTS_WRITE)
-    return reach(actor, Scope.COMMENTS_MODERATE, everybodys_for=EDITORIAL).includes(post_owner_id)
+    return get_reach(actor, Scope.COMMENTS_MODERATE, everybodys_for=EDITORIAL).includes(post_owner_id)
+
+
+def may_edit_comments(actor: Actor) -> bool:
+    """Whether the actor may change every comment, and comment as another author."""
+    return get_reach(actor, Scope.COMMENTS_MODERATE, everybodys_for=EDITORIAL).everybodys
 
 
 # Authors
 
 
+def may_write_authors(actor: Actor) -> bool:
+    """Whether the actor may create, change and delete authors."""
+    return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
+
+
 def visible_author_emails(actor: Actor) -> Q:
-    """With `authors:read` one's own email, and an editor's or admin's all."""
+    """With `authors:read` the actor's own email; for editors and admins all emails."""
     return readable_emails(actor).condition(lambda user_id: Q(user=user_id))
 
 
@@ -165,14 +178,14 @@ def may_see_author_email(actor: Actor, owner_id: int | None) -> bool:
 
 
 def readable_emails(actor: Actor) -> Reach:
-    return reach(actor, Scope.AUTHORS_READ, everybodys_for=EDITORIAL)
+    return get_reach(actor, Scope.AUTHORS_READ, everybodys_for=EDITORIAL)
 
 
 # Orders
 
 
 def visible_orders(actor: Actor) -> Q:
-    """With `orders:read` one's own orders, and an admin's all."""
+    """With `orders:read` the actor's own orders; for admins all orders."""
     return readable_orders(actor).condition(lambda user_id: Q(user=user_id))
 
 
@@ -181,7 +194,7 @@ def may_see_order(actor: Actor, owner_id: int | None) -> bool:
 
 
 def may_list_orders(actor: Actor) -> bool:
-    """Whether the actor may list orders at all; `visible_orders` says which.
+    """Whether the actor may list orders; `visible_orders` limits which.
 
     Without this rule a missing permission would look like an empty list.
     """
@@ -189,29 +202,29 @@ def may_list_orders(actor: Actor) -> bool:
 
 
 def readable_orders(actor: Actor) -> Reach:
-    return reach(actor, Scope.ORDERS_READ, everybodys_for=ADMINS)
+    return get_reach(actor, Scope.ORDERS_READ, everybodys_for=ADMINS)
 
 
 def may_write_orders(actor: Actor) -> bool:
-    """Whether the asker creates orders at all, for whomever."""
+    """Whether the actor may create orders for any user."""
     return actor.has(Scope.ORDERS_WRITE)
 
 
 def may_write_orders_of(actor: Actor, owner_id: int | None) -> bool:
-    """Whether the asker creates, pays and cancels orders of this user."""
-    return reach(actor, Scope.ORDERS_WRITE, everybodys_for=ADMINS).includes(owner_id)
+    """Whether the actor may create, pay and cancel orders of this user."""
+    return get_reach(actor, Scope.ORDERS_WRITE, everybodys_for=ADMINS).includes(owner_id)
 
 
 def may_ship_orders(actor: Actor) -> bool:
-    """Whether the asker sends orders off and records their arrival: an admin, and the operator."""
-    return reach(actor, Scope.ORDERS_WRITE, everybodys_for=ADMINS).everybodys
+    """Whether the actor may ship and deliver orders: admins and the operator may."""
+    return get_reach(actor, Scope.ORDERS_WRITE, everybodys_for=ADMINS).everybodys
 
 
 # Users
 
 
 def visible_users(actor: Actor) -> Q:
-    """With `users:read` oneself, and an admin's all."""
+    """With `users:read` the actor's own user; for admins all users."""
     return readable_users(actor).condition(lambda user_id: Q(pk=user_id))
 
 
@@ -220,30 +233,53 @@ def may_see_user(actor: Actor, user_id: int) -> bool:
 
 
 def may_list_users(actor: Actor) -> bool:
-    """Whether the actor may list users at all; `visible_users` says which."""
+    """Whether the actor may list users; `visible_users` limits which."""
     return actor.has(Scope.USERS_READ)
 
 
 def readable_users(actor: Actor) -> Reach:
-    return reach(actor, Scope.USERS_READ, everybodys_for=ADMINS)
+    return get_reach(actor, Scope.USERS_READ, everybodys_for=ADMINS)
 
 
 def may_create_users(actor: Actor) -> bool:
-    return reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).everybodys
+    return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).everybodys
+
+
+def may_edit_users(actor: Actor) -> bool:
+    """Whether the actor may change the name, email, role and password of every user, and lock accounts."""
+    return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).everybodys
 
 
 def may_delete_user(actor: Actor, user_id: int) -> bool:
-    return reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).includes(user_id)
+    return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).includes(user_id)
+
+
+# The admin site, which knows a user's role and no scopes
+
+
+def has_admin_site(role: str) -> bool:
+    return role in EDITORIAL
+
+
+def has_admin_app(role: str, app_label: str) -> bool:
+    """Whether a role may use an app in the admin site: admins every app, editors the blog."""
+    return role in (EDITORIAL if app_label == "blog" else ADMINS)
+
+
+# Enforcement
 
 
 def require_credential(actor: Actor, act: str) -> None:
-    """Ask the anonymous for a credential before a thing to `act` on is looked for. Raises `Unauthenticated`."""
+    """Raise `Unauthenticated` for an anonymous actor. Call this before you look for the object to `act` on."""
     if actor.is_anonymous:
         raise Unauthenticated(f"A credential is needed to {act}.")
 
 
-def permit(actor: Actor, allowed: bool, act: str) -> None:  # noqa: FBT001 - the sentence reads as one
-    """Let `act` ("publish posts") go on. Raises `Unauthenticated` for the anonymous and `Forbidden` for the others."""
+def permit(actor: Actor, allowed: bool, act: str) -> None:  # noqa: FBT001 - the call reads as a sentence
+    """Raise an error unless `allowed`: `Unauthenticated` for an anonymous actor, `Forbidden` for others.
+
+    `act` is part of the message, for example "publish posts".
+    """
     if allowed:
         return
     require_credential(actor, act)

@@ -8,7 +8,7 @@ selector, `expressions` and `unions` the SQL, `statements` the compiler with its
 
 from contentapi.projection.connections import PAGE_INFO, Connection, ConnectionQuery, ConnectionType, RelayType
 from contentapi.projection.fields import Computed, Count, Projection, SameRow, ToMany, ToOne
-from contentapi.projection.inserts import PreparedInsert, ReturningSelection
+from contentapi.projection.inserts import PreparedInsert, returning
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.prepared_query import PreparedQuery
 from contentapi.projection.querysets import AnyRows, Rows, parametrised, select_instance
@@ -32,7 +32,6 @@ __all__ = [
     "ProjectionError",
     "ReadArguments",
     "RelayType",
-    "ReturningSelection",
     "Rows",
     "SameRow",
     "SdlField",
@@ -46,5 +45,6 @@ __all__ = [
     "parametrised",
     "read_json",
     "read_json_and_version",
+    "returning",
     "select_instance",
 ]

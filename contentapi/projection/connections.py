@@ -67,7 +67,7 @@ class ConnectionType(RelayType):
 
 @dataclass(frozen=True, slots=True)
 class ConnectionQuery:
-    """All rows of a connection, the order that replaces their own, and the window that the client requests."""
+    """What a connection shows: a window of rows, in an order that replaces their own."""
 
     rows: AnyRows
     order: Ordering

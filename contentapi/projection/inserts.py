@@ -1,6 +1,8 @@
 """Prepared INSERT statements that can also select the JSON of the inserted row."""
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
@@ -38,6 +40,23 @@ class ReturningSelection:
         return self.text if row is self.row else None
 
 
+registered: ContextVar[ReturningSelection | None] = ContextVar("returning_selection", default=None)
+
+
+@contextmanager
+def returning(request: SelectionRequest) -> Iterator[ReturningSelection]:
+    """Let `PreparedInsert.create` inside of this block select the row that it inserts.
+
+    So a transport states its selection without passing it through the service that creates the row.
+    """
+    selection = ReturningSelection(request)
+    token = registered.set(selection)
+    try:
+        yield selection
+    finally:
+        registered.reset(token)
+
+
 class PreparedInsert(Generic[M]):
     """`objects.create` as a prepared statement, for a model without parent models, signals and a `save` of its own.
 
@@ -54,8 +73,8 @@ class PreparedInsert(Generic[M]):
         self.required: Any = model._meta.get_field(requiring) if requiring else None
         self.cache_key = ("insert", model, requiring)
 
-    def create(self, returning: ReturningSelection | None = None, /, **values: Any) -> M:
-        """Insert a row. Fields without a value get their defaults.
+    def create(self, **values: Any) -> M:
+        """Insert a row. Fields without a value get their defaults. Inside of `returning`, select the row too.
 
         Raises `DoesNotExist` of the required model, `SelectedFieldError`, and Django's database errors. In all these
         cases nothing is inserted.
@@ -64,7 +83,7 @@ class PreparedInsert(Generic[M]):
         if not values.keys() <= row.keys():
             unknown = ", ".join(sorted(values.keys() - row.keys()))
             raise TypeError(f"{self.model.__name__} has no columns {unknown}.")
-        using = self.using
+        using, returning = self.using, registered.get()
         if returning is None or not self.can_select(returning.request):
             return self.build_instance(self.insert_statement.execute(using, None, self.bind(row)), row, using)
         request = returning.request

@@ -4,7 +4,8 @@ A representation is a GraphQL fragment such as `fragment PostResource on Post` i
 `contentapi.rest.fragments` binds to the schema at start-up. So both transports have the same names, values and SQL.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from django.db.models import Model
 
@@ -21,11 +22,14 @@ from contentapi.projection import (
     SelectionRequest,
     read_json,
     read_json_and_version,
+    returning,
     select_instance,
 )
 from contentapi.rest.pages import PageRequest, render_page
 
 VERSION_COLUMN = "version"
+
+M = TypeVar("M", bound=Model)
 
 
 class Representation:
@@ -63,6 +67,19 @@ class Representation:
     def of(self, instance: Model, actor: Actor) -> Response:
         """Return the JSON object of an instance that the actor has just written, with its entity tag."""
         return self.one(select_instance(instance, actor), actor)
+
+    def create(self, actor: Actor, write: Callable[[], M]) -> tuple[M, Response]:
+        """Call a service that creates a row. Return the row, and its JSON object with its tag.
+
+        The statement that inserts the row also selects the JSON, where that is possible.
+        """
+        with returning(self.build_request(actor)) as selection:
+            row = write()
+        text = selection.get_json(row)
+        if text is None:
+            return row, self.of(row, actor)
+        version: int = row.version if self.versioned else UNCHANGING  # type: ignore[attr-defined]
+        return row, with_etag(text, version)
 
     def page(self, rows: Rows[Any], page: PageRequest, actor: Actor, *, within: Rows[Any] | None = None) -> Response:
         """Return a page of rows, as `contentapi.rest.pages.render_page` does. Raises `ResponseTooLarge`."""

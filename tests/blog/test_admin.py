@@ -1,8 +1,10 @@
 """The editors' desk, used as a browser does it: forms are sent back as they came, but for the edits."""
 
 from datetime import UTC, datetime
+from functools import partial
 from html.parser import HTMLParser
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.contrib import admin
@@ -11,11 +13,14 @@ from django.urls import reverse
 
 from blog import services
 from blog.models import Author, Comment, Post, PostSource
-from contentapi.core.identity import OPERATOR, Role
+from contentapi.core.errors import Conflict, Forbidden, NotFound
+from contentapi.core.identity import OPERATOR, Actor, Role
+from tests.blog.racing import race
 from tests.factories import make_author, make_comment, make_post, make_user
 
 PAST, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
 ADD = reverse("admin:blog_post_add")
+CHANGED_MEANWHILE = "Somebody has changed this post since you opened it. Open it again to see how."
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "blog"]
 
 
@@ -217,13 +222,13 @@ def test_a_form_that_is_saved_as_it_came_changes_nothing(desk: Client, values: d
     }
 
 
-def test_a_legal_move_is_made_together_with_the_change_of_the_text(desk: Client) -> None:
+def test_one_save_of_text_and_status_increments_the_version_once(desk: Client) -> None:
     post = make_post(status="draft", title="Old")
 
     send(desk, page_of(post), status="published", title="New")
 
-    moved = {"status": "published", "title": "New", "version": 3}
-    assert Post.objects.values(*moved).get() == moved
+    saved = {"status": "published", "title": "New", "version": 2}
+    assert Post.objects.values(*saved).get() == saved
 
 
 def test_an_illegal_move_is_refused_in_the_form_which_keeps_the_text(desk: Client) -> None:
@@ -252,12 +257,128 @@ def test_another_time_for_a_scheduled_post_is_refused_and_not_lost_in_silence(de
 def test_a_form_that_was_opened_before_somebody_elses_change_is_refused(desk: Client) -> None:
     post = make_post(title="Old", status="draft")
     opened = Form(desk.get(page_of(post)).content.decode()).values
-    services.move_post(actor=OPERATOR, post_id=str(post.pk), status="published")
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"status": "published"})
 
     response = desk.post(page_of(post), opened | {"title": "New"})
 
     assert response.status_code == 200
-    assert errors_of(response)["opened_version"] == [
-        "Somebody has changed this post since you opened it. Open it again to see how."
-    ]
+    assert errors_of(response) == {"__all__": [CHANGED_MEANWHILE]}
     assert Post.objects.values("title", "status").get(pk=post.pk) == {"title": "Old", "status": "published"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_simultaneous_saves_of_one_form_the_second_is_refused() -> None:
+    post, editor = make_post(title="Old"), make_user(Role.EDITOR)
+    browsers = [Client(), Client()]
+    for browser in browsers:
+        browser.force_login(editor)
+    opened = Form(browsers[0].get(page_of(post)).content.decode()).values
+
+    responses = race(
+        lambda: Post.objects.select_for_update().get(),
+        partial(browsers[0].post, page_of(post), opened | {"title": "First"}),
+        partial(browsers[1].post, page_of(post), opened | {"title": "Second"}),
+    )
+
+    saved, refused = sorted(responses, key=lambda response: -response.status_code)
+    assert (saved.status_code, refused.status_code) == (302, 200)
+    assert errors_of(refused) == {"__all__": [CHANGED_MEANWHILE]}
+    assert CHANGED_MEANWHILE in refused.text
+    kept = Form(refused.text).values["title"]
+    assert {kept, Post.objects.get(version=2).title} == {"First", "Second"}
+
+
+def test_an_author_is_added_changed_and_deleted_by_an_editor(desk: Client) -> None:
+    added = send(desk, reverse("admin:blog_author_add"), name="Ines")
+    author = Author.objects.get(name="Ines")
+    page = reverse("admin:blog_author_change", args=[author.pk])
+
+    changed, refused = send(desk, page, name="Jo", bio="Baker."), send(desk, page, avatar_url="no address")
+    kept = Author.objects.values("name", "bio", "avatar_url").get(pk=author.pk)
+    deleted = desk.post(reverse("admin:blog_author_delete", args=[author.pk]), {"post": "yes"})
+
+    assert [added.status_code, changed.status_code, refused.status_code, deleted.status_code] == [302, 302, 200, 302]
+    assert kept == {"name": "Jo", "bio": "Baker.", "avatar_url": ""}
+    assert not Author.objects.filter(pk=author.pk).exists()
+
+
+def test_a_comment_is_added_changed_and_deleted_by_an_editor(desk: Client) -> None:
+    post, author = make_post(), make_author()
+    values = {"post": str(post.pk), "author": str(author.pk), "body": "Hear!"}
+    added = desk.post(reverse("admin:blog_comment_add"), values)
+    comment = Comment.objects.get()
+    assert (added.status_code, comment.post, comment.author, comment.body) == (302, post, author, "Hear!")
+
+    changed = send(desk, reverse("admin:blog_comment_change", args=[comment.pk]), body="Well said.")
+    assert (changed.status_code, Comment.objects.get().body) == (302, "Well said.")
+
+    deleted = desk.post(reverse("admin:blog_comment_delete", args=[comment.pk]), {"post": "yes"})
+    assert (deleted.status_code, Comment.objects.exists()) == (302, False)
+
+
+@pytest.mark.parametrize(("model", "service"), [(Post, "delete_post"), (Comment, "delete_comment")])
+def test_the_bulk_action_deletes_each_row_by_its_service(
+    desk: Client, monkeypatch: pytest.MonkeyPatch, model: type[Post | Comment], service: str
+) -> None:
+    for _ in range(2):
+        make_comment(make_post())
+    delete = Mock(side_effect=getattr(services, service))
+    monkeypatch.setattr(services, service, delete)
+    url = reverse(f"admin:blog_{model._meta.model_name}_changelist")
+    selected = [row.pk for row in model.objects.all()]
+
+    response = desk.post(url, {"action": "delete_selected", "_selected_action": selected, "post": "yes"})
+
+    assert (response.status_code, delete.call_count, model.objects.exists()) == (302, 2, False)
+
+
+def test_a_bulk_deletion_that_a_service_refuses_deletes_nothing_and_says_why(
+    desk: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = make_post().pk
+    posts = [make_post().pk, refused]
+    delete = services.delete_post
+
+    def delete_most(*, actor: Actor, post_id: str) -> str:
+        if post_id == str(refused):
+            raise Forbidden("You may not delete this post.")
+        return delete(actor=actor, post_id=post_id)
+
+    monkeypatch.setattr(services, "delete_post", delete_most)
+    url = reverse("admin:blog_post_changelist")
+
+    response = desk.post(url, {"action": "delete_selected", "_selected_action": posts, "post": "yes"}, follow=True)
+
+    assert "You may not delete this post." in response.text
+    assert Post.objects.count() == 2
+
+
+@pytest.mark.django_db
+def test_an_author_with_posts_is_not_deleted() -> None:
+    author = make_post().author
+
+    with pytest.raises(Conflict) as refusal:
+        services.delete_author(actor=OPERATOR, author_id=str(author.pk))
+
+    assert refusal.value.message == f"{author.name} has posts. Delete them first."
+    assert Author.objects.filter(pk=author.pk).exists()
+
+
+@pytest.mark.parametrize("address", ["/admin/users/user/", "/admin/nothing/"])
+def test_an_error_of_the_admin_site_is_a_page_and_not_json(desk: Client, address: str) -> None:
+    response = desk.get(address)
+
+    assert response.status_code in (403, 404)
+    assert response["Content-Type"] == "text/html; charset=utf-8"
+
+
+def test_an_api_error_that_no_form_shows_is_a_page(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise NotFound("There is no post with this id.")
+
+    monkeypatch.setattr(admin.ModelAdmin, "get_object", refuse)
+
+    response = desk.get(reverse("admin:blog_post_history", args=[make_post().pk]))
+
+    assert (response.status_code, response["Content-Type"]) == (404, "text/html; charset=utf-8")
+    assert "There is no post with this id." in response.text

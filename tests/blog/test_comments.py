@@ -28,7 +28,7 @@ def test_two_first_comments_at_once_share_one_new_profile() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
-def test_a_comment_is_the_askers_own_and_makes_their_profile(role: Role) -> None:
+def test_a_comment_is_the_callers_own_and_makes_their_profile(role: Role) -> None:
     post = make_post()
     user = make_user(role)
     actor = Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role])

@@ -12,7 +12,7 @@ from blog.models import Post, PostStatus
 from blog.projections import COMMENT_ORDERS, POST_ORDERS
 from contentapi.core.identity import Role
 from tests.blog.test_projections import asking
-from tests.blog.test_selectors import ASKERS, make_post_in
+from tests.blog.test_selectors import CALLERS, make_post_in
 from tests.conftest import GraphQL
 from tests.contentapi.projection.execution import run
 from tests.factories import make_actor, make_author, make_comment, make_post
@@ -45,7 +45,7 @@ def ids(connection: dict[str, Any]) -> list[int]:
 
 
 def posts_of(gql: GraphQL, **variables: Any) -> dict[str, Any]:
-    """Return a page of posts; among the variables may be who asks, an `actor`."""
+    """Return a page of posts; the variables may have the caller, an `actor`."""
     connection: dict[str, Any] = gql(POSTS, **variables).data["postsConnection"]
     return connection
 
@@ -99,7 +99,7 @@ def test_a_page_has_its_posts_newest_first_with_what_is_around_them(gql: GraphQL
         ({"last": 3, "after": 4}, [], True, False),
     ],
 )
-def test_a_window_tells_the_truth_about_what_stands_around_it(
+def test_page_info_states_what_is_before_and_after_the_page(
     gql: GraphQL, variables: dict[str, int], places: list[int], *, has_previous: bool, has_next: bool
 ) -> None:
     for hour in range(5):
@@ -117,13 +117,13 @@ def test_a_window_tells_the_truth_about_what_stands_around_it(
     assert [page["pageInfo"]["startCursor"], page["pageInfo"]["endCursor"]] == ends
 
 
-@pytest.mark.parametrize("asker", sorted(ASKERS.keys() - {"operator"}))
-def test_each_asker_finds_and_counts_what_they_may_see(gql: GraphQL, asker: str) -> None:
-    as_asker, own_seen, others_seen = ASKERS[asker]
+@pytest.mark.parametrize("caller", sorted(CALLERS.keys() - {"operator"}))
+def test_each_caller_finds_and_counts_what_they_may_see(gql: GraphQL, caller: str) -> None:
+    as_caller, own_seen, others_seen = CALLERS[caller]
     own, other = make_author(), make_author()
     posts = {(author.pk, status): make_post_in(status, author).pk for author in (own, other) for status in PostStatus}
     seen = {posts[own.pk, status] for status in own_seen} | {posts[other.pk, status] for status in others_seen}
-    actor = asking(as_asker(own))
+    actor = asking(as_caller(own))
 
     page, drafts = posts_of(gql, actor=actor), posts_of(gql, actor=actor, filter={"status": "draft"})
 
@@ -213,7 +213,7 @@ def test_each_post_of_a_list_has_a_page_and_a_total_of_its_own(gql: GraphQL) -> 
 
 @pytest.mark.parametrize("document", [POSTS, COMMENTS])
 @pytest.mark.parametrize(
-    ("variables", "told"),
+    ("variables", "expected"),
     [
         ({"first": 1, "last": 1}, "Send first or last, not both."),
         ({"first": 0}, "first must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is 0."),
@@ -224,11 +224,11 @@ def test_each_post_of_a_list_has_a_page_and_a_total_of_its_own(gql: GraphQL) -> 
     ],
 )
 def test_a_wrong_argument_is_named_with_what_would_be_right(
-    gql: GraphQL, document: str, variables: dict[str, Any], told: str
+    gql: GraphQL, document: str, variables: dict[str, Any], expected: str
 ) -> None:
     given = variables if document == POSTS else {**variables, "id": make_post().pk}
 
-    assert message(gql(document, **given)) == told
+    assert message(gql(document, **given)) == expected
 
 
 def test_a_page_of_a_hundred_is_answered(gql: GraphQL) -> None:
@@ -256,9 +256,9 @@ def test_a_cursor_is_of_its_filter_and_its_order_alone(gql: GraphQL, other: dict
     make_post(tags=["x"])
     here, there = cursor_of(gql), cursor_of(gql, **other)
 
-    told = "after must be a cursor of this connection, with the same filter and order."
-    assert message(gql(POSTS, after=here, **other)) == told
-    assert message(gql(POSTS, after=there)) == told
+    expected = "after must be a cursor of this connection, with the same filter and order."
+    assert message(gql(POSTS, after=here, **other)) == expected
+    assert message(gql(POSTS, after=there)) == expected
     assert ids(posts_of(gql, after=there, **other)) == ids(posts_of(gql, after=here)) == []
 
 

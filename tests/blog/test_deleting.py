@@ -107,9 +107,9 @@ def test_of_two_that_delete_a_post_at_once_one_has_deleted_it() -> None:
     def delete() -> str:
         return outcome(lambda: services.delete_post(actor=OPERATOR, post_id=post_id))
 
-    told = race(lambda: Post.objects.select_for_update().get(pk=post.pk), delete, delete)
+    outcomes = race(lambda: Post.objects.select_for_update().get(pk=post.pk), delete, delete)
 
-    assert sorted(told) == ["NotFound", "done"]
+    assert sorted(outcomes) == ["NotFound", "done"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -120,9 +120,9 @@ def test_of_two_that_delete_a_comment_at_once_one_has_deleted_it() -> None:
     def delete() -> str:
         return outcome(lambda: services.delete_comment(actor=OPERATOR, comment_id=comment_id))
 
-    told = race(lambda: Comment.objects.select_for_update().get(pk=comment.pk), delete, delete)
+    outcomes = race(lambda: Comment.objects.select_for_update().get(pk=comment.pk), delete, delete)
 
-    assert sorted(told) == ["NotFound", "done"]
+    assert sorted(outcomes) == ["NotFound", "done"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -131,12 +131,12 @@ def test_a_post_that_is_deleted_while_somebody_comments_goes_or_is_no_longer_the
     post_id = str(post.pk)
     reader = make_actor(Role.READER, author=make_author())
 
-    told = race(
+    outcomes = race(
         lambda: Post.objects.select_for_update().get(pk=post.pk),
         lambda: outcome(lambda: services.delete_post(actor=OPERATOR, post_id=post_id)),
         lambda: outcome(lambda: services.add_comment(actor=reader, post_id=post_id, body="Well said.")),
     )
 
-    assert told[0] == "done"
-    assert told[1] in ("done", "Conflict", "NotFound")
+    assert outcomes[0] == "done"
+    assert outcomes[1] in ("done", "Conflict", "NotFound")
     assert (Post.objects.count(), Comment.objects.count()) == (0, 0)

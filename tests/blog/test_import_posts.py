@@ -81,7 +81,7 @@ def test_bad_files_are_named_and_the_good_ones_imported(tmp_path: Path, said: An
 
     lines = [
         f"{tmp_path}/a.md: does not begin with front matter (+++ or ---)",
-        f"{tmp_path}/c.md: title: At most 200 characters, and this has 201.",
+        f"{tmp_path}/c.md: title: At most 200 characters are allowed (got 201).",
         "4 files in N s: 2 created, 0 updated, 0 unchanged, 0 not a post, 2 bad.",
     ]
     assert answer.err.splitlines() == lines

@@ -52,7 +52,7 @@ def test_a_new_file_becomes_a_post_with_all_that_it_says(tmp_path: Path) -> None
 
 
 @pytest.mark.django_db
-def test_a_file_without_author_and_last_change_gets_what_stands_for_them(tmp_path: Path) -> None:
+def test_a_file_without_author_and_last_change_gets_defaults(tmp_path: Path) -> None:
     give(tmp_path, soup())
 
     expected = {"author__name": importing.NO_AUTHOR, "updated_at": DAY, "source__authors": []}
@@ -75,7 +75,7 @@ def test_an_author_is_known_by_their_name_and_the_oldest_of_a_name_is_taken(tmp_
 def test_a_file_that_has_not_changed_leaves_everything_and_an_editors_change_alone(tmp_path: Path) -> None:
     give(tmp_path, soup())
     post = Post.objects.get()
-    services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better soup"})
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better soup"})
     before = everything()
 
     outcome = give(tmp_path, soup(), status="archived")
@@ -88,7 +88,7 @@ def test_a_file_that_has_not_changed_leaves_everything_and_an_editors_change_alo
 def test_a_changed_file_wins_over_an_editors_change_of_the_text(tmp_path: Path) -> None:
     give(tmp_path, soup('authors = ["Ines"]\ntags = ["hot"]'))
     post = Post.objects.get()
-    services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better", "tags": ["x"]})
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better", "tags": ["x"]})
 
     outcome = give(tmp_path, soup('authors = ["Jo", "Ines"]', body="Simmer."))
 
@@ -152,7 +152,9 @@ def test_a_changed_file_moves_its_post_only_when_it_asks_for_another_state_than_
     give(tmp_path, soup(drafts[first]))
     if moved_to:
         time = later if moved_to == "scheduled" else None
-        services.move_post(actor=OPERATOR, post_id=str(Post.objects.get().pk), status=moved_to, publish_at=time)
+        services.edit_post(
+            actor=OPERATOR, post_id=str(Post.objects.get().pk), changes={"status": moved_to, "publish_at": time}
+        )
 
     outcome = give(tmp_path, soup(drafts[second], body="Simmer."))
 
@@ -174,10 +176,10 @@ def test_a_files_draft_flag_wins_over_the_status_asked_for(tmp_path: Path, statu
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (soup(title="x" * 201), "title: At most 200 characters, and this has 201."),
-        (soup(body="x" * 200_001), "body: At most 200000 characters, and this has 200001."),
-        (soup(f"tags = {[str(number) for number in range(21)]}"), "tags: At most 20 tags, and these are 21."),
-        (soup(f"tags = ['{'x' * 51}']"), "tags: Each tag has from 1 to 50 characters."),
+        (soup(title="x" * 201), "title: At most 200 characters are allowed (got 201)."),
+        (soup(body="x" * 200_001), "body: At most 200000 characters are allowed (got 200001)."),
+        (soup(f"tags = {[str(number) for number in range(21)]}"), "tags: At most 20 tags are allowed (got 21)."),
+        (soup(f"tags = ['{'x' * 51}']"), "tags: Each tag must have from 1 to 50 characters."),
         (soup(f"authors = ['{'x' * 151}']"), "the author's name has 151 characters; at most 150"),
     ],
 )
@@ -275,7 +277,7 @@ def test_an_import_and_an_edit_of_the_same_post_at_once_both_count_in_its_versio
     post = Post.objects.get()
 
     race(
-        lambda: services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better soup"}),
+        lambda: services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better soup"}),
         lambda: give(tmp_path, soup(body="Simmer.")),
     )
 

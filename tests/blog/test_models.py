@@ -165,21 +165,21 @@ def unpublished(author: Author) -> tuple[models.Q, models.Q]:
 
 def connected(actor: Actor, order: str, fitting: dict[str, str] | None = None) -> models.QuerySet[Any]:
     """Return the rows of a connection's first page."""
-    posts = selectors.connect_posts(actor, fitting=fitting, order_by=POST_ORDERS[order])
+    posts = selectors.build_posts_connection(actor, criteria=fitting, order_by=POST_ORDERS[order])
     assert isinstance(posts.rows, Rows)
     return posts.rows.queryset().order_by(*posts.order.terms())[:10]
 
 
 QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
-    ("blog_post_newest", lambda _: selectors.list_posts(OPERATOR).queryset()),
-    ("blog_post_public_newest", lambda _: selectors.list_posts(ANONYMOUS).queryset()),
-    ("blog_post_public_newest", lambda _: selectors.list_posts(OPERATOR, status="published").queryset()),
+    ("blog_post_newest", lambda _: selectors.select_newest_posts(OPERATOR).queryset()),
+    ("blog_post_public_newest", lambda _: selectors.select_newest_posts(ANONYMOUS).queryset()),
+    ("blog_post_public_newest", lambda _: selectors.select_newest_posts(OPERATOR, status="published").queryset()),
     (
         "blog_post_public_author",
         lambda author: select_newest_visible_posts(author.posts.all(), ANONYMOUS, status=None)[:10],
     ),
     ("blog_post_public_tags", lambda _: Post.objects.filter(policy.PUBLIC_POSTS, tags__contains=["tag7"])),
-    ("blog_post_hidden_newest", lambda _: selectors.list_posts(OPERATOR, status="scheduled").queryset()),
+    ("blog_post_hidden_newest", lambda _: selectors.select_newest_posts(OPERATOR, status="scheduled").queryset()),
     ("blog_post_hidden_updated", lambda _: connected(OPERATOR, "updatedAtAsc", {"status": "scheduled"})),
     ("blog_post_own_newest", lambda author: Post.objects.filter(*unpublished(author)).newest_first()[:10]),
     (

@@ -46,8 +46,8 @@ def test_a_legal_move_changes_the_state_and_nothing_else(old: str, new: str) -> 
     post = make_post_in(old)
     before = row(post)
 
-    moved = services.move_post(
-        actor=make_actor(Role.EDITOR), post_id=str(post.pk), status=new, publish_at=time_for(new)
+    moved = services.edit_post(
+        actor=make_actor(Role.EDITOR), post_id=str(post.pk), changes={"status": new, "publish_at": time_for(new)}
     )
 
     after = row(post)
@@ -63,7 +63,9 @@ def test_an_illegal_move_is_a_conflict_and_changes_nothing(old: str, new: str) -
     before = row(post)
 
     with pytest.raises(Conflict) as refusal:
-        services.move_post(actor=make_actor(Role.ADMIN), post_id=str(post.pk), status=new, publish_at=time_for(new))
+        services.edit_post(
+            actor=make_actor(Role.ADMIN), post_id=str(post.pk), changes={"status": new, "publish_at": time_for(new)}
+        )
 
     assert refusal.value.message == f"A post that is {old} cannot become {new}."
     assert row(post) == before
@@ -75,7 +77,7 @@ def test_a_move_into_the_state_it_is_in_changes_nothing(status: str) -> None:
     post = make_post_in(status)
     before = row(post)
 
-    returned = services.move_post(actor=make_actor(Role.EDITOR), post_id=str(post.pk), status=status)
+    returned = services.edit_post(actor=make_actor(Role.EDITOR), post_id=str(post.pk), changes={"status": status})
 
     assert returned == post
     assert row(post) == before
@@ -87,9 +89,11 @@ def test_scheduling_for_the_same_time_again_changes_nothing_and_for_another_is_a
     before = row(post)
     actor = make_actor(Role.EDITOR)
 
-    services.move_post(actor=actor, post_id=str(post.pk), status="scheduled", publish_at=LATER)
+    services.edit_post(actor=actor, post_id=str(post.pk), changes={"status": "scheduled", "publish_at": LATER})
     with pytest.raises(Conflict):
-        services.move_post(actor=actor, post_id=str(post.pk), status="scheduled", publish_at=LATER_STILL)
+        services.edit_post(
+            actor=actor, post_id=str(post.pk), changes={"status": "scheduled", "publish_at": LATER_STILL}
+        )
 
     assert row(post) == before
 
@@ -111,7 +115,9 @@ def test_a_time_of_publication_that_does_not_fit_is_invalid(
     before = row(post)
 
     with pytest.raises(Invalid) as refusal:
-        services.move_post(actor=make_actor(Role.EDITOR), post_id=str(post.pk), status=status, publish_at=publish_at)
+        services.edit_post(
+            actor=make_actor(Role.EDITOR), post_id=str(post.pk), changes={"status": status, "publish_at": publish_at}
+        )
 
     assert refusal.value.fields == {"publishAt": [message]}
     assert row(post) == before
@@ -125,7 +131,7 @@ def test_without_posts_publish_only_drafts_and_archived_posts_can_be_moved(old: 
     allowed = not {old, new} & {"published", "scheduled"}
 
     with nullcontext() if allowed else pytest.raises(Forbidden, match=f"^You may not make this {old} post {new}.$"):
-        services.move_post(actor=actor, post_id=str(post.pk), status=new, publish_at=time_for(new))
+        services.edit_post(actor=actor, post_id=str(post.pk), changes={"status": new, "publish_at": time_for(new)})
 
     assert Post.objects.get(pk=post.pk).status == (new if allowed else old)
 
@@ -150,7 +156,7 @@ def test_who_may_not_move_a_post_learns_that_before_the_moves_faults(
     actor = make_actor(role, scopes=set(ALL_SCOPES) - without, author=make_author()) if role else ANONYMOUS
 
     with pytest.raises(refused):
-        services.move_post(actor=actor, post_id=str(post.pk), status="scheduled")
+        services.edit_post(actor=actor, post_id=str(post.pk), changes={"status": "scheduled"})
 
     assert row(post) == before
 
@@ -161,11 +167,11 @@ def test_posts_publish_is_enough_for_a_move_into_or_out_of_the_public_states(old
     post = make_post_in(old)
     actor = make_actor(Role.EDITOR, scopes={Scope.POSTS_READ, Scope.POSTS_PUBLISH})
 
-    services.move_post(actor=actor, post_id=str(post.pk), status=new)
+    services.edit_post(actor=actor, post_id=str(post.pk), changes={"status": new})
 
     assert Post.objects.get(pk=post.pk).status == new
     with pytest.raises(Forbidden):
-        services.update_post(actor=actor, post_id=str(post.pk), changes={"title": "New"})
+        services.edit_post(actor=actor, post_id=str(post.pk), changes={"title": "New"})
 
 
 @pytest.mark.django_db
@@ -173,6 +179,8 @@ def test_an_author_moves_their_own_post() -> None:
     author = make_author()
     post = make_post(author=author, status="draft")
 
-    services.move_post(actor=make_actor(Role.AUTHOR, author=author), post_id=str(post.pk), status="published")
+    services.edit_post(
+        actor=make_actor(Role.AUTHOR, author=author), post_id=str(post.pk), changes={"status": "published"}
+    )
 
     assert Post.objects.get(pk=post.pk).status == "published"

@@ -7,7 +7,7 @@ import pytest
 
 from blog.models import Author, Comment, Post, PostStatus
 from contentapi.core.identity import Actor, Role, Scope
-from tests.blog.test_selectors import ASKERS, make_post_in
+from tests.blog.test_selectors import CALLERS, make_post_in
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.graphql_requests import Answer
@@ -102,12 +102,12 @@ def test_an_authors_posts_come_newest_first_and_the_later_written_of_one_moment_
     assert posts_in(answer) == [third.pk, first.pk, second.pk]
 
 
-@pytest.mark.parametrize("asker", sorted(ASKERS.keys() - {"operator"}))
-def test_each_asker_finds_those_of_an_authors_posts_that_they_may_see(gql: GraphQL, asker: str) -> None:
-    as_asker, own_seen, others_seen = ASKERS[asker]
+@pytest.mark.parametrize("caller", sorted(CALLERS.keys() - {"operator"}))
+def test_each_caller_finds_those_of_an_authors_posts_that_they_may_see(gql: GraphQL, caller: str) -> None:
+    as_caller, own_seen, others_seen = CALLERS[caller]
     own, other = make_author(), make_author()
     posts = {(author.pk, status): make_post_in(status, author).pk for author in (own, other) for status in PostStatus}
-    actor = as_asker(own)
+    actor = as_caller(own)
 
     of_own, of_other = (posts_in(gql(POSTS, actor=asking(actor), id=author.pk)) for author in (own, other))
 

@@ -16,7 +16,7 @@ from tests.factories import make_actor, make_post
 
 
 def scheduled(minutes: int) -> Post:
-    """Make a post that is to be published in so many minutes."""
+    """Create a post that is due in so many minutes."""
     return make_post(status=PostStatus.SCHEDULED, publish_at=timezone.now() + timedelta(minutes=minutes))
 
 
@@ -57,9 +57,9 @@ def test_a_post_that_is_taken_back_meanwhile_stays_a_draft() -> None:
 def test_two_at_once_publish_each_post_once() -> None:
     first, second = scheduled(-10), scheduled(-5)
 
-    told = race(lambda: list(Post.objects.select_for_update()), publish_due, publish_due)
+    outcomes = race(lambda: list(Post.objects.select_for_update()), publish_due, publish_due)
 
-    assert sorted([*told[0], *told[1]]) == sorted([first.pk, second.pk])
+    assert sorted([*outcomes[0], *outcomes[1]]) == sorted([first.pk, second.pk])
     assert set(Post.objects.values_list("status", "version")) == {("published", 2)}
 
 

@@ -114,7 +114,7 @@ def test_what_is_deleted_answers_with_its_id(gql: GraphQL) -> None:
 
 
 @pytest.mark.django_db
-def test_add_comment_answers_with_the_comment_by_the_asker(gql: GraphQL) -> None:
+def test_add_comment_answers_with_the_comment_by_the_caller(gql: GraphQL) -> None:
     post = make_post()
     actor = make_actor(Role.READER, author=make_author(name="Rosa"))
 

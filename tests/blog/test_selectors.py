@@ -23,8 +23,8 @@ def make_post_in(status: str, author: Author) -> Post:
     return make_post(author=author, status=status, publish_at=LATER if status == PostStatus.SCHEDULED else None)
 
 
-Asker = Callable[[Author], Actor]
-ASKERS: dict[str, tuple[Asker, set[PostStatus], set[PostStatus]]] = {  # the asker, whose own and whose other posts
+Caller = Callable[[Author], Actor]
+CALLERS: dict[str, tuple[Caller, set[PostStatus], set[PostStatus]]] = {  # the caller, whose own and whose other posts
     "anonymous": (lambda _: ANONYMOUS, {PostStatus.PUBLISHED}, {PostStatus.PUBLISHED}),
     "reader": (lambda own: make_actor(Role.READER, author=own), {PostStatus.PUBLISHED}, {PostStatus.PUBLISHED}),
     "author": (lambda own: make_actor(Role.AUTHOR, author=own), ALL, {PostStatus.PUBLISHED}),
@@ -47,19 +47,19 @@ ASKERS: dict[str, tuple[Asker, set[PostStatus], set[PostStatus]]] = {  # the ask
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("asker", ASKERS)
-def test_each_asker_finds_and_lists_exactly_what_they_may_see(asker: str) -> None:
-    as_asker, own_seen, others_seen = ASKERS[asker]
+@pytest.mark.parametrize("caller", CALLERS)
+def test_each_caller_finds_and_lists_exactly_what_they_may_see(caller: str) -> None:
+    as_caller, own_seen, others_seen = CALLERS[caller]
     own, other = make_author(), make_author()
     posts = {(author.pk, status): make_post_in(status, author) for author in (own, other) for status in PostStatus}
-    actor = as_asker(own)
+    actor = as_caller(own)
 
-    found = {key for key, post in posts.items() if selectors.post_by_id(actor, str(post.pk)).exists()}
-    listed = {(post.author_id, post.status) for post in selectors.list_posts(actor).queryset()}
+    found = {key for key, post in posts.items() if selectors.select_post_by_id(actor, str(post.pk)).exists()}
+    listed = {(post.author_id, post.status) for post in selectors.select_newest_posts(actor).queryset()}
     by_state = {
         (post.author_id, post.status)
         for status in PostStatus
-        for post in selectors.list_posts(actor, status=status).queryset()
+        for post in selectors.select_newest_posts(actor, status=status).queryset()
     }
 
     seen = {(own.pk, status) for status in own_seen} | {(other.pk, status) for status in others_seen}
@@ -102,7 +102,7 @@ def test_posts_come_newest_first_and_the_later_written_of_one_moment_first() -> 
     old, new = datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 1, 1, tzinfo=UTC)
     first, second, third = make_post(created_at=new), make_post(created_at=old), make_post(created_at=new)
 
-    posts = selectors.list_posts(ANONYMOUS).queryset()
+    posts = selectors.select_newest_posts(ANONYMOUS).queryset()
 
     assert list(posts) == [third, first, second]
 
@@ -112,8 +112,8 @@ def test_posts_of_a_state_are_only_these() -> None:
     authors = make_author(), make_author()
     posts = {(who, status): make_post_in(status, who) for who in authors for status in PostStatus}
 
-    drafts = selectors.list_posts(OPERATOR, status="draft").queryset()
-    scheduled = selectors.list_posts(OPERATOR, status="scheduled").queryset()
+    drafts = selectors.select_newest_posts(OPERATOR, status="draft").queryset()
+    scheduled = selectors.select_newest_posts(OPERATOR, status="scheduled").queryset()
 
     assert set(drafts) == {posts[who, PostStatus.DRAFT] for who in authors}
     assert set(scheduled) == {posts[who, PostStatus.SCHEDULED] for who in authors}
@@ -123,7 +123,7 @@ def test_posts_of_a_state_are_only_these() -> None:
 def test_asking_for_a_hidden_state_gives_no_posts() -> None:
     make_post_in(PostStatus.DRAFT, make_author())
 
-    posts = selectors.list_posts(ANONYMOUS, status="draft").queryset()
+    posts = selectors.select_newest_posts(ANONYMOUS, status="draft").queryset()
 
     assert list(posts) == []
 
@@ -134,7 +134,7 @@ def test_a_list_of_posts_holds_as_many_as_the_limit_says(limit: int | None, numb
     author = make_author()
     Post.objects.bulk_create(Post(title="Title", author=author, status="published") for _ in range(101))
 
-    posts = selectors.list_posts(ANONYMOUS, limit=limit).queryset()
+    posts = selectors.select_newest_posts(ANONYMOUS, limit=limit).queryset()
 
     assert len(posts) == number
 
@@ -143,7 +143,7 @@ def test_a_list_of_posts_holds_as_many_as_the_limit_says(limit: int | None, numb
 @pytest.mark.parametrize("limit", [-(2**63), -1, 0, 101, 2**63])
 def test_a_limit_outside_the_limits_is_malformed(limit: int) -> None:
     with pytest.raises(Malformed) as refusal:
-        selectors.list_posts(ANONYMOUS, limit=limit)
+        selectors.select_newest_posts(ANONYMOUS, limit=limit)
 
     assert refusal.value.message == f"limit must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is {limit}."
 
@@ -155,8 +155,8 @@ def test_what_is_no_id_finds_nothing(text: str) -> None:
     make_post(pk=3, author=make_author(pk=3))
 
     found = [
-        selectors.post_by_id(OPERATOR, text).queryset().first(),
-        selectors.author_by_id(OPERATOR, text).queryset().first(),
+        selectors.select_post_by_id(OPERATOR, text).queryset().first(),
+        selectors.select_author_by_id(OPERATOR, text).queryset().first(),
     ]
 
     assert found == [None, None]
@@ -167,5 +167,5 @@ def test_an_id_at_the_end_of_64_bits_finds_its_row() -> None:
     author = make_author(pk=2**63 - 1)
     post = make_post(pk=2**63 - 1, author=author)
 
-    assert selectors.post_by_id(ANONYMOUS, str(2**63 - 1)).queryset().get() == post
-    assert selectors.author_by_id(OPERATOR, str(2**63 - 1)).queryset().get() == author
+    assert selectors.select_post_by_id(ANONYMOUS, str(2**63 - 1)).queryset().get() == post
+    assert selectors.select_author_by_id(OPERATOR, str(2**63 - 1)).queryset().get() == author

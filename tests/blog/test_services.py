@@ -16,8 +16,8 @@ from tests.blog.racing import race
 from tests.factories import make_actor, make_author, make_post, make_user
 
 PAST, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-EMPTY, BAD_TAG = "This must not be empty.", "Each tag has from 1 to 50 characters."
-LONG_BODY = "At most 200000 characters, and this has 200001."
+EMPTY, BAD_TAG = "This must not be empty.", "Each tag must have from 1 to 50 characters."
+LONG_BODY = "At most 200000 characters are allowed (got 200001)."
 FIELDS = ("title", "body", "tags", "status", "publish_at", "author", "version")
 
 
@@ -25,12 +25,12 @@ def stored(post: Post, *names: str) -> Any:
     return Post.objects.values(*(names or FIELDS)).get(pk=post.pk)
 
 
-def asker(role: Role | None, without: set[Scope], author: Author | None = None) -> Actor:
+def caller(role: Role | None, without: set[Scope], author: Author | None = None) -> Actor:
     return make_actor(role, scopes=set(ALL_SCOPES) - without, author=author) if role else ANONYMOUS
 
 
 @pytest.mark.django_db
-def test_a_new_post_is_the_askers_draft_with_what_was_given() -> None:
+def test_a_new_post_is_the_callers_draft_with_what_was_given() -> None:
     author = make_author()
     actor = make_actor(Role.AUTHOR, author=author)
 
@@ -59,12 +59,12 @@ def test_a_new_post_may_begin_in_any_state(status: str, publish_at: datetime | N
     [
         ({"title": ""}, {"title": [EMPTY]}),
         ({"title": " \n\u2003"}, {"title": [EMPTY]}),
-        ({"title": "x" * 201}, {"title": ["At most 200 characters, and this has 201."]}),
+        ({"title": "x" * 201}, {"title": ["At most 200 characters are allowed (got 201)."]}),
         ({"body": "x" * 200_001}, {"body": [LONG_BODY]}),
-        ({"tags": list("abcdefghijklmnopqrstu")}, {"tags": ["At most 20 tags, and these are 21."]}),
+        ({"tags": list("abcdefghijklmnopqrstu")}, {"tags": ["At most 20 tags are allowed (got 21)."]}),
         ({"tags": ["x" * 51]}, {"tags": [BAD_TAG]}),
         ({"tags": ["a", " "]}, {"tags": [BAD_TAG]}),
-        ({"tags": ["a", " a"]}, {"tags": ["No tag may stand there twice."]}),
+        ({"tags": ["a", " a"]}, {"tags": ["Tags must be unique."]}),
         ({"title": "", "body": "x" * 200_001}, {"title": [EMPTY], "body": [LONG_BODY]}),
         ({"status": "scheduled"}, {"publishAt": ["A scheduled post needs one."]}),
         ({"status": "scheduled", "publish_at": PAST}, {"publishAt": ["This must be in the future."]}),
@@ -98,7 +98,7 @@ def test_a_new_post_at_the_edge_of_the_rules_is_stored() -> None:
 
 
 @pytest.mark.django_db
-def test_a_first_post_makes_the_askers_profile_and_a_second_uses_it() -> None:
+def test_a_first_post_makes_the_callers_profile_and_a_second_uses_it() -> None:
     user = make_user(Role.AUTHOR, name="Ines", email="ines@example.invalid")
     actor = Actor(user_id=user.pk, role=Role.AUTHOR, scopes=ALL_SCOPES)
 
@@ -111,12 +111,12 @@ def test_a_first_post_makes_the_askers_profile_and_a_second_uses_it() -> None:
 
 
 @pytest.mark.django_db
-def test_a_profile_that_is_made_while_a_credential_lives_is_the_askers_own_at_once() -> None:
+def test_a_profile_that_is_made_while_a_credential_lives_is_the_callers_own_at_once() -> None:
     user = make_user(Role.AUTHOR)
     actor = Actor(user_id=user.pk, role=Role.AUTHOR, scopes=ALL_SCOPES)
     post = make_post(author=make_author(user=user), status="draft")
 
-    services.update_post(actor=actor, post_id=str(post.pk), changes={"title": "New"})
+    services.edit_post(actor=actor, post_id=str(post.pk), changes={"title": "New"})
     written = services.create_post(actor=actor, title="Soup", body="")
 
     assert written.author_id == post.author_id
@@ -195,7 +195,7 @@ def test_who_may_not_write_a_post_learns_that_before_its_faults(
     role: Role | None, without: set[Scope], refused: type[ApiError], message: str
 ) -> None:
     other = make_author()
-    actor = asker(role, without, make_author())
+    actor = caller(role, without, make_author())
 
     with pytest.raises(refused) as refusal:
         services.create_post(
@@ -232,7 +232,7 @@ def test_an_update_changes_what_is_given_and_nothing_else(changes: dict[str, Any
     post = make_post(author=author, title="Old", body="Old.", tags=["a"], updated_at=PAST, created_at=PAST)
     before = stored(post)
 
-    returned = services.update_post(actor=make_actor(Role.AUTHOR, author=author), post_id=str(post.pk), changes=changes)
+    returned = services.edit_post(actor=make_actor(Role.AUTHOR, author=author), post_id=str(post.pk), changes=changes)
 
     trimmed = {name: value.strip() if name == "title" else value for name, value in changes.items()}
     assert stored(post) == {**before, **trimmed, "version": 2}
@@ -245,7 +245,7 @@ def test_an_update_that_changes_nothing_leaves_version_and_time(changes: dict[st
     post = make_post(title="Old", body="Old.", tags=["a"], updated_at=PAST)
     before = Post.objects.values().get(pk=post.pk)
 
-    services.update_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 
     assert Post.objects.values().get(pk=post.pk) == before
 
@@ -256,7 +256,7 @@ def test_an_update_against_a_rule_is_invalid_and_changes_nothing() -> None:
     before = stored(post)
 
     with pytest.raises(Invalid) as refusal:
-        services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": " ", "body": "New."})
+        services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": " ", "body": "New."})
 
     assert refusal.value.fields == {"title": [EMPTY]}
     assert stored(post) == before
@@ -279,10 +279,10 @@ def test_who_may_not_change_a_post_is_refused_as_the_table_says(
     role: Role | None, without: set[Scope], status: str, refused: type[ApiError]
 ) -> None:
     post = make_post(status=status, updated_at=PAST)
-    actor = asker(role, without, make_author())
+    actor = caller(role, without, make_author())
 
     with pytest.raises(refused):
-        services.update_post(actor=actor, post_id=str(post.pk), changes={"title": ""})
+        services.edit_post(actor=actor, post_id=str(post.pk), changes={"title": ""})
 
     assert stored(post, "version", "updated_at") == {"version": 1, "updated_at": PAST}
 
@@ -293,8 +293,8 @@ def test_two_updates_at_once_both_count() -> None:
 
     race(
         lambda: Post.objects.select_for_update().get(pk=post.pk),
-        lambda: services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "New"}),
-        lambda: services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": "New."}),
+        lambda: services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "New"}),
+        lambda: services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": "New."}),
     )
 
     assert stored(post, "title", "body", "version") == {"title": "New", "body": "New.", "version": 3}

@@ -12,10 +12,10 @@ from contentapi.core.identity import OPERATOR, Role
 from tests.factories import make_actor, make_post
 
 ACTS: dict[str, Callable[..., Any]] = {
-    "update": lambda **given: services.update_post(changes={"title": "New"}, **given),
-    "update to the same": lambda **given: services.update_post(changes={}, **given),
-    "publish": lambda **given: services.move_post(status="published", **given),
-    "make a draft again": lambda **given: services.move_post(status="draft", **given),
+    "update": lambda **given: services.edit_post(changes={"title": "New"}, **given),
+    "update to the same": lambda **given: services.edit_post(changes={}, **given),
+    "publish": lambda **given: services.edit_post(changes={"status": "published"}, **given),
+    "make a draft again": lambda **given: services.edit_post(changes={"status": "draft"}, **given),
     "delete": services.delete_post,
 }
 WRONG = [
@@ -57,12 +57,12 @@ def test_who_may_not_change_a_post_learns_that_before_its_version() -> None:
 
 def test_a_conflict_comes_before_what_else_is_wrong(post: Post) -> None:
     with pytest.raises(Conflict):
-        services.update_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": ""}, expected_version="2")
+        services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": ""}, expected_version="2")
 
 
 @pytest.mark.parametrize("changes", [{"title": None}, {"body": None, "tags": None}])
 def test_null_is_invalid_where_there_is_always_something(post: Post, changes: dict[str, None]) -> None:
     with pytest.raises(Invalid) as refusal:
-        services.update_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+        services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 
     assert refusal.value.fields == {name: ["This must not be null."] for name in changes}

@@ -1,7 +1,7 @@
-"""The permission table of the decisions, section 4, as data: who may do what to whose things, and with which scopes.
+"""The permission table of docs/authentication.md as data: who may do what to whose objects, and with which scopes.
 
-An act is done to something of the asker's own, to another's, or (a comment of another's) on a post of one's own. For
-each asker it says what comes of it: `ok`, or the status of the refusal; `-` where there is nothing to own.
+The object of an act belongs to the caller or to another user; a comment may be another's on a post of the caller. For
+each caller a row has the outcome: `ok`, or the status of the refusal; `-` if the caller cannot own the object.
 """
 
 from collections.abc import Set as AbstractSet
@@ -16,10 +16,12 @@ from tests.factories import make_author, make_comment, make_order, make_post, ma
 from users.models import User
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
-Outcome = str  # "ok", "401", "403" or "404"; what is left out of an answer, as a hidden email is, counts as "404"
+Outcome = (
+    str  # "ok", "401", "403" or "404"; a value that a response leaves out, such as a hidden email, counts as "404"
+)
 
 OWN, OTHERS, ON_OWN_POSTS = "own", "others'", "others' on own posts"
-ASKERS = ("anonymous", "reader", "author", "editor", "admin")
+CALLERS = ("anonymous", "reader", "author", "editor", "admin")
 
 READ_PUBLIC = "read published posts, authors (not email), comments on them"
 READ_HIDDEN = "read drafts, scheduled, archived"
@@ -34,18 +36,18 @@ DELETE_USER = "delete a user"
 
 
 class Row(NamedTuple):
-    """`without` are the scopes that an act takes, each with what comes of it when the credential lacks that scope."""
+    """`without` has the scopes that an act needs, each with the outcome for a credential without that scope."""
 
     of: str  # a row of the decisions' table
     act: str
     whose: str
-    outcomes: str  # in the order of ASKERS
+    outcomes: str  # in the order of CALLERS
     without: dict[Scope, Outcome]
 
     @property
     def cells(self) -> list[tuple[str, Outcome]]:
-        pairs = zip(ASKERS, self.outcomes.split(), strict=True)
-        return [(asker, outcome) for asker, outcome in pairs if outcome != "-"]
+        pairs = zip(CALLERS, self.outcomes.split(), strict=True)
+        return [(caller, outcome) for caller, outcome in pairs if outcome != "-"]
 
     def __str__(self) -> str:
         return f"{self.act}, {self.whose}"
@@ -145,7 +147,7 @@ class Things:
 
 @dataclass(frozen=True)
 class World:
-    """Who asks, and what they are to act on: it belongs to them, or to somebody else."""
+    """The caller, and the objects of the action: they belong to the caller or to another user."""
 
     actor: Actor
     is_own: bool
@@ -159,13 +161,13 @@ class World:
         return str(self.comments[status].pk)
 
 
-def make_world(asker: str, whose: str, scopes: AbstractSet[Scope] = ALL_SCOPES) -> World:
-    """Write the same rows for an asker and for somebody else."""
-    role = Role.READER if asker == "anonymous" else Role(asker)
+def make_world(caller: str, whose: str, scopes: AbstractSet[Scope] = ALL_SCOPES) -> World:
+    """Write the same rows for an caller and for somebody else."""
+    role = Role.READER if caller == "anonymous" else Role(caller)
     mine, theirs = make_things(role), make_things(Role.AUTHOR)
     writer, read = {OWN: (mine, theirs), OTHERS: (theirs, theirs), ON_OWN_POSTS: (theirs, mine)}[whose]
     return World(
-        actor=ANONYMOUS if asker == "anonymous" else Actor(mine.user.pk, role, scopes, "api-key"),
+        actor=ANONYMOUS if caller == "anonymous" else Actor(mine.user.pk, role, scopes, "api-key"),
         is_own=whose == OWN,
         target=mine if whose == OWN else theirs,
         comments={status: make_comment(post, author=writer.author) for status, post in read.posts.items()},

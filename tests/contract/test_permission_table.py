@@ -1,4 +1,4 @@
-"""Who may do what: the whole permission table, act by act and asker by asker, on every face."""
+"""The whole permission table, for each act and caller, on every transport."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from contentapi.core.identity import ALL_SCOPES, ROLE_SCOPES, Role, Scope
 from orders.models import Order
 from tests.conftest import GraphQL
 from tests.contract.permissions import (
-    ASKERS,
+    CALLERS,
     CHANGE_NOTHING,
     COMMENT,
     CREATE_USER,
@@ -33,7 +33,7 @@ from tests.contract.permissions import (
     World,
     make_world,
 )
-from tests.contract.transports import FACES, GRAPHQL, REST, SERVICES, on_services, rest
+from tests.contract.transports import GRAPHQL, REST, SERVICES, TRANSPORTS, on_services, rest
 from users.models import User
 
 AUTHENTICATION = settings.BASE_DIR / "docs/authentication.md"
@@ -41,20 +41,20 @@ DECISIONS = settings.BASE_DIR.parent / "shared" / "decisions.md"
 
 pytestmark = pytest.mark.django_db
 
-NOT_ON = {("rest", "create an order", OTHERS)}  # over HTTP an order is the asker's own
+NOT_ON = {("rest", "create an order", OTHERS)}  # over HTTP an order is the caller's own
 CELLS = [
-    pytest.param(face, row, asker, outcome, id=f"{face}: {asker}: {row}")
-    for face, (_, acts) in FACES.items()
+    pytest.param(transport, row, caller, outcome, id=f"{transport}: {caller}: {row}")
+    for transport, (_, acts) in TRANSPORTS.items()
     for row in ROWS
-    if row.act in acts and (face, row.act, row.whose) not in NOT_ON
-    for asker, outcome in row.cells
+    if row.act in acts and (transport, row.act, row.whose) not in NOT_ON
+    for caller, outcome in row.cells
 ]
 LACKING = [
-    pytest.param(face, row, asker, scope, outcome, id=f"{face}: {asker} without {scope}: {row}")
-    for face, (_, acts) in FACES.items()
+    pytest.param(transport, row, caller, scope, outcome, id=f"{transport}: {caller} without {scope}: {row}")
+    for transport, (_, acts) in TRANSPORTS.items()
     for row in ROWS
-    if row.act in acts and (face, row.act, row.whose) not in NOT_ON
-    for asker, allowed in row.cells
+    if row.act in acts and (transport, row.act, row.whose) not in NOT_ON
+    for caller, allowed in row.cells
     if allowed == "ok"
     for scope, outcome in row.without.items()
 ]
@@ -64,40 +64,42 @@ def everything() -> list[Any]:
     return [list(model._default_manager.order_by("pk").values()) for model in (User, Author, Post, Comment, Order)]
 
 
-def outcome_of(gql: GraphQL, face: str, world: World, row: Row) -> Outcome:
+def outcome_of(gql: GraphQL, transport: str, world: World, row: Row) -> Outcome:
     """Do the act. What is refused, and what only reads, changes nothing; what is done changes something."""
     before = everything()
-    outcome = FACES[face][0](gql, world, row.act)
+    outcome = TRANSPORTS[transport][0](gql, world, row.act)
     reads = row.act.startswith(("read", "list"))
     assert (everything() == before) is (outcome != "ok" or reads or row.act in CHANGE_NOTHING)
     return outcome
 
 
-@pytest.mark.parametrize(("face", "row", "asker", "outcome"), CELLS)
-def test_an_act_comes_to_what_the_table_says(gql: GraphQL, face: str, row: Row, asker: str, outcome: Outcome) -> None:
-    world = make_world(asker, row.whose)
-
-    assert outcome_of(gql, face, world, row) == outcome
-
-
-@pytest.mark.parametrize(("face", "row", "asker", "scope", "outcome"), LACKING)
-def test_an_act_without_its_scope_is_refused(
-    gql: GraphQL, face: str, row: Row, asker: str, scope: Scope, outcome: Outcome
+@pytest.mark.parametrize(("transport", "row", "caller", "outcome"), CELLS)
+def test_an_act_comes_to_what_the_table_says(
+    gql: GraphQL, transport: str, row: Row, caller: str, outcome: Outcome
 ) -> None:
-    world = make_world(asker, row.whose, ROLE_SCOPES[Role(asker)] - {scope})
+    world = make_world(caller, row.whose)
 
-    assert outcome_of(gql, face, world, row) == outcome
+    assert outcome_of(gql, transport, world, row) == outcome
+
+
+@pytest.mark.parametrize(("transport", "row", "caller", "scope", "outcome"), LACKING)
+def test_an_act_without_its_scope_is_refused(
+    gql: GraphQL, transport: str, row: Row, caller: str, scope: Scope, outcome: Outcome
+) -> None:
+    world = make_world(caller, row.whose, ROLE_SCOPES[Role(caller)] - {scope})
+
+    assert outcome_of(gql, transport, world, row) == outcome
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.act in SERVICES], ids=str)
 def test_the_scopes_of_an_act_are_enough_for_it(gql: GraphQL, row: Row) -> None:
-    for asker in [asker for asker, outcome in row.cells if outcome == "ok" and asker != "anonymous"]:
-        world = make_world(asker, row.whose, frozenset(row.without))
+    for caller in [caller for caller, outcome in row.cells if outcome == "ok" and caller != "anonymous"]:
+        world = make_world(caller, row.whose, frozenset(row.without))
 
         assert on_services(gql, world, row.act) == "ok"
 
 
-def test_every_act_is_done_on_every_face_that_has_it() -> None:
+def test_every_act_is_done_on_every_transport_that_has_it() -> None:
     acts = {row.act for row in ROWS}
     of_graphql = {READ_PUBLIC, READ_HIDDEN, WRITE_POSTS, COMMENT, DELETE_COMMENT, EMAIL}
 
@@ -107,15 +109,17 @@ def test_every_act_is_done_on_every_face_that_has_it() -> None:
 
 
 def refused(row: Row) -> list[str]:
-    return [asker for asker, outcome in row.cells if outcome != "ok"]
+    return [caller for caller, outcome in row.cells if outcome != "ok"]
 
 
-BOTH = [pytest.param(row, asker, id=f"{asker}: {row}") for row in ROWS if row.act in GRAPHQL for asker in refused(row)]
+BOTH = [
+    pytest.param(row, caller, id=f"{caller}: {row}") for row in ROWS if row.act in GRAPHQL for caller in refused(row)
+]
 
 
-@pytest.mark.parametrize(("row", "asker"), BOTH)
-def test_a_refusal_is_the_same_on_both_faces(gql: GraphQL, row: Row, asker: str) -> None:
-    world = make_world(asker, row.whose)
+@pytest.mark.parametrize(("row", "caller"), BOTH)
+def test_a_refusal_is_the_same_on_both_transports(gql: GraphQL, row: Row, caller: str) -> None:
+    world = make_world(caller, row.whose)
     document, variables, _ = GRAPHQL[row.act](world)
 
     by_graphql = gql(document, actor=None if world.actor.is_anonymous else world.actor, **variables)
@@ -159,16 +163,16 @@ def test_the_data_is_the_table_of_the_documents(document: Path) -> None:
         DELETE_USER,
     ]  # fmt: skip
     for row in ROWS:
-        for asker, outcome in row.cells:
+        for caller, outcome in row.cells:
             if row.act not in hidden_to_readers:
-                allowed = row.whose in CELL_WORDS[table[row.of][asker]]
-                assert (outcome == "ok") is allowed, f"{asker}: {row}"
+                allowed = row.whose in CELL_WORDS[table[row.of][caller]]
+                assert (outcome == "ok") is allowed, f"{caller}: {row}"
 
 
 def table_of(document: str) -> dict[str, dict[str, str]]:
-    """Return the words in the permission table of a document: by act, by asker."""
-    _, _, below = document.partition("| Act | " + " | ".join(ASKERS) + " |\n")
+    """Return the words in the permission table of a document: by act, by caller."""
+    _, _, below = document.partition("| Act | " + " | ".join(CALLERS) + " |\n")
     lines = re.match(r"(?:\|.*\n)+", below)
     assert lines
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[0].splitlines()[1:]]
-    return {act: dict(zip(ASKERS, cells, strict=True)) for act, *cells in rows}
+    return {act: dict(zip(CALLERS, cells, strict=True)) for act, *cells in rows}

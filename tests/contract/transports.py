@@ -1,6 +1,6 @@
-"""The acts of the permission table, as each face does them.
+"""The acts of the permission table, as each transport does them.
 
-A face says how each act is done there. Another face is another table of acts, and an entry in FACES.
+A transport is a table of acts. A new transport needs a table and an entry in TRANSPORTS.
 """
 
 import json
@@ -28,7 +28,7 @@ from tests.contract.permissions import (
     World,
 )
 
-# The services. An act returns what it has found or done; nothing found is a 404.
+# The services. An act returns its result; an empty result counts as 404.
 
 
 def create(world: World, **values: Any) -> Post:
@@ -37,12 +37,14 @@ def create(world: World, **values: Any) -> Post:
 
 
 def update(world: World, status: str) -> Post:
-    return blog.services.update_post(actor=world.actor, post_id=world.post_id(status), changes={"title": "New"})
+    return blog.services.edit_post(actor=world.actor, post_id=world.post_id(status), changes={"title": "New"})
 
 
 def move(world: World, old: str, new: str) -> Post:
     publish_at = LATER if new == "scheduled" else None
-    return blog.services.move_post(actor=world.actor, post_id=world.post_id(old), status=new, publish_at=publish_at)
+    return blog.services.edit_post(
+        actor=world.actor, post_id=world.post_id(old), changes={"status": new, "publish_at": publish_at}
+    )
 
 
 def comment(world: World, status: str) -> Comment:
@@ -50,11 +52,11 @@ def comment(world: World, status: str) -> Comment:
 
 
 def post_with_status(world: World, status: str) -> QuerySet[Post]:
-    return blog.selectors.post_by_id(world.actor, world.post_id(status)).queryset()
+    return blog.selectors.select_post_by_id(world.actor, world.post_id(status)).queryset()
 
 
 def listed(world: World, status: str) -> QuerySet[Post]:
-    return blog.selectors.list_posts(world.actor, status=status).queryset()
+    return blog.selectors.select_newest_posts(world.actor, status=status).queryset()
 
 
 def find(rows: QuerySet[Any], row: Model) -> bool:
@@ -62,8 +64,8 @@ def find(rows: QuerySet[Any], row: Model) -> bool:
 
 
 def email(world: World) -> QuerySet[Author]:
-    author = blog.selectors.author_by_id(world.actor, str(world.target.author.pk)).queryset()
-    return author.filter(policy.visible_author_emails(world.actor))
+    author = blog.selectors.select_author_by_id(world.actor, str(world.target.author.pk))
+    return author.queryset().filter(policy.visible_author_emails(world.actor))
 
 
 def order(world: World) -> Order:
@@ -79,8 +81,8 @@ def delete_user(world: World) -> bool:
 SERVICES: dict[str, Callable[[World], object]] = {
     "read a published post": lambda world: post_with_status(world, "published"),
     "list published posts": lambda world: find(listed(world, "published"), world.target.posts["published"]),
-    "read an author": lambda world: blog.selectors.author_by_id(world.actor, str(world.target.author.pk)).queryset(),
-    "read a comment": lambda world: blog.selectors.comment_by_id(world.actor, world.comment_id("published")).queryset(),
+    "read an author": lambda world: blog.selectors.select_author_by_id(world.actor, str(world.target.author.pk)),
+    "read a comment": lambda world: blog.selectors.select_comment_by_id(world.actor, world.comment_id("published")),
     "read a draft": lambda world: post_with_status(world, "draft"),
     "read a scheduled post": lambda world: post_with_status(world, "scheduled"),
     "read an archived post": lambda world: post_with_status(world, "archived"),
@@ -136,7 +138,7 @@ def on_services(_: GraphQL, world: World, act: str) -> Outcome:
         return str(refusal.status)
 
 
-# GraphQL. An act is a document with its variables, and a value that only an answer that holds it can have.
+# GraphQL. An act is a document, its variables, and a value that only a successful response contains.
 
 
 def creation(world: World, **values: Any) -> tuple[str, dict[str, Any], None]:
@@ -228,7 +230,7 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-# Resource-oriented HTTP. An act is a method, a path and a body, and what only an answer that holds it can have.
+# REST. An act is a method, a path, a body, and a value that only a successful response contains.
 
 Sent = tuple[str, str, dict[str, Any] | None, Any]
 
@@ -299,7 +301,7 @@ REST: dict[str, Callable[[World], Sent]] = {
     "create a user": lambda _: sent("POST", "/users", {"name": "New", "email": "new@example.invalid"}),
     "delete a user": lambda world: sent("DELETE", f"/users/{world.target.user.pk}"),
 }
-# The action form of publishing, which must come to the same as the PATCH.
+# POST /posts/{id}/publish, which must have the same outcome as PATCH.
 REST_ACTIONS: dict[str, Callable[[World], Sent]] = {
     "publish a draft": lambda world: to_post(world, "POST", "draft", below="/publish"),
     "publish a published post": lambda world: to_post(world, "POST", "published", below="/publish"),
@@ -331,8 +333,8 @@ def came_to(world: World, act: Sent) -> Outcome:
     return "ok" if shown else "404"
 
 
-Face = Callable[[GraphQL, World, str], Outcome]
-FACES: dict[str, tuple[Face, set[str]]] = {
+Transport = Callable[[GraphQL, World, str], Outcome]
+TRANSPORTS: dict[str, tuple[Transport, set[str]]] = {
     "services": (on_services, set(SERVICES)),
     "graphql": (on_graphql, set(GRAPHQL)),
     "rest": (on_rest, set(REST)),

@@ -111,11 +111,11 @@ def test_of_two_acts_at_once_exactly_one_wins(acts: tuple[Callable[..., Order], 
         except Conflict:
             return "conflict"
 
-    told = race(
+    outcomes = race(
         lambda: Order.objects.select_for_update().get(pk=order.pk),
         lambda: attempt(acts[0]),
         lambda: attempt(acts[1]),
     )
 
-    assert "conflict" in told
-    assert set(told) == {"conflict", Order.objects.get().status}
+    assert "conflict" in outcomes
+    assert set(outcomes) == {"conflict", Order.objects.get().status}

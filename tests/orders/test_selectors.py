@@ -16,7 +16,7 @@ def test_orders_come_newest_first() -> None:
 
 
 @pytest.mark.django_db
-def test_a_list_of_orders_is_the_askers_own() -> None:
+def test_a_list_of_orders_is_the_callers_own() -> None:
     reader = make_actor(Role.READER)
     own = make_order(user=User.objects.get())
     make_order()

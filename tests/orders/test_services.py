@@ -25,7 +25,7 @@ def test_everybody_orders_for_themselves(role: Role) -> None:
 
 
 @pytest.mark.django_db
-def test_an_order_is_the_askers_own_unless_a_user_is_named() -> None:
+def test_an_order_is_the_callers_own_unless_a_user_is_named() -> None:
     actor = make_actor(Role.ADMIN)
 
     order = create_order(actor=actor, total=Decimal(1))

@@ -73,7 +73,7 @@ def test_tracking_has_from_1_to_100_characters(field: str, text: str) -> None:
     with pytest.raises(Invalid) as refusal:
         ship_order(actor=OPERATOR, order_id=str(order.pk), **{**TRACKING, field: text})
 
-    assert refusal.value.fields == {field: [f"From 1 to 100 characters, and this has {len(text.strip())}."]}
+    assert refusal.value.fields == {field: [f"From 1 to 100 characters are allowed (got {len(text.strip())})."]}
     assert Order.objects.get().status == "paid"
 
 
@@ -112,6 +112,6 @@ def test_of_two_at_once_exactly_one_wins(act: Callable[[Order], Order], status: 
         except Conflict:
             return "conflict"
 
-    told = race(lambda: Order.objects.select_for_update().get(), attempt, attempt)
+    outcomes = race(lambda: Order.objects.select_for_update().get(), attempt, attempt)
 
-    assert sorted(told) == sorted(["conflict", Order.objects.get().status])
+    assert sorted(outcomes) == sorted(["conflict", Order.objects.get().status])

@@ -100,7 +100,7 @@ def test_a_payment_takes_no_body_with_something_in_it() -> None:
     assert Order.objects.get().status == "pending"
 
 
-def test_tracking_tells_where_an_order_is() -> None:
+def test_tracking_shows_where_an_order_is() -> None:
     actor = make_actor(Role.READER)
     order = order_in("shipped", user_id=actor.user_id)
 

@@ -34,7 +34,7 @@ def require_refused(key: str) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
-def test_a_key_stands_for_its_user(role: Role) -> None:
+def test_a_key_authenticates_its_user(role: Role) -> None:
     user = make_user(role)
     key = make_key(user)
 

@@ -25,7 +25,7 @@ def test_no_credential_is_anonymous() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
-def test_a_token_stands_for_its_user_without_a_query(
+def test_a_token_authenticates_its_user_without_a_query(
     django_assert_num_queries: DjangoAssertNumQueries, role: Role
 ) -> None:
     user = make_user(role)
@@ -173,7 +173,7 @@ def test_two_credentials_are_malformed(key: str) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.EDITOR, Role.ADMIN])
-def test_a_session_stands_for_its_user_with_all_scopes_of_the_role(role: Role) -> None:
+def test_a_session_authenticates_its_user_with_all_scopes_of_the_role(role: Role) -> None:
     user = make_user(role)
 
     actor = build_session_actor(user)

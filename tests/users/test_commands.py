@@ -1,4 +1,4 @@
-"""The operators' commands: the value alone on stdout, words on stderr, trouble as a `CommandError`."""
+"""The operators' commands: the value alone on stdout, messages on stderr, errors as `CommandError`."""
 
 import io
 import re
@@ -165,9 +165,9 @@ def test_revoke_api_key_works_at_once_and_twice() -> None:
     prefix = key.rpartition("_")[0]
     assert status_with(key) == 200
 
-    told = [run("revoke_api_key", prefix), run("revoke_api_key", prefix)]
+    outputs = [run("revoke_api_key", prefix), run("revoke_api_key", prefix)]
 
-    assert told == [("", f"{prefix} is revoked.\n")] * 2
+    assert outputs == [("", f"{prefix} is revoked.\n")] * 2
     assert status_with(key) == 401
 
 

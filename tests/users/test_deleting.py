@@ -76,6 +76,6 @@ def test_of_two_that_delete_a_user_at_once_one_has_deleted_them() -> None:
             return refusal.code
         return "done"
 
-    told = race(lambda: User.objects.select_for_update().get(pk=user.pk), delete, delete)
+    outcomes = race(lambda: User.objects.select_for_update().get(pk=user.pk), delete, delete)
 
-    assert sorted(told) == ["NOT_FOUND", "done"]
+    assert sorted(outcomes) == ["NOT_FOUND", "done"]

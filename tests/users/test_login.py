@@ -289,7 +289,7 @@ def test_who_logs_in_goes_on_within_this_site_only() -> None:
     )
 
 
-def test_who_comes_without_an_application_is_told_who_they_are_and_may_leave() -> None:
+def test_the_login_page_without_an_application_shows_the_user_and_a_logout() -> None:
     user, browser = make_member(), Browser()
     browser.log_in("/oauth/login", user.email, PASSWORD)
 

@@ -55,7 +55,7 @@ def test_the_anonymous_are_nobody_and_cost_nothing(gql: GraphQL) -> None:
 
 
 @pytest.mark.django_db
-def test_a_token_that_has_outlived_its_user_is_nobodys() -> None:
+def test_viewer_is_null_for_a_token_of_a_deleted_user() -> None:
     actor = Actor(user_id=10**12, role=Role.ADMIN, scopes=ALL_SCOPES, credential="jwt")
 
     executed = run("{ viewer { role scopes } }", actor=actor)

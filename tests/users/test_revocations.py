@@ -1,4 +1,4 @@
-"""Tokens that are good no more before their time is up: what they stood on has gone."""
+"""Tokens that are revoked before they expire: their user, role or OAuth access token has changed."""
 
 from collections.abc import Callable
 from datetime import timedelta

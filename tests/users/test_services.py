@@ -24,7 +24,7 @@ def create(**values: Any) -> User:
 
 
 @pytest.mark.django_db
-def test_a_user_is_a_reader_without_a_password_unless_told_otherwise() -> None:
+def test_a_user_is_a_reader_without_a_password_by_default() -> None:
     user = create(email="  Ines@Example.invalid ", name=" Ines  Ähre ")
 
     stored = User.objects.get(pk=user.pk)
@@ -73,7 +73,7 @@ def test_the_anonymous_are_asked_for_a_credential() -> None:
     [
         ({"name": ""}, {"name": ["This must not be empty."]}),
         ({"name": " \t\n"}, {"name": ["This must not be empty."]}),
-        ({"name": "x" * 151}, {"name": ["At most 150 characters, and this has 151."]}),
+        ({"name": "x" * 151}, {"name": ["At most 150 characters are allowed (got 151)."]}),
         ({"email": ""}, {"email": ["This is not an email address."]}),
         ({"email": "ines"}, {"email": ["This is not an email address."]}),
         ({"email": "ines@example"}, {"email": ["This is not an email address."]}),
@@ -138,11 +138,11 @@ def test_of_two_that_take_an_email_at_once_one_gets_it() -> None:
             connection.close()
 
     with ThreadPoolExecutor(2) as pool:
-        told = set(pool.map(attempt, ["ines@example.invalid", "INES@example.invalid"]))
+        outcomes = set(pool.map(attempt, ["ines@example.invalid", "INES@example.invalid"]))
 
     [winner] = User.objects.values_list("email", flat=True)
     [loser] = {"ines@example.invalid", "INES@example.invalid"} - {winner}
-    assert told == {winner, f"The email {loser} is taken."}
+    assert outcomes == {winner, f"The email {loser} is taken."}
 
 
 @pytest.mark.django_db

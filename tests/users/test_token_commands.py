@@ -1,4 +1,4 @@
-"""`issue_token` and `rotate_jwt_key`: the value alone on stdout, words on stderr, trouble as a `CommandError`."""
+"""`issue_token` and `rotate_jwt_key`: the value alone on stdout, messages on stderr, errors as `CommandError`."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""The OAuth 2.0 authorization server: django-oauth-toolkit, held to RFC 9700, with access tokens that are our JWTs."""
+"""The OAuth 2.0 authorization server: django-oauth-toolkit, restricted as RFC 9700 requires, with JWT access tokens."""

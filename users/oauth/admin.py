@@ -1,4 +1,4 @@
-"""The editors' desk for OAuth 2.0: which applications may ask users for access, and what users have allowed them."""
+"""OAuth 2.0 in the admin site: registered applications, and the consents of users."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class ClientForm(forms.ModelForm):
         model = Application
         fields = ["name", "redirect_uris", "client_type"]
         help_texts = {
-            "name": "What users are shown when they are asked.",
+            "name": "The name that users see on the consent page.",
             "redirect_uris": "Where users are sent back to: https, separated by spaces or lines, compared character "
             "for character.",
             "client_type": "Public: an application that cannot keep a secret, in a browser or on a phone.",
@@ -61,14 +61,14 @@ class ClientAdmin(admin.ModelAdmin):
     def response_add(
         self, request: HttpRequest, obj: Application, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Show a new client's secret in this answer, and nowhere else: neither in a cookie nor in a session."""
+        """Show a new client's secret in this response only: it is in no cookie and no session."""
         response = render_page(request, "client_secret", {"client": obj, "secret": obj.secret_shown_once})
         response["Cache-Control"] = "no-store"
         return response
 
 
 class OAuthRefreshTokenAdmin(theirs.RefreshTokenAdmin):  # type: ignore[misc]
-    """What a user has allowed an application, as long as it lasts; revoking it ends the access tokens too."""
+    """The consents of users, each a refresh token. Revoking one also revokes its access tokens."""
 
     list_display = ["user", "application", "created", "revoked"]
     list_filter = ["application", "revoked"]

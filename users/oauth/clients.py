@@ -63,7 +63,7 @@ def validate_redirect_uris(uris: Sequence[str]) -> list[str]:
 
 
 def validate_redirect_uri(uri: str) -> str:
-    """Say what keeps a URI from being redirected to; empty for nothing (RFC 9700, section 2.1)."""
+    """Return the reason why a URI is not allowed as a redirect URI; empty if it is allowed (RFC 9700, section 2.1)."""
     try:
         parts = urlsplit(uri)
         host, _ = parts.hostname, parts.port  # a port that is none raises

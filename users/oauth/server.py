@@ -1,8 +1,8 @@
-"""What django-oauth-toolkit is held to beyond its settings (RFC 6749, 7636, 9700).
+"""Restrict django-oauth-toolkit beyond its settings (RFC 6749, 7636, 9700).
 
 The authorization code and the refresh token are the only grants, and PKCE with S256 is the only challenge. A code or a
-refresh token is locked while it is exchanged, so of two exchanges at once one wins; the other is reuse, and ends the
-family: every token that came out of the same consent.
+refresh token is locked while it is exchanged, so one of two simultaneous exchanges wins. The other is reuse, and
+revokes the family: every token that was issued from the same consent.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ class Server(WebApplicationServer):  # type: ignore[misc]  # oauthlib has no typ
 
 
 def validate_authorization_parameters(request: Request) -> dict[str, Any]:
-    """Refuse what an authorization request cannot mean, before anybody is asked for consent."""
+    """Refuse invalid parameters of an authorization request before the user sees the consent page."""
     if request.code_challenge is not None and not S256_CHALLENGE.fullmatch(request.code_challenge):
         raise InvalidRequestError("code_challenge must be 43 characters of base64url.", request=request)
     if len(request.state or "") > LONGEST_STATE:
@@ -62,7 +62,7 @@ class OAuthBackend(OAuthLibCore):  # type: ignore[misc]
 
     def extract_body(self, request: Any) -> list[tuple[str, str]]:
         if request.resolver_match.url_name == "authorize":
-            return []  # what is asked for stands in the address; the page's form says yes or no to it
+            return []  # the parameters are in the URL; the form has only the decision
         return [
             (name, digest(text) if name == "code" else text) for name, text in filter_oauth_parameters(request.POST)
         ]
@@ -147,7 +147,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
 
 
 def restrict_scopes(request: Request) -> list[str]:
-    """Return those of the scopes asked for that the user's role can use at all. Raises for none."""
+    """Return the requested scopes that the user's role has. Raises `InvalidScopeError` if there are none."""
     scopes = [scope for scope in request.scopes if scope in ROLE_SCOPES[Role(request.user.role)]]
     if not scopes:
         raise InvalidScopeError("Your role allows none of these scopes.", request=request)

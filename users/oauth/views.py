@@ -49,14 +49,14 @@ class Authorize(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-tool
     """Ask a user whether an application may act for them (RFC 6749, section 4.1.1)."""
 
     def dispatch(self, request: HttpRequest, *_: Any, **__: Any) -> HttpResponseBase:
-        """Check the request before anybody logs in for it; what is asked for stands in the address alone."""
+        """Validate the parameters, which are in the URL only, before the user logs in."""
         try:
             require_valid_parameters(request)
             scopes, credentials = self.validate_authorization_request(request)
-        except OAuthToolkitError as trouble:
-            return self.refuse(trouble)
-        except Malformed as trouble:
-            return render_refusal(request, trouble.message)
+        except OAuthToolkitError as error:
+            return self.refuse(error)
+        except Malformed as error:
+            return render_refusal(request, error.message)
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
         self.application = Application.objects.get(client_id=credentials["client_id"])
@@ -79,17 +79,17 @@ class Authorize(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-tool
                 credentials={name: self.credentials.get(name) for name in named},
                 allow=request.POST.get("allow") == "yes",
             )
-        except OAuthToolkitError as trouble:
-            return self.refuse(trouble)
+        except OAuthToolkitError as error:
+            return self.refuse(error)
         return redirect_to_client(address)
 
-    def refuse(self, trouble: OAuthToolkitError) -> HttpResponseBase:
+    def refuse(self, error: OAuthToolkitError) -> HttpResponseBase:
         """Send a refusal to the application, or show it where the application itself is in doubt."""
-        error = trouble.oauthlib_error
-        if isinstance(trouble, FatalClientError) or not error.redirect_uri:
-            return render_refusal(self.request, error.description or error.error)
+        oauth_error = error.oauthlib_error
+        if isinstance(error, FatalClientError) or not oauth_error.redirect_uri:
+            return render_refusal(self.request, oauth_error.description or oauth_error.error)
         issuer = oauth2_settings.oauth2_authorization_server_issuer(self.request)  # RFC 9207, section 2
-        address = add_params_to_uri(error.redirect_uri, [*error.twotuples, ("iss", issuer)])
+        address = add_params_to_uri(oauth_error.redirect_uri, [*oauth_error.twotuples, ("iss", issuer)])
         return redirect_to_client(address)
 
 
@@ -119,8 +119,8 @@ def oauth_endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
             with transaction.atomic():
                 response = view(request)
             REVOCATIONS.refresh()
-        except Exception as trouble:  # noqa: BLE001 - the outermost edge
-            response = django_error_response(trouble)
+        except Exception as error:  # noqa: BLE001 - the outermost edge
+            response = django_error_response(error)
         for name, value in {**headers, "Cache-Control": "no-store"}.items():
             response[name] = value
         if response.status_code == Unauthenticated.status:
@@ -192,7 +192,7 @@ def build_introspection_response(presented: str, application: Application) -> di
 SERVER_METADATA = OAuthServerMetadataView.as_view()
 
 
-@csrf_exempt  # so that a POST is told what is allowed
+@csrf_exempt  # so that a POST gets 405 with Allow
 def metadata(request: HttpRequest) -> HttpResponse:
     """Tell a client what it needs to know of this server (RFC 8414)."""
     if request.method not in ("GET", "HEAD"):

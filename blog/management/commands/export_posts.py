@@ -29,8 +29,8 @@ class Command(OperatorCommand):
             if any(directory.iterdir()):
                 raise CommandError(f"{directory} is not empty. Name a folder that is, or a new one.")
             number = self.export(directory)
-        except OSError as trouble:
-            raise CommandError(f"{trouble.filename or directory}: {trouble.strerror}.") from None
+        except OSError as error:
+            raise CommandError(f"{error.filename or directory}: {error.strerror}.") from None
         self.info(f"Posts exported: {number}.")
 
     def export(self, directory: Path) -> int:

@@ -46,7 +46,7 @@ class Command(BaseCommand):
             outcome = self.import_one(source, seen, status=status, dry_run=dry_run)
             counts[outcome] += 1
             if outcome != Outcome.NOT_A_POST:
-                seen.add(source.known_as)
+                seen.add(source.source_path)
         self.summarise(counts, len(files), monotonic() - began, dry_run=dry_run)
         if counts[BAD]:
             raise CommandError(f"{counts[BAD]} of {len(files)} files could not be imported; each is named above.")
@@ -64,9 +64,9 @@ class Command(BaseCommand):
         try:
             importing.require_unique_path(source, seen)
             return importing.import_file(actor=OPERATOR, source=source, status=status, dry_run=dry_run)
-        except (BadFile, OSError) as trouble:
+        except (BadFile, OSError) as error:
             with tqdm.external_write_mode():
-                self.stderr.write(f"{source.file}: {trouble}", str)
+                self.stderr.write(f"{source.file}: {error}", str)
             return BAD
 
     def summarise(self, counts: Counter[str], total: int, seconds: float, *, dry_run: bool) -> None:

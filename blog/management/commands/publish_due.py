@@ -9,8 +9,8 @@ from contentapi.core.identity import OPERATOR
 
 class Command(OperatorCommand):
     help = (
-        "Publish every post that is scheduled and due, and print the id of each. Run it by cron or the like, as often "
-        "as is to be looked; two at once publish nothing twice."
+        "Publish every post that is scheduled and due, and print the id of each. Run it from cron as often as "
+        "you like; concurrent runs never publish a post twice."
     )
 
     def handle(self, *_: Any, **__: Any) -> None:

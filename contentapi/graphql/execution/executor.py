@@ -40,12 +40,12 @@ from contentapi.projection import (
     Projection,
     ReadArguments,
     RelayType,
-    ReturningSelection,
     Rows,
     SelectedField,
     SelectedFieldError,
     SelectionRequest,
     read_json,
+    returning,
     select_instance,
 )
 
@@ -83,20 +83,12 @@ class ProjectingExecutor(Executor[None]):
         the result does, the mutation is rolled back and its field gets the error. Other mutations keep their results.
         """
         self.root, room = root, self.room
-        context, returning = self.context_value, None
-        if kind is self.schema.mutation_type:
-            if isinstance(root.projection, Projection):
-                written = get_named_type(root.field.type)
-                returning = ReturningSelection(
-                    self.build_selection_request(written, root.projection, root.details, root.path, is_list=False)
-                )
-            self.context_value = {**context, "returning": returning}
         info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
         try:
             if self.room is None or kind is not self.schema.mutation_type:
-                return self.resolve_root_field(root, info, returning)
+                return self.resolve_root_field(root, info)
             with transaction.atomic():
-                return self.resolve_root_field(root, info, returning)
+                return self.resolve_root_field(root, info)
         except ResponseTooLarge as error:
             # The frames of the traceback would keep the rows in memory until the garbage collector runs.
             error.with_traceback(None)
@@ -109,19 +101,21 @@ class ProjectingExecutor(Executor[None]):
         except Exception as error:  # noqa: BLE001 - any exception of a resolver is an error of its field
             self.handle_field_error(error, root.field.type, root.details, root.path)
             return None
-        finally:
-            self.context_value = context  # ends the cycle of this executor and its `ReturningSelection`
 
-    def resolve_root_field(
-        self, root: RootField, info: GraphQLResolveInfo[Any], returning: ReturningSelection | None
-    ) -> Any:
+    def resolve_root_field(self, root: RootField, info: GraphQLResolveInfo[Any]) -> Any:
         arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}
-        result = (root.field.resolve or self.field_resolver)(None, info, **arguments)
-        if returning is not None and isinstance(result, Model):
-            text = returning.get_json(result)
+        resolve = root.field.resolve or self.field_resolver
+        if info.parent_type is self.schema.mutation_type and isinstance(root.projection, Projection):
+            written = get_named_type(root.field.type)
+            request = self.build_selection_request(written, root.projection, root.details, root.path, is_list=False)
+            with returning(request) as selection:
+                result = resolve(None, info, **arguments)
+            text = selection.get_json(result)
             if text is not None:
                 self.take_room(len(text))
                 return msgspec.Raw(text)
+        else:
+            result = resolve(None, info, **arguments)
         return self.complete_value(root.field.type, root.details, info, root.path, result, None)
 
     def take_room(self, size: int) -> None:

@@ -92,7 +92,7 @@ def test_a_move_to_or_from_a_public_state_takes_the_scope_to_publish(old: str, n
     publisher = Actor(user_id=7, role=Role.AUTHOR, scopes={Scope.POSTS_PUBLISH})
     writer = without(AUTHOR, Scope.POSTS_PUBLISH)
 
-    assert policy.may_move_posts(publisher, old, new)
-    assert policy.may_move_posts_of(publisher, 7, old, new)
-    assert not policy.may_move_posts(writer, old, new)
-    assert not policy.may_move_posts_of(writer, 7, old, new)
+    assert policy.may_transition_posts(publisher, old, new)
+    assert policy.may_transition_posts_of(publisher, 7, old, new)
+    assert not policy.may_transition_posts(writer, old, new)
+    assert not policy.may_transition_posts_of(writer, 7, old, new)

@@ -28,7 +28,7 @@ class Executed:
     @property
     def reads(self) -> list[tuple[str, tuple[Any, ...]]]:
         """The statements of the projections: all that select, without the internal queries of services."""
-        own = [query.prepared[0].sql for query in (selectors.AUTHOR, selectors.PROFILE)]
+        own = [query.prepared[0].sql for query in (selectors.AUTHOR, selectors.AUTHOR_OF_USER)]
         return [each for each in self.statements if each[0].startswith(("SELECT", "WITH")) and each[0] not in own]
 
     @property

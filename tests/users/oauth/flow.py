@@ -102,7 +102,7 @@ def next_in(address: str) -> str:
 
 
 def parameters_of(redirection: Any) -> dict[str, str]:
-    """Return what a redirection back to the application tells it."""
+    """Return the parameters of a redirect to the application."""
     assert redirection.status_code == 302, redirection.content
     assert redirection["Location"].startswith(f"{CALLBACK}?"), redirection["Location"]
     return {name: texts[0] for name, texts in parse_qs(urlsplit(redirection["Location"]).query).items()}

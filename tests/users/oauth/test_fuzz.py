@@ -38,7 +38,7 @@ CAREFUL = settings(
 
 
 def assert_fine(response: Any, sent: str = "") -> None:
-    """Assert that an answer is no fault of ours, and tells nothing of the inside that was not in what was sent."""
+    """Assert that a response is not a server error and shows no internals that the request did not contain."""
     assert response.status_code < 500, response.content
     for leak in ("Traceback", "psycopg", "SELECT", ".py"):
         assert leak.encode() not in response.content or leak in sent

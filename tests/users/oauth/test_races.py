@@ -18,7 +18,7 @@ AT_ONCE = 6
 
 
 def raced(act: Callable[[], Any]) -> list[Any]:
-    """Do something several times at once, and return the answers, the best first."""
+    """Send a request several times at once. Return the responses, the successful ones first."""
     ready = Barrier(AT_ONCE)
 
     def racer(_: int) -> Any:

@@ -40,11 +40,11 @@ SHOWN: dict[str, dict[str, str | None]] = {
 def test_a_wrong_request_goes_back_to_the_application(changes: dict[str, str | None], error: str) -> None:
     application = Application()
 
-    told = parameters_of(Browser(make_member()).client.get(application.address(**changes)))
+    parameters = parameters_of(Browser(make_member()).client.get(application.address(**changes)))
 
-    assert told["error"] == error
-    assert told["iss"] == "http://testserver"
-    assert told.get("state") == (changes.get("state") or application.state)
+    assert parameters["error"] == error
+    assert parameters["iss"] == "http://testserver"
+    assert parameters.get("state") == (changes.get("state") or application.state)
 
 
 @pytest.mark.parametrize("changes", SHOWN.values(), ids=SHOWN)
@@ -73,17 +73,21 @@ def test_a_parameter_twice_is_sent_nowhere() -> None:
 
 
 def test_nobody_logs_in_for_a_request_that_is_refused_anyway() -> None:
-    told = parameters_of(Browser().client.get(Application().address(response_type="token")))
+    parameters = parameters_of(Browser().client.get(Application().address(response_type="token")))
 
-    assert told["error"] == "unsupported_response_type"
+    assert parameters["error"] == "unsupported_response_type"
 
 
 def test_who_says_no_sends_the_application_away_with_nothing() -> None:
     application = Application()
 
-    told = parameters_of(Browser(make_member()).answer(application.address(), allow=False))
+    parameters = parameters_of(Browser(make_member()).answer(application.address(), allow=False))
 
-    assert (told["error"], told["state"], told["iss"]) == ("access_denied", application.state, "http://testserver")
+    assert (parameters["error"], parameters["state"], parameters["iss"]) == (
+        "access_denied",
+        application.state,
+        "http://testserver",
+    )
     assert not Grant.objects.exists()
 
 

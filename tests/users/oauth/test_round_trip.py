@@ -30,11 +30,11 @@ def test_from_the_first_address_to_the_revoked_token() -> None:
     assert "Write, change and delete posts" in page
     assert "Place, pay and cancel orders" not in page
 
-    told = parameters_of(browser.answer(address, allow=True))
-    assert set(told) == {"code", "state", "iss"}
-    assert (told["state"], told["iss"]) == (application.state, "http://testserver")
+    parameters = parameters_of(browser.answer(address, allow=True))
+    assert set(parameters) == {"code", "state", "iss"}
+    assert (parameters["state"], parameters["iss"]) == (application.state, "http://testserver")
 
-    exchanged = application.exchange(told["code"])
+    exchanged = application.exchange(parameters["code"])
     assert exchanged.status_code == 200
     assert exchanged["Cache-Control"] == "no-store"
     granted = json.loads(exchanged.content)

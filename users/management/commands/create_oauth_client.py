@@ -14,7 +14,7 @@ class Command(OperatorCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="what users are shown when they are asked")
+        parser.add_argument("name", metavar="NAME", help="the name that users see on the consent page")
         parser.add_argument(
             "--redirect-uri",
             action="append",

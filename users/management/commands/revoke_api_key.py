@@ -18,6 +18,6 @@ class Command(BaseCommand):
     def handle(self, *_: Any, prefix: str, **__: Any) -> None:
         try:
             services.revoke_api_key(prefix=prefix)
-        except NotFound as trouble:
-            raise CommandError(trouble.message) from None
+        except NotFound as error:
+            raise CommandError(error.message) from None
         self.stderr.write(f"{prefix} is revoked.", str)
