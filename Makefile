@@ -2,18 +2,23 @@
 PYTHON ?= python3
 PORT ?= 8000
 SERVER ?= granian
+SELECT ?= not thorough
 VENV_PYTHON := .venv/bin/python
 # Block Ctrl-C (if env can) while Python starts: it would cause a traceback or get lost.
 BLOCK_SIGINT := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
-.PHONY: help run explorer test thorough bench hostile check format lock installed installed-dev python-present
+.PHONY: help run explorer test coverage thorough mutation audit slow-path bench hostile check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
 	@echo "make explorer build the GraphiQL page at /graphql; needs Node; make run does it too"
 	@echo "make test     run the tests in parallel"
+	@echo "make coverage run the tests and measure the lines and branches that they execute, as CI does"
 	@echo "make thorough run the slow tests: all examples of the property tests, fuzzing, browsers"
+	@echo "make slow-path run the end-to-end tests with CONTENTAPI_FAST_PATH=off"
+	@echo "make mutation change the code in small ways; each change must make a test fail"
+	@echo "make audit    look up known vulnerabilities of the locked dependencies"
 	@echo "make bench    compare this server with other GraphQL servers: see benchmarks/README.md"
 	@echo "make hostile  attack the server, and measure the requests of another client"
 	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL and language"
@@ -29,11 +34,26 @@ explorer: installed
 
 test: installed-dev
 	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
-	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "not thorough"
+	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "$(SELECT)"
+
+coverage: installed-dev
+	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
+	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "$(SELECT)" --cov --cov-report= --cov-fail-under=0
+	@$(VENV_PYTHON) -m tests.quality.coverage_report
 
 thorough: installed-dev
 	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
 	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto -m "thorough or property"
+	@$(VENV_PYTHON) -m tests.quality.mutation
+
+mutation: installed-dev
+	@$(VENV_PYTHON) -m tests.quality.mutation
+
+audit: installed-dev
+	@$(VENV_PYTHON) -m tests.quality.audit
+
+slow-path: installed-dev
+	@CONTENTAPI_FAST_PATH=off $(VENV_PYTHON) -m pytest --numprocesses auto -m "processes and not thorough" tests/e2e
 
 bench: installed
 	@exec $(VENV_PYTHON) -m benchmarks $(if $(PEERS),--peers $(PEERS)) $(if $(WORKLOADS),--workloads $(WORKLOADS)) \

@@ -10,7 +10,7 @@ from datetime import datetime
 from benchmarks import check, memory
 from benchmarks.database import Postgres, make_credentials
 from benchmarks.install import install
-from benchmarks.measure import Run, measure_patiently, save, warm_up
+from benchmarks.measure import Run, measure_with_retry, save, warm_up
 from benchmarks.options import Options, read_options
 from benchmarks.places import LOGS, RESULTS, WORK
 from benchmarks.plan import MAIN, Step, count_seconds
@@ -25,7 +25,7 @@ Key = tuple[str, str]  # a server's name and its transport to PostgreSQL
 
 def main() -> None:
     options = read_options()
-    require_this_machine()
+    require_supported_machine()
     for folder in (LOGS, RESULTS):
         folder.mkdir(parents=True, exist_ok=True)
     lock_checkout()
@@ -41,7 +41,7 @@ def main() -> None:
         for server in servers.values():
             server.start()
         if options.for_memory:
-            write(memory.table(list(servers.values())), RESULTS / f"{now()}-memory.md")
+            write(memory.table(list(servers.values())), RESULTS / f"{format_now()}-memory.md")
             return
         note = check_all(servers, options)
         if not options.check_only:
@@ -84,8 +84,8 @@ def make_servers(postgres: Postgres, options: Options, plan: list[Step], peers: 
     }
 
 
-def require_this_machine() -> None:
-    """End with status 2, and print what to do, where nothing can be measured."""
+def require_supported_machine() -> None:
+    """Exit with status 2 and a message if this machine cannot be measured on."""
     problem = None
     if not sys.platform.startswith("linux"):
         problem = "The benchmark needs Linux: it pins processes to cores and reads their CPU time from /proc."
@@ -99,11 +99,11 @@ def require_this_machine() -> None:
 
 
 def lock_checkout() -> None:
-    lock = os.open(WORK / "lock", os.O_RDWR | os.O_CREAT, 0o600)  # held until this process ends
+    lock = os.open(WORK / "lock", os.O_RDWR | os.O_CREAT, 0o600)  # locked until this process ends
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        sys.exit("Another benchmark runs in this checkout: wait for it.")
+        sys.exit("Another benchmark is running in this checkout. Wait until it ends.")
 
 
 def check_all(servers: dict[Key, Server], options: Options) -> str:
@@ -115,7 +115,7 @@ def check_all(servers: dict[Key, Server], options: Options) -> str:
         print(f"check {name} ({transport}): {'; '.join(problems) or 'ok'}", flush=True)
         failed = failed or bool(problems)
     if failed:
-        sys.exit("The responses are not equal: nothing is measured.")
+        sys.exit("The responses differ, so nothing is measured.")
     return f"The responses of all servers equal those of {REFERENCE}, and none was stale."
 
 
@@ -126,23 +126,23 @@ def measure_all(
     print(f"Measuring; this takes about {minutes:.0f} minutes.", flush=True)
     warm_up_all(servers, plan)
     runs: list[Run] = []
-    result = RESULTS / now()
+    result = RESULTS / format_now()
     for number in range(options.rounds):
         for step in plan:
             # Each round begins with another server.
             first = number * max(1, len(step.servers) // options.rounds) % len(step.servers)
             for name in step.servers[first:] + step.servers[:first]:
                 server = servers[name, step.setting.transport]
-                run = measure_patiently(server, step.workload, step.setting, options.seconds, number, postgres)
+                run = measure_with_retry(server, step.workload, step.setting, options.seconds, number, postgres)
                 runs.append(run)
-                print(line(run), flush=True)
+                print(format_run(run), flush=True)
             save(runs, result.with_suffix(".json"))
     write(report(runs, options.seconds, notes), result.with_suffix(".md"))
     write(summarise(runs, options.seconds), result.with_name(f"{result.name}-summary.md"))
 
 
 def warm_up_all(servers: dict[Key, Server], plan: list[Step]) -> None:
-    """Send every workload to every server that it is measured on, for the just-in-time compilers."""
+    """Send every workload to every server that it is measured on, so that just-in-time compilers have run."""
     pairs = dict.fromkeys((step.workload, name, step.setting.transport) for step in plan for name in step.servers)
     for workload, name, transport in pairs:
         warm_up(servers[name, transport], workload, MAIN, "first")
@@ -150,11 +150,11 @@ def warm_up_all(servers: dict[Key, Server], plan: list[Step]) -> None:
         server.database.clean()
 
 
-def now() -> str:
+def format_now() -> str:
     return f"{datetime.now():%Y-%m-%d-%H%M%S}"  # noqa: DTZ005 - the operator's time
 
 
-def line(run: Run) -> str:
+def format_run(run: Run) -> str:
     return (
         f"{run.round} {run.workload}, {run.cell.setting}: {run.server:21} {run.per_second:8.0f}/s p50 {run.p50:.2f}"
         f" p99 {run.p99:.2f} cpu {run.server_cpu:.3f}+{run.postgres_cpu:.3f} cores {run.server_core:.0%}"

@@ -1,4 +1,4 @@
-"""Correctness before speed: every server must give the reference responses, and none from a cache of responses."""
+"""Compares the responses of every server with the reference, and checks that no server caches responses."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ def find_problems(server: Server, reference: list[Any], workloads: list[str]) ->
     try:
         found = [
             f"{name} {values}: {difference}"
-            for (name, values), expected in zip(cases(), reference, strict=True)
+            for (name, values), expected in zip(list_cases(), reference, strict=True)
             if (difference := first_difference(request_data(server, name, values), expected))
         ]
         check_typename(server)
@@ -35,10 +35,10 @@ def find_problems(server: Server, reference: list[Any], workloads: list[str]) ->
 
 
 def reference_responses(server: Server) -> list[Any]:
-    return [request_data(server, name, values) for name, values in cases()]
+    return [request_data(server, name, values) for name, values in list_cases()]
 
 
-def cases() -> Iterator[tuple[str, Data]]:
+def list_cases() -> Iterator[tuple[str, Data]]:
     rng = random.Random(7)
     for _ in range(5):
         yield "post", {"id": str(published_id(rng))}
@@ -109,7 +109,7 @@ def check_create(server: Server) -> None:
 
 
 def check_freshness(server: Server) -> None:
-    """Change a row directly in the database and repeat the same request."""
+    """Change a row in the database and check that the same request returns the change."""
     newest, title = server.database.row(
         "SELECT id, title FROM blog_post WHERE status = 'published' ORDER BY created_at DESC, id DESC LIMIT 1"
     )
@@ -133,7 +133,7 @@ def check_freshness(server: Server) -> None:
 
 
 def check_browser(server: Server) -> None:
-    """A browser must get the same response, uncompressed like the others', and ours must let its script read it."""
+    """Check that a browser gets the same response, uncompressed, and from our server with CORS headers."""
     values = {"id": "1"}
     same = request_data(server, "post", values, BROWSER) == request_data(server, "post", values)
     require(same, "post: another response to a browser")

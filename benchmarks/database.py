@@ -19,7 +19,7 @@ from benchmarks.places import HERE, ROOT, WORK, clean_environment
 from benchmarks.postgres import SOCKET, Address, BenchmarkServer
 from benchmarks.processes import DATABASE_CORE, pin, with_descendants
 
-# Everything in memory, and no background work in the middle of a run: servers are measured, not the disk.
+# All data in memory, and no background work during a run: the servers are measured, not the disk.
 SETTINGS = {
     "autovacuum": "off",
     "effective_cache_size": "4GB",
@@ -37,7 +37,7 @@ EDITOR = "bench@example.test"
 
 
 class Database:
-    """One of the databases, as the benchmark itself uses it: over the Unix socket."""
+    """One of the databases. The benchmark itself connects over the Unix socket."""
 
     def __init__(self, address: Address | str, name: str) -> None:
         """Take the address of the server, or just the folder of its socket."""
@@ -63,7 +63,7 @@ class Database:
         return self.connection.execute(statement.encode()).fetchone()
 
     def clean(self) -> None:
-        """Remove what `createPost` has made."""
+        """Delete the posts that `createPost` has created."""
         self.run(f"DELETE FROM blog_post WHERE id > {dataset.POSTS}", "VACUUM ANALYZE blog_post", "CHECKPOINT")
 
 
@@ -92,7 +92,7 @@ class Postgres:
         return self.server.process_id
 
     def load(self) -> dict[str, Database]:
-        """Return the databases by name. Their rows are loaded once, and again after a change of their sources."""
+        """Return the databases by name. Load their rows if they are missing or their sources have changed."""
         loaders: dict[str, Callable[[Database], None]] = {"bench": load_peers, "contentapi": load_ours}
         maintenance = Database(self.address, "postgres")
         for name, load in loaders.items():
@@ -118,7 +118,7 @@ class Postgres:
 
 
 def digest() -> str:
-    """Return what the loaded databases depend on, as one word."""
+    """Return a hash of the files that the loaded databases depend on."""
     files = [HERE / "dataset.py", HERE / "database.py", *HERE.glob("*.sql"), *ROOT.glob("*/migrations/*.py")]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).hexdigest()
 
@@ -158,7 +158,7 @@ def our_environment(database: Database, transport: str = SOCKET) -> dict[str, st
 
 
 def manage(database: Database, *arguments: str) -> str:
-    """Run one of our operators' commands and return what it prints."""
+    """Run one of our operators' commands and return its output."""
     done = subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
@@ -171,7 +171,7 @@ def manage(database: Database, *arguments: str) -> str:
 
 
 def make_credentials(database: Database) -> dict[str, tuple[str, str]]:
-    """Make an editor's API key and access token, with every scope of the role: for each its header and the value."""
+    """Create an API key and an access token of an editor with all scopes. Return name and value of their headers."""
     key = manage(database, "create_api_key", EDITOR, "--name", "make bench").split()[-1]
     token = manage(database, "issue_token", EDITOR, "--ttl", "86400").split()[-1]
     return {"key": ("X-API-Key", key), "token": ("Authorization", f"Bearer {token}")}

@@ -1,7 +1,7 @@
 """The rows that every server has: 200 authors, 20,000 posts, 100,000 comments; the same in every run.
 
-A comment's time rises with its id, so that ordering comments by id, as the peers do, and by time, as ours does,
-is the same. Every fifth post is a draft, so that requests can ask for published ones.
+The time of a comment increases with its id, so that the peers' order by id equals our order by time. Every fifth post
+is a draft, so that requests can select published ones.
 """
 
 import random
@@ -67,10 +67,10 @@ def generate() -> Dataset:
     authors = [make_author(rng, number) for number in range(1, AUTHORS + 1)]
     posts = [make_post(rng, number) for number in range(1, POSTS + 1)]
     commented = [rng.choice(posts) for _ in range(COMMENTS)]
-    said = sorted((later(rng, post.created_at, 60 * DAY), post.id) for post in commented)
+    times = sorted((later(rng, post.created_at, 60 * DAY), post.id) for post in commented)
     comments = [
         Comment(number, text(rng, rng.randint(90, 150)), rng.randint(1, AUTHORS), post_id, moment)
-        for number, (moment, post_id) in enumerate(said, 1)
+        for number, (moment, post_id) in enumerate(times, 1)
     ]
     return Dataset(authors, posts, comments)
 
@@ -105,7 +105,7 @@ def text(rng: random.Random, length: int) -> str:
 
 
 def paragraphs(rng: random.Random, length: int) -> str:
-    """Return text with line ends, so that escaping it in JSON is some work."""
+    """Return text with line ends, which must be escaped in JSON."""
     parts = []
     while length > 0:
         part = min(length, rng.randint(200, 500))

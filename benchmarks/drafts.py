@@ -1,10 +1,10 @@
-"""`python -m benchmarks.drafts`: what 60,000 drafts, newer than every published post, cost each kind of page.
+"""`python -m benchmarks.drafts`: measure how 60,000 drafts slow down each kind of page.
 
-Each request goes through the WSGI application whole, in one process, over three copies of the rows of
-`benchmarks.dataset`, in turn: without the drafts, with them while PostgreSQL's statistics do not include them, and with
-new statistics. Prints the CPU time of a request, here and in PostgreSQL. Exits with 1 where drafts make one take more
-than twice as long. Editors see the drafts: what they count, or search by a tag, grows by definition, and is printed
-only. Runs on Linux, for about three minutes.
+The drafts are newer than every published post. Each request goes through the complete WSGI application, in one process.
+It is measured on three copies of the rows of `benchmarks.dataset`: without the drafts, with the drafts but without new
+planner statistics, and with new statistics. Prints the CPU time of a request, in this process and in PostgreSQL. Exits
+with 1 if drafts make a request take more than twice as long. Editors see the drafts, so their counts and searches by
+tag take longer in any case; these are only printed. Runs on Linux, for about three minutes.
 """
 
 import json
@@ -37,7 +37,7 @@ WRITE_DRAFTS = f"""
     FROM generate_series(1, {DRAFTS}) n, LATERAL (SELECT timestamptz '2026-01-01' + n * interval '1 minute') t(moment),
         (SELECT ARRAY['{"', '".join(dataset.TAGS)}']) u(tags)
 """
-DATABASES: dict[str, tuple[str, ...]] = {  # each begins as a copy of the one before; what is done to it then
+DATABASES: dict[str, tuple[str, ...]] = {  # each one is a copy of the one before, changed by these statements
     "without_drafts": ("ALTER TABLE blog_post SET (autovacuum_enabled = off)", "VACUUM (ANALYZE)"),
     "before_analyze": (WRITE_DRAFTS,),
     "after_analyze": ("ANALYZE blog_post",),
@@ -64,7 +64,7 @@ PATHS = (
 
 
 class Request(NamedTuple):
-    """A request as the WSGI application gets it, without the credential."""
+    """A request without its credential. `target` is the path with the query."""
 
     method: str
     target: str
@@ -72,7 +72,7 @@ class Request(NamedTuple):
 
 
 class Client:
-    """Sends requests to the application in this process, as one caller."""
+    """Sends the requests of one caller to the application in this process."""
 
     def __init__(self, application: Any, headers: Mapping[str, str]) -> None:
         self.application = application
@@ -93,7 +93,7 @@ class Client:
         return content
 
     def measure(self, request: Request) -> float:
-        """Return the median CPU time of a request in milliseconds, once its statement is prepared."""
+        """Return the median CPU time of a request in milliseconds, after its statement is prepared."""
         times: list[float] = []
         for _ in range(3):
             self.send(request)
@@ -109,15 +109,15 @@ def main() -> None:
     databases = load(server.acquire())
     clients = make_clients(databases["without_drafts"])
     times: dict[tuple[str, str], dict[str, float]] = {}
-    for asker, client in clients.items():
+    for caller, client in clients.items():
         for name, request in make_requests(client).items():
-            times[asker, name] = measure(client, request, unchanged=asker == "anonymous")
-        print(f"{asker}: measured", file=sys.stderr, flush=True)
+            times[caller, name] = measure(client, request, unchanged=caller == "anonymous")
+        print(f"{caller}: measured", file=sys.stderr, flush=True)
     sys.exit(report(times))
 
 
 def load(folder: str) -> dict[str, Database]:
-    """Return the databases, all with the rows of the other benchmarks and a user behind an author; loaded once."""
+    """Return the databases by name, and load them once. An author of the shared rows gets a user."""
     maintenance = Database(folder, "postgres")
     databases = {name: Database(folder, name) for name in DATABASES}
     version = f"{digest()} {zlib.crc32(repr(DATABASES).encode())}"
@@ -147,9 +147,9 @@ def load_rows(database: Database) -> None:
 
 
 def measure(client: Client, request: Request, *, unchanged: bool) -> dict[str, float]:
-    """Return the CPU time of a request in each database, in turn: the least of the medians of some rounds.
+    """Return the CPU time of a request in each database in milliseconds: the smallest median of some rounds.
 
-    Raises `RuntimeError` where drafts change a response that is to be the same.
+    Raises `RuntimeError` if `unchanged` and the responses of the databases differ.
     """
     times: dict[str, float] = {}
     responses: set[bytes] = set()
@@ -164,17 +164,17 @@ def measure(client: Client, request: Request, *, unchanged: bool) -> dict[str, f
 
 
 def make_clients(database: Database) -> dict[str, Client]:
-    """Return a client for each kind of caller. An access token is good in every copy of the database."""
+    """Return a client for each kind of caller. An access token is valid in every copy of the database."""
     rates = {f"CONTENTAPI_RATE_{name}": "999999999/minute" for name in ("ANONYMOUS", "AUTHENTICATED")}
     os.environ.update(our_environment(database) | rates)
     from contentapi.wsgi import application  # reads the environment
 
     tokens = {
-        asker: manage(database, "issue_token", email, "--ttl", "86400").split()[-1]
-        for asker, email in {"author": AUTHOR, "editor": EDITOR}.items()
+        caller: manage(database, "issue_token", email, "--ttl", "86400").split()[-1]
+        for caller, email in {"author": AUTHOR, "editor": EDITOR}.items()
     }
-    headers = {asker: {"HTTP_AUTHORIZATION": f"Bearer {token}"} for asker, token in tokens.items()}
-    return {asker: Client(application, headers.get(asker, {})) for asker in ("anonymous", *tokens)}
+    headers = {caller: {"HTTP_AUTHORIZATION": f"Bearer {token}"} for caller, token in tokens.items()}
+    return {caller: Client(application, headers.get(caller, {})) for caller in ("anonymous", *tokens)}
 
 
 def cpu_seconds() -> float:
@@ -186,7 +186,7 @@ def cpu_seconds() -> float:
 
 
 def connect_to(name: str) -> None:
-    """Let the application use this database, by a new connection: every statement is planned anew."""
+    """Connect the application to this database. On a new connection, PostgreSQL plans every statement again."""
     from django.db import connection
 
     connection.close()
@@ -194,55 +194,60 @@ def connect_to(name: str) -> None:
 
 
 def make_requests(client: Client) -> dict[str, Request]:
-    """Return each kind of page; those after a cursor begin after the first hundred posts."""
+    """Return each kind of page by its name. Pages after a cursor begin after the first hundred posts."""
     documents = {
         "posts(limit: 10)": f"{{ posts(limit: 10) {{ {POST} }} }}",
         "posts(status: draft)": f"{{ posts(status: draft) {{ {POST} }} }}",
         "nested": NESTED,
         "Author.posts": f"{{ author(id: {AUTHOR_ID}) {{ name posts {{ {POST} }} }} }}",
         "Author.posts(status: draft)": f"{{ author(id: {AUTHOR_ID}) {{ posts(status: draft) {{ {POST} }} }} }}",
-        **{f"connection: {name}": connected(filter_) for name, filter_ in FILTERS.items()},
-        **{f"connection: {order}": connected("", f"orderBy: {order}") for order in ORDERS},
-        "connection: author, updatedAtDesc": connected(FILTERS["author"], "orderBy: updatedAtDesc"),
-        "connection: created range, updatedAtAsc": connected(FILTERS["created range"], "orderBy: updatedAtAsc"),
-        "connection: last": connected("", "last: 10"),
-        **{f"totalCount: {name}": connected(filter_, selection="totalCount") for name, filter_ in FILTERS.items()},
+        **{f"connection: {name}": connection_query(filter_) for name, filter_ in FILTERS.items()},
+        **{f"connection: {order}": connection_query("", f"orderBy: {order}") for order in ORDERS},
+        "connection: author, updatedAtDesc": connection_query(FILTERS["author"], "orderBy: updatedAtDesc"),
+        "connection: created range, updatedAtAsc": connection_query(FILTERS["created range"], "orderBy: updatedAtAsc"),
+        "connection: last": connection_query("", "last: 10"),
+        **{
+            f"totalCount: {name}": connection_query(filter_, selection="totalCount")
+            for name, filter_ in FILTERS.items()
+        },
     }
-    requests = {name: graphql(document) for name, document in documents.items()}
+    requests = {name: graphql_request(document) for name, document in documents.items()}
     requests |= {f"GET {path}": Request("GET", path) for path in PATHS}
-    hundred = json.loads(client.send(graphql(connected("", "first: 100"))))["data"]["postsConnection"]
-    requests["connection: after"] = graphql(connected("", f'after: "{hundred["pageInfo"]["endCursor"]}"'))
+    hundred = json.loads(client.send(graphql_request(connection_query("", "first: 100"))))["data"]["postsConnection"]
+    requests["connection: after"] = graphql_request(
+        connection_query("", f'after: "{hundred["pageInfo"]["endCursor"]}"')
+    )
     cursor = json.loads(client.send(Request("GET", "/posts?limit=100")))["next_cursor"]
     requests["GET /posts?cursor=..."] = Request("GET", f"/posts?cursor={cursor}")
     return requests
 
 
-def connected(filter_: str, window: str = "", selection: str = CONNECTION) -> str:
+def connection_query(filter_: str, window: str = "", selection: str = CONNECTION) -> str:
     return f"{{ postsConnection(filter: {{{filter_}}} {window}) {{ {selection} }} }}"
 
 
-def graphql(document: str) -> Request:
+def graphql_request(document: str) -> Request:
     return Request("POST", "/graphql", json.dumps({"query": document}).encode())
 
 
 def report(times: Mapping[tuple[str, str], Mapping[str, float]]) -> int:
-    """Print the table. Returns the exit status."""
+    """Print the table and return the exit status."""
     print("| Caller | Request | without drafts: ms | before ANALYZE: ms | ratio | after ANALYZE: ms | ratio |")
     print("|---|---|--:|--:|--:|--:|--:|")
     ratios: dict[tuple[str, str], float] = {}
     for key, (without, before, after) in ((key, found.values()) for key, found in times.items()):
         columns = [without, before, before / without, after, after / without]
         print(f"| {' | '.join(key)} | {' | '.join(f'{column:.2f}' for column in columns)} |")
-        if not grows(*key):
+        if not is_expected_to_grow(*key):
             ratios[key] = max(before, after) / without
-    slow = [f"{asker}: {name}" for (asker, name), ratio in ratios.items() if ratio > MAX_RATIO]
+    slow = [f"{caller}: {name}" for (caller, name), ratio in ratios.items() if ratio > MAX_RATIO]
     print(f"\nThe largest ratio is {max(ratios.values()):.2f}; at most {MAX_RATIO} is allowed.")
     print("".join(f"TOO SLOW: {line}\n" for line in slow), end="")
     return 1 if slow else 0
 
 
-def grows(asker: str, name: str) -> bool:
-    return asker == "editor" and any(word in name for word in GROWS_FOR_EDITORS)
+def is_expected_to_grow(caller: str, name: str) -> bool:
+    return caller == "editor" and any(word in name for word in GROWS_FOR_EDITORS)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""`python -m benchmarks.identity`: what authentication costs a request, by credential, in turn and in one process.
+"""`python -m benchmarks.identity`: compare the cost of a request with each kind of credential and without one.
 
-Each request goes through the WSGI application whole, rate limits included. Prints the process's CPU time for a request,
-the ratio to the anonymous request of the same run, and how many statements PostgreSQL was sent.
+Each request goes through the complete WSGI application, with its rate limits, in one process. Prints the CPU time of a
+request in this process, the ratio to an anonymous request of the same round, and the number of SQL statements.
 """
 
 import json
@@ -44,31 +44,33 @@ def main() -> None:
     print("| Request | Credential | CPU ms | to anonymous | statements |\n|---|---|---|---|---|")
     for query, words in QUERIES.items():
         for headers in credentials.values():
-            seconds(query, headers, REQUESTS)  # warm
-        rounds = [{name: seconds(query, each, REQUESTS) for name, each in credentials.items()} for _ in range(ROUNDS)]
+            measure_seconds(query, headers, REQUESTS)  # warm up
+        rounds = [
+            {name: measure_seconds(query, each, REQUESTS) for name, each in credentials.items()} for _ in range(ROUNDS)
+        ]
         for name, headers in credentials.items():
             cost = median(each[name] for each in rounds) * 1000 / REQUESTS
             ratio = median(each[name] / each["anonymous"] for each in rounds)
-            print(f"| {words} | {name} | {cost:.3f} | {ratio:.2f} | {statements(query, headers)} |")
+            print(f"| {words} | {name} | {cost:.3f} | {ratio:.2f} | {count_statements(query, headers)} |")
 
 
-def seconds(query: str, headers: Mapping[str, str], times: int) -> float:
-    """Return the CPU time that so many requests take."""
+def measure_seconds(query: str, headers: Mapping[str, str], times: int) -> float:
+    """Return the CPU time of several requests in seconds."""
     body = json.dumps({"query": query}).encode()
     began = time.process_time()
     for _ in range(times):
-        ask(body, headers)
+        send_request(body, headers)
     return time.process_time() - began
 
 
-def statements(query: str, headers: Mapping[str, str]) -> int:
+def count_statements(query: str, headers: Mapping[str, str]) -> int:
     """Return how many statements one request sends; those sent to libpq itself are counted by PostgreSQL."""
     with CaptureQueriesContext(connection) as captured:
-        ask(json.dumps({"query": query}).encode(), headers)
+        send_request(json.dumps({"query": query}).encode(), headers)
     return len(captured)
 
 
-def ask(body: bytes, headers: Mapping[str, str]) -> None:
+def send_request(body: bytes, headers: Mapping[str, str]) -> None:
     send(application, body, headers)
 
 

@@ -1,4 +1,4 @@
-"""Requests inside of one process: the WSGI application is called as a server calls it."""
+"""Sends a request to the WSGI application in this process, without an HTTP server."""
 
 from collections.abc import Mapping
 from io import BytesIO
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def send(application: Any, body: bytes, request: Mapping[str, Any]) -> None:
-    """Send a request: the application's answer must be 200."""
+    """Send a request with these extra WSGI variables. Raises `RuntimeError` unless the response has status 200."""
     environ = {
         "REQUEST_METHOD": "POST",
         "PATH_INFO": "/graphql",
@@ -21,7 +21,7 @@ def send(application: Any, body: bytes, request: Mapping[str, Any]) -> None:
         "wsgi.url_scheme": "http",
         **request,
     }
-    told: list[str] = []
-    answer = b"".join(application(environ, lambda status, _: told.append(status)))
-    if told != ["200 OK"]:
-        raise RuntimeError(f"{told}: {answer.decode()}")
+    statuses: list[str] = []
+    content = b"".join(application(environ, lambda status, _: statuses.append(status)))
+    if statuses != ["200 OK"]:
+        raise RuntimeError(f"{statuses}: {content.decode()}")

@@ -1,4 +1,4 @@
-"""The peers' packages, by their pinned lists: installed under var/bench when a list is new or has changed."""
+"""Installs the packages of the peers under var/bench, from pinned lists. Repeats it only when a list changes."""
 
 import hashlib
 import platform
@@ -23,7 +23,7 @@ def python_of(kit: str) -> Path:
 
 
 def install(kit: str) -> None:
-    """Make a kit be there: an environment for Python, or Node's modules."""
+    """Install a kit: a virtual environment for Python, or the modules for Node."""
     if kit == "node":
         install_node()
     elif kit:
@@ -37,21 +37,22 @@ def install_python(folder: Path, pins: Path) -> None:
         pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         run([*pip, "--requirement", str(pins)])
 
-    once(folder, pins, build)
+    install_once(folder, pins, build)
 
 
 def install_node() -> None:
-    """Node looks for modules in the folders above a file: the peers' files are copied to beside theirs."""
+    """Install the modules, and copy the peers beside them: Node looks for modules in the folders above a file."""
     shutil.copytree(NODE_PEERS, NODE, dirs_exist_ok=True)
-    once(
+    install_once(
         NODE / "node_modules",
         NODE_PEERS / "package-lock.json",
-        # No peer needs an install script, and without them nothing comes from anywhere but the registry.
+        # No peer needs an install script. Without scripts, all files come from the registry.
         lambda: run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], NODE),
     )
 
 
-def once(folder: Path, pins: Path, build: Callable[[], None]) -> None:
+def install_once(folder: Path, pins: Path, build: Callable[[], None]) -> None:
+    """Build a folder unless it was built from the same list."""
     stamp, wanted = folder / "installed", hashlib.sha256(pins.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return
@@ -62,4 +63,4 @@ def once(folder: Path, pins: Path, build: Callable[[], None]) -> None:
 
 def run(command: list[str], folder: Path | None = None) -> None:
     if subprocess.call(command, cwd=folder) != 0:
-        sys.exit(f"This failed, see above: {' '.join(command)}")
+        sys.exit(f"Failed (see the output above): {' '.join(command)}")

@@ -1,4 +1,4 @@
-"""One run: a server under the load of one workload in one setting, for some seconds."""
+"""Measures one run: a server under the load of one workload in one setting, for some seconds."""
 
 import json
 import math
@@ -23,7 +23,7 @@ from benchmarks.workloads import operation
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """What was measured in one run. Times are in milliseconds; `*_cpu` for each request."""
+    """The results of one run. Times are in milliseconds; `*_cpu` is the CPU time of one request."""
 
     server: str
     workload: str
@@ -38,9 +38,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     server_cpu: float
     postgres_cpu: float
     load_cpu: float  # of wrk
-    server_busy: float  # its own CPU time by the time that passed: 1 is a whole core
-    load_busy: float  # that of PostgreSQL and wrk together
-    server_core: float  # how busy the cores were with anything, 0 to 1
+    server_busy: float  # CPU time of the server divided by elapsed time: 1 is a whole core
+    load_busy: float  # the same of PostgreSQL and wrk together
+    server_core: float  # busy time of the core with any process, 0 to 1
     other_core: float
     bytes: float
     memory: float  # megabytes, resident
@@ -57,12 +57,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tail(self) -> float:
-        """Return p99 by p50; endless if no request was completed."""
+        """p99 divided by p50; infinite if no request was completed."""
         return self.p99 / self.p50 if self.p50 else math.inf
 
     @property
     def bound(self) -> str:
-        """Return what limited the throughput: the core that was full."""
+        """The core that limited the throughput, because it was full."""
         if self.server_busy >= 0.9:
             return "server"
         if self.load_busy >= 0.9:
@@ -71,11 +71,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoadError(Exception):
-    """The load generator has failed, which says nothing about the server."""
+    """The load generator has failed, not the server."""
 
 
 class Wrk(msgspec.Struct, frozen=True):
-    """What load.lua prints. Times in microseconds."""
+    """The output of load.lua. Times are in microseconds."""
 
     requests: int
     us: int
@@ -127,8 +127,10 @@ def write_bodies(server: Server, workload: str, series: str) -> Path:
     return path
 
 
-def measure_patiently(server: Server, workload: str, setting: Setting, seconds: int, number: int, postgres: int) -> Run:
-    """Measure a run; if the load generator fails, once more, so that a benchmark of 40 minutes is not lost."""
+def measure_with_retry(
+    server: Server, workload: str, setting: Setting, seconds: int, number: int, postgres: int
+) -> Run:
+    """Measure a run. Repeat it once if the load generator fails, so that a benchmark of 40 minutes is not lost."""
     try:
         return measure(server, workload, setting, seconds, number, postgres)
     except LoadError as error:
@@ -141,11 +143,11 @@ def measure(server: Server, workload: str, setting: Setting, seconds: int, numbe
     """Warm up for a second, then measure. Takes the id of PostgreSQL's first process."""
     warm_up(server, workload, setting, name_series("w", number, setting))
     bodies = write_bodies(server, workload, name_series("m", number, setting))
-    before = counters(server, postgres)
+    before = read_counters(server, postgres)
     start = time.monotonic()
     load = put_under_load(server, workload, setting, seconds, bodies)
     wall = time.monotonic() - start
-    after = counters(server, postgres)
+    after = read_counters(server, postgres)
     server_cpu, postgres_cpu, wrk_cpu, server_core, other_core = (b - a for a, b in zip(before, after, strict=True))
     requests = max(load.requests, 1)
     size = load.bytes / requests
@@ -176,15 +178,15 @@ def measure(server: Server, workload: str, setting: Setting, seconds: int, numbe
     )
 
 
-def counters(server: Server, postgres: int) -> list[float]:
-    """Return the CPU seconds so far: of the server, of PostgreSQL, of wrk, and of anything on either core."""
+def read_counters(server: Server, postgres: int) -> list[float]:
+    """Return the CPU seconds so far of the server, of PostgreSQL, of wrk, and of all processes on each core."""
     wrk = resource.getrusage(resource.RUSAGE_CHILDREN)  # no other child process ends during a run
     ended = wrk.ru_utime + wrk.ru_stime
     return [cpu_seconds(server.pid), cpu_seconds(postgres), ended, *map(busy_seconds, (SERVER_CORE, DATABASE_CORE))]
 
 
 def count_missing(server: Server, requests: int) -> int:
-    """Return how many posts were reported as created but are not stored; then remove all."""
+    """Return the number of posts that were reported as created but are not stored. Then delete the created posts."""
     stored: int = server.database.row(f"SELECT count(*) FROM blog_post WHERE id > {dataset.POSTS}")[0]
     server.database.clean()
     return max(0, requests - stored)

@@ -1,4 +1,4 @@
-"""The medians of the rounds, which all tables show."""
+"""Computes the medians of the rounds, which all tables show."""
 
 import statistics
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ FIELDS = (
 
 class Median(NamedTuple):
     run: Run  # its numbers are the medians
-    spread: float  # of the requests per second: largest less smallest, by the median
+    spread: float  # of the requests per second: largest minus smallest, divided by the median
 
 
 def find_medians(runs: list[Run]) -> dict[Cell, Median]:

@@ -1,4 +1,4 @@
-"""The resident memory of a worker over many requests, of which hardly two are alike."""
+"""Measures the resident memory of a worker over many different requests."""
 
 import http.client
 import json
@@ -36,7 +36,7 @@ def table(servers: list[Server]) -> str:
 
 
 def send(port: int, first: int, count: int) -> int:
-    """Send requests over one connection. Returns how many did not get status 200."""
+    """Send requests over one connection. Return the number of responses without status 200."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     failed = 0
     for number in range(first, first + count):

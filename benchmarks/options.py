@@ -32,7 +32,7 @@ class Options:
         return self.workloads == [MEMORY]
 
     def plan(self, servers: Sequence[str]) -> list[Step]:
-        """Return what to measure with those of the chosen servers that run on this machine."""
+        """Return the steps to measure, with the chosen servers that run on this machine."""
         if self.for_memory:
             return []
         if self.conditions or self.transports or self.connections:
@@ -45,13 +45,18 @@ def read_options(arguments: Sequence[str] | None = None) -> Options:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=DESCRIPTION)
     groups = ", ".join([*GROUPS, MEMORY])
     add = parser.add_argument
-    add("--peers", type=names_among(PEERS_BY_NAME), default=list(PEERS_BY_NAME), help="comma-separated; default: all")
-    add("--workloads", type=workload_names, default=["default"], help=f"groups ({groups}), or: {', '.join(ALL)}")
-    add("--conditions", type=names_among(CONDITIONS), help=f"of {', '.join(CONDITIONS)}")
-    add("--transports", type=names_among(TRANSPORTS), help=f"to PostgreSQL, of {', '.join(TRANSPORTS)}")
-    add("--connections", type=numbers, help="of the load generator, such as 1,16,64")
-    add("--rounds", type=positive, default=3, help="default: 3")
-    add("--seconds", type=positive, default=5, help="of each measured run; default: 5")
+    add(
+        "--peers",
+        type=make_names_parser(PEERS_BY_NAME),
+        default=list(PEERS_BY_NAME),
+        help="comma-separated; default: all",
+    )
+    add("--workloads", type=parse_workloads, default=["default"], help=f"groups ({groups}), or: {', '.join(ALL)}")
+    add("--conditions", type=make_names_parser(CONDITIONS), help=f"of {', '.join(CONDITIONS)}")
+    add("--transports", type=make_names_parser(TRANSPORTS), help=f"to PostgreSQL, of {', '.join(TRANSPORTS)}")
+    add("--connections", type=parse_numbers, help="of the load generator, such as 1,16,64")
+    add("--rounds", type=parse_positive, default=3, help="default: 3")
+    add("--seconds", type=parse_positive, default=5, help="of each measured run; default: 5")
     add("--check-only", action="store_true", help="compare the responses and measure nothing")
     found = vars(parser.parse_args(arguments))
     if found["workloads"] == ["default"]:
@@ -59,14 +64,14 @@ def read_options(arguments: Sequence[str] | None = None) -> Options:
     return Options(**found)
 
 
-def workload_names(text: str) -> list[str]:
+def parse_workloads(text: str) -> list[str]:
     if text == MEMORY:
         return [MEMORY]
-    known = names_among([*GROUPS, *ALL])(text)
+    known = make_names_parser([*GROUPS, *ALL])(text)
     return list(dict.fromkeys(name for word in known for name in GROUPS.get(word, (word,))))
 
 
-def names_among(known: Collection[str]) -> Callable[[str], list[str]]:
+def make_names_parser(known: Collection[str]) -> Callable[[str], list[str]]:
     def names(text: str) -> list[str]:
         found = [word for word in text.split(",") if word]
         if unknown := [word for word in found if word not in known]:
@@ -78,11 +83,11 @@ def names_among(known: Collection[str]) -> Callable[[str], list[str]]:
     return names
 
 
-def numbers(text: str) -> list[int]:
-    return [positive(word) for word in text.split(",") if word]
+def parse_numbers(text: str) -> list[int]:
+    return [parse_positive(word) for word in text.split(",") if word]
 
 
-def positive(text: str) -> int:
+def parse_positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")

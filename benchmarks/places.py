@@ -1,4 +1,4 @@
-"""Where things lie: everything that is built or stored is under var/bench."""
+"""The folders of the benchmark. Everything that is built or stored is under var/bench."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ WORK = ROOT / "var" / "bench"
 LOGS = WORK / "logs"
 RESULTS = WORK / "results"
 
-# What would change a server under measurement does not reach it: ours runs with its defaults, every limit on.
+# Variables that would change a measured server are removed: ours runs with its defaults and all limits.
 CHANGES_SERVERS = ("CONTENTAPI_", "DJANGO_", "GRANIAN_", "GUNICORN_", "NODE_", "PG", "PYTHON")
 CHANGES_OURS = {
     "ALLOWED_HOSTS", "CORS_ALLOWED_ORIGINS", "DATABASE_URL", "JWT_PRIVATE_KEY", "JWT_SECRET", "REDIS_URL", "SECRET_KEY",
@@ -19,6 +19,7 @@ CHANGES_OURS = {
 
 
 def clean_environment() -> dict[str, str]:
+    """Return the environment without the variables that would change a measured server."""
     return {
         name: value
         for name, value in os.environ.items()

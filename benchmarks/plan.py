@@ -1,4 +1,4 @@
-"""What is measured: which workloads, under which settings, on which servers.
+"""Plans a benchmark: the workloads, settings and servers to measure.
 
 The default plan measures every server and workload in the main setting, and the other settings with a few servers and
 workloads. Settings that are chosen on the command line are measured with all chosen servers and workloads.
@@ -55,7 +55,7 @@ SIDE_WORKLOADS = {
 
 
 def make_default_plan(servers: Sequence[str], workloads: Sequence[str]) -> list[Step]:
-    """Return the main setting for all, and the other settings for those of the few that are among them."""
+    """Return the main setting for all servers, and the other settings for the side servers among them."""
     sides = tuple(name for name in servers if name in SIDE_SERVERS)
     steps = []
     for workload in workloads:
@@ -75,7 +75,7 @@ def make_plan(servers: Sequence[str], workloads: Sequence[str], settings: Iterab
 def combine_settings(
     conditions: Sequence[str] | None, transports: Sequence[str] | None, connections: Sequence[int] | None
 ) -> list[Setting]:
-    """Return every combination, with the main setting's value for what is not given."""
+    """Return every combination. A dimension that is None has the value of the main setting."""
     combinations = product(
         conditions or [MAIN.condition], transports or [MAIN.transport], connections or [MAIN.connections]
     )
@@ -83,5 +83,5 @@ def combine_settings(
 
 
 def count_seconds(plan: list[Step], *, rounds: int, seconds: int) -> int:
-    """Return about how long a plan takes: each run has a second of warm-up, and half a second around it."""
+    """Estimate the duration of a plan in seconds. Each run adds a second of warm-up and half a second of overhead."""
     return round(sum(len(step.servers) for step in plan) * rounds * (seconds + 1.5))

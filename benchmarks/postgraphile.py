@@ -1,4 +1,4 @@
-"""PostGraphile makes its schema from the tables: the same questions in its own shape."""
+"""The queries for PostGraphile, which generates its schema from the tables."""
 
 from benchmarks.workloads import Data, Dialect
 

@@ -1,4 +1,4 @@
-"""The benchmark's PostgreSQL: the wheel's, under var/bench, on a Unix socket and on request also on TCP."""
+"""Runs the embedded PostgreSQL of the benchmark under var/bench, on a Unix socket and optionally on TCP."""
 
 import secrets
 import shlex
@@ -27,7 +27,7 @@ class Address:
 
 
 class BenchmarkServer(EmbeddedServer):
-    """The embedded server, which otherwise listens on its Unix socket only."""
+    """The embedded server, which can also listen on TCP."""
 
     @property
     def process_id(self) -> int:
@@ -39,7 +39,7 @@ class BenchmarkServer(EmbeddedServer):
         return Address(folder, int(self._record()[3]))
 
     def restart(self, folder: str, *, with_tcp: bool) -> Address:
-        """Restart, so that all settings apply. With TCP, each start has a port and a password of its own."""
+        """Restart, so that all settings apply. With TCP, each start has a new port and a new password."""
         if with_tcp:
             address = Address(folder, free_port(), secrets.token_hex(16))
             access = self.data / "benchmark_hba.conf"

@@ -1,4 +1,4 @@
-"""What the kernel counts: CPU time and memory of processes, and how busy a core was. Linux only."""
+"""Reads the CPU time and memory of processes and the busy time of a core from the kernel. Linux only."""
 
 import os
 from collections.abc import Iterable
@@ -19,11 +19,11 @@ def with_descendants(pid: int) -> list[psutil.Process]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the CPU time of a process and its descendants so far, those that have ended included."""
-    return sum(sum(times_of(process)) for process in with_descendants(pid))
+    """Return the CPU time of a process and its descendants so far, including those that have ended."""
+    return sum(sum(get_cpu_times(process)) for process in with_descendants(pid))
 
 
-def times_of(process: psutil.Process) -> tuple[float, ...]:
+def get_cpu_times(process: psutil.Process) -> tuple[float, ...]:
     with suppress(psutil.NoSuchProcess):
         return tuple(process.cpu_times())[:4]  # user, system, and both of children that were waited for
     return ()

@@ -1,4 +1,4 @@
-"""All tables, in Markdown: a table for each workload in each setting, with the medians of the rounds."""
+"""Writes all tables in Markdown: one for each workload and setting, with the medians of the rounds."""
 
 import os
 import platform
@@ -37,7 +37,7 @@ def report(runs: list[Run], seconds: int, notes: list[str]) -> str:
         for setting in dict.fromkeys(run.cell.setting for run in runs if run.workload == workload):
             lines += table(medians, workload, setting)
     if any(run.workload in GROUPS["growth"] for run in runs):
-        lines += growth(medians)
+        lines += growth_table(medians)
     return "\n".join([*lines, *describe_load(runs), *describe_noise(runs), *describe_memory(runs)])
 
 
@@ -76,7 +76,7 @@ def ratio(value: float, other: float) -> str:
     return f"{value / other:.2f}" if other else ""
 
 
-def growth(medians: dict[Cell, Median]) -> list[str]:
+def growth_table(medians: dict[Cell, Median]) -> list[str]:
     """Return the CPU time of a page by its number of rows, of server and PostgreSQL together."""
     lines = [
         f"## Growth with the rows ({MAIN})",
@@ -95,7 +95,7 @@ def growth(medians: dict[Cell, Median]) -> list[str]:
 
 
 def describe_load(runs: list[Run]) -> list[str]:
-    """Say how much of its core the load generator used: it must not be what limits a server."""
+    """State the share of its core that the load generator used. It must not limit a server."""
     shares = [(run.load_cpu * run.per_second / 1e3, run) for run in runs]
     share, run = max(shares, key=lambda pair: pair[0])
     words = (
@@ -105,7 +105,7 @@ def describe_load(runs: list[Run]) -> list[str]:
 
 
 def describe_noise(runs: list[Run]) -> list[str]:
-    """Name the runs that other processes disturbed most."""
+    """Name the runs that other processes disturbed most, with the share of the core that these used."""
     shares = [
         (others, f"core {core}, {run.server} {run.workload}: {others:.0%}")
         for run in runs

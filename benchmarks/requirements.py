@@ -1,7 +1,7 @@
 """The requirements on this server, and whether one run of the benchmark meets them.
 
-Each is judged by the medians of one run, in the main setting unless it names another. Rust's figures were measured
-elsewhere on the same kind of machine and are quoted.
+Each requirement is judged by the medians of one run, in the main setting unless it names another. The figures of Rust
+are quoted from a measurement on the same kind of machine.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,14 +14,14 @@ from benchmarks.servers import OURS, PEERS_BY_NAME
 
 Results = Mapping[Cell, Run]  # the medians of each cell
 
-LEVEL = 0.95  # of the other's requests per second
+LEVEL = 0.95  # of the requests per second of the other server
 MERCURIUS = ("mercurius", "mercurius-dataloader")
 CREATE_PEERS = ("apollo", "yoga", "postgraphile")
 RUST_CPU = {"page10": 0.395, "page100": 2.80}  # ms of server and PostgreSQL together, quoted
 RUST_FACTOR = 1.15
 BROWSER_SHARE = 0.90  # of the requests per second of `varied`
 BROWSER_WORKLOADS = ("post", "create", "page10")
-TAIL = 3.0  # p99 by p50
+TAIL = 3.0  # p99 divided by p50
 
 
 class Verdict(NamedTuple):
@@ -119,7 +119,7 @@ def judge_tails(results: Results) -> Verdict:
 
 
 def judge_soundness(results: Results) -> Verdict:
-    """Judge what makes the other figures mean something: no errors, and the responses that were checked."""
+    """Judge whether the other figures are valid: no errors, and responses of the checked size."""
     requirement = f"`{OURS}`: every request got a response with status 200 and the size that was checked"
     ours = [run for cell, run in results.items() if cell.server == OURS]
     if not ours:

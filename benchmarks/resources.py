@@ -1,7 +1,7 @@
-"""`python -m benchmarks.resources`: what a resource costs over REST, and the same fields over GraphQL, in turn.
+"""`python -m benchmarks.resources`: compare the cost of a REST resource with the same fields over GraphQL.
 
-Each request goes through the WSGI application whole, in one process. Prints the CPU time of a request in this process
-and in PostgreSQL's, and the ratio of their sums: medians over the rounds.
+Each request goes through the complete WSGI application, in one process. Prints the CPU time of a request in this
+process and in PostgreSQL, and the ratio of the totals: medians over the rounds.
 """
 
 import json
@@ -27,41 +27,43 @@ from django.db import connection
 from blog.models import Post
 
 ROUNDS = 15
-REQUESTS = 1000  # of each face in a round
+REQUESTS = 1000  # of each transport in a round
 POSTS = 50
 FRAGMENT = (ROOT / "schema" / "resources" / "post.graphql").read_text()
 
 
 class Cost(NamedTuple):
-    """CPU seconds of one round."""
+    """CPU seconds of one round, in this process and in PostgreSQL."""
 
-    here: float
-    in_postgresql: float
+    process: float
+    postgresql: float
 
 
 def main() -> None:
     call_command("migrate", verbosity=0)
     call_command("load_demo")
-    fill()
+    create_posts()
     newest = Post.objects.filter(status="published").latest("created_at").pk
     pairs = {
         "a page of 10 posts": (get("/posts"), post("{ posts { ...PostResource } }")),
         "the same under /v1": (get("/v1/posts"), post("{ posts { ...PostResource } }")),
         "one post": (get(f"/posts/{newest}"), post(f"{{ post(id: {newest}) {{ ...PostResource }} }}")),
     }
-    print("| What | REST: CPU ms | of PostgreSQL | GraphQL: CPU ms | of PostgreSQL | REST to GraphQL |")
+    print("| Request | REST: CPU ms | of PostgreSQL | GraphQL: CPU ms | of PostgreSQL | REST to GraphQL |")
     print("|---|--:|--:|--:|--:|--:|")
     for words, (rest, graphql) in pairs.items():
-        spend(rest, REQUESTS), spend(graphql, REQUESTS)  # warm
-        rounds = [(spend(rest, REQUESTS), spend(graphql, REQUESTS)) for _ in range(ROUNDS)]
-        faces = zip(*rounds, strict=True)
-        figures = [median(costs) * 1000 / REQUESTS for face in faces for costs in zip(*face, strict=True)]
+        measure(rest), measure(graphql)  # warm up
+        rounds = [(measure(rest), measure(graphql)) for _ in range(ROUNDS)]
+        transports = zip(*rounds, strict=True)
+        figures = [
+            median(costs) * 1000 / REQUESTS for transport in transports for costs in zip(*transport, strict=True)
+        ]
         ratio = median(sum(one) / sum(other) for one, other in rounds)
         print(f"| {words} | {' | '.join(f'{figure:.3f}' for figure in figures)} | {ratio:.2f} |")
 
 
-def fill() -> None:
-    """Make as many published posts as there must be for a page with a next one."""
+def create_posts() -> None:
+    """Create published posts until a page has a next page."""
     author = Post.objects.earliest("pk").author
     missing = POSTS - Post.objects.filter(status="published").count()
     Post.objects.bulk_create(
@@ -70,13 +72,13 @@ def fill() -> None:
     )
 
 
-def spend(ask: Callable[[], None], times: int) -> Cost:
-    """Return what so many requests cost."""
+def measure(send_request: Callable[[], None]) -> Cost:
+    """Return the cost of one round of requests."""
     backend = psutil.Process(connection.connection.info.backend_pid)
-    there, here = sum(backend.cpu_times()[:2]), time.process_time()
-    for _ in range(times):
-        ask()
-    return Cost(time.process_time() - here, sum(backend.cpu_times()[:2]) - there)
+    postgresql, process = sum(backend.cpu_times()[:2]), time.process_time()
+    for _ in range(REQUESTS):
+        send_request()
+    return Cost(time.process_time() - process, sum(backend.cpu_times()[:2]) - postgresql)
 
 
 def get(path: str) -> Callable[[], None]:

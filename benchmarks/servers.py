@@ -1,4 +1,4 @@
-"""The servers that are compared: how each is started, on one core, with one process."""
+"""The servers that are compared, and how each is started: one process on one core."""
 
 import os
 import shutil
@@ -45,7 +45,7 @@ class Peer:
     name: str
     command: list[str]
     folder: Path
-    kit: str = ""  # what must be installed for it
+    kit: str = ""  # the packages that it needs: "python", "graphene" or "node"
     environment: dict[str, str] = field(default_factory=dict)
     database: str = "bench"
     credentials: Mapping[str, str] = field(default_factory=dict)  # by workload
@@ -57,19 +57,19 @@ class Peer:
 
     @property
     def is_floor(self) -> bool:
-        """Tell a server without GraphQL, which shows the least that a request can cost."""
+        """Whether this is a server without GraphQL, which shows the minimum cost of a request."""
         return self.name.startswith("floor-")
 
     @property
     def missing_tools(self) -> str | None:
-        """Return what must be installed on this machine first."""
+        """The reason why the kit cannot be installed on this machine, or None."""
         if self.kit == "node" and not (shutil.which("node") and shutil.which("npm")):
             return "Node and npm are not installed"
         return None
 
     @property
     def missing_program(self) -> str | None:
-        """Return why a peer does not run here although its kit is installed: Bun exists for some platforms only."""
+        """The reason why an installed peer does not run on this machine, or None. Bun supports only some platforms."""
         if self.command[0] != str(BUN):
             return None
         try:
@@ -79,7 +79,7 @@ class Peer:
         return None
 
 
-# Requests are counted against the rate limits as usual, but no run reaches them.
+# Requests are charged as usual, but no run reaches these rate limits.
 UNREACHED_RATES = {f"CONTENTAPI_RATE_{limit}": "999999999/minute" for limit in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
 
 
@@ -112,7 +112,7 @@ def node(name: str, dialect: Dialect | None = None, program: str = "node") -> Pe
 
 
 OURS, OURS_GUNICORN = "ours", "ours-gunicorn"
-REFERENCE = "ariadne"  # the answers of all servers must equal those of this one, the most usual implementation
+REFERENCE = "ariadne"  # the most usual implementation: the responses of all servers must equal its responses
 PEERS_BY_NAME = {
     peer.name: peer
     for peer in (
@@ -137,7 +137,7 @@ PEERS_BY_NAME = {
 
 
 class Server:
-    """A peer that runs and reaches PostgreSQL over one transport."""
+    """The process of a peer that connects to PostgreSQL over one transport."""
 
     def __init__(
         self, peer: Peer, database: Database, headers: Mapping[str, tuple[str, str]], transport: str = SOCKET
@@ -200,9 +200,9 @@ class Server:
     def stop(self) -> None:
         if self._process is None:
             return
-        for ending in (signal.SIGTERM, signal.SIGKILL):
+        for number in (signal.SIGTERM, signal.SIGKILL):
             with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, ending)  # a session of its own
+                os.killpg(self._process.pid, number)  # the process has its own session
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(8)
         self._process = None

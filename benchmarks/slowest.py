@@ -1,8 +1,8 @@
 """`python -m benchmarks.slowest`: search for the slowest document that the limits allow, on 100,000 posts.
 
-Documents grow from the schema by chance; those that take longest are changed at random, and what takes longer still is
-kept. PostgreSQL and its rows lie in var/slowest, which may be removed at any time. Times of a busy machine say little:
-beside them stands the CPU time of this process and of PostgreSQL's.
+Documents are generated from the schema at random. The slowest are mutated, and slower mutants replace them. PostgreSQL
+and its rows are in var/slowest, which can be deleted at any time. Elapsed times mean little on a busy machine, so the
+CPU time of this process and of PostgreSQL is printed too.
 """
 
 import argparse
@@ -18,13 +18,13 @@ import psutil
 
 from benchmarks.database import Database, manage, our_environment
 from benchmarks.places import ROOT
-from benchmarks.slowest_documents import Grower, Selection, written
+from benchmarks.slowest_documents import Generator, Selection, format_document
 from contentapi.db.embedded.server import EmbeddedServer
 
 WORK = ROOT / "var" / "slowest"
 POSTS, AUTHORS, COMMENTS = 100_000, 1_000, 500_000
-ROLES = ("author", "editor")  # besides the anonymous; this author has written a hundred posts
-KEPT = 12  # of the slowest so far, from which the search goes on
+ROLES = ("author", "editor")  # besides anonymous callers; this author has a hundred posts
+KEPT = 12  # the slowest documents so far, from which the search continues
 ROWS = f"""
     INSERT INTO blog_author (id, name, bio, avatar_url, email, created_at)
     SELECT n, 'Author ' || n, repeat('Bio. ', 40), 'https://cdn.example.test/' || n, n || '@example.test', now()
@@ -43,16 +43,16 @@ ROWS = f"""
 """  # a fifth of the posts are one author's; the newest hundred posts have a thousand comments each
 
 
-class Found(NamedTuple):
-    """A document and what it took, in seconds: by the clock, and of CPU here and in PostgreSQL."""
+class Measurement(NamedTuple):
+    """A measured document. Times are in seconds: elapsed, and CPU time of this process and of PostgreSQL."""
 
     total: float
-    clock: float
-    ours: float
+    elapsed: float
+    own: float
     postgres: float
     status: int
     size: int
-    asker: str
+    caller: str
     roots: list[Selection]
 
 
@@ -62,15 +62,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     server = EmbeddedServer(WORK / "postgres")
-    database = loaded(server.acquire())
+    database = load_database(server.acquire())
     keys = {"anonymous": "", **{role: make_api_key(database, role) for role in ROLES}}
     rates = {f"CONTENTAPI_RATE_{name}": "999999999/minute" for name in ("ANONYMOUS", "AUTHENTICATED")}
     os.environ.update(our_environment(database) | rates)
     report(search(Endpoint(keys), random.Random(options.seed), options.seconds))
 
 
-def loaded(folder: str) -> Database:
-    """Return the database, its rows put in once."""
+def load_database(folder: str) -> Database:
+    """Return the database, and load its rows if they are missing or outdated."""
     maintenance, database = Database(folder, "postgres"), Database(folder, "slowest")
     described = maintenance.row(
         "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = 'slowest'"
@@ -92,70 +92,73 @@ def make_api_key(database: Database, role: str) -> str:
 
 
 class Endpoint:
-    """The server's own application, in this process."""
+    """The WSGI application in this process."""
 
     def __init__(self, keys: dict[str, str]) -> None:
         from contentapi.wsgi import application  # reads the environment
 
         self.application: Any = application
         self.keys = keys
-        self.ask("{ posts(limit: 1) { id } }", asker="anonymous")
+        self.send("{ posts(limit: 1) { id } }", caller="anonymous")
         from django.db import connection
 
         self.backend = psutil.Process(connection.connection.info.backend_pid)
 
-    def ask(self, document: str, *, asker: str) -> tuple[int, int]:
-        """Return the status and the size of the answer. Each text is a new one, as an attacker's would be."""
+    def send(self, document: str, *, caller: str) -> tuple[int, int]:
+        """Return the status and the size of the response. Each text is new to the server, as an attacker's would be."""
         body = json.dumps({"query": f"{document} #{random.random()}"}).encode()
         environ = {
             "REQUEST_METHOD": "POST", "PATH_INFO": "/graphql", "HTTP_HOST": "localhost", "REMOTE_ADDR": "192.0.2.1",
             "CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(body)), "wsgi.input": BytesIO(body),
         }  # fmt: skip
-        if self.keys[asker]:
-            environ["HTTP_X_API_KEY"] = self.keys[asker]
-        told: list[str] = []
-        answer = self.application(environ, lambda status, *_: told.append(status))
-        return int(told[0].split()[0]), sum(map(len, answer))
+        if self.keys[caller]:
+            environ["HTTP_X_API_KEY"] = self.keys[caller]
+        statuses: list[str] = []
+        response = self.application(environ, lambda status, *_: statuses.append(status))
+        return int(statuses[0].split()[0]), sum(map(len, response))
 
-    def measure(self, roots: list[Selection], *, asker: str) -> Found:
+    def measure(self, roots: list[Selection], *, caller: str) -> Measurement:
         spent, before, began = time.process_time(), sum(self.backend.cpu_times()[:2]), time.perf_counter()
-        status, size = self.ask(written(roots), asker=asker)
-        clock = time.perf_counter() - began
-        ours, postgres = time.process_time() - spent, sum(self.backend.cpu_times()[:2]) - before
-        return Found(ours + postgres, clock, ours, postgres, status, size, asker, roots)
+        status, size = self.send(format_document(roots), caller=caller)
+        elapsed = time.perf_counter() - began
+        own, postgres = time.process_time() - spent, sum(self.backend.cpu_times()[:2]) - before
+        return Measurement(own + postgres, elapsed, own, postgres, status, size, caller, roots)
 
 
-def search(endpoint: Endpoint, rng: random.Random, seconds: int) -> list[Found]:
-    """Return the slowest documents, the slowest first."""
-    grower = Grower(rng, POSTS)
-    best = [endpoint.measure(roots, asker=asker) for roots in grower.first() for asker in endpoint.keys]
-    tried, ending = 0, time.monotonic() + seconds
-    while time.monotonic() < ending:
+def search(endpoint: Endpoint, rng: random.Random, seconds: int) -> list[Measurement]:
+    """Return the three slowest documents, the slowest first."""
+    generator = Generator(rng, POSTS)
+    best = [
+        endpoint.measure(roots, caller=caller) for roots in generator.initial_documents() for caller in endpoint.keys
+    ]
+    tried, deadline = 0, time.monotonic() + seconds
+    while time.monotonic() < deadline:
         parent = rng.choice(best)
-        roots = grower.fresh() if rng.random() < 0.2 else grower.changed(parent.roots)
+        roots = generator.generate() if rng.random() < 0.2 else generator.mutate(parent.roots)
         if roots is None:
             continue
-        found = endpoint.measure(roots, asker=rng.choice(list(endpoint.keys)))
+        found = endpoint.measure(roots, caller=rng.choice(list(endpoint.keys)))
         tried += 1
         best = sorted([*best, found], key=lambda it: -it.total)[:KEPT]
         if best[0] is found:
-            print(f"{tried:6} {line(found)}", flush=True)
+            print(f"{tried:6} {format_line(found)}", flush=True)
     print(f"{tried} documents")
     return [
-        max((endpoint.measure(it.roots, asker=it.asker) for _ in range(3)), key=lambda it: it.total) for it in best[:3]
+        max((endpoint.measure(it.roots, caller=it.caller) for _ in range(3)), key=lambda it: it.total)
+        for it in best[:3]
     ]
 
 
-def line(found: Found) -> str:
+def format_line(found: Measurement) -> str:
     return (
-        f"{found.total:.2f} s of CPU (here {found.ours:.2f}, PostgreSQL {found.postgres:.2f}), "
-        f"{found.clock:.2f} s by the clock, status {found.status}, {found.size:,} bytes, {found.asker}"
+        f"{found.total:.2f} s of CPU (this process {found.own:.2f}, PostgreSQL {found.postgres:.2f}), "
+        f"{found.elapsed:.2f} s elapsed, status {found.status}, {found.size:,} bytes, {found.caller}"
     )
 
 
-def report(slowest: list[Found]) -> None:
+def report(slowest: list[Measurement]) -> None:
     for found in slowest:
-        print(f"\n{line(found)}\n{written(found.roots)}")
+        print(f"\n{format_line(found)}\n{format_document(found.roots)}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The short form of the results, in Markdown: what `benchmarks/README.md` has between its two marks."""
+"""The short form of the results, in Markdown: the part of `benchmarks/README.md` between its two marks."""
 
 from datetime import date
 

@@ -1,8 +1,8 @@
-"""The workloads: for each the text of the query, and the variables of its n-th request.
+"""The workloads: the text of each query, and the variables of its n-th request.
 
-Every request differs: ids and limits vary, and `extensions.n` makes each body unique, so that no server can answer
-from a cache of identical requests. The text stays the same, as a real client's does; only in the workloads `*-new`
-each has an alias of its own, so that no server has seen it before.
+All requests differ: ids and limits vary, and `extensions.n` makes each body unique, so that no server can cache
+responses. The text stays the same, as in a real client. Only in the workloads `*-new` does each request have a new
+alias, so that its text is new to the server.
 """
 
 import json
@@ -73,7 +73,7 @@ def published_id(rng: random.Random) -> int:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a server's schema differs from the common one: its texts, its variables, and its answers put back."""
+    """Translates requests and responses between the common schema and the schema of a server."""
 
     texts: dict[str, str] = field(default_factory=dict)
     to_variables: Callable[[str, Data], Data] = lambda _, values: values
@@ -94,7 +94,7 @@ class Dialect:
         )
 
     def bodies(self, workload: str, series: str) -> Iterator[str]:
-        """Return the bodies of a run. Each series has its own, so that nothing measured was sent to warm up."""
+        """Yield the bodies of a run. Each series has different ones, so that no measured body was sent to warm up."""
         rng = random.Random(f"{workload}/{series}")
         for number in range(DIFFERENT_BODIES.get(workload, 500)):
             yield self.body(workload, variables(workload, rng, number), number, series)

@@ -5,7 +5,9 @@ import os
 import sys
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
-os.environ["CONTENTAPI_PROCESS"] = "server"  # before the settings: connections that stay, bounded statements
+os.environ["CONTENTAPI_PROCESS"] = (
+    "server"  # before the settings, which depend on it: persistent connections, statement time-outs
+)
 
 from django.core.wsgi import get_wsgi_application
 
@@ -17,12 +19,12 @@ from contentapi.server.complete_requests import CompleteRequests  # noqa: E402
 from contentapi.server.fast_path import FastPath  # noqa: E402
 
 require_valid_environment()
-front_door = FastPath(django_application)
-application = CompleteRequests(front_door, front_door.refuse, slots=conf.environment.contentapi_threads)
+fast_path = FastPath(django_application, is_enabled=conf.environment.contentapi_fast_path == "on")
+application = CompleteRequests(fast_path, fast_path.refuse, slots=conf.environment.contentapi_threads)
 
 gc.collect()
-gc.freeze()  # what is loaded by now stays: the collector need not look at it again, nor a forked worker copy it
-gc.set_threshold(10_000, 20, 20)  # a request leaves little garbage in cycles, so look for it less often
-# A thread that computes for long lets others run every millisecond, not every five. Measured with `make hostile`: with
-# five, an expensive request delays each of the few times at which a cheap one needs the interpreter.
+gc.freeze()  # exclude what is loaded now: the collector need not visit it, and forked workers need not copy it
+gc.set_threshold(10_000, 20, 20)  # a request leaves few reference cycles, so collect less often
+# A thread that computes for long yields every millisecond, not every five. Measured with `make hostile`: with five, an
+# expensive request delays a cheap one each time that the cheap one needs the interpreter.
 sys.setswitchinterval(0.001)

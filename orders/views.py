@@ -1,4 +1,4 @@
-"""Resource-oriented HTTP's way to orders. Each method: what is asked for, and what is answered."""
+"""The REST resources of orders. A method calls one selector or one service."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -8,9 +8,8 @@ import msgspec
 from django.db.models import QuerySet
 from msgspec import UNSET, UnsetType
 
-from contentapi.core.entity_tags import Rendered, with_etag
 from contentapi.core.identity import Actor
-from contentapi.http.response import Answer, created, no_content, ok
+from contentapi.http.response import Response, created, no_content, with_etag
 from contentapi.rest import Body, EmptyBody, Resource, ResourceRequest
 from contentapi.rest.pages import render_page
 from orders import selectors, services
@@ -59,51 +58,49 @@ def render_order(order: Order, actor: Actor, prefix: str = "") -> bytes:
     return ENCODER.encode(OrderRepresentation(order.pk, order.status, round(order.total, 2), links))
 
 
-def render_orders(asked: ResourceRequest, orders: QuerySet[Order]) -> list[bytes]:
-    return [render_order(order, asked.actor, asked.prefix) for order in orders]
+def render_orders(request: ResourceRequest, orders: QuerySet[Order]) -> list[bytes]:
+    return [render_order(order, request.actor, request.prefix) for order in orders]
 
 
-def render_tagged_order(order: Order, asked: ResourceRequest) -> Rendered:
+def render_tagged_order(order: Order, request: ResourceRequest) -> Response:
     """Return an order with its tag, which is the same under each prefix."""
-    body = render_order(order, asked.actor, asked.prefix)
-    return with_etag(body, order.version, canonical=render_order(order, asked.actor) if asked.prefix else body)
+    body = render_order(order, request.actor, request.prefix)
+    return with_etag(body, order.version, canonical=render_order(order, request.actor) if request.prefix else body)
 
 
 class OrderCollection(Resource):
-    def get(self, asked: ResourceRequest) -> Answer:
-        page = asked.page()
-        return ok(
-            render_page(selectors.select_orders_after(asked.actor, page.after), page, partial(render_orders, asked))
+    def get(self, request: ResourceRequest) -> Response:
+        page = request.page()
+        return render_page(
+            selectors.select_orders_after(request.actor, page.after), page, partial(render_orders, request)
         )
 
-    def post(self, asked: ResourceRequest) -> Answer:
-        total = Decimal(str(asked.body(NewOrder).total))
-        order = services.create_order(actor=asked.actor, total=total)
-        return created(f"/orders/{order.pk}", render_tagged_order(order, asked))
+    def post(self, request: ResourceRequest) -> Response:
+        total = Decimal(str(request.body(NewOrder).total))
+        order = services.create_order(actor=request.actor, total=total)
+        return created(f"/orders/{order.pk}", render_tagged_order(order, request))
 
 
 class OrderResource(Resource):
-    def get(self, asked: ResourceRequest, order_id: str) -> Answer:
-        return ok(render_tagged_order(selectors.get_order(asked.actor, order_id), asked))
+    def get(self, request: ResourceRequest, order_id: str) -> Response:
+        return render_tagged_order(selectors.get_order(request.actor, order_id), request)
 
-    def delete(self, asked: ResourceRequest, order_id: str) -> Answer:
-        services.cancel_order(actor=asked.actor, order_id=order_id, expected_version=asked.expected_version())
+    def delete(self, request: ResourceRequest, order_id: str) -> Response:
+        services.cancel_order(actor=request.actor, order_id=order_id, expected_version=request.expected_version())
         return no_content()
 
 
 class Payment(Resource):
-    def post(self, asked: ResourceRequest, order_id: str) -> Answer:
-        asked.body_if_any(EmptyBody)
-        version = asked.expected_version()
-        return ok(
-            render_tagged_order(
-                services.pay_order(actor=asked.actor, order_id=order_id, expected_version=version), asked
-            )
+    def post(self, request: ResourceRequest, order_id: str) -> Response:
+        request.body_if_any(EmptyBody)
+        version = request.expected_version()
+        return render_tagged_order(
+            services.pay_order(actor=request.actor, order_id=order_id, expected_version=version), request
         )
 
 
 class OrderTracking(Resource):
-    def get(self, asked: ResourceRequest, order_id: str) -> Answer:
-        order = selectors.get_shipped_order(asked.actor, order_id)
+    def get(self, request: ResourceRequest, order_id: str) -> Response:
+        order = selectors.get_shipped_order(request.actor, order_id)
         tracking = TrackingRepresentation(order.carrier, order.tracking_number, order.shipped_at, order.delivered_at)
-        return ok(with_etag(ENCODER.encode(tracking), order.version))
+        return with_etag(ENCODER.encode(tracking), order.version)

@@ -1,4 +1,4 @@
-"""The front door: `gql` posts to /graphql as a client does, with the API key of whoever asks."""
+"""Fixtures of all tests. `gql` sends a query to /graphql with an API key of the actor."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,8 +27,8 @@ def api_key_of(actor: Actor) -> str:
 
 
 @pytest.fixture(autouse=True)
-def nothing_counted() -> None:
-    """Begin with full rate limits: all tests ask from one address."""
+def reset_rate_limits() -> None:
+    """Begin each test with unused rate limits, because all tests send requests from one address."""
     rate_limits.reset_counters()
 
 
@@ -55,6 +55,6 @@ def gql(db: None, client: Client) -> GraphQL:  # noqa: ARG001
 
 
 @pytest.fixture(scope="session", autouse=True)
-def quick_passwords() -> None:
-    """Let Argon2, which guards passwords and clients' secrets by being slow, take the least it can."""
+def use_fast_password_hasher() -> None:
+    """Set the cost of Argon2, which is slow by design, to its minimum."""
     Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 8, 1

@@ -1,4 +1,4 @@
-"""Objects for tests: each function makes one that is valid, and takes what the test is about."""
+"""Functions that create valid objects for tests. Arguments override the default values of fields."""
 
 from itertools import count
 from typing import Any
@@ -41,7 +41,7 @@ def make_order(**values: Any) -> Order:
 
 
 def make_actor(role: Role, *, scopes: set[Scope] | None = None, author: Author | None = None) -> Actor:
-    """Return the actor of a new user; with `author`, that profile becomes the user's."""
+    """Return the actor of a new user. With `author`, the user gets this author profile."""
     user = make_user(role)
     if author is not None:
         author.user = user

@@ -1,4 +1,4 @@
-"""Requests as bytes, with headers, as no well-behaved client would send them."""
+"""Sends requests with any body and headers to /graphql, also malformed ones."""
 
 import json
 from typing import Any, Protocol
@@ -7,7 +7,7 @@ from django.test import Client
 
 
 class Answer:
-    """What came back: the status, the decoded body and the headers."""
+    """A GraphQL response: its status, decoded body and headers."""
 
     def __init__(self, response: Any) -> None:
         self.status: int = response.status_code
@@ -16,7 +16,7 @@ class Answer:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The data of an answer without errors."""
+        """The data of a response without errors."""
         assert "errors" not in self.body, self.body["errors"]
         assert self.status == 200
         data: dict[str, Any] = self.body["data"]
@@ -32,7 +32,7 @@ class Post(Protocol):
 
 
 def post_to_graphql(body: Any, content_type: str = "application/json", **headers: str) -> Answer:
-    """Post a body as it is where it is bytes, else as JSON; a header's name is written with underscores."""
+    """Send a POST request. Bytes are sent unchanged, any other body as JSON. Header names have underscores."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     client = Client(raise_request_exception=False)
@@ -40,7 +40,7 @@ def post_to_graphql(body: Any, content_type: str = "application/json", **headers
 
 
 def error_entry(answer: Answer, code: str, status: int, message: str, **more: Any) -> dict[str, Any]:
-    """Return the entry of `errors` that this answer ought to hold."""
+    """Return the expected entry of `errors` in this response."""
     extensions = {"code": code, "status": status, "requestId": answer.headers["X-Request-ID"]}
     if fields := more.pop("fields", None):
         extensions["fields"] = fields

@@ -1,4 +1,4 @@
-"""Read Markdown files: their fenced blocks, headings and links."""
+"""Reads Markdown files: fenced blocks, headings and links."""
 
 import re
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""schema/openapi.yaml, as tests hold things against it."""
+"""Reads schema/openapi.yaml: operations, schemas and examples."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -53,7 +53,7 @@ OPERATIONS = {
 
 
 def resolved(node: Any) -> Any:
-    """Follow a `$ref` to what it names; what stands beside it is added."""
+    """Follow a `$ref` to its target, and add the members beside the `$ref`."""
     while "$ref" in node:
         target: Any = DOCUMENT
         for step in node["$ref"].removeprefix("#/").split("/"):
@@ -63,7 +63,7 @@ def resolved(node: Any) -> Any:
 
 
 def properties(schema: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
-    """Return the properties of an object, those of its `allOf` included, and which of them are required."""
+    """Return the properties of an object schema and the names of the required ones, including those of `allOf`."""
     whole = resolved(schema)
     parts = [properties(part) for part in whole.get("allOf", [])]
     own = whole.get("properties", {})
@@ -79,13 +79,13 @@ def types(schema: Mapping[str, Any]) -> set[str]:
 
 
 def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
-    """Return what is wrong with a value, by its schema."""
+    """Return the validation errors of a value."""
     validator = OAS31Validator({**schema, "components": DOCUMENT["components"]}, format_checker=oas31_format_checker)
     return [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(value)]
 
 
 def examples(node: Any, place: str = "") -> Iterator[tuple[str, Mapping[str, Any], Any]]:
-    """Yield where each example stands, its schema and its value."""
+    """Yield the path, the schema and the value of each example."""
     if isinstance(node, list):
         for number, item in enumerate(node):
             yield from examples(item, f"{place}/{number}")

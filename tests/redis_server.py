@@ -1,4 +1,4 @@
-"""A Redis of a test's own: started, stopped, made to hang, and started again at the same address."""
+"""A Redis server for one test, which can be killed, suspended and restarted at the same address."""
 
 import shutil
 import signal
@@ -16,7 +16,7 @@ class RedisServer:
     def __init__(self, folder: Path) -> None:
         program = shutil.which("redis-server")
         if program is None:
-            pytest.skip("There is no redis-server here; Debian's package of that name has it.")
+            pytest.skip("redis-server is not installed (Debian: apt-get install redis-server).")
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -40,7 +40,7 @@ class RedisServer:
         self.process.wait(PATIENCE)
 
     def hang(self) -> None:
-        """Let it take connections and never answer."""
+        """Suspend the server: it accepts connections and never responds."""
         self.process.send_signal(signal.SIGSTOP)
 
     def go_on(self) -> None:

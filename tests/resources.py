@@ -1,4 +1,4 @@
-"""Resource-oriented HTTP, as a client speaks it."""
+"""Sends requests to REST resources."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from tests.conftest import api_key_of
 
 
 class Reply:
-    """What came back: the status, the headers and, where there is one, the decoded body."""
+    """A REST response: its status, headers and decoded body, if it has one."""
 
     def __init__(self, response: Any) -> None:
         self.status: int = response.status_code
@@ -20,7 +20,7 @@ class Reply:
 
     @property
     def failure(self) -> tuple[int, str, str]:
-        """The status, the code and the message, of which alone the body consists."""
+        """The status, the code and the message of an error response, whose body contains only the message."""
         assert self.headers["Content-Type"] == "application/json"
         assert list(self.body) == ["error"]
         return self.status, self.headers["X-Error-Code"], self.body["error"]
@@ -35,7 +35,7 @@ def ask(
     content_type: str = "application/json",
     **headers: str,
 ) -> Reply:
-    """Send a request: a body as it is where it is bytes, else as JSON; a header's name is written with underscores."""
+    """Send a request. Bytes are sent unchanged, any other body as JSON. Header names have underscores."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     if actor is not None:
         named["X-API-Key"] = api_key_of(actor)

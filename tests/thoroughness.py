@@ -1,4 +1,4 @@
-"""How many examples a property test tries: all in `make thorough`, which CI runs too; a sixth in `make test`."""
+"""The number of examples of a property test: all in `make thorough`, a sixth in `make test`."""
 
 import os
 
@@ -6,4 +6,5 @@ IS_THOROUGH = os.environ.get("THOROUGH") == "on"
 
 
 def examples(number: int) -> int:
+    """Return the number of examples to run."""
     return number if IS_THOROUGH else number // 6

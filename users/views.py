@@ -1,10 +1,10 @@
-"""Resource-oriented HTTP's way to users. Each method: what is asked for, and what is answered."""
+"""The REST resources of users. A method calls one selector or one service."""
 
 import msgspec
 from django.db.models import QuerySet
 
-from contentapi.core.entity_tags import UNCHANGING, Rendered, with_etag
-from contentapi.http.response import Answer, created, no_content, ok
+from contentapi.core.entity_tags import UNCHANGING
+from contentapi.http.response import Response, created, no_content, with_etag
 from contentapi.rest import Body, Resource, ResourceRequest
 from contentapi.rest.pages import render_page
 from users import selectors, services
@@ -32,24 +32,24 @@ def render_users(users: QuerySet[User]) -> list[bytes]:
     return [render_user(user) for user in users]
 
 
-def render_tagged_user(user: User) -> Rendered:
+def render_tagged_user(user: User) -> Response:
     return with_etag(render_user(user), UNCHANGING)
 
 
 class UserCollection(Resource):
-    def get(self, asked: ResourceRequest) -> Answer:
-        page = asked.page()
-        return ok(render_page(selectors.select_users_after(asked.actor, page.after), page, render_users))
+    def get(self, request: ResourceRequest) -> Response:
+        page = request.page()
+        return render_page(selectors.select_users_after(request.actor, page.after), page, render_users)
 
-    def post(self, asked: ResourceRequest) -> Answer:
-        user = services.create_user(actor=asked.actor, **asked.body(NewUser).provided())
+    def post(self, request: ResourceRequest) -> Response:
+        user = services.create_user(actor=request.actor, **request.body(NewUser).provided())
         return created(f"/users/{user.pk}", render_tagged_user(user))
 
 
 class UserResource(Resource):
-    def get(self, asked: ResourceRequest, user_id: str) -> Answer:
-        return ok(render_tagged_user(selectors.get_user(asked.actor, user_id)))
+    def get(self, request: ResourceRequest, user_id: str) -> Response:
+        return render_tagged_user(selectors.get_user(request.actor, user_id))
 
-    def delete(self, asked: ResourceRequest, user_id: str) -> Answer:
-        services.delete_user(actor=asked.actor, user_id=user_id, expected_version=asked.expected_version())
+    def delete(self, request: ResourceRequest, user_id: str) -> Response:
+        services.delete_user(actor=request.actor, user_id=user_id, expected_version=request.expected_version())
         return no_content()

@@ -1,1 +1,1 @@
-"""`python -m benchmarks.hostile`: what slow, broken and greedy clients do to another client's requests."""
+"""`python -m benchmarks.hostile`: measure another client's requests while slow, broken and greedy clients attack."""

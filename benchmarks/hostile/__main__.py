@@ -1,6 +1,6 @@
-"""Attack the server in every way of `attacks.ATTACKS`, and time the requests of another client meanwhile.
+"""Attack the server in every way of `attacks.ATTACKS`, and time the requests of another client during each attack.
 
-Prints one row for each attack. Data, logs and the configuration of nginx are in var/hostile, which may be removed.
+Prints one row for each attack. Data, logs and the configuration of nginx are in var/hostile, which can be deleted.
 """
 
 import argparse
@@ -17,13 +17,13 @@ from benchmarks.hostile.victim import Victim
 from benchmarks.places import ROOT
 from contentapi.db.embedded.server import EmbeddedServer
 
-NEEDS_A_PROXY = "body-1000"  # more than all threads: only a server that buffers requests withstands it
+NEEDS_A_PROXY = "body-1000"  # more clients than threads: only a server that buffers requests withstands it
 WARM_UP = 2  # seconds
 
 
 def main() -> None:
     options = parse_arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is stopped
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started processes are stopped
     raise_open_files_limit()
     key = prepare_data()
     results = []
@@ -34,7 +34,7 @@ def main() -> None:
     print(f"\n{format_table(results)}")
     failed = [result for result in results if result.is_required and not result.passed]
     if failed and not options.report_only:
-        sys.exit(f"{len(failed)} of {len(results)} attacks are not withstood.")
+        sys.exit(f"The server failed {len(failed)} of {len(results)} attacks.")
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -43,7 +43,7 @@ def parse_arguments() -> argparse.Namespace:
         "--servers",
         type=lambda text: choose(text, SERVERS),
         default=["granian", "granian-nginx", "gunicorn-nginx"],
-        help=f"of {', '.join(SERVERS)}; default: all but gunicorn, which is meant to be behind a proxy",
+        help=f"of {', '.join(SERVERS)}; default: all but gunicorn, which needs a proxy",
     )
     parser.add_argument(
         "--attacks",
@@ -55,7 +55,7 @@ def parse_arguments() -> argparse.Namespace:
         "--scale", type=float, default=1, help="factor of the attackers' number, down to 16; default: 1"
     )
     parser.add_argument("--max-p99", type=float, default=100, help="milliseconds; default: 100")
-    parser.add_argument("--report-only", action="store_true", help="exit with 0 also when an attack is not withstood")
+    parser.add_argument("--report-only", action="store_true", help="exit with 0 even if the server fails an attack")
     return parser.parse_args()
 
 
@@ -77,11 +77,11 @@ def prepare_data() -> str:
 
 
 def plan(servers: list[str], attacks: list[str] | None, scale: float) -> list[tuple[str, Attack]]:
-    """Return which attack is made on which server. Attacks that scaling makes equal are made once."""
+    """Return the pairs of server and attack. Attacks that are equal after scaling are included once."""
     planned = []
     for server in servers:
         if server.endswith("nginx") and not find_nginx():
-            print(f"{server} is left out: nginx is not installed (Debian: apt-get install nginx)", flush=True)
+            print(f"{server} is skipped: nginx is not installed (Debian: apt-get install nginx)", flush=True)
             continue
         seen = set()
         for name in attacks or ([NEEDS_A_PROXY] if server == "granian-nginx" else ATTACKS):
@@ -105,7 +105,7 @@ def measure(server: str, attack: Attack, key: str, *, seconds: float, largest_p9
 
 
 def is_required(server: str, attack: Attack) -> bool:
-    """Say whether a deployment must withstand this attack: gunicorn is for platforms whose router buffers requests."""
+    """Return whether a deployment must withstand this attack. gunicorn alone is not required to."""
     return server.endswith("nginx") or (server == "granian" and attack.name != NEEDS_A_PROXY)
 
 

@@ -1,6 +1,6 @@
-"""`python -m benchmarks.hostile.attackers NAME PORT CLIENTS SECONDS`: carry out one attack in a process of its own.
+"""`python -m benchmarks.hostile.attackers NAME PORT CLIENTS SECONDS`: run one attack in its own process.
 
-Prints one line when the clients are in place, and at the end, or at SIGTERM, what they saw as JSON.
+Prints one line when the clients are in place. At the end or at SIGTERM, prints the observations of the clients as JSON.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ from benchmarks.hostile.attacks import ATTACKS, PAUSE, Attack, Client
 from benchmarks.hostile.places import raise_open_files_limit
 from benchmarks.places import ROOT
 
-LONGEST_OVERRUN = 60  # seconds after the victim's last request was due, when the attack ends by itself
-TIME_TO_BEGIN = 30  # seconds after which the attack counts as begun, whether every client is in place or not
+LONGEST_OVERRUN = 60  # seconds after the last request of the victim, when the attack ends without SIGTERM
+TIME_TO_BEGIN = 30  # seconds after which the attack counts as begun, even if some clients are not in place
 
 
 class Attackers:
-    """An attack that goes on in another process."""
+    """An attack that runs in another process."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
@@ -69,7 +69,7 @@ async def arrive_together(attack: Attack, port: int, seen: Counter[str]) -> None
     clients = [Client(number, port, seen) for number in range(attack.clients)]
     async with asyncio.TaskGroup() as group:
         for client in clients:
-            group.create_task(attack_again_and_again(attack, client))
+            group.create_task(repeat_attack(attack, client))
         waits = [asyncio.ensure_future(client.placed.wait()) for client in clients]
         await asyncio.wait(waits, timeout=TIME_TO_BEGIN)
         announce()
@@ -83,7 +83,7 @@ async def arrive_steadily(attack: Attack, port: int, seen: Counter[str]) -> None
             await asyncio.sleep(1 / attack.clients)
 
 
-async def attack_again_and_again(attack: Attack, client: Client) -> None:
+async def repeat_attack(attack: Attack, client: Client) -> None:
     while True:
         await attack_once(attack, client)
         await asyncio.sleep(PAUSE)

@@ -1,4 +1,4 @@
-"""The attacks: what each client of one does with its connection, and how many clients there are."""
+"""The attacks: the behaviour of one client, and the number of clients."""
 
 import asyncio
 import socket
@@ -16,7 +16,7 @@ ESTABLISHED = 1  # the state of a TCP connection, the first byte of TCP_INFO
 ADDRESSES = 200  # source addresses of the attackers: their rate limits are neither shared nor the victim's
 SMALL_BUFFER, SMALL_SEGMENT = 4096, 536
 PAUSE = 0.2  # seconds before a client opens its connection again
-FEWEST = 16  # clients that an attack keeps however it is scaled down
+FEWEST = 16  # the smallest number of clients after scaling
 
 
 @dataclass
@@ -25,8 +25,10 @@ class Client:
 
     number: int
     port: int
-    seen: Counter[str]  # what the attackers saw: connections and the statuses of responses
-    placed: asyncio.Event = field(default_factory=asyncio.Event)  # set once it does what the attack is about
+    seen: Counter[str]  # counts of observations: connections and statuses of responses
+    placed: asyncio.Event = field(
+        default_factory=asyncio.Event
+    )  # set when the client has reached the state that the attack is about
     documents: "count[int]" = field(init=False)  # the numbers of its next documents, which no other client has
 
     def __post_init__(self) -> None:
@@ -53,7 +55,7 @@ class Client:
         await asyncio.get_running_loop().sock_sendall(connection, content)
 
     async def wait_until_closed(self, connection: socket.socket) -> None:
-        """Read, and ignore, what the server sends until it closes the connection."""
+        """Read and ignore everything until the server closes the connection."""
         while await asyncio.get_running_loop().sock_recv(connection, 65536):
             pass
         self.seen["closed by the server"] += 1
@@ -63,7 +65,7 @@ Behaviour = Callable[[Client], Awaitable[None]]
 
 
 def request(body: bytes, *headers: str, sent: int | None = None) -> bytes:
-    """Return a GraphQL request, of whose body only the first bytes are sent where `sent` says so."""
+    """Return a GraphQL request. With `sent`, it ends after so many bytes of the body."""
     lines = [
         "POST /graphql HTTP/1.1",
         "Host: localhost",
@@ -90,7 +92,7 @@ async def stop_in_body(client: Client) -> None:
 
 
 async def send_a_byte_per_second(client: Client) -> None:
-    """Send slowly: one half of the clients from the first byte on, the other half from the first byte of the body."""
+    """Send one byte per second: half of the clients from the first byte, the others from the first byte of the body."""
     document = documents.encode("{ __typename }" + " " * 1000)
     whole = request(document)
     fast = len(whole) - len(document) if client.number % 2 else 0
@@ -102,7 +104,7 @@ async def send_a_byte_per_second(client: Client) -> None:
 
 
 async def read_nothing(client: Client) -> None:
-    """Ask for a large response and leave it unread. The client is in place once its response has begun."""
+    """Request a large response and do not read it. The client is in place when its response has begun."""
     with closing(await client.connect(slow_reader=True)) as connection:
         await client.send(connection, request(documents.encode(documents.large_response())))
         while connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == ESTABLISHED:
@@ -114,7 +116,7 @@ async def read_nothing(client: Client) -> None:
 
 
 def has_received(connection: socket.socket) -> bool:
-    """Say whether a response has begun, without reading it."""
+    """Return whether a response has begun, without reading it."""
     try:
         return bool(connection.recv(1, socket.MSG_PEEK))
     except BlockingIOError:
@@ -132,7 +134,7 @@ async def send_garbage(client: Client) -> None:
         await asyncio.Event().wait()
 
 
-async def ask_to_close(client: Client) -> None:
+async def send_close_header(client: Client) -> None:
     """Send a request with `Connection: close`, and leave the connection open."""
     with closing(await client.connect()) as connection:
         await client.send(connection, request(SMALL_REQUEST, "Connection: close"))
@@ -162,7 +164,7 @@ async def read_response(reader: asyncio.StreamReader) -> int:
 
 
 class Attack(NamedTuple):
-    """An attack by so many clients at once, or by so many new clients each second."""
+    """An attack by a number of clients at once, or by a number of new clients each second."""
 
     name: str
     title: str
@@ -184,7 +186,7 @@ ATTACKS = {
         Attack("slow-100", "send 1 byte per second", 100, send_a_byte_per_second),
         Attack("unread-200", "never read their response of 2 MB", 200, read_nothing),
         Attack("garbage", "send garbage and do not close", 8, send_garbage, each_second=True),
-        Attack("close", "send `Connection: close` and do not close", 8, ask_to_close, each_second=True),
+        Attack("close", "send `Connection: close` and do not close", 8, send_close_header, each_second=True),
         Attack("idle-2000", "stay idle", 2000, stay_idle),
         Attack("expensive-8", "loop over all expensive documents", 8, send_expensive_documents),
         Attack("pages-8", "loop over the largest pages", 8, send_largest_pages),

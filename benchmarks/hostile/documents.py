@@ -1,4 +1,4 @@
-"""The requests of the attacks: the most expensive documents that an anonymous client may send, each text a new one."""
+"""The most expensive documents that an anonymous client may send. Each text is new to the server."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ def make_document(kinds: Sequence[Kind], number: int) -> str:
 
 
 def large_response() -> str:
-    """Return the query whose response has 2 MB."""
+    """Return a query whose response has 2 MB."""
     return f'{{ postsConnection(first: 20, filter: {{tag: "{LARGE_TAG}"}}) {{ edges {{ node {{ body }} }} }} }}'
 
 
@@ -43,13 +43,13 @@ def posts_of_authors(number: int) -> str:
 
 
 def counted_pages(number: int) -> str:
-    """Return twenty pages in the order of changes, each of which is also counted."""
+    """Return twenty pages ordered by the time of the last change, each with its total count."""
     page = f"totalCount edges {{ cursor node {{ {SCALARS} {AUTHOR} }} }}"
     return repeat_field(20, f"postsConnection(first: {100 - number % 5}, orderBy: updatedAtAsc) {{ {page} }}")
 
 
 def many_tokens(number: int) -> str:
-    """Return nearly as many tokens as a document may have, without more comparisons than validation allows."""
+    """Return a document close to the limit of tokens, within the limit of comparisons in validation."""
     scalars, author = " ".join([SCALARS] * 4), "author { " + "id name bio avatarUrl " * 5 + "}"
     comments = f"comments {{ {'id body createdAt ' * 4} {author} }}"
     return repeat_field(17, f"post(id: {number}) {{ {scalars} {author} {comments} }}")
@@ -62,7 +62,7 @@ def repeated_introspection(number: int) -> str:
 
 
 def standard_introspection(_: int) -> str:
-    """Return what every tool sends, without the operation's name."""
+    """Return the introspection document that tools send, without the operation's name."""
     return get_introspection_query().partition("IntrospectionQuery")[2]
 
 

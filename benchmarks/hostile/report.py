@@ -1,4 +1,4 @@
-"""What a measurement found: the table, and whether an attack is withstood."""
+"""The results of the attacks, their verdicts and their table."""
 
 import math
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class Result(NamedTuple):
 
 def format_table(results: list[Result]) -> str:
     lines = [
-        "| Server | Clients | that | answered | p50 ms | p99 ms | without: answered | p50 ms | p99 ms | |",
+        "| Server | Clients | Behaviour | answered | p50 ms | p99 ms | without: answered | p50 ms | p99 ms | |",
         "|---|--:|---|--:|--:|--:|--:|--:|--:|---|",
         *(format_row(result) for result in results),
     ]

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.hostile.rows`: load the demo and the rows that expensive documents read, once."""
+"""`python -m benchmarks.hostile.rows`: load the demo and the rows that expensive documents read, unless present."""
 
 import django
 

@@ -1,4 +1,4 @@
-"""The servers under attack: granian and gunicorn as `make run` starts them, on their own or behind nginx."""
+"""The servers under attack: granian and gunicorn as `make run` starts them, without a proxy or behind nginx."""
 
 import os
 import shutil
@@ -45,7 +45,9 @@ def start_nginx(upstream: int, folder: Path) -> Iterator[int]:
     folder.mkdir(parents=True, exist_ok=True)
     configuration = folder / "nginx.conf"
     configuration.write_text(adapt_configuration(CONFIGURATION.read_text(), folder, port, upstream))
-    directives = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")  # as root, else it could not enter var/
+    directives = "daemon off;" + (
+        " user root;" if os.geteuid() == 0 else ""
+    )  # as root, because another account could not enter var/
     command = [require_nginx(), "-p", str(folder), "-c", str(configuration), "-g", directives]
     with run_process(command, folder / "nginx.log", port, dict(os.environ)):
         yield port
@@ -82,7 +84,7 @@ def require_nginx() -> str:
 
 @contextmanager
 def run_process(command: list[str], log: Path, port: int, environment: dict[str, str]) -> Iterator[None]:
-    """Run a program that listens on a port, and stop it with everything that it has started."""
+    """Run a program that listens on a port. Stop it and its child processes at the end of the block."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         process = subprocess.Popen(

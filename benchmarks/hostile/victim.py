@@ -1,7 +1,7 @@
 """The victim: another client, whose requests are timed while an attack goes on.
 
-It sends its requests at a fixed rate, whether the earlier ones have been answered or not: on connections that it keeps
-and, for a third of them, on new ones, as a client does that has just arrived.
+It sends requests at a fixed rate, even while earlier ones have no response. Two thirds use an idle connection, and one
+third a new one, like a client that has just arrived.
 """
 
 import http.client
@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 LIMIT = 2.0  # seconds within which a response counts
 RATE = 30  # requests per second: 1,800 per minute, well below an API key's limit
-THREADS = 4 * RATE  # a lost request takes up to twice the limit
-IDLE_LIMIT = 2.0  # seconds after which the client itself gives up a kept connection
+THREADS = 4 * RATE  # a lost request occupies a thread for up to twice the limit
+IDLE_LIMIT = 2.0  # seconds after which the client closes an idle connection
 TITLE = "Written by the victim"
 
 POST = "query post($id: ID!) { post(id: $id) { title body status author { name } } }"
@@ -35,18 +35,18 @@ class Request(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What became of the requests of one measurement. Times are in seconds; a lost request has an infinite one."""
+    """The results of one measurement. Times are in seconds; the time of a lost request is infinite."""
 
     times: list[float]
     failures: Counter[str]  # reasons, with how often each occurred
 
     @property
     def answered(self) -> float:
-        """The share of the requests that were answered in time."""
+        """The share of the requests that got a response in time."""
         return sum(duration <= LIMIT for duration in self.times) / len(self.times)
 
     def percentile(self, percent: float) -> float:
-        """Return the time within which so many percent of all requests were answered."""
+        """Return the time in seconds within which this percentage of all requests got a response."""
         ordered = sorted(self.times)
         return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
 
@@ -54,7 +54,7 @@ class Figures(NamedTuple):
 class Victim:
     def __init__(self, port: int, key: str) -> None:
         self.port, self.key = port, key
-        self.kept: LifoQueue[tuple[float, http.client.HTTPConnection]] = LifoQueue()
+        self.idle: LifoQueue[tuple[float, http.client.HTTPConnection]] = LifoQueue()
         self.post_ids = self.read_post_ids()
 
     def read_post_ids(self) -> list[str]:
@@ -63,7 +63,7 @@ class Victim:
         return [post["id"] for post in page["data"]]
 
     def measure(self, seconds: float) -> Figures:
-        """Send requests for so long, and wait for the last of them."""
+        """Send requests for this number of seconds, wait for the last response, and return the figures."""
         times: list[float] = []
         failures: Counter[str] = Counter()
         rng = random.Random(1)
@@ -72,11 +72,11 @@ class Victim:
             for number in range(round(seconds * RATE)):
                 time.sleep(max(0.0, began + number / RATE - time.monotonic()))
                 pool.submit(self.time_request, self.choose(rng), times, failures, fresh=number % 3 == 0)
-        self.close_kept()
+        self.close_idle()
         return Figures(times, failures)
 
     def choose(self, rng: random.Random) -> Request:
-        """Return the next request: mostly reads, over GraphQL and now and then over REST, and a few writes."""
+        """Return the next request: mostly a GraphQL read, sometimes a REST read or a write."""
         post_id = rng.choice(self.post_ids)
         match rng.randrange(20):
             case 0:
@@ -94,17 +94,17 @@ class Victim:
         try:
             self.send(connection, request)
             times.append(time.monotonic() - began)
-            self.kept.put((time.monotonic(), connection))
+            self.idle.put((time.monotonic(), connection))
         except (OSError, http.client.HTTPException, UnexpectedStatus) as error:
             connection.close()
             failures[str(error) or type(error).__name__] += 1
             times.append(float("inf"))
 
     def take_connection(self, *, fresh: bool) -> http.client.HTTPConnection:
-        """Return a connection: a kept one that was in use just now, else a new one."""
+        """Return an idle connection that was used recently, or a new one."""
         try:
             while not fresh:
-                since, connection = self.kept.get_nowait()
+                since, connection = self.idle.get_nowait()
                 if time.monotonic() - since < IDLE_LIMIT:
                     return connection
                 connection.close()
@@ -127,13 +127,13 @@ class Victim:
             raise UnexpectedStatus(f"status {response.status}")
         return content
 
-    def close_kept(self) -> None:
-        while not self.kept.empty():
-            self.kept.get_nowait()[1].close()
+    def close_idle(self) -> None:
+        while not self.idle.empty():
+            self.idle.get_nowait()[1].close()
 
 
 class UnexpectedStatus(Exception):
-    """The server answered, but not with 200."""
+    """A response does not have status 200."""
 
 
 def graphql(query: str, variables: dict[str, object]) -> Request:

@@ -21,7 +21,6 @@ from contentapi.core.errors import (
     MethodNotAllowed,
     NotAcceptable,
     UnsupportedMediaType,
-    to_api_error,
 )
 from contentapi.core.text import require_storable
 from contentapi.db.postgresql.slots import enter_expensive_lane, enter_preparation_lane
@@ -32,8 +31,9 @@ from contentapi.graphql.errors import ErrorReport, error_entry
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
 from contentapi.graphql.limits import limit_exceeded
 from contentapi.http.body import JSON, decode_json, has_unicode_escapes, is_json, read_bytes
+from contentapi.http.failure_log import classify_and_record
 from contentapi.http.negotiation import select_media_type
-from contentapi.http.request_id import Response
+from contentapi.http.response import Response
 from contentapi.rate_limits.account import Account
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
@@ -80,13 +80,13 @@ class GraphQLEndpoint:
             if environ["REQUEST_METHOD"] != "POST":
                 account.charge_request()
                 page_headers, page = render_explorer(environ)
-                return Response(200, {**account.headers, **page_headers}, page)
+                return Response(200, page, {**account.headers, **page_headers})
             require_acceptable(media_type)
             if not 1 <= len(environ.get("CONTENT_LENGTH", "")) <= SHORT:
                 account.charge_request()
             members, status, headers = execute(self.schema, read_body(environ), {"actor": actor}, account)
         except Exception as error:  # noqa: BLE001 - every error, ours included, gets a response of the same form
-            kind = account.charge_failure(to_api_error(error))
+            kind = account.charge_failure(classify_and_record(error))
             members, status, headers = {"errors": [error_entry(kind)]}, kind.status, kind.headers
         return build_response(members, status, {**account.headers, **headers}, media_type or JSON)
 
@@ -178,4 +178,4 @@ def build_response(members: dict[str, Any], status: int, headers: dict[str, str]
     body = msgspec.json.encode(members)
     headers["Content-Type"] = f"{media_type}; charset=utf-8"
     headers["Content-Length"] = str(len(body))
-    return Response(status, headers, body)
+    return Response(status, body, headers)

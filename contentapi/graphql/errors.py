@@ -4,8 +4,8 @@ from typing import Any
 
 from graphql import GraphQLError, GraphQLSyntaxError
 
-from contentapi.core.errors import ApiError, Malformed, to_api_error
-from contentapi.http.failure_log import record_error
+from contentapi.core.errors import ApiError, Malformed
+from contentapi.http.failure_log import classify_and_record
 from contentapi.http.request_id import current_request_id
 
 LONGEST_MESSAGE = 500  # graphql-core repeats values of the request, which may be a megabyte
@@ -42,8 +42,7 @@ class ErrorReport:
 
 
 def error_entry(kind: ApiError) -> dict[str, Any]:
-    """Return an entry of `errors` without location and path, and record the error for the log."""
-    record_error(kind)
+    """Return one entry of `errors`, without its place in the document."""
     extensions: dict[str, Any] = {
         "code": kind.code,
         "status": kind.status,
@@ -59,12 +58,12 @@ def truncate_message(message: str) -> str:
 
 
 def classify_error(error: GraphQLError) -> ApiError:
-    """Return the `ApiError` for an error of graphql-core."""
+    """Return the entry of the error table for an error of graphql-core, and record it for the log."""
     if isinstance(error, GraphQLSyntaxError):
-        return ParseFailed(error.message)
+        return classify_and_record(ParseFailed(error.message))
     cause = error.original_error
     # Errors of graphql-core itself: a variable or an argument of the wrong type. An error that has a path but no node
     # is about the value of a resolver, which is a server error.
     if cause is None or (isinstance(cause, GraphQLError) and (error.path is None or cause.nodes)):
-        return Malformed(error.message)
-    return to_api_error(cause)
+        return classify_and_record(Malformed(error.message))
+    return classify_and_record(cause)

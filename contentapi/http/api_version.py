@@ -1,4 +1,4 @@
-"""Which version of the API a request asks for: by its path, by Accept, by X-API-Version. There is one."""
+"""The version of the API that a request names in its path, in Accept or in X-API-Version. The only version is 1."""
 
 import re
 from collections.abc import Mapping
@@ -15,29 +15,30 @@ VENDOR_OF_ANY = re.compile(r"application/vnd\.contentapi\.v([0-9]+)\+json", re.A
 
 
 def split_path(path: str) -> tuple[str, str]:
-    """Return the prefix of a path that names the version, empty where there is none, and the rest."""
+    """Return the version prefix of a path and the rest. The prefix is empty in a path without a version."""
     return (PREFIX, path.removeprefix(PREFIX)) if path.startswith(f"{PREFIX}/") else ("", path)
 
 
 def require_known_version(environ: Mapping[str, Any]) -> None:
-    """Raise `Malformed` for an X-API-Version that is none."""
-    marked = environ.get("HTTP_X_API_VERSION")
-    if marked is not None and marked.strip() != VERSION:
-        raise Malformed(f"X-API-Version must be {VERSION}: there is no other version.")
+    """Raise `Malformed` if X-API-Version names an unknown version."""
+    version = environ.get("HTTP_X_API_VERSION")
+    if version is not None and version.strip() != VERSION:
+        raise Malformed(f"X-API-Version must be {VERSION}. There is no other version.")
 
 
 def negotiate_rest_media_type(environ: Mapping[str, Any], prefix: str) -> str:
-    """Return the media type of the answer.
+    """Return the media type of the response. `prefix` is the version prefix of the path.
 
-    Raises `NotAcceptable` where Accept allows none, and `Malformed` where it names another version than the rest does.
+    Raises `NotAcceptable` if Accept allows none, and `Malformed` if it names another version than the path or
+    X-API-Version.
     """
     accept = environ.get("HTTP_ACCEPT", "")
     if accept in ("", "*/*", JSON):
         return JSON
-    chosen = select_media_type(accept, [JSON, VENDOR])
-    if chosen is not None or wants_problem(accept):
-        return chosen or JSON
+    media_type = select_media_type(accept, [JSON, VENDOR])
+    if media_type is not None or wants_problem(accept):
+        return media_type or JSON
     other = VENDOR_OF_ANY.search(accept)
     if other and other[1] != VERSION and (prefix or "HTTP_X_API_VERSION" in environ):
-        raise Malformed(f"Accept names version {other[1]}, and the path or X-API-Version version {VERSION}.")
-    raise NotAcceptable(f"An answer is {JSON} or {VENDOR}, and Accept allows neither.")
+        raise Malformed(f"Accept names version {other[1]}, but the path or X-API-Version names version {VERSION}.")
+    raise NotAcceptable(f"Accept must allow {JSON} or {VENDOR}.")

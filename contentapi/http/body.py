@@ -1,4 +1,4 @@
-"""The body of a request, read from its WSGI environ."""
+"""Read the body of a request from its WSGI environ, with a size limit, and decode it as JSON without duplicate keys."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ B = TypeVar("B")
 
 
 def is_json(content_type: str, media_types: tuple[str, ...] = (JSON,)) -> bool:
-    """Say whether a Content-Type is one of these media types, in UTF-8."""
+    """Return whether a Content-Type is one of these media types, in UTF-8."""
     if content_type in media_types:
         return True
     try:
@@ -28,89 +28,98 @@ def is_json(content_type: str, media_types: tuple[str, ...] = (JSON,)) -> bool:
 
 
 def read_bytes(environ: Mapping[str, Any]) -> bytes:
-    """Return the body, also one sent in chunks, whose length nobody has announced.
+    """Return the body, with a Content-Length or chunked.
 
-    Raises `UnsupportedMediaType` for a compressed one, `TooLarge` and `Malformed`.
+    Raises `UnsupportedMediaType` for a compressed body, `TooLarge` for one over CONTENTAPI_MAX_BODY, and `Malformed`
+    for one that ends early.
     """
     if environ.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() != "identity":
-        raise UnsupportedMediaType("Send the body as it is, without a Content-Encoding.")
-    most = conf.environment.contentapi_max_body
-    chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
-    announced = environ.get("CONTENT_LENGTH") or "0"
-    if not announced.isdecimal():
+        raise UnsupportedMediaType("Content-Encoding is not supported. Send the body uncompressed.")
+    limit = conf.environment.contentapi_max_body
+    is_chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
+    content_length = environ.get("CONTENT_LENGTH") or "0"
+    if not content_length.isdecimal():
         raise Malformed("Content-Length must be a whole number.")
-    length = most + 1 if chunked else int(announced)
+    length = limit + 1 if is_chunked else int(content_length)
+    if not is_chunked and length > limit:
+        raise body_too_large(limit)
     try:
-        content: bytes = environ["wsgi.input"].read(length) if chunked or length <= most else b""
-    except Exception:  # noqa: BLE001 - each server has its own, for chunks that are none and for clients that hang up
-        raise Malformed("The body cannot be read to its end.") from None
-    if max(len(content), 0 if chunked else length) > most:
-        raise TooLarge(f"The body is larger than the {most} bytes that are allowed (CONTENTAPI_MAX_BODY).")
-    if not chunked and len(content) < length:
-        raise Malformed(f"The body ends after {len(content)} of the {length} bytes that Content-Length announces.")
+        content: bytes = environ["wsgi.input"].read(length)
+    except Exception:  # noqa: BLE001 - each server raises its own, for wrong chunks and for clients that hang up
+        raise Malformed("The body could not be read completely.") from None
+    if len(content) > limit:
+        raise body_too_large(limit)
+    if not is_chunked and len(content) < length:
+        raise Malformed(f"The body has {len(content)} bytes, but Content-Length is {length}.")
     return content
 
 
-def decode_json(content: bytes, decoder: msgspec.json.Decoder[B]) -> tuple[B, Any]:
-    """Decode a body. Returns it as the decoder makes it, and all of its members.
+def body_too_large(limit: int) -> TooLarge:
+    return TooLarge(f"The body is too large. At most {limit} bytes are allowed (CONTENTAPI_MAX_BODY).")
 
-    Raises `Malformed`, naming the place. No member may stand twice: two readers might each heed another one.
+
+def decode_json(content: bytes, decoder: msgspec.json.Decoder[B]) -> tuple[B, Any]:
+    """Decode a body. Return the decoded object, and the plain value of the whole body with its ignored members.
+
+    Raises `Malformed` with the position of the error. A duplicate key is an error: two readers might use different
+    values.
     """
     try:
-        whole = VALUE.decode(content)
-        if has_no_duplicate_keys(content, whole):
-            return msgspec.convert(whole, decoder.type), whole
+        value = VALUE.decode(content)
+        if has_no_duplicate_keys(content, value):
+            return msgspec.convert(value, decoder.type), value
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass  # below it is told in which place, or that only a part of no interest is wrong
+        pass
+    # Decode again. This finds the position of the error, or succeeds because the error is in an ignored member.
     try:
-        text = content.decode()  # what is ignored must be UTF-8 too
+        text = content.decode()  # ignored members must be UTF-8 too
         return decoder.decode(text), loads_without_duplicates(text)
-    except (msgspec.DecodeError, DuplicateKey, UnicodeDecodeError, RecursionError) as trouble:
-        raise Malformed(f"The body is not what is expected: {decode_error_reason(trouble)}.") from None
+    except (msgspec.DecodeError, DuplicateKey, UnicodeDecodeError, RecursionError) as error:
+        raise Malformed(f"Invalid body: {decode_error_reason(error)}.") from None
 
 
-def has_no_duplicate_keys(content: bytes, whole: Any) -> bool:
-    """Say whether it is plain that no member of an object stands twice in a JSON text, of which `whole` is the value.
+def has_no_duplicate_keys(content: bytes, value: Any) -> bool:
+    r"""Return True only if no object of a JSON text has a duplicate key. `value` is the text, decoded by msgspec.
 
-    msgspec keeps the last of two. Where it writes the value with as many quotation marks as the text has, none has been
-    left out: a mark within a text is written with one, or by its number. What only looks like that number is counted,
-    too, and can only make a text less plain.
+    msgspec keeps the last of two equal keys. If the re-encoded value has as many quotation marks as the text, no key
+    was dropped. A mark inside a string is one mark in both forms, `\"` and `\u0022`. Counting text that only looks like
+    `\u0022` can make the result False for a text without duplicates, but never True for one with duplicates.
     """
     marks = content.count(b'"')
     if BACKSLASH in content:
         marks += content.count(b"\\u0022")
-    return marks == msgspec.json.encode(whole).count(b'"')
+    return marks == msgspec.json.encode(value).count(b'"')
 
 
 def has_unicode_escapes(content: bytes) -> bool:
-    """Say whether a JSON text may write a character by its number: only so can it say what cannot be stored as text."""
+    r"""Return whether a JSON text may contain a `\uXXXX` escape. NUL and lone surrogates need one."""
     return BACKSLASH in content and b"\\u" in content
 
 
 def loads_without_duplicates(text: str) -> Any:
-    """Return the value of a JSON text in which no member of an object stands twice. Raises `Repeated`."""
+    """Return the value of a JSON text. Raises `DuplicateKey`."""
     return json.loads(text, object_pairs_hook=object_without_duplicates, parse_int=str)
 
 
 class DuplicateKey(Exception):
-    """A member stands twice."""
+    """An object of a JSON text has two equal keys."""
 
 
 def object_without_duplicates(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    decoded: dict[str, Any] = {}
     for name, value in members:
-        if name in found:
+        if name in decoded:
             raise DuplicateKey(f"Object contains field `{name[:50]}` twice")
-        found[name] = value
-    return found
+        decoded[name] = value
+    return decoded
 
 
-def decode_error_reason(trouble: Exception) -> str:
-    """Say why a body cannot be decoded: msgspec's words are for clients, Python's are not."""
-    match trouble:
+def decode_error_reason(error: Exception) -> str:
+    """Return why a body cannot be decoded, for the client. msgspec's messages are suitable, Python's are not."""
+    match error:
         case RecursionError():
             return "it is nested too deeply"
         case UnicodeDecodeError():
-            return f"it is not UTF-8 (byte {trouble.start})"
+            return f"it is not UTF-8 (byte {error.start})"
         case _:
-            return str(trouble).rstrip(".")
+            return str(error).rstrip(".")

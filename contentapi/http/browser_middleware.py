@@ -1,4 +1,4 @@
-"""Django's session, authentication and message middleware, limited to pages: API requests have no session."""
+"""Django's session, authentication and message middleware, limited to HTML pages. API requests have no session."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ PAGES = ("/admin/", "/oauth/authorize", "/oauth/login", "/oauth/logout")
 
 
 class BrowserOnlyMiddleware(MiddlewareMixin):
-    """Middleware that is skipped for requests to other paths than those of pages."""
+    """Skips the middleware for requests to paths that are not pages."""
 
     def __call__(self, request: HttpRequest) -> Any:
         return super().__call__(request) if request.path_info.startswith(PAGES) else self.get_response(request)

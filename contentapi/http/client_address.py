@@ -1,4 +1,4 @@
-"""Where a request comes from, as far as it can be trusted."""
+"""The client's address behind proxies, as the key of a rate limit."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -11,11 +11,11 @@ UNKNOWN = "unknown"
 
 
 def client_address(environ: Mapping[str, Any]) -> str:
-    """Return the client's address: of IPv4 the address, of IPv6 the /64, which is what one customer gets.
+    """Return the IPv4 address of the client, or its IPv6 network (/64), which one customer gets.
 
-    Clients can send any `X-Forwarded-For`. Only the last entries are the operator's own proxies', as many as
-    CONTENTAPI_TRUSTED_PROXIES says; without one, or where it holds no address, the connection's other end counts.
-    Through a socket file nobody has an address: all share the key "unknown".
+    Clients can send any `X-Forwarded-For`. The operator's own proxies, CONTENTAPI_TRUSTED_PROXIES of them, add its last
+    entries. Without proxies, or if the entry is not an address, this is the address of the connection. A connection
+    through a socket file has no address: all of them share the key "unknown".
     """
     proxies = conf.environment.contentapi_trusted_proxies
     if proxies:
@@ -28,7 +28,7 @@ def client_address(environ: Mapping[str, Any]) -> str:
 
 @lru_cache(4096)
 def rate_limit_address(text: str) -> str | None:
-    """Return what stands for an address; None for what is none."""
+    """Return the address or network that is charged for an address. Returns None if the text is not an address."""
     try:
         address = ip_address(text)
     except ValueError:

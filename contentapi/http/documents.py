@@ -1,4 +1,4 @@
-"""Documents that describe this service: whoever asks gets the same text, so credentials play no part."""
+"""Views of documents that are equal for all callers: openapi.json, the SDL, the JWKS. Credentials have no effect."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -17,10 +17,10 @@ METHODS = ("GET", "HEAD", "OPTIONS")
 def document_view(
     media_type: str, text: Callable[[], bytes], headers: Mapping[str, str] | None = None
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Return the view of a document. Caches ask whether it is still the same, unless `headers` let them keep it."""
+    """Return the view of a document, with an ETag. Caches must revalidate it unless `headers` allow otherwise."""
     all_headers = {"Cache-Control": "no-cache", **(headers or {})}
 
-    @csrf_exempt  # so that a POST is told what is allowed
+    @csrf_exempt  # a POST gets 405 with Allow instead of 403
     def view(request: HttpRequest) -> HttpResponse:
         if request.method == "OPTIONS":
             return HttpResponse(status=HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(METHODS)})

@@ -1,4 +1,4 @@
-"""How a failure is said, also one of a request that reaches no resource."""
+"""Error responses: `{"error": message}` or problem details, for resources and for requests that reach no resource."""
 
 import sys
 from http import HTTPStatus
@@ -7,31 +7,38 @@ from typing import Any
 import msgspec
 from django.http import HttpRequest, HttpResponse
 
-from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, NotFound, to_api_error
+from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, NotFound
 from contentapi.http.api_version import VERSION
 from contentapi.http.body import JSON
-from contentapi.http.failure_log import record_error
+from contentapi.http.failure_log import classify_and_record
 from contentapi.http.negotiation import PROBLEM, wants_problem
 from contentapi.http.request_id import current_request_id
-from contentapi.http.response import Answer
+from contentapi.http.response import Response
+
+# RFC 9110 changed these two phrases; Python has the new ones since 3.13.
+TITLES = {status.value: status.phrase for status in HTTPStatus} | {
+    413: "Content Too Large",
+    422: "Unprocessable Content",
+}
 
 
-def error_response(error: ApiError, accept: str) -> Answer:
-    """Return `{"error": message}` with the error's status, or problem details (RFC 9457) where Accept names them.
+def error_response(exception: BaseException, accept: str) -> Response:
+    """Return the response to a request that failed with an exception, and record the error for the log.
 
-    The code is in X-Error-Code either way. The error is recorded for the log.
+    The body is `{"error": message}`, or problem details (RFC 9457) if `accept` names their media type. The code is in
+    X-Error-Code.
     """
-    record_error(error)
+    error = classify_and_record(exception)
     is_problem = wants_problem(accept)
     content: dict[str, Any] = problem_details(error) if is_problem else {"error": error.message}
     headers = {"Content-Type": PROBLEM if is_problem else JSON, "X-Error-Code": error.code, **error.headers}
-    return Answer(error.status, msgspec.json.encode(content), headers)
+    return Response(error.status, msgspec.json.encode(content), headers)
 
 
 def problem_details(error: ApiError) -> dict[str, Any]:
     return {
         "type": "about:blank",
-        "title": HTTPStatus(error.status).phrase,
+        "title": TITLES[error.status],
         "status": error.status,
         "detail": error.message,
         "errors": error.fields,
@@ -39,36 +46,27 @@ def problem_details(error: ApiError) -> dict[str, Any]:
     }
 
 
-# --- Failures outside of resources ----------------------------------------------------------------------
+# --- Errors outside of resources ------------------------------------------------------------------------
 
 
-def django_error_response(error: ApiError, accept: str = "") -> HttpResponse:
-    return to_django_response(error_response(error, accept))
-
-
-def django_exception_response(exception: Exception, accept: str = "") -> HttpResponse:
-    return to_django_response(error_response(to_api_error(exception), accept))
-
-
-def to_django_response(answer: Answer) -> HttpResponse:
-    headers = {**answer.headers, "Content-Length": str(len(answer.body)), "Vary": "Accept"}
-    return HttpResponse(answer.body, status=answer.status, headers=headers)
+def django_error_response(exception: BaseException, accept: str = "") -> HttpResponse:
+    status, body, headers = error_response(exception, accept)
+    return HttpResponse(body, status=status, headers={**headers, "Content-Length": str(len(body)), "Vary": "Accept"})
 
 
 def get_accept(request: HttpRequest) -> str:
     return request.headers.get("Accept", "")
 
 
-def uncached_error_response(error: ApiError, request: HttpRequest) -> HttpResponse:
-    response = django_error_response(error, get_accept(request))
+def uncached_error_response(exception: BaseException, request: HttpRequest) -> HttpResponse:
+    response = django_error_response(exception, get_accept(request))
     response["Cache-Control"], response["X-API-Version"] = "no-store", VERSION
     return response
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
-    return uncached_error_response(
-        Malformed("The request is malformed, or its Host is not one of ALLOWED_HOSTS."), request
-    )
+    error = Malformed("The request is malformed, or its Host is not one of ALLOWED_HOSTS.")
+    return uncached_error_response(error, request)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
@@ -80,6 +78,5 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # no
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return the response to an exception that a view did not handle: Django calls this while it handles it."""
-    exception = sys.exc_info()[1]
-    return uncached_error_response(Internal() if exception is None else to_api_error(exception), request)
+    """Return the response to an exception that no view handled. Django calls this in its exception handler."""
+    return uncached_error_response(sys.exc_info()[1] or Internal(), request)

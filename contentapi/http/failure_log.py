@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
 
-from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Internal
+from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Internal, to_api_error
 from contentapi.http.request_id import current_request_id
 
 LOG = logging.getLogger("contentapi.requests")
@@ -31,12 +31,17 @@ SAFE_MESSAGES = {
 recorded: ContextVar[tuple[str, tuple[ApiError, ...]]] = ContextVar("recorded_errors", default=("", ()))
 
 
-def record_error(error: ApiError) -> None:
-    """Keep an error for the log line of the current request. Recording it again changes nothing."""
+def classify_and_record(exception: BaseException) -> ApiError:
+    """Return the entry of the error table for an exception, and keep it for the log line of the current request.
+
+    Both transports call this for every failure. To record an error again changes nothing.
+    """
+    error = to_api_error(exception)
     request_id = current_request_id.get()
     errors = get_recorded_errors(request_id)
     if all(known is not error for known in errors):
         recorded.set((request_id, (*errors, error)))
+    return error
 
 
 def get_recorded_errors(request_id: str) -> tuple[ApiError, ...]:
@@ -58,8 +63,10 @@ def log_failure(environ: Mapping[str, Any], status: int) -> None:
 
 
 def describe_failure(environ: Mapping[str, Any], status: int, errors: Iterable[ApiError]) -> str:
-    request = f"{truncate_log_text(environ['REQUEST_METHOD'], 20)} {truncate_log_text(environ['PATH_INFO'], MAX_PATH)} {status}"
-    # A response with data has a status of its own; the error that matters most there is a failure of the server.
+    method, path = truncate_log_text(environ["REQUEST_METHOD"], 20), truncate_log_text(environ["PATH_INFO"], MAX_PATH)
+    request = f"{method} {path} {status}"
+    # The error with the status of the response is first. A response with data and errors (294) has no such error:
+    # there, the error with the highest status is first.
     ranked = sorted(errors, key=lambda error: (error.status != status, -error.status))
     if not ranked:
         return f"{request} {PHRASES.get(status, '')}".rstrip()
@@ -77,13 +84,16 @@ def describe_error(error: ApiError) -> str:
 def describe_exception(exception: BaseException) -> str:
     """Return the kind of a database failure and the first line of its message; the rest may hold values of rows."""
     cause = exception.__cause__ or exception  # psycopg's error, which is more exact than Django's
-    return f"{type(cause).__name__}: {str(cause).strip().partition(chr(10))[0]}"
+    first_line = str(cause).strip().partition("\n")[0]
+    return f"{type(cause).__name__}: {first_line}"
 
 
 def get_traceback_exception(errors: Iterable[ApiError]) -> BaseException | None:
     """Return the exception whose traceback belongs in the log; several are grouped into one."""
     causes = [error.__cause__ for error in errors if isinstance(error, Internal) and error.__cause__ is not None]
-    return causes[0] if len(causes) == 1 else BaseExceptionGroup("Several fields failed", causes) if causes else None
+    if len(causes) > 1:
+        return BaseExceptionGroup("Several fields failed", causes)
+    return causes[0] if causes else None
 
 
 def escape(text: str) -> str:
@@ -91,5 +101,5 @@ def escape(text: str) -> str:
     return text.encode("unicode_escape").decode("ascii")
 
 
-def truncate_log_text(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+def truncate_log_text(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."

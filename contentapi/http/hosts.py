@@ -1,4 +1,4 @@
-"""Under which address clients know this service, and so which issuer its tokens name."""
+"""Allowed hosts and the public URL of this service, which is also the issuer of its tokens."""
 
 import re
 from functools import lru_cache
@@ -11,7 +11,7 @@ ORIGIN = re.compile(r"https?://(?P<host>[^/?#@\s]+)")
 
 
 def get_public_url() -> str:
-    """Return the origin of this service: CONTENTAPI_PUBLIC_URL or, where it is not set, the likeliest."""
+    """Return the origin of this service: CONTENTAPI_PUBLIC_URL, or a guess from ALLOWED_HOSTS."""
     if conf.public_url:
         return conf.public_url
     host = next((host.lstrip(".") for host in conf.environment.allowed_hosts if host != "*"), "localhost")
@@ -19,16 +19,16 @@ def get_public_url() -> str:
 
 
 def is_issuer(text: str) -> bool:
-    """Say whether a token of this issuer is ours, by its address.
+    """Return whether the issuer of a token is this service.
 
-    Without CONTENTAPI_PUBLIC_URL any of our hosts will do: servers of one checkout share their keys, each on a port of
-    its own, and `manage.py` knows none of them.
+    Without CONTENTAPI_PUBLIC_URL every allowed host is an issuer: the servers of one checkout share their keys but not
+    their ports, and `manage.py` does not know the ports.
     """
     return text == conf.public_url if conf.public_url else origin_allowed(text, conf.allowed_hosts)
 
 
 def is_our_host(text: str) -> bool:
-    """Say whether a host, with or without a port, is one of ALLOWED_HOSTS."""
+    """Return whether a host, with or without a port, is in ALLOWED_HOSTS."""
     return host_allowed(text, conf.allowed_hosts)
 
 

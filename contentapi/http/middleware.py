@@ -1,4 +1,4 @@
-"""The outermost middleware: the request id, the log line of a failure, and responses that HTTP does not allow."""
+"""The outermost middleware of requests through Django: sets the request id, logs failures, removes forbidden bodies."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -24,7 +24,7 @@ def request_id_middleware(get_response: Callable[[HttpRequest], HttpResponse]) -
 
 
 def strip_forbidden_body(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Remove the body of a response to HEAD and the length of a 204: servers send both otherwise."""
+    """Remove the body of a response to HEAD, and the Content-Length of a 204. WSGI servers would send them."""
     if request.method == "HEAD" and not response.streaming:
         response.content = b""
     if response.status_code == HTTPStatus.NO_CONTENT:

@@ -1,25 +1,15 @@
-"""What belongs to one request, whichever face it came to: its id, what is replied to it, and how its view marks that it
-charges for it."""
+"""The id of the current request, for responses and log lines."""
 
 import logging
 from contextvars import ContextVar
 from random import getrandbits
-from typing import NamedTuple
 
 current_request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 
 def new_request_id() -> str:
-    """Return 128 random bits: an id is told to everybody and guards nothing, so that they need not be unguessable."""
+    """Return 128 random bits. Clients see the id and it protects nothing, so it may be guessable."""
     return f"{getrandbits(128):032x}"
-
-
-class Response(NamedTuple):
-    """What goes back to the client, to be sent by whichever way the request has come."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
 
 
 class RequestIdFilter(logging.Filter):

@@ -1,32 +1,37 @@
-"""What a method of a resource answers."""
+"""The response type of both transports. The endpoint or the fast path sends it."""
 
 from collections.abc import Mapping
+from hashlib import blake2b
 from http import HTTPStatus
 from typing import NamedTuple
 
-from contentapi.core.entity_tags import Rendered
 
-
-class Answer(NamedTuple):
-    """A status, a body in JSON and headers."""
+class Response(NamedTuple):
+    """A status, a body and headers."""
 
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = {}
 
-    def with_headers(self, **headers: str) -> "Answer":
-        """Return the same answer with more headers, whose names are written with underscores."""
+    def with_headers(self, **headers: str) -> "Response":
+        """Return the response with more headers. Underscores in their names become hyphens."""
         more = {name.replace("_", "-"): value for name, value in headers.items()}
         return self._replace(headers={**self.headers, **more})
 
 
-def ok(found: Rendered) -> Answer:
-    return Answer(HTTPStatus.OK, *found)
+def with_etag(body: bytes, version: int, *, canonical: bytes | None = None) -> Response:
+    """Return a response with the representation and its entity tag.
+
+    The tag contains a hash of `canonical`, by default of the body.
+    """
+    digest = blake2b(body if canonical is None else canonical, digest_size=8).hexdigest()
+    return Response(HTTPStatus.OK, body, {"ETag": f'"{version}-{digest}"'})
 
 
-def created(location: str, made: Rendered) -> Answer:
-    return Answer(HTTPStatus.CREATED, made.body, {"Location": location, **made.headers})
+def created(location: str, response: Response) -> Response:
+    """Return the response to a POST that created the resource at `location`."""
+    return response._replace(status=HTTPStatus.CREATED, headers={"Location": location, **response.headers})
 
 
-def no_content() -> Answer:
-    return Answer(HTTPStatus.NO_CONTENT)
+def no_content() -> Response:
+    return Response(HTTPStatus.NO_CONTENT)

@@ -18,10 +18,10 @@ from functools import lru_cache
 from typing import Any
 
 from contentapi.conf import conf
-from contentapi.core.errors import ApiError, RateLimited, to_api_error
+from contentapi.core.errors import ApiError, RateLimited
 from contentapi.core.identity import Actor
 from contentapi.http.client_address import client_address
-from contentapi.http.failure_log import record_error
+from contentapi.http.failure_log import classify_and_record
 from contentapi.rate_limits.counters import Counter, InProcessCounter, RedisCounter
 from contentapi.rate_limits.limits import (
     ANONYMOUS,
@@ -81,8 +81,7 @@ class Account:
         try:
             self.charge_request()
         except Exception as exception:  # noqa: BLE001 - the endpoint is handling an error already
-            record_error(error)
-            return to_api_error(exception)
+            return classify_and_record(exception)
         return error
 
     def charge(self, total: int, *, writes: int = 0) -> None:

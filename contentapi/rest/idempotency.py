@@ -1,8 +1,9 @@
-"""Idempotency-Key: a POST that is sent again is done once, and its first answer is given again for 24 hours.
+"""Idempotency-Key: execute a repeated POST once, and replay its first response for 24 hours.
 
-The answer is kept in the transaction of the effect: there is never the one without the other. While that transaction
-runs, a lock that ends with it tells a second request that the first is not over; a server that dies releases it too.
-What may turn out otherwise next time is not kept: faults of our own and a lost race; rate limits are met before this.
+The response is stored in the transaction of the effect, so neither exists without the other. That transaction holds an
+advisory lock, so that a repeated request gets 409 while the first one runs. The lock ends with the transaction, also
+when the server dies. Server errors and lost races are not stored, because a retry can succeed. Rate limits are checked
+before.
 """
 
 import re
@@ -18,19 +19,21 @@ from django.utils import timezone
 from contentapi.core.errors import ApiError, Conflict, Internal, Invalid, Malformed
 from contentapi.core.identity import Actor
 from contentapi.http.error_response import error_response
-from contentapi.http.response import Answer
+from contentapi.http.response import Response
 from contentapi.models import IdempotencyRecord
 
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
 RETENTION = timedelta(hours=24)
-PURGE_BATCH = 10  # outlived answers that each new one takes away
+PURGE_BATCH = 10  # expired records that each new record deletes
 
 
-def replay_or_execute(actor: Actor, environ: Mapping[str, Any], content: bytes, act: Callable[[], Answer]) -> Answer:
-    """Act, and keep the answer; or answer as the first time. Raises what `act` raises, and of its own:
+def replay_or_execute(
+    actor: Actor, environ: Mapping[str, Any], content: bytes, act: Callable[[], Response]
+) -> Response:
+    """Call `act` and store its response, or return the stored response of the first request with this key.
 
-    `Malformed` for a key that is none, `Invalid` where it was sent with another request, `Conflict` while that runs.
-    Whoever is not known is refused by every POST, so nothing is kept of them.
+    Raises what `act` raises, `Malformed` for an invalid key, `Invalid` for a key of another request, and `Conflict`
+    while the first request runs. Nothing is stored for anonymous callers: every POST refuses them.
     """
     key = environ["HTTP_IDEMPOTENCY_KEY"]
     if not KEY.fullmatch(key):
@@ -43,16 +46,16 @@ def replay_or_execute(actor: Actor, environ: Mapping[str, Any], content: bytes, 
             message = "The first request with this Idempotency-Key is still running. Try again shortly."
             raise Conflict(message, headers={"Retry-After": "1"})
         now = timezone.now()
-        kept = IdempotencyRecord.objects.filter(key=key, created_at__gt=now - RETENTION).first()
-        if kept is not None:
-            return replay(kept, request)
-        answer = execute(act, environ.get("HTTP_ACCEPT", ""))
-        store(answer, key, request, now)
-        return answer
+        record = IdempotencyRecord.objects.filter(key=key, created_at__gt=now - RETENTION).first()
+        if record is not None:
+            return replay(record, request)
+        response = execute(act, environ.get("HTTP_ACCEPT", ""))
+        store(response, key, request, now)
+        return response
 
 
 def hash_key(actor: Actor, key: str) -> str:
-    """Return what a key is known by: it counts for one credential, a token's being its user and its scopes."""
+    """Return the primary key of a record: a hash of the key and of its credential. A JWT counts by user and scopes."""
     owner = actor.credential_id or f"user:{actor.user_id}"
     return sha256(msgspec.json.encode([owner, sorted(actor.scopes), key])).hexdigest()
 
@@ -63,22 +66,22 @@ def hash_request(environ: Mapping[str, Any], content: bytes) -> str:
 
 
 def take_lock(key: str) -> bool:
-    """Take the lock of a key until the transaction ends. Returns False where another transaction has it."""
+    """Take the lock of a key until the transaction ends. Return False if another transaction has it."""
     with connection.cursor() as cursor:
         number = int.from_bytes(bytes.fromhex(key)[:8], signed=True)
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])
         return bool(cursor.fetchone()[0])
 
 
-def replay(kept: IdempotencyRecord, request: str) -> Answer:
-    if kept.request != request:
+def replay(record: IdempotencyRecord, request: str) -> Response:
+    if record.request != request:
         message = "This key was sent with another request. Send a new key with each new request."
         raise Invalid({"Idempotency-Key": [message]})
-    return Answer(kept.status, bytes(kept.body), kept.headers).with_headers(Idempotent_Replayed="true")
+    return Response(record.status, bytes(record.body), record.headers).with_headers(Idempotent_Replayed="true")
 
 
-def execute(act: Callable[[], Answer], accept: str) -> Answer:
-    """Return the answer of an act, also a refusal, which leaves no effect behind. Raises what is not to be kept."""
+def execute(act: Callable[[], Response], accept: str) -> Response:
+    """Return the response of `act`. An error is rolled back and its response returned. Raises errors not to store."""
     try:
         with transaction.atomic():
             return act()
@@ -88,18 +91,14 @@ def execute(act: Callable[[], Answer], accept: str) -> Answer:
         return error_response(error, accept)
 
 
-def store(answer: Answer, key: str, request: str, now: datetime) -> None:
-    kept = IdempotencyRecord(
-        key=key,
-        request=request,
-        status=answer.status,
-        headers=dict(answer.headers),
-        body=answer.body,
-        created_at=now,
+def store(response: Response, key: str, request: str, now: datetime) -> None:
+    status, body, headers = response
+    record = IdempotencyRecord(
+        key=key, request=request, status=status, headers=dict(headers), body=body, created_at=now
     )
     fields = ["request", "status", "headers", "body", "created_at"]
-    # In place of an outlived one, where there is one.
-    IdempotencyRecord.objects.bulk_create([kept], update_conflicts=True, unique_fields=["key"], update_fields=fields)
-    outlived = IdempotencyRecord.objects.filter(created_at__lte=now - RETENTION).order_by("created_at")
-    locked = outlived.select_for_update(skip_locked=True).values("key")[:PURGE_BATCH]
+    # Replaces an expired record with the same key.
+    IdempotencyRecord.objects.bulk_create([record], update_conflicts=True, unique_fields=["key"], update_fields=fields)
+    expired = IdempotencyRecord.objects.filter(created_at__lte=now - RETENTION).order_by("created_at")
+    locked = expired.select_for_update(skip_locked=True).values("key")[:PURGE_BATCH]
     IdempotencyRecord.objects.filter(key__in=locked).delete()

@@ -1,4 +1,4 @@
-"""The document of resource-oriented HTTP, schema/openapi.yaml: as JSON at /openapi.json, and to read at /docs."""
+"""Serve schema/openapi.yaml: as JSON at /openapi.json, and in Swagger UI at /docs."""
 
 import json
 from functools import cache
@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 
 from contentapi.http.documents import document_view
 
-# What Swagger UI needs: its files, the document and the resources to try, all of this host; its icons are `data:`.
+# Swagger UI loads its files and the document from this host, and its icons from `data:` URLs.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -18,7 +18,7 @@ POLICY = (
 
 
 def document() -> dict[str, Any]:
-    """Read the document anew. Raises `yaml.YAMLError`."""
+    """Read the document from its file. Raises `yaml.YAMLError`."""
     text = (settings.SCHEMA_DIR / "openapi.yaml").read_text(encoding="utf-8")
     read: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
     return read

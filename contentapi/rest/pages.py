@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
 from django.db.models import QuerySet
 
-from contentapi.core.entity_tags import Rendered
 from contentapi.core.errors import Malformed, NotFound
 from contentapi.core.pagination import (
     DEFAULT_PAGE,
@@ -20,6 +20,7 @@ from contentapi.core.pagination import (
     require_page_size,
 )
 from contentapi.core.text import json_array, require_storable
+from contentapi.http.response import Response
 from contentapi.projection import Rows
 
 MAX_OFFSET = 2**31 - 1
@@ -120,7 +121,7 @@ def render_page(
     render: Callable[[R], list[bytes]],
     *,
     within: Rows[Any] | None = None,
-) -> Rendered:
+) -> Response:
     """Return a page as JSON. `rows` begin after the position of the page. Executes one statement, two for an offset.
 
     `within` is the row that the collection belongs to. If the page is empty, it is looked up: raises `NotFound` if it
@@ -139,4 +140,4 @@ def render_page(
     else:
         members |= {"total": rows.count(), "offset": page.offset, "limit": page.limit}
         headers = page.link_to("offset", first + page.limit) if first + page.limit < members["total"] else {}
-    return Rendered(msgspec.json.encode(members), headers)
+    return Response(HTTPStatus.OK, msgspec.json.encode(members), headers)

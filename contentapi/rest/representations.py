@@ -9,9 +9,10 @@ from typing import Any
 from django.db.models import Model
 
 from contentapi.conf import conf
-from contentapi.core.entity_tags import UNCHANGING, Rendered, with_etag
+from contentapi.core.entity_tags import UNCHANGING
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
+from contentapi.http.response import Response, with_etag
 from contentapi.projection import (
     AnyRows,
     Projection,
@@ -48,7 +49,7 @@ class Representation:
             raise TypeError(f"The last field of {self.name} must be {self.optional}, which is left out if it is null.")
         self.selection, self.size = selection, size
 
-    def one(self, rows: AnyRows, actor: Actor) -> Rendered:
+    def one(self, rows: AnyRows, actor: Actor) -> Response:
         """Return the JSON object of the first row, with its entity tag. Raises `NotFound` if there is no row."""
         if self.versioned:
             found = read_json_and_version(rows, self.build_request(actor, version=VERSION_COLUMN))
@@ -59,11 +60,11 @@ class Representation:
         text, version = found
         return with_etag(text, version)
 
-    def of(self, instance: Model, actor: Actor) -> Rendered:
+    def of(self, instance: Model, actor: Actor) -> Response:
         """Return the JSON object of an instance that the actor has just written, with its entity tag."""
         return self.one(select_instance(instance, actor), actor)
 
-    def page(self, rows: Rows[Any], page: PageRequest, actor: Actor, *, within: Rows[Any] | None = None) -> Rendered:
+    def page(self, rows: Rows[Any], page: PageRequest, actor: Actor, *, within: Rows[Any] | None = None) -> Response:
         """Return a page of rows, as `contentapi.rest.pages.render_page` does. Raises `ResponseTooLarge`."""
         room = conf.environment.contentapi_max_response
         return render_page(rows, page, lambda window: self.render_rows(window, actor, room), within=within)

@@ -1,4 +1,4 @@
-"""The bodies of requests, decoded strictly: their shape here, their rules in the services."""
+"""Decode JSON bodies into typed objects and reject unknown fields. Services check the rules."""
 
 from datetime import UTC, datetime
 from functools import cache
@@ -12,7 +12,7 @@ from contentapi.http import body
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """The body of a request. A field without a default is required; one of `UNSET` may be left out."""
+    """The base class of request bodies. A field without a default is required. `UNSET` marks an omitted field."""
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
@@ -34,17 +34,17 @@ def convert_to_utc(moment: datetime) -> datetime:
 
 
 class EmptyBody(Body):
-    """A body with nothing in it: `{}`, or none at all."""
+    """An empty object, or no body."""
 
 
 B = TypeVar("B", bound=Body)
 
 
 def decode_body(content: bytes, kind: type[B]) -> B:
-    """Decode a JSON object. Raises `Malformed`, naming the place."""
+    """Decode a JSON object. Raises `Malformed` with the position of the error."""
     decoded: B
-    decoded, whole = body.decode_json(content, get_decoder(kind))
-    require_storable(whole)
+    decoded, value = body.decode_json(content, get_decoder(kind))
+    require_storable(value)
     return decoded
 
 

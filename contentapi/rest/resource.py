@@ -1,4 +1,4 @@
-"""The resource view: one request, from its WSGI environ to the reply."""
+"""Handle a request to a REST resource, from its WSGI environ to the response."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
@@ -10,14 +10,14 @@ from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core.entity_tags import ExpectedVersion
-from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType, to_api_error
+from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType
 from contentapi.core.identity import Actor
 from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_path
 from contentapi.http.body import JSON, is_json, read_bytes
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
 from contentapi.http.error_response import error_response
-from contentapi.http.request_id import Response
-from contentapi.http.response import Answer
+from contentapi.http.failure_log import classify_and_record
+from contentapi.http.response import Response
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
 from contentapi.rest.idempotency import replay_or_execute
@@ -29,13 +29,12 @@ METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS")  # in the order 
 READS = ("GET", "HEAD")
 SAFE = (*READS, "OPTIONS")
 VARY = ", ".join(["Accept", "X-API-Version", *HEADERS])
-BODILESS = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 B = TypeVar("B", bound=Body)
 
 
 class ResourceRequest:
-    """A request, as a method of a resource sees it. `prefix` is what its path begins with before the resource's."""
+    """A request to a method of a resource. `prefix` is the version prefix of its path, `path` the rest."""
 
     def __init__(self, actor: Actor, environ: Mapping[str, Any]) -> None:
         self.actor = actor
@@ -44,40 +43,42 @@ class ResourceRequest:
         self.prefix, self.path = split_path(environ["PATH_INFO"])
 
     def page(self, *filters: str) -> PageRequest:
-        """Return which page of the collection is asked for, by which of these filters. Raises `Malformed`."""
+        """Return the requested page of a collection with these filters. Raises `Malformed`."""
         query = self.environ.get("QUERY_STRING", "").encode("latin-1")
         return parse_page_params(QueryDict(query).lists() if query else (), self.path, filters, self.prefix)
 
     @cached_property
     def content(self) -> bytes:
-        """The bytes of the body. Raises `TooLarge` or `Malformed`."""
+        """The bytes of the body. Raises `UnsupportedMediaType`, `TooLarge` or `Malformed`."""
         return read_bytes(self.environ)
 
     def body(self, kind: type[B]) -> B:
         """Decode the body. Raises `UnsupportedMediaType`, `TooLarge` or `Malformed`."""
-        patches = (MERGE_PATCH,) if self.method == "PATCH" else ()
-        if not is_json(self.environ.get("CONTENT_TYPE", ""), (JSON, *patches)):
-            raise UnsupportedMediaType(f"Send the body as {' or '.join((JSON, *patches))} in UTF-8.")
+        media_types = (JSON, MERGE_PATCH) if self.method == "PATCH" else (JSON,)
+        if not is_json(self.environ.get("CONTENT_TYPE", ""), media_types):
+            raise UnsupportedMediaType(f"Send the body as {' or '.join(media_types)} in UTF-8.")
         return decode_body(self.content, kind)
 
     def body_if_any(self, kind: type[B]) -> B:
-        """Decode the body of an action, which may have none."""
+        """Decode an optional body. Without a body, return an empty object of this kind."""
         is_chunked = bool(self.environ.get("HTTP_TRANSFER_ENCODING"))
         return self.body(kind) if is_chunked or self.environ.get("CONTENT_LENGTH") not in (None, "", "0") else kind()
 
     def expected_version(self, sent: str | None = None) -> ExpectedVersion:
-        """Return which version the client expects, by If-Match and by what it sent of it. Raises `Malformed`."""
+        """Return the version that the client expects, from If-Match and `expectedVersion`. Raises `Malformed`."""
         return resolve_expected_version(self.environ.get("HTTP_IF_MATCH"), sent)
 
 
 class Resource:
-    """A resource. Its methods `get`, `post`, `patch` and `delete` are those that it allows."""
+    """A REST resource. A subclass allows the methods that it defines: `get`, `post`, `patch` and `delete`."""
 
     methods: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        own = {method for method in METHODS if hasattr(cls, method.lower())} | {"OPTIONS"}
-        cls.methods = tuple(method for method in METHODS if method in own or (method == "HEAD" and "GET" in own))
+        defined = {method for method in METHODS if hasattr(cls, method.lower())} | {"OPTIONS"}
+        if "GET" in defined:
+            defined.add("HEAD")
+        cls.methods = tuple(method for method in METHODS if method in defined)
 
     @classmethod
     def as_view(cls) -> Callable[..., HttpResponse]:
@@ -86,7 +87,7 @@ class Resource:
         @handles_rate_limit
         @csrf_exempt
         def view(request: HttpRequest, **ids: str) -> HttpResponse:
-            status, headers, body = resource.handle(request.META, ids)
+            status, body, headers = resource.handle(request.META, ids)
             response = HttpResponse(body, status=status, headers=headers)
             if "Content-Type" not in headers:
                 del response["Content-Type"]
@@ -96,60 +97,60 @@ class Resource:
         return view
 
     def handle(self, environ: Mapping[str, Any], ids: Mapping[str, str]) -> Response:
-        """Answer a request, also when something goes wrong."""
+        """Return the response to a request, also to one that fails. `ids` are the ids in the path, by name."""
         account = Account(environ)
         is_public = False
         try:
-            asked = ResourceRequest(authenticate_request(environ), environ)
-            account.set_actor(asked.actor)
+            request = ResourceRequest(authenticate_request(environ), environ)
+            account.set_actor(request.actor)
             account.charge_request()
-            is_public = asked.actor.is_anonymous and asked.method in SAFE
-            answer = self.answer(asked, account, ids)
-        except Exception as exception:  # noqa: BLE001 - the outermost edge: every failure has the same shape
-            error = account.charge_failure(to_api_error(exception))
-            answer = error_response(error, environ.get("HTTP_ACCEPT", ""))
+            is_public = request.actor.is_anonymous and request.method in SAFE
+            response = self.dispatch(request, account, ids)
+        except Exception as exception:  # noqa: BLE001 - the outermost edge: every error has the same format
+            error = account.charge_failure(classify_and_record(exception))
+            response = error_response(error, environ.get("HTTP_ACCEPT", ""))
         headers = {
             **account.headers,
-            **answer.headers,
+            **response.headers,
             "Cache-Control": "no-cache" if is_public else "no-store",
             "Vary": VARY,
             "X-API-Version": VERSION,
         }
-        return build_rest_reply(answer, headers, environ["REQUEST_METHOD"])
+        return with_content_length(response, headers, environ["REQUEST_METHOD"])
 
-    def answer(self, asked: ResourceRequest, account: Account, ids: Mapping[str, str]) -> Answer:
-        """Do what is asked. A write of somebody known is charged as one, before anything is done."""
-        if asked.method not in self.methods:
-            raise MethodNotAllowed(asked.method, self.methods)
-        if asked.method == "OPTIONS":
-            return Answer(HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(self.methods)})
-        require_known_version(asked.environ)
-        media_type = negotiate_rest_media_type(asked.environ, asked.prefix)
-        if asked.method in READS:
-            return apply_conditions(self.act(asked, ids, media_type), asked.environ)
-        reject_misplaced_preconditions(asked.environ, creates=asked.method == "POST" and "GET" in self.methods)
+    def dispatch(self, request: ResourceRequest, account: Account, ids: Mapping[str, str]) -> Response:
+        """Check what all resources check, and call the method. A write is charged before the method is called."""
+        if request.method not in self.methods:
+            raise MethodNotAllowed(request.method, self.methods)
+        if request.method == "OPTIONS":
+            return Response(HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(self.methods)})
+        require_known_version(request.environ)
+        media_type = negotiate_rest_media_type(request.environ, request.prefix)
+        if request.method in READS:
+            return apply_conditions(self.call_method(request, ids, media_type), request.environ)
+        reject_misplaced_preconditions(request.environ, creates=request.method == "POST" and "GET" in self.methods)
         account.charge_operation(1, writes=1)
-        if asked.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in asked.environ:
-            return replay_or_execute(
-                asked.actor, asked.environ, asked.content, partial(self.act, asked, ids, media_type)
-            )
-        return self.act(asked, ids, media_type)
+        if request.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in request.environ:
+            act = partial(self.call_method, request, ids, media_type)
+            return replay_or_execute(request.actor, request.environ, request.content, act)
+        return self.call_method(request, ids, media_type)
 
-    def act(self, asked: ResourceRequest, ids: Mapping[str, str], media_type: str) -> Answer:
-        method = "get" if asked.method in READS else asked.method.lower()
-        act: Callable[..., Answer] = getattr(self, method)
-        status, body, headers = act(asked, **ids)
-        own = {"Content-Type": media_type, **headers} if body else dict(headers)
-        if "Location" in own:
-            own["Location"] = asked.prefix + own["Location"]
-        return Answer(status, body, own)
+    def call_method(self, request: ResourceRequest, ids: Mapping[str, str], media_type: str) -> Response:
+        name = "get" if request.method in READS else request.method.lower()
+        method: Callable[..., Response] = getattr(self, name)
+        response = method(request, **ids)
+        headers = {"Content-Type": media_type, **response.headers} if response.body else dict(response.headers)
+        if "Location" in headers:
+            headers["Location"] = request.prefix + headers["Location"]
+        return response._replace(headers=headers)
 
 
-def build_rest_reply(answer: Answer, headers: dict[str, str], method: str) -> Response:
-    """Return an answer as it is sent: one to HEAD, and 304, has the length of the body that it does not have."""
-    if answer.status == HTTPStatus.NO_CONTENT:
-        return Response(answer.status, headers, b"")
-    headers["Content-Length"] = str(len(answer.body))
-    if answer.status == HTTPStatus.NOT_MODIFIED:
+def with_content_length(response: Response, headers: dict[str, str], method: str) -> Response:
+    """Return the response to send. One to HEAD, and a 304, has the length of the body that it omits."""
+    status, body, _ = response
+    if status == HTTPStatus.NO_CONTENT:
+        return Response(status, b"", headers)
+    headers["Content-Length"] = str(len(body))
+    if status == HTTPStatus.NOT_MODIFIED:
         del headers["Content-Type"]
-    return Response(answer.status, headers, b"" if method == "HEAD" or answer.status in BODILESS else answer.body)
+    return Response(status, b"" if method == "HEAD" or status == HTTPStatus.NOT_MODIFIED else body, headers)

@@ -1,4 +1,4 @@
-"""A WSGI layer that reads each request completely before the application gets it, together with a connection slot.
+"""A WSGI layer that reads each request completely, then leases a connection slot and calls the application.
 
 A client that sends its body slowly holds a thread and nothing else. Everything that needs the processor or the database
 happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.postgresql.slots`).
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from contentapi.conf import conf
 from contentapi.core.errors import Unavailable
-from contentapi.db.postgresql.slots import ConnectionSlots, uninstall
+from contentapi.db.postgresql.slots import ConnectionSlots, SlotTimeout, uninstall
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication
 
-DRAIN_LIMIT = 8  # times CONTENTAPI_MAX_BODY: a body up to this size is read and discarded, so that the connection stays
+DRAIN_LIMIT = 8  # times CONTENTAPI_MAX_BODY. A body up to this size is read and discarded, to keep the connection
 DRAIN_CHUNK = 64 * 1024  # bytes
 WAIT = 10.0  # seconds for a slot: twice the time limit of a statement
 
@@ -38,8 +38,8 @@ class CompleteRequests:
                 start_response = with_connection_close(start_response)
         try:
             lease = self.slots.acquire()
-        except Unavailable as error:
-            return self.refuse(environ, error, start_response)
+        except SlotTimeout:
+            return self.refuse(environ, Unavailable(), start_response)
         try:
             response = self.application(environ, start_response)
             if type(response) is not list:
@@ -50,10 +50,10 @@ class CompleteRequests:
 
 
 def finish_response(response: Iterable[bytes]) -> Iterable[bytes]:
-    """Return a response of Django's that needs no connection any more.
+    """Return a response that no longer needs a database connection.
 
-    A complete one is closed at once, while its request still has the slot. A streamed one, which is a file, is sent at
-    the client's speed: its thread keeps no connection.
+    A complete response is read and closed while its request still has the slot. A streamed response is a file and is
+    sent at the client's speed: release the connection of its thread.
     """
     if getattr(response, "streaming", True):
         uninstall()
@@ -65,9 +65,10 @@ def finish_response(response: Iterable[bytes]) -> Iterable[bytes]:
 
 
 def normalize_host(environ: dict[str, Any]) -> None:
-    """Leave no Host to an HTTP/1.1 request that has none, or one other than its absolute target's (RFC 9112, 3.2).
+    """Set Host to an empty string if an HTTP/1.1 request has none, or another than its absolute target.
 
-    Django responds to an empty Host with 400. Where a server adds a Host to an HTTP/1.0 request, it is removed.
+    See RFC 9112, section 3.2. Django responds to an empty Host with 400. A Host that the server added to an HTTP/1.0
+    request is removed.
     """
     host = environ.get("HTTP_HOST", "")
     if not host:
@@ -82,9 +83,9 @@ def normalize_host(environ: dict[str, Any]) -> None:
 
 
 def buffer_body(environ: dict[str, Any]) -> bool:
-    """Replace `wsgi.input` by the body's bytes. Return whether the whole body has been read from the connection.
+    """Replace `wsgi.input` by the bytes of the body. Return whether the whole body was read from the connection.
 
-    A body over the limit is read and discarded up to `DRAIN_LIMIT`; the application refuses it by its length.
+    A body over the limit is read and discarded up to `DRAIN_LIMIT`. The application refuses it by its length.
     """
     limit = conf.environment.contentapi_max_body
     stream = environ["wsgi.input"]
@@ -101,7 +102,7 @@ def buffer_body(environ: dict[str, Any]) -> bool:
             return True
         environ["wsgi.input"] = BytesIO()
         return length <= DRAIN_LIMIT * limit and drain_stream(stream, length)
-    except Exception as error:  # noqa: BLE001 - each server has exceptions of its own for a body that breaks off
+    except Exception as error:  # noqa: BLE001 - each server raises its own for a body that ends early
         environ["wsgi.input"] = BrokenBody(error)
         return False
 

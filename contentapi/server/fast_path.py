@@ -1,23 +1,22 @@
-"""The first to see a request: GraphQL's and those for resources are answered at once, all others go to Django.
+"""The fast path: answer GraphQL requests and requests to resources without Django's handler and middleware.
 
-Django's handler, middleware and URLs cost more than a small request itself. What they would do for one is done here:
-the host is checked, and the response carries the headers that they add, learned from Django itself: once at the start,
-and once for each `Origin`, so that django-cors-headers decides what a browser's script may read. A request that they
-might treat otherwise goes their way: a CORS preflight, or a request without the TLS it should have. The code that
-responds is the same for both.
+For these requests the middleware only adds headers, but costs more than a small request itself. The fast path checks
+the host and adds the same headers. It learns them from a sample request to Django: once at start-up, and once for each
+`Origin`, so that django-cors-headers makes the CORS decisions. A request that the middleware could treat differently
+goes through Django: a CORS preflight, an unknown host, a request without TLS where TLS is required. Both ways call the
+same endpoint. `CONTENTAPI_FAST_PATH=off` sends every request through Django.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
+from weakref import ReferenceType
 
-from corsheaders.conf import conf as cors_settings
-from corsheaders.signals import check_request_enabled
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.core.signals import request_finished, request_started
 from django.urls import get_resolver
 from django.utils.http import parse_header_parameters
 
@@ -27,10 +26,12 @@ from contentapi.core.errors import PARTIAL_SUCCESS, ApiError
 from contentapi.db.postgresql.thread_connections import close_unusable_connections
 from contentapi.graphql.endpoint import respond_with_error
 from contentapi.http.api_version import VERSION
+from contentapi.http.cors import has_reusable_cors_headers, require_uniform_cors
 from contentapi.http.error_response import error_response
-from contentapi.http.failure_log import log_failure, record_error
+from contentapi.http.failure_log import classify_and_record, log_failure
 from contentapi.http.hosts import is_our_host
-from contentapi.http.request_id import Response, current_request_id, new_request_id
+from contentapi.http.request_id import current_request_id, new_request_id
+from contentapi.http.response import Response
 from contentapi.rate_limits.account import UNMETERED, Account
 from contentapi.server.router import Router
 from contentapi.urls import endpoint
@@ -39,18 +40,17 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse
 
 PATH = "/graphql"
-OF_EACH_ANSWER = {"Content-Type", "Content-Length", "X-Request-ID"}
-ORIGIN_CACHE = 256  # origins whose headers are kept
-LONGEST_ORIGIN = 255  # characters; a longer one goes through Django
+OWN_HEADERS = {"Content-Type", "Content-Length", "X-Request-ID"}  # set for each response, so not learned
+ORIGIN_CACHE = 256  # origins whose headers are cached
 Responder = Callable[[dict[str, Any]], Response]
-REASONS = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
+STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
 class Utf8Request(WSGIRequest):
-    """Django's request, which reads nothing in another codec than UTF-8.
+    """Django's request, decoded as UTF-8 only.
 
-    Django's own decodes even the address in whichever a `Content-Type` names, before any middleware: `charset=zlib` is
-    a server's error there.
+    Django decodes even the path in the charset that a `Content-Type` names, before any middleware: `charset=zlib` is a
+    500 there.
     """
 
     def _set_content_type_params(self, meta: Mapping[str, Any]) -> None:
@@ -61,88 +61,108 @@ class Utf8Request(WSGIRequest):
 
 
 class FastPath:
-    """A WSGI application around Django's."""
+    """A WSGI application around Django's. Unless `is_enabled`, it passes every request to Django."""
 
-    def __init__(self, django: WSGIHandler) -> None:
+    def __init__(self, django: WSGIHandler, *, is_enabled: bool = True) -> None:
         django.request_class = Utf8Request
         self.django = django
-        self.routes = Router(get_resolver().url_patterns)
-        require_same_cors([PATH, *self.routes.samples])
-        self.headers = learn_middleware_headers(django)
+        self.router = Router(get_resolver().url_patterns)
+        require_uniform_cors([PATH, *self.router.samples])
+        self.is_enabled = is_enabled
+        self.headers: dict[str, str] | None = None
         self.headers_by_origin: BoundedCache[dict[str, str]] = BoundedCache(ORIGIN_CACHE, weigh=lambda _: 1)
+        if is_enabled:
+            require_no_request_receivers()
+            self.headers = learn_middleware_headers(django)
 
     def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
-        answer = self.responder(environ) if is_eligible(environ) else None
-        shared = self.headers_for(environ.get("HTTP_ORIGIN")) if answer else None
-        if answer is None or shared is None:
+        responder = self.find_responder(environ) if self.is_enabled and is_eligible(environ) else None
+        shared = self.headers_for(environ.get("HTTP_ORIGIN")) if responder else None
+        if responder is None or shared is None:
             return self.django(environ, start_response)
         request_id = new_request_id()
         token = current_request_id.set(request_id)
         try:
             close_unusable_connections()
-            status, headers, body = answer(environ)
+            status, body, headers = responder(environ)
             if status >= PARTIAL_SUCCESS:
                 log_failure(environ, status)
         finally:
             current_request_id.reset(token)
-        start_response(REASONS.get(status) or f"{status} Unknown", merge_headers(headers, shared, request_id))
+        start_response(STATUS_LINES.get(status) or f"{status} Unknown", merge_headers(headers, shared, request_id))
         return [body]
 
     def refuse(self, environ: dict[str, Any], error: ApiError, start_response: "StartResponse") -> Iterable[bytes]:
-        """Respond with an error to a request that gets no database connection."""
+        """Respond with an error to a request that gets no connection slot."""
         request_id = new_request_id()
         token = current_request_id.set(request_id)
         try:
             account = Account(environ)
-            worst = account.charge_failure(error)
-            if environ["PATH_INFO"] == PATH:
-                reply = respond_with_error(environ, worst)
-            else:
-                answer = error_response(worst, environ.get("HTTP_ACCEPT", ""))
-                own = {**answer.headers, "Cache-Control": "no-store", "Content-Length": str(len(answer.body))}
-                reply = Response(answer.status, {**own, "X-API-Version": VERSION}, answer.body)
-            record_error(worst)
-            log_failure(environ, reply.status)
+            worst = account.charge_failure(classify_and_record(error))
+            status, body, headers = build_refusal(environ, worst)
+            log_failure(environ, status)
         finally:
             current_request_id.reset(token)
-        shared = (self.headers_for(environ.get("HTTP_ORIGIN")) if is_eligible(environ) else None) or self.headers
-        headers = {**account.headers, **reply.headers}
-        start_response(REASONS[reply.status], merge_headers(headers, shared, request_id))
-        return [reply.body]
+        origin = environ.get("HTTP_ORIGIN") if is_eligible(environ) else None
+        shared = self.headers_for(origin) or self.headers_for(None) or {}
+        start_response(STATUS_LINES[status], merge_headers({**account.headers, **headers}, shared, request_id))
+        return [body]
 
     def headers_for(self, origin: str | None) -> dict[str, str] | None:
         """Return the headers that Django's middleware adds for an `Origin`, learned once for each.
 
-        None if they could not be learned: the request then goes through Django.
+        Returns None if they cannot be learned. The request then goes through Django.
         """
-        if origin is None:
-            return self.headers
-        headers = self.headers_by_origin.get(origin)
+        headers = self.headers if origin is None else self.headers_by_origin.get(origin)
         if headers is None:
             try:
                 headers = learn_middleware_headers(self.django, origin)
             except RuntimeError:
                 return None
-            self.headers_by_origin.put(origin, headers)
+            if origin is None:
+                self.headers = headers
+            else:
+                self.headers_by_origin.put(origin, headers)
         return headers
 
-    def responder(self, environ: Mapping[str, Any]) -> Responder | None:
-        """Return what answers a request without Django; None for what Django has to see to."""
+    def find_responder(self, environ: Mapping[str, Any]) -> Responder | None:
+        """Return the function that handles a request without Django, or None if Django must handle it."""
         path = environ["PATH_INFO"]
         if path == PATH:
             return endpoint.handle if environ["REQUEST_METHOD"] == "POST" else None
-        found = self.routes.match(path) if path.isascii() else None
-        return partial(found[0].handle, ids=found[1]) if found else None
+        match = self.router.match(path) if path.isascii() else None
+        if match is None:
+            return None
+        resource, ids = match
+        return partial(resource.handle, ids=ids)
 
 
-def require_same_cors(paths: Iterable[str]) -> None:
-    """Raise `RuntimeError` unless CORS_URLS_REGEX treats all of these paths in the same way: one learns for all."""
-    if len({bool(re.match(cors_settings.CORS_URLS_REGEX, path)) for path in paths}) > 1:
-        raise RuntimeError("CORS_URLS_REGEX must match all paths of the API, or none of them.")
+def require_no_request_receivers() -> None:
+    """Raise `RuntimeError` if code outside of Django receives request_started or request_finished.
+
+    The fast path does not send these signals. It does itself what Django's own receivers do for its requests.
+    """
+    for name, signal in (("request_started", request_started), ("request_finished", request_finished)):
+        for _, reference, *_ in signal.receivers:
+            receiver = reference() if isinstance(reference, ReferenceType) else reference
+            if receiver is not None and not receiver.__module__.startswith("django."):
+                raise RuntimeError(
+                    f"{receiver.__module__}.{getattr(receiver, '__qualname__', receiver)} receives the signal {name}, "
+                    "which is not sent for requests of the fast path. Do this work in contentapi/server/fast_path.py "
+                    "too, or set CONTENTAPI_FAST_PATH=off."
+                )
 
 
-def merge_headers(own: dict[str, str], shared: dict[str, str], request_id: str) -> list[tuple[str, str]]:
-    """Return all headers of a response. Its own take precedence over the middleware's; `Vary` is joined from both."""
+def build_refusal(environ: Mapping[str, Any], error: ApiError) -> Response:
+    if environ["PATH_INFO"] == PATH:
+        return respond_with_error(environ, error)
+    response = error_response(error, environ.get("HTTP_ACCEPT", ""))
+    more = {"Cache-Control": "no-store", "Content-Length": str(len(response.body)), "X-API-Version": VERSION}
+    return response._replace(headers={**response.headers, **more})
+
+
+def merge_headers(own: Mapping[str, str], shared: dict[str, str], request_id: str) -> list[tuple[str, str]]:
+    """Return all headers of a response. `own` takes precedence over the middleware's. `Vary` is joined from both."""
     if own.keys().isdisjoint(shared):
         return [*shared.items(), *own.items(), ("X-Request-ID", request_id)]
     merged = {**shared, **own, "X-Request-ID": request_id}
@@ -152,30 +172,18 @@ def merge_headers(own: dict[str, str], shared: dict[str, str], request_id: str) 
 
 
 def is_eligible(environ: Mapping[str, Any]) -> bool:
-    """Return whether Django's middleware would only add headers to the response to a request.
-
-    django-cors-headers responds to a preflight itself, and its signal may decide by more than the `Origin`.
-    """
+    """Return whether Django's middleware would only add headers to the response to a request."""
     return (
-        ("HTTP_ORIGIN" not in environ or is_origin_eligible(environ))
+        ("HTTP_ORIGIN" not in environ or has_reusable_cors_headers(environ))
         and (not conf.https or environ.get("HTTP_X_FORWARDED_PROTO") == "https")
         and is_our_host(environ.get("HTTP_HOST", ""))
     )
 
 
-def is_origin_eligible(environ: Mapping[str, Any]) -> bool:
-    return (
-        environ["REQUEST_METHOD"] != "OPTIONS"
-        and len(environ["HTTP_ORIGIN"]) <= LONGEST_ORIGIN
-        and "HTTP_ACCESS_CONTROL_REQUEST_PRIVATE_NETWORK" not in environ
-        and not check_request_enabled.has_listeners()
-    )
-
-
 def learn_middleware_headers(django: WSGIHandler, origin: str | None = None) -> dict[str, str]:
-    """Return the headers that Django's middleware adds to every response of the API, for an `Origin` if one is given.
+    """Return the headers that Django's middleware adds to the responses of the API, for an `Origin` if there is one.
 
-    Raises `RuntimeError` where the endpoint does not respond with 200.
+    Raises `RuntimeError` if the sample request gets another status than 200.
     """
     host = next(iter(settings.ALLOWED_HOSTS), "localhost").lstrip(".").replace("*", "localhost")
     body = b'{"query": "{ __typename }"}'
@@ -196,4 +204,4 @@ def learn_middleware_headers(django: WSGIHandler, origin: str | None = None) -> 
     response = django.get_response(WSGIRequest(environ))
     if response.status_code != HTTPStatus.OK:
         raise RuntimeError(f"The endpoint responds to a first request with {response.status_code}.")
-    return {name: value for name, value in response.items() if name not in OF_EACH_ANSWER}
+    return {name: value for name, value in response.items() if name not in OWN_HEADERS}

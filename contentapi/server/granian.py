@@ -26,13 +26,13 @@ from contentapi.conf import conf
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
-CONNECTIONS = 8192  # of a worker: idle ones and those that stop in the headers must not keep out others
+CONNECTIONS = 8192  # of a worker. Idle clients, and clients that stop in the headers, must not keep out others
 HEADER_TIMEOUT = 5000  # milliseconds
-PEER_TIMEOUT = 60  # seconds after which the kernel ends the connection of a client that is gone or reads nothing
+PEER_TIMEOUT = 60  # seconds, after which the kernel closes the connection of a client that vanished or does not read
 
 
 class SkipThreadAdvice(logging.Filter):
-    """Drops granian's advice against many threads: it is for threads that all run Python at the same time."""
+    """Drops granian's advice against many threads. It applies to threads that all run Python at the same time."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return "Configuration allows spawning up to" not in record.getMessage()
@@ -48,8 +48,8 @@ LOGGING: dict[str, Any] = {
 
 
 def main() -> None:
-    """Serve until SIGINT or SIGTERM. What is wrong with the settings ends it before, with one message."""
-    from contentapi import wsgi  # noqa: F401 - workers import it anew; here it only has to be sound
+    """Serve until SIGINT or SIGTERM. An error in the settings stops the start with one message."""
+    from contentapi import wsgi  # noqa: F401 - checks it once; workers import it again
 
     if settings.EMBEDDED:
         from contentapi.db.embedded.base import SERVER
@@ -87,10 +87,10 @@ def make_application() -> "WSGIApplication":
 
 
 def set_keepalive_options() -> None:
-    """Let the kernel end the connections of clients that have vanished, and of those that never read their response.
+    """Make the kernel close the connections of clients that have vanished, or never read their response.
 
     Without this, a client that loses its network while it sends a body keeps a thread for ever. Connections inherit
-    the options of the socket that listens; systems other than Linux lack some of the options.
+    the options of the listening socket. Systems other than Linux lack some of the options.
     """
     options = {"TCP_KEEPIDLE": PEER_TIMEOUT // 2, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
     options["TCP_USER_TIMEOUT"] = PEER_TIMEOUT * 1000

@@ -1,4 +1,4 @@
-"""Which resource a path leads to, found faster than Django's resolver does, which tries one pattern after the other."""
+"""Find the resource of a path, faster than Django's resolver, which tries one pattern after the other."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -15,8 +15,8 @@ Match = tuple[Resource, dict[str, str]]
 class Router:
     """The resources among some URL patterns, in a tree of the segments of their paths.
 
-    A fixed segment goes before an id, as it must in the patterns. What is written otherwise than `posts/<str:post_id>`
-    is left to Django.
+    A fixed segment takes precedence over an id, as it must in the patterns. Patterns in another form than
+    `posts/<str:post_id>` are left to Django.
     """
 
     def __init__(self, patterns: Iterable[URLPattern | URLResolver]) -> None:
@@ -24,14 +24,13 @@ class Router:
         self.samples: list[str] = []  # a path of each resource
         for path, resource in iterate_resources(patterns):
             self.samples.append(f"/{ID.sub('1', path)}")
-            names = ID.findall(path)
             node = self.tree
             for segment in ID.sub("*", path).split("/"):
                 node = node.setdefault(segment, {})
-            node[""] = resource, names
+            node[""] = resource, ID.findall(path)
 
     def match(self, path: str) -> Match | None:
-        """Return the resource and the ids of a path; None for what is not found here."""
+        """Return the resource of a path and its ids by name, or None if Django must resolve the path."""
         node, ids = self.tree, []
         for segment in path[1:].split("/"):
             following = node.get(segment) if segment != "*" else None
@@ -41,16 +40,20 @@ class Router:
             if not segment or following is None:
                 return None
             node = following
-        found = node.get("")
-        return (found[0], dict(zip(found[1], ids, strict=True))) if found else None
+        if "" not in node:
+            return None
+        resource, names = node[""]
+        return resource, dict(zip(names, ids, strict=True))
 
 
 def iterate_resources(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> Iterator[tuple[str, Resource]]:
+    """Yield the path pattern of each resource, without the leading slash, and the resource."""
     for pattern in patterns:
         path = f"{prefix}{pattern.pattern}"
         if isinstance(pattern, URLResolver):
             yield from iterate_resources(pattern.url_patterns, path)
-        elif isinstance(resource := getattr(pattern.callback, "resource", None), Resource) and "<" not in ID.sub(
-            "", path
-        ):
+            continue
+        resource = getattr(pattern.callback, "resource", None)
+        is_supported = "<" not in ID.sub("", path)
+        if isinstance(resource, Resource) and is_supported:
             yield path, resource

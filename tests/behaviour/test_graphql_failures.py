@@ -1,4 +1,4 @@
-"""What goes wrong on our side, for real: tables that lost a column or answer too slowly. And bad credentials."""
+"""Server errors, caused by a lost column or a slow table, and invalid credentials."""
 
 import logging
 
@@ -39,56 +39,56 @@ def answer_slowly() -> None:
     )
 
 
-def test_an_unknown_failure_is_masked(post: Post) -> None:
+def test_unknown_exception_is_masked(post: Post) -> None:
     lose_a_column()
 
-    answer = post(POSTS)
+    response = post(POSTS)
 
     error = error_entry(
-        answer, "INTERNAL", 500, "Internal server error", path=["posts"], locations=[{"line": 1, "column": 14}]
+        response, "INTERNAL", 500, "Internal server error", path=["posts"], locations=[{"line": 1, "column": 14}]
     )
-    assert (answer.status, answer.body) == (500, {"errors": [error], "data": None})
+    assert (response.status, response.body) == (500, {"errors": [error], "data": None})
 
 
-def test_an_unknown_failures_traceback_is_in_the_log_under_the_requests_id(
+def test_traceback_of_an_unknown_exception_is_logged_with_the_request_id(
     post: Post, caplog: pytest.LogCaptureFixture
 ) -> None:
     lose_a_column()
 
-    answer = post(POSTS)
+    response = post(POSTS)
 
     [record] = caplog.records
     assert record.levelno == logging.ERROR
     assert record.exc_info
     assert record.exc_info[0] is ProgrammingError
-    assert vars(record)["request_id"] == answer.body["errors"][0]["extensions"]["requestId"]
+    assert vars(record)["request_id"] == response.body["errors"][0]["extensions"]["requestId"]
 
 
-def test_an_unknown_failure_outside_execution_is_masked_and_has_no_data(post: Post) -> None:
+def test_unknown_exception_outside_execution_is_masked(post: Post) -> None:
     key = api_key_of(make_actor(Role.READER))
     execute("ALTER TABLE users_apikey RENAME TO lost_keys")
 
-    answer = post(HELLO, X_API_Key=key)
+    response = post(HELLO, X_API_Key=key)
 
-    error = error_entry(answer, "INTERNAL", 500, "Internal server error")
-    assert (answer.status, answer.body) == (500, {"errors": [error]})
+    error = error_entry(response, "INTERNAL", 500, "Internal server error")
+    assert (response.status, response.body) == (500, {"errors": [error]})
 
 
-def test_a_statement_over_its_time_is_503_with_retry_after(post: Post, caplog: pytest.LogCaptureFixture) -> None:
+def test_statement_over_its_time_limit_is_503_with_retry_after(post: Post, caplog: pytest.LogCaptureFixture) -> None:
     answer_slowly()
 
-    answer = post(POSTS)
+    response = post(POSTS)
 
     error = error_entry(
-        answer,
+        response,
         "UNAVAILABLE",
         503,
         "The service is temporarily unavailable. Try again shortly.",
         path=["posts"],
         locations=[{"line": 1, "column": 14}],
     )
-    assert (answer.status, answer.body) == (503, {"errors": [error], "data": None})
-    assert answer.headers["Retry-After"] == "5"
+    assert (response.status, response.body) == (503, {"errors": [error], "data": None})
+    assert response.headers["Retry-After"] == "5"
     [record] = caplog.records
     assert record.getMessage() == (
         "POST /graphql 503 UNAVAILABLE QueryCanceled: canceling statement due to statement timeout"
@@ -96,78 +96,78 @@ def test_a_statement_over_its_time_is_503_with_retry_after(post: Post, caplog: p
     assert (record.levelno, record.exc_info) == (logging.ERROR, None)
 
 
-def test_a_failure_beside_data_is_294_and_masked_all_the_same(post: Post) -> None:
+def test_error_beside_data_is_294_and_masked(post: Post) -> None:
     author = make_author(name="Ines")
     execute("ALTER TABLE blog_comment RENAME COLUMN body TO lost_body")
     written = make_post(author=author)
 
-    answer = post(
+    response = post(
         {
             "query": "query ($a: ID!, $p: ID!) { author(id: $a) { name } post(id: $p) { comments { body } } }",
             "variables": {"a": author.pk, "p": written.pk},
         }
     )
 
-    assert (answer.status, answer.codes) == (294, ["INTERNAL"])
-    assert answer.body["data"] == {"author": {"name": "Ines"}, "post": None}
-    assert answer.body["errors"][0]["message"] == "Internal server error"
+    assert (response.status, response.codes) == (294, ["INTERNAL"])
+    assert response.body["data"] == {"author": {"name": "Ines"}, "post": None}
+    assert response.body["errors"][0]["message"] == "Internal server error"
 
 
 @pytest.mark.parametrize("key", ["", "x", "é", UNKNOWN_KEY, f"{UNKNOWN_KEY} ", UNKNOWN_KEY.upper(), "k" * 8000])
-def test_a_key_that_is_not_good_is_401_whatever_is_asked(post: Post, key: str) -> None:
-    answer = post(HELLO, X_API_Key=key)
+def test_invalid_api_key_is_401_for_every_operation(post: Post, key: str) -> None:
+    response = post(HELLO, X_API_Key=key)
 
-    error = error_entry(answer, "UNAUTHENTICATED", 401, "The API key is unknown, expired or revoked.")
-    assert (answer.status, answer.body) == (401, {"errors": [error]})
-    assert answer.headers["WWW-Authenticate"] == CHALLENGE
+    error = error_entry(response, "UNAUTHENTICATED", 401, "The API key is unknown, expired or revoked.")
+    assert (response.status, response.body) == (401, {"errors": [error]})
+    assert response.headers["WWW-Authenticate"] == CHALLENGE
 
 
 @pytest.mark.parametrize("value", ["", "Basic YTpi", "Negotiate", f"ApiKey {UNKNOWN_KEY}", "Bearerx a.b.c"])
-def test_another_scheme_than_bearer_is_401(post: Post, value: str) -> None:
-    answer = post(HELLO, Authorization=value)
+def test_other_scheme_than_bearer_is_401(post: Post, value: str) -> None:
+    response = post(HELLO, Authorization=value)
 
-    error = error_entry(answer, "UNAUTHENTICATED", 401, "Authorization must be Bearer and a token.")
-    assert (answer.status, answer.body) == (401, {"errors": [error]})
-    assert answer.headers["WWW-Authenticate"] == CHALLENGE
+    error = error_entry(response, "UNAUTHENTICATED", 401, "Authorization must be Bearer and a token.")
+    assert (response.status, response.body) == (401, {"errors": [error]})
+    assert response.headers["WWW-Authenticate"] == CHALLENGE
 
 
 @pytest.mark.parametrize("value", ["Bearer", "Bearer a.b.c", "bearer x y", "Bearer é", "Bearer " + "x" * 9000])
-def test_a_bearer_token_that_is_not_good_is_401_and_told_so(post: Post, value: str) -> None:
-    answer = post(HELLO, Authorization=value)
+def test_invalid_bearer_token_is_401_with_the_reason(post: Post, value: str) -> None:
+    response = post(HELLO, Authorization=value)
 
-    error = error_entry(answer, "UNAUTHENTICATED", 401, "This bearer token is not valid.")
-    assert (answer.status, answer.body) == (401, {"errors": [error]})
-    assert answer.headers["WWW-Authenticate"] == f'{CHALLENGE}, error="invalid_token"'
+    error = error_entry(response, "UNAUTHENTICATED", 401, "This bearer token is not valid.")
+    assert (response.status, response.body) == (401, {"errors": [error]})
+    assert response.headers["WWW-Authenticate"] == f'{CHALLENGE}, error="invalid_token"'
 
 
-def test_two_credentials_are_400_even_when_one_is_good(post: Post) -> None:
+def test_two_credentials_are_400_even_if_one_is_valid(post: Post) -> None:
     key = api_key_of(make_actor(Role.READER))
 
-    answer = post(HELLO, X_API_Key=key, Authorization="Bearer a.b.c")
+    response = post(HELLO, X_API_Key=key, Authorization="Bearer a.b.c")
 
     message = "Send one credential: X-API-Key or Authorization, not both."
-    assert (answer.status, answer.body) == (400, {"errors": [error_entry(answer, "BAD_REQUEST", 400, message)]})
+    assert (response.status, response.body) == (400, {"errors": [error_entry(response, "BAD_REQUEST", 400, message)]})
 
 
-def test_a_write_without_a_credential_is_401_with_the_challenge(gql: GraphQL) -> None:
-    answer = gql('mutation { createPost(input: {title: "t", body: "b"}) { id } }')
+def test_write_without_a_credential_is_401_with_a_challenge(gql: GraphQL) -> None:
+    response = gql('mutation { createPost(input: {title: "t", body: "b"}) { id } }')
 
-    assert (answer.status, answer.codes) == (401, ["UNAUTHENTICATED"])
-    assert answer.body["data"] == {"createPost": None}
-    assert answer.headers["WWW-Authenticate"] == CHALLENGE
+    assert (response.status, response.codes) == (401, ["UNAUTHENTICATED"])
+    assert response.body["data"] == {"createPost": None}
+    assert response.headers["WWW-Authenticate"] == CHALLENGE
 
 
-def test_a_write_that_the_role_does_not_allow_is_403_without_a_challenge(gql: GraphQL) -> None:
-    answer = gql('mutation { createPost(input: {title: "t", body: "b"}) { id } }', actor=make_actor(Role.READER))
+def test_forbidden_write_is_403_without_a_challenge(gql: GraphQL) -> None:
+    response = gql('mutation { createPost(input: {title: "t", body: "b"}) { id } }', actor=make_actor(Role.READER))
 
-    assert (answer.status, answer.codes) == (403, ["FORBIDDEN"])
-    assert "WWW-Authenticate" not in answer.headers
+    assert (response.status, response.codes) == (403, ["FORBIDDEN"])
+    assert "WWW-Authenticate" not in response.headers
 
 
 @pytest.mark.django_db
 @settings(deadline=None)
 @given(st.sampled_from(["Accept", "Content_Type", "X_API_Key", "Authorization", "Origin"]), LATIN)
-def test_any_header_is_answered_without_a_fault_of_ours(name: str, value: str) -> None:
-    answer = post_to_graphql(HELLO, **{name: value})
+def test_no_header_causes_a_500(name: str, value: str) -> None:
+    response = post_to_graphql(HELLO, **{name: value})
 
-    assert answer.status in (200, 400, 401, 406, 415)
+    assert response.status in (200, 400, 401, 406, 415)

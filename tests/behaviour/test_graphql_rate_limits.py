@@ -1,4 +1,4 @@
-"""Rate limits at the endpoint, and at every other address of the API."""
+"""Rate limits of /graphql and of every other path of the API."""
 
 import json
 import re
@@ -32,16 +32,16 @@ def limited(settings: Settings, **limits: Any) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **variables)
 
 
-def left(answer: Answer) -> dict[str, int]:
-    return {name: int(remaining) for name, remaining, _ in RATE.findall(answer.headers["RateLimit"])}
+def left(response: Answer) -> dict[str, int]:
+    return {name: int(remaining) for name, remaining, _ in RATE.findall(response.headers["RateLimit"])}
 
 
-def test_an_answer_tells_what_is_left(gql: GraphQL) -> None:
-    answers = [gql("{ __typename }") for _ in range(2)]
+def test_response_states_the_remaining_limit(gql: GraphQL) -> None:
+    responses = [gql("{ __typename }") for _ in range(2)]
 
-    assert [left(answer) for answer in answers] == [{"anonymous": 299}, {"anonymous": 298}]
-    assert answers[0].headers["RateLimit-Policy"] == '"anonymous";q=300;w=60'
-    assert "Retry-After" not in answers[0].headers
+    assert [left(response) for response in responses] == [{"anonymous": 299}, {"anonymous": 298}]
+    assert responses[0].headers["RateLimit-Policy"] == '"anonymous";q=300;w=60'
+    assert "Retry-After" not in responses[0].headers
 
 
 @pytest.mark.parametrize(
@@ -56,62 +56,62 @@ def test_an_answer_tells_what_is_left(gql: GraphQL) -> None:
         ({"query": WRITE}, {}, 401),
     ],
 )
-def test_what_fails_is_charged_to_the_address_and_told_too(post: Post, body: Any, headers: Any, status: int) -> None:
-    answer = post(body, **headers)
+def test_failed_request_is_charged_to_the_address(post: Post, body: Any, headers: Any, status: int) -> None:
+    response = post(body, **headers)
 
-    assert answer.status == status
-    assert left(answer) == {"anonymous": 299}
+    assert response.status == status
+    assert left(response) == {"anonymous": 299}
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "OPTIONS"])
-def test_another_method_is_charged_and_told(client: Client, method: str) -> None:
+def test_other_method_is_charged(client: Client, method: str) -> None:
     assert left(Answer(client.generic(method, "/graphql"))) == {"anonymous": 299}
 
 
-def test_a_failure_of_the_server_is_told_too(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_500_states_the_remaining_limit(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contentapi.graphql.endpoint.read_body", lambda _: 1 / 0)
 
-    answer = post(HELLO)
+    response = post(HELLO)
 
-    assert (answer.status, left(answer)) == (500, {"anonymous": 299})
+    assert (response.status, left(response)) == (500, {"anonymous": 299})
 
 
-def test_over_the_limit_is_429_with_a_time_to_come_back(post: Post, settings: Settings) -> None:
+def test_request_over_the_limit_is_429_with_retry_after(post: Post, settings: Settings) -> None:
     limited(settings, anonymous="2/minute")
     assert [post(HELLO).status for _ in range(2)] == [200, 200]
 
-    answer = post(HELLO)
+    response = post(HELLO)
 
     message = 'The limit "anonymous" of 2/minute (CONTENTAPI_RATE_ANONYMOUS) is used up. Try again in 60 seconds.'
-    assert (answer.status, answer.body) == (429, {"errors": [error_entry(answer, "RATE_LIMITED", 429, message)]})
-    assert answer.headers["Retry-After"] == "60"
-    assert answer.headers["RateLimit"] == '"anonymous";r=0;t=60'
+    assert (response.status, response.body) == (429, {"errors": [error_entry(response, "RATE_LIMITED", 429, message)]})
+    assert response.headers["Retry-After"] == "60"
+    assert response.headers["RateLimit"] == '"anonymous";r=0;t=60'
 
 
-def test_what_is_over_the_limit_is_not_even_read(post: Post, settings: Settings) -> None:
+def test_body_over_the_rate_limit_is_not_read(post: Post, settings: Settings) -> None:
     limited(settings, anonymous="1/minute")
     post(HELLO)
 
     assert [post(b"{").status, post({"query": "{"}).status, post(HELLO, "text/plain").status] == [429] * 3
 
 
-def test_a_request_is_charged_by_its_cost(gql: GraphQL) -> None:
-    answers = [
+def test_request_is_charged_by_its_cost(gql: GraphQL) -> None:
+    responses = [
         gql("{ posts(limit: 9) { comments { id } } }"),  # 909
         gql("{ posts(limit: 10) { comments { id } } }"),  # 1010
         gql("{ posts(limit: 100) { comments { author { id } } author { id } } }"),  # 20200
     ]
 
-    assert [left(answer)["anonymous"] for answer in answers] == [299, 297, 276]
+    assert [left(response)["anonymous"] for response in responses] == [299, 297, 276]
 
 
-def test_what_costs_too_much_is_charged_for_being_read_alone(gql: GraphQL) -> None:
-    answer = gql("{ posts(limit: 100) { comments { author { posts { id } } } } }")
+def test_operation_over_the_cost_limit_is_charged_one_unit(gql: GraphQL) -> None:
+    response = gql("{ posts(limit: 100) { comments { author { posts { id } } } } }")
 
-    assert (answer.codes, left(answer)) == (["LIMIT_EXCEEDED"], {"anonymous": 299})
+    assert (response.codes, left(response)) == (["LIMIT_EXCEEDED"], {"anonymous": 299})
 
 
-def test_a_dear_request_is_refused_where_a_cheap_one_still_has_room(gql: GraphQL, settings: Settings) -> None:
+def test_expensive_request_is_refused_when_a_cheap_one_is_not(gql: GraphQL, settings: Settings) -> None:
     limited(settings, anonymous="5/minute")
     gql("{ __typename }")
 
@@ -122,31 +122,31 @@ def test_a_dear_request_is_refused_where_a_cheap_one_still_has_room(gql: GraphQL
     assert gql("{ __typename }").status == 200
 
 
-def test_a_write_takes_from_the_writes_too_and_a_read_does_not(post: Post, settings: Settings) -> None:
+def test_mutation_counts_against_the_write_limit_and_a_query_does_not(post: Post, settings: Settings) -> None:
     limited(settings, writes="2/minute")
     key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
 
-    answers = [post({"query": WRITE}, X_API_Key=key) for _ in range(3)]
+    responses = [post({"query": WRITE}, X_API_Key=key) for _ in range(3)]
     read = post(HELLO, X_API_Key=key)
 
-    assert [answer.status for answer in answers] == [200, 200, 429]
-    assert [left(answer) for answer in answers] == [
+    assert [response.status for response in responses] == [200, 200, 429]
+    assert [left(response) for response in responses] == [
         {"authenticated": 2999, "writes": 1},
         {"authenticated": 2998, "writes": 0},
         {"authenticated": 2997, "writes": 0},  # the request was read, to know that it is a write
     ]
-    assert '"writes" of 2/minute (CONTENTAPI_RATE_WRITES)' in answers[2].body["errors"][0]["message"]
+    assert '"writes" of 2/minute (CONTENTAPI_RATE_WRITES)' in responses[2].body["errors"][0]["message"]
     assert (read.status, left(read)) == (200, {"authenticated": 2996})
 
 
-def test_each_mutation_of_a_request_takes_one_write(post: Post) -> None:
+def test_each_mutation_of_a_request_counts_as_one_write(post: Post) -> None:
     key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
     ten = " ".join(f'a{number}: createPost(input: {{title: "t", body: "b"}}) {{ id }}' for number in range(10))
 
-    answers = [post({"query": f"mutation {{ {fields} }}"}, X_API_Key=key) for fields in (ten, "__typename")]
+    responses = [post({"query": f"mutation {{ {fields} }}"}, X_API_Key=key) for fields in (ten, "__typename")]
 
-    assert left(answers[0]) == {"authenticated": 2999, "writes": 590}
-    assert left(answers[1]) == {"authenticated": 2998}
+    assert left(responses[0]) == {"authenticated": 2999, "writes": 590}
+    assert left(responses[1]) == {"authenticated": 2998}
 
 
 def test_mutations_beyond_the_write_limit_are_refused_together(post: Post, settings: Settings) -> None:
@@ -154,24 +154,24 @@ def test_mutations_beyond_the_write_limit_are_refused_together(post: Post, setti
     key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
     three = " ".join(f'a{number}: createPost(input: {{title: "t", body: "b"}}) {{ id }}' for number in range(3))
 
-    answers = [post({"query": f"mutation {{ {three} }}"}, X_API_Key=key) for _ in range(2)]
+    responses = [post({"query": f"mutation {{ {three} }}"}, X_API_Key=key) for _ in range(2)]
     again = post({"query": WRITE}, X_API_Key=key)
 
-    assert [answer.status for answer in answers] == [200, 429]
-    assert answers[1].headers["Retry-After"] == "60"
+    assert [response.status for response in responses] == [200, 429]
+    assert responses[1].headers["Retry-After"] == "60"
     assert BlogPost.objects.count() == 4
     assert left(again)["writes"] == 1
 
 
-def test_the_operation_that_is_chosen_says_whether_it_is_a_write(post: Post) -> None:
+def test_selected_operation_decides_whether_it_is_a_write(post: Post) -> None:
     key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
     document = f"query Read {{ __typename }} {WRITE.replace('mutation', 'mutation Write')}"
 
-    answers = [
+    responses = [
         post({"query": document, "operationName": name}, X_API_Key=key) for name in ("Read", "Write", "Nothing", None)
     ]
 
-    assert [set(left(answer)) for answer in answers] == [
+    assert [set(left(response)) for response in responses] == [
         {"authenticated"},
         {"authenticated", "writes"},
         {"authenticated"},
@@ -179,7 +179,7 @@ def test_the_operation_that_is_chosen_says_whether_it_is_a_write(post: Post) -> 
     ]
 
 
-def test_a_bad_credential_counts_by_address_and_is_429_when_that_is_over(post: Post, settings: Settings) -> None:
+def test_invalid_credential_over_the_address_limit_is_429(post: Post, settings: Settings) -> None:
     limited(settings, anonymous="2/minute")
 
     statuses = [post(HELLO, X_API_Key=f"wrong {number}").status for number in range(3)]
@@ -188,64 +188,66 @@ def test_a_bad_credential_counts_by_address_and_is_429_when_that_is_over(post: P
     assert post(HELLO).status == 429
 
 
-def test_a_good_credential_is_not_held_up_by_its_address(post: Post, settings: Settings) -> None:
+def test_valid_credential_is_not_limited_by_its_address(post: Post, settings: Settings) -> None:
     limited(settings, anonymous="1/minute")
     post(HELLO)
 
     assert post(HELLO, X_API_Key=api_key_of(make_actor(Role.READER))).status == 200
 
 
-def test_x_forwarded_for_is_heeded_behind_a_proxy_alone(post: Post, settings: Settings) -> None:
+def test_x_forwarded_for_has_an_effect_only_behind_a_proxy(post: Post, settings: Settings) -> None:
     limited(settings, anonymous="1/minute")
 
     ignored = [post(HELLO, X_Forwarded_For=f"198.51.100.{number}").status for number in range(2)]
     limited(settings, trusted_proxies=1)
-    heeded = [post(HELLO, X_Forwarded_For=f"198.51.100.{number}").status for number in (1, 2, 1)]
+    behind_proxy = [post(HELLO, X_Forwarded_For=f"198.51.100.{number}").status for number in (1, 2, 1)]
 
-    assert (ignored, heeded) == ([200, 429], [200, 200, 429])
+    assert (ignored, behind_proxy) == ([200, 429], [200, 200, 429])
 
 
-def test_an_address_without_anything_is_charged_and_told(client: Client, settings: Settings) -> None:
+def test_unknown_path_is_charged(client: Client, settings: Settings) -> None:
     limited(settings, anonymous="2/minute")
 
-    answers = [client.get("/nowhere") for _ in range(3)]
+    responses = [client.get("/nowhere") for _ in range(3)]
 
-    assert [answer.status_code for answer in answers] == [404, 404, 429]
-    assert [answer.headers["RateLimit"] for answer in answers] == [
+    assert [response.status_code for response in responses] == [404, 404, 429]
+    assert [response.headers["RateLimit"] for response in responses] == [
         '"anonymous";r=1;t=60',
         '"anonymous";r=0;t=60',
         '"anonymous";r=0;t=60',
     ]
-    assert answers[2].headers["X-Error-Code"] == "RATE_LIMITED"
-    assert answers[2].headers["Retry-After"] == "60"
-    assert answers[2].json() == {
+    assert responses[2].headers["X-Error-Code"] == "RATE_LIMITED"
+    assert responses[2].headers["Retry-After"] == "60"
+    assert responses[2].json() == {
         "error": 'The limit "anonymous" of 2/minute (CONTENTAPI_RATE_ANONYMOUS) is used up. Try again in 60 seconds.'
     }
 
 
 @pytest.mark.parametrize("path", ["/admin/login/", "/static/admin/css/base.css", "/static/nothing"])
-def test_pages_for_people_and_files_are_not_counted(client: Client, settings: Settings, path: str) -> None:
+def test_admin_pages_and_static_files_are_not_charged(client: Client, settings: Settings, path: str) -> None:
     limited(settings, anonymous="1/minute")
 
-    answers = [client.get(path) for _ in range(3)]
+    responses = [client.get(path) for _ in range(3)]
 
-    for answer in answers:
-        answer.close()
-    assert {answer.status_code for answer in answers} <= {200, 404}
-    assert not any("RateLimit" in answer.headers for answer in answers)
+    for response in responses:
+        response.close()
+    assert {response.status_code for response in responses} <= {200, 404}
+    assert not any("RateLimit" in response.headers for response in responses)
 
 
-def test_scripts_of_other_origins_may_read_the_headers(client: Client, settings: Settings) -> None:
+def test_allowed_origins_may_read_the_headers(client: Client, settings: Settings) -> None:
     settings.CORS_ALLOWED_ORIGINS = ["https://www.invalid"]
 
-    answer = client.post("/graphql", HELLO, content_type="application/json", headers={"Origin": "https://www.invalid"})
+    response = client.post(
+        "/graphql", HELLO, content_type="application/json", headers={"Origin": "https://www.invalid"}
+    )
 
-    exposed = answer.headers["Access-Control-Expose-Headers"].split(", ")
+    exposed = response.headers["Access-Control-Expose-Headers"].split(", ")
     assert {"ratelimit", "ratelimit-policy", "retry-after"} <= set(exposed)
 
 
 @pytest.mark.parametrize("known", [False, True])
-def test_what_is_refused_for_its_cost_is_charged_for_asking(
+def test_operation_refused_for_its_cost_is_charged(
     post: Post,
     settings: Settings,
     known: bool,  # noqa: FBT001
@@ -257,21 +259,21 @@ def test_what_is_refused_for_its_cost_is_charged_for_asking(
     limited(settings, anonymous="8/minute")
     post({"query": "{ posts(limit: 30) { comments { id } } }"})  # 3030, which takes 4
 
-    answers = [post(dear), post(dear), post(HELLO)]
+    responses = [post(dear), post(dear), post(HELLO)]
 
-    assert [answer.status for answer in answers] == [429, 429, 200]
-    assert [left(answer) for answer in answers] == [{"anonymous": 3}, {"anonymous": 2}, {"anonymous": 1}]
+    assert [response.status for response in responses] == [429, 429, 200]
+    assert [left(response) for response in responses] == [{"anonymous": 3}, {"anonymous": 2}, {"anonymous": 1}]
 
 
 @pytest.mark.parametrize("content", [b'{"query": "{ __typename }"}', b"{"])
-def test_a_counter_that_fails_is_a_failure_of_ours(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+def test_counter_that_fails_is_500(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     class Failing:
         def take(self, *_: Any) -> Any:
             raise RuntimeError("no counter")
 
     monkeypatch.setattr(account_module, "get_counter", Failing)
 
-    reply = endpoint.handle(
+    response = endpoint.handle(
         {
             "REQUEST_METHOD": "POST",
             "CONTENT_TYPE": "application/json",
@@ -281,5 +283,5 @@ def test_a_counter_that_fails_is_a_failure_of_ours(monkeypatch: pytest.MonkeyPat
         }
     )
 
-    assert reply.status == 500
-    assert [error["extensions"]["code"] for error in json.loads(reply.body)["errors"]] == ["INTERNAL"]
+    assert response.status == 500
+    assert [error["extensions"]["code"] for error in json.loads(response.body)["errors"]] == ["INTERNAL"]

@@ -1,4 +1,4 @@
-"""One rule for the status: 200 without an error, 294 with some data, else that of the worst error."""
+"""The status rule: 200 without an error, 294 with some data, otherwise the status of the worst error."""
 
 from itertools import combinations
 
@@ -23,38 +23,38 @@ SETS = [statuses for number in (1, 2, 4) for statuses in combinations(FAILING, n
 
 
 def ask(gql: GraphQL, fields: list[str]) -> tuple[int, list[int]]:
-    """Return the status of the answer, and that of each error, as the author of one of two posts."""
+    """Return the status of the response, and that of each error, as the author of one of two posts."""
     author = make_author()
     own, others = make_post(author=author), make_post()
     document = " ".join(f"m{number}: {field}" for number, field in enumerate([*fields, "__typename @skip(if: true)"]))
-    answer = gql(
+    response = gql(
         f"mutation ($own: ID! = 0, $others: ID! = 0) {{ {document} own: publishPost(id: $own) @skip(if: true) {{ id }} "
         "others: publishPost(id: $others) @skip(if: true) { id } }",
         actor=make_actor(Role.AUTHOR, author=author),
         own=own.pk,
         others=others.pk,
     )
-    return answer.status, [error["extensions"]["status"] for error in answer.body.get("errors", [])]
+    return response.status, [error["extensions"]["status"] for error in response.body.get("errors", [])]
 
 
 @pytest.mark.parametrize("statuses", SETS, ids=str)
-def test_without_any_data_the_worst_error_is_the_status(gql: GraphQL, statuses: tuple[int, ...]) -> None:
-    status, told = ask(gql, [FAILING[number] for number in reversed(statuses)])
+def test_status_without_data_is_that_of_the_worst_error(gql: GraphQL, statuses: tuple[int, ...]) -> None:
+    status, error_statuses = ask(gql, [FAILING[number] for number in reversed(statuses)])
 
-    assert told == list(reversed(statuses))
+    assert error_statuses == list(reversed(statuses))
     assert status == min(statuses, key=WORST_FIRST.index)
 
 
 @pytest.mark.parametrize("statuses", SETS, ids=str)
-def test_with_some_data_it_is_partial_success_whatever_else_has_failed(gql: GraphQL, statuses: tuple[int, ...]) -> None:
-    status, told = ask(gql, [*(FAILING[number] for number in statuses), FINE])
+def test_status_with_some_data_is_294(gql: GraphQL, statuses: tuple[int, ...]) -> None:
+    status, error_statuses = ask(gql, [*(FAILING[number] for number in statuses), FINE])
 
-    assert (status, told) == (PARTIAL_SUCCESS, list(statuses))
+    assert (status, error_statuses) == (PARTIAL_SUCCESS, list(statuses))
 
 
-def test_without_an_error_it_is_200(gql: GraphQL) -> None:
+def test_status_without_an_error_is_200(gql: GraphQL) -> None:
     assert ask(gql, [FINE]) == (200, [])
 
 
-def test_the_order_is_that_of_the_decisions() -> None:
+def test_worst_first_has_the_documented_order() -> None:
     assert WORST_FIRST == (500, 503, 429, 401, 403, 404, 409, 413, 422, 400)

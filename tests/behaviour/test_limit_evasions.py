@@ -1,4 +1,4 @@
-"""The known ways around the limits, each tried: what is refused names the limit, and nothing is executed of it."""
+"""Known evasions of the limits. Each is refused with the name of the limit, and not executed."""
 
 import json
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ ALL = "{ posts(limit: 100) { comments { author { posts { id } } } } }"  # costs 
 
 
 class Request(NamedTuple):
-    """A document, its variables, and the operation of it that is asked for."""
+    """A document, its variables, and the name of the selected operation."""
 
     query: str
     variables: dict[str, Any] | None = None
@@ -210,14 +210,14 @@ REFUSED: dict[str, tuple[str, Request]] = {
 
 
 @pytest.mark.parametrize("way", REFUSED)
-def test_no_way_leads_around_a_limit(post: Post, way: str, django_assert_num_queries: Any) -> None:
+def test_no_known_evasion_gets_around_a_limit(post: Post, way: str, django_assert_num_queries: Any) -> None:
     limit, request = REFUSED[way]
 
     with django_assert_num_queries(0):
-        answer = post({"query": request.query, "variables": request.variables, "operationName": request.name})
+        response = post({"query": request.query, "variables": request.variables, "operationName": request.name})
 
-    assert (answer.status, answer.codes, set(answer.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
-    assert answer.body["errors"][0]["message"].endswith(f" is allowed (CONTENTAPI_MAX_{limit}).")
+    assert (response.status, response.codes, set(response.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
+    assert response.body["errors"][0]["message"].endswith(f" is allowed (CONTENTAPI_MAX_{limit}).")
 
 
 NESTED = {
@@ -238,30 +238,30 @@ NESTED = {
 
 
 @pytest.mark.parametrize("kind", NESTED)
-def test_what_is_nested_too_deeply_for_a_stack_is_refused_as_such(post: Post, kind: str) -> None:
-    answer = post({"query": NESTED[kind], "operationName": "A" if "query A" in NESTED[kind] else None})
+def test_nesting_deeper_than_the_stack_is_refused(post: Post, kind: str) -> None:
+    response = post({"query": NESTED[kind], "operationName": "A" if "query A" in NESTED[kind] else None})
 
-    assert (answer.status, answer.codes, set(answer.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
-    assert answer.body["errors"][0]["message"].startswith("The query's nesting is ")
-    assert answer.body["errors"][0]["message"].endswith("; at most 100 is allowed.")
+    assert (response.status, response.codes, set(response.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
+    assert response.body["errors"][0]["message"].startswith("The query's nesting is ")
+    assert response.body["errors"][0]["message"].endswith("; at most 100 is allowed.")
 
 
 @pytest.mark.parametrize(
     "lists", ["fields { type { fields { type { fields { name } } } } }", "interfaces { " * 3 + "name }}}"]
 )
-def test_lists_of_introspection_in_lists_are_refused(post: Post, lists: str) -> None:
-    answer = post({"query": f'{{ __type(name: "Query") {{ {lists} }} }}'})
+def test_nested_introspection_lists_are_refused(post: Post, lists: str) -> None:
+    response = post({"query": f'{{ __type(name: "Query") {{ {lists} }} }}'})
 
     message = "The query's depth of lists in introspection is 3 or more; at most 2 is allowed."
-    assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
-    assert answer.body["errors"][0]["message"] == message
+    assert (response.status, response.codes) == (400, ["LIMIT_EXCEEDED"])
+    assert response.body["errors"][0]["message"] == message
 
 
-def test_more_values_in_variables_than_anybody_needs_are_refused(post: Post) -> None:
-    answers = [post({"query": "{ __typename }", "variables": {"a": [1] * items}}) for items in (9997, 9998)]
+def test_too_many_values_in_variables_are_refused(post: Post) -> None:
+    responses = [post({"query": "{ __typename }", "variables": {"a": [1] * items}}) for items in (9997, 9998)]
 
-    assert [answer.status for answer in answers] == [200, 400]
-    assert answers[1].body["errors"][0]["message"] == (
+    assert [response.status for response in responses] == [200, 400]
+    assert responses[1].body["errors"][0]["message"] == (
         "The query's number of values in variables is 10001; at most 10000 is allowed (CONTENTAPI_MAX_VALUES)."
     )
 
@@ -295,25 +295,25 @@ ANSWERED: dict[str, Request] = {
 
 
 @pytest.mark.parametrize("case", ANSWERED)
-def test_what_only_looks_alike_is_answered(post: Post, case: str) -> None:
+def test_harmless_operation_that_resembles_an_evasion_is_executed(post: Post, case: str) -> None:
     request = ANSWERED[case]
 
-    answer = post({"query": request.query, "variables": request.variables, "operationName": request.name})
+    response = post({"query": request.query, "variables": request.variables, "operationName": request.name})
 
-    assert answer.data
+    assert response.data
 
 
 @pytest.mark.parametrize("value", ["100", [100], {"n": 100}, True, 100.5, 10**30, 10**400, 1e300, -1, "", [], {}])
-def test_a_size_of_an_odd_type_is_refused_before_anything_is_executed(
+def test_page_size_of_a_wrong_type_is_refused_before_execution(
     post: Post, value: Any, django_assert_num_queries: Any
 ) -> None:
     request = sized("$n: Int", value)
 
     with django_assert_num_queries(0):
-        answer = post({"query": request.query, "variables": request.variables})
+        response = post({"query": request.query, "variables": request.variables})
 
-    assert answer.status == 400
-    assert answer.codes in (["BAD_REQUEST"], ["LIMIT_EXCEEDED"])
+    assert response.status == 400
+    assert response.codes in (["BAD_REQUEST"], ["LIMIT_EXCEEDED"])
 
 
 # --- Messages ---------------------------------------------------------------------------------------------
@@ -336,18 +336,18 @@ WORDY = {
 
 
 @pytest.mark.parametrize("case", WORDY)
-def test_a_message_does_not_repeat_what_is_long(post: Post, case: str) -> None:
+def test_message_does_not_repeat_long_input(post: Post, case: str) -> None:
     request = WORDY[case]
 
-    answer = post({"query": request.query, "variables": request.variables, "operationName": request.name})
+    response = post({"query": request.query, "variables": request.variables, "operationName": request.name})
 
-    assert answer.status == 400
-    assert max(len(error["message"]) for error in answer.body["errors"]) <= LONGEST_MESSAGE
-    assert len(json.dumps(answer.body)) < 20_000
-    assert "set_int_max_str_digits" not in json.dumps(answer.body)
+    assert response.status == 400
+    assert max(len(error["message"]) for error in response.body["errors"]) <= LONGEST_MESSAGE
+    assert len(json.dumps(response.body)) < 20_000
+    assert "set_int_max_str_digits" not in json.dumps(response.body)
 
 
-def test_no_more_mistakes_are_told_than_somebody_reads(post: Post) -> None:
-    answer = post({"query": "{ post(id: 0) { " + " ".join(f"wrong{number}" for number in range(500)) + " } }"})
+def test_number_of_reported_errors_is_limited(post: Post) -> None:
+    response = post({"query": "{ post(id: 0) { " + " ".join(f"wrong{number}" for number in range(500)) + " } }"})
 
-    assert (answer.status, set(answer.codes), len(answer.codes)) == (400, {"GRAPHQL_VALIDATION_FAILED"}, 21)
+    assert (response.status, set(response.codes), len(response.codes)) == (400, {"GRAPHQL_VALIDATION_FAILED"}, 21)

@@ -45,17 +45,20 @@ def writer() -> tuple[Actor, Author]:
         "{ post(id: POST) { a: body b: body c: body } __typename }",
     ],
 )
-def test_a_query_whose_response_is_too_large_is_refused_as_a_whole(gql: GraphQL, query: str) -> None:
+def test_query_with_a_too_large_response_is_refused(gql: GraphQL, query: str) -> None:
     author = make_author()
     post, *_ = [make_post(author=author, body=BODY) for _ in range(3)]
 
-    answer = gql(query.replace("AUTHOR", str(author.pk)).replace("POST", str(post.pk)))
+    response = gql(query.replace("AUTHOR", str(author.pk)).replace("POST", str(post.pk)))
 
-    assert (answer.status, answer.body) == (400, {"errors": [error_entry(answer, "LIMIT_EXCEEDED", 400, MESSAGE)]})
+    assert (response.status, response.body) == (
+        400,
+        {"errors": [error_entry(response, "LIMIT_EXCEEDED", 400, MESSAGE)]},
+    )
 
 
 @pytest.mark.django_db
-def test_a_response_of_exactly_the_limit_is_answered_and_one_byte_more_is_not(gql: GraphQL, settings: Settings) -> None:
+def test_response_of_exactly_the_limit_is_sent(gql: GraphQL, settings: Settings) -> None:
     make_post(body=BODY)
     make_post(body="é\\")
     rows = gql("{ posts { body } }").data["posts"]
@@ -79,67 +82,67 @@ def test_a_response_of_exactly_the_limit_is_answered_and_one_byte_more_is_not(gq
         "{ a: body b: body c: body author { posts { id } } }",
     ],
 )
-def test_a_mutation_whose_result_is_too_large_is_rolled_back(gql: GraphQL, selection: str) -> None:
+def test_mutation_with_a_too_large_result_is_rolled_back(gql: GraphQL, selection: str) -> None:
     actor, _ = writer()
 
-    answer = gql(f"mutation {{ {CREATE.format('One', BODY, selection)} }}", actor=actor)
+    response = gql(f"mutation {{ {CREATE.format('One', BODY, selection)} }}", actor=actor)
 
     message = f"{MESSAGE} The mutation was rolled back."
-    expected = error_entry(answer, "LIMIT_EXCEEDED", 400, message) | {"path": ["createPost"]}
-    [error] = answer.body["errors"]
-    assert (answer.status, answer.body["data"]) == (400, {"createPost": None})
+    expected = error_entry(response, "LIMIT_EXCEEDED", 400, message) | {"path": ["createPost"]}
+    [error] = response.body["errors"]
+    assert (response.status, response.body["data"]) == (400, {"createPost": None})
     assert {key: value for key, value in error.items() if key != "locations"} == expected
     assert not Post.objects.exists()
 
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("at_most_1000")
-def test_an_update_whose_result_is_too_large_changes_nothing(gql: GraphQL) -> None:
+def test_update_with_a_too_large_result_changes_nothing(gql: GraphQL) -> None:
     actor, author = writer()
     post = make_post(author=author, title="Before", body=BODY)
     for _ in range(3):
         make_comment(post, body=BODY)
 
-    answer = gql(
+    response = gql(
         f'mutation {{ updatePost(input: {{id: "{post.pk}", title: "After"}}) {{ title comments {{ body }} }} }}',
         actor=actor,
     )
 
-    assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
+    assert (response.status, response.codes) == (400, ["LIMIT_EXCEEDED"])
     post.refresh_from_db()
     assert post.title == "Before"
 
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("at_most_1000")
-def test_mutations_beside_one_whose_result_is_too_large_keep_their_results(gql: GraphQL) -> None:
+def test_other_mutations_keep_their_results_beside_a_too_large_one(gql: GraphQL) -> None:
     actor, _ = writer()
     one, two = CREATE.format("One", BODY, "{ title body }"), CREATE.format("Two", BODY, "{ a: body b: body }")
 
-    answer = gql(f"mutation {{ a: {one} b: {two} c: {CREATE.format('Three', '', '{ title }')} }}", actor=actor)
+    response = gql(f"mutation {{ a: {one} b: {two} c: {CREATE.format('Three', '', '{ title }')} }}", actor=actor)
 
-    assert (answer.status, answer.codes) == (294, ["LIMIT_EXCEEDED"])
-    assert [answer.body["data"][key] is None for key in "abc"] == [False, True, False]
+    assert (response.status, response.codes) == (294, ["LIMIT_EXCEEDED"])
+    assert [response.body["data"][key] is None for key in "abc"] == [False, True, False]
     assert set(Post.objects.values_list("title", flat=True)) == {"One", "Three"}
 
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("at_most_1000")
 @pytest.mark.parametrize("path", ["/posts", "/posts?offset=0", "/authors/AUTHOR/posts", "/posts/POST/comments"])
-def test_a_page_that_is_too_large_is_refused(path: str) -> None:
+def test_too_large_page_is_refused(path: str) -> None:
     author = make_author()
     post, *_ = [make_post(author=author, body=BODY) for _ in range(3)]
     for _ in range(3):
         make_comment(post, body=BODY)
 
-    reply = ask("GET", path.replace("AUTHOR", str(author.pk)).replace("POST", str(post.pk)))
+    response = ask("GET", path.replace("AUTHOR", str(author.pk)).replace("POST", str(post.pk)))
 
-    assert reply.failure == (400, "LIMIT_EXCEEDED", MESSAGE)
+    assert response.failure == (400, "LIMIT_EXCEEDED", MESSAGE)
 
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("at_most_1000")
-def test_a_single_resource_has_any_size() -> None:
+def test_single_resource_may_have_any_size() -> None:
     post = make_post(body=BODY * 3)
 
     assert ask("GET", f"/posts/{post.pk}").body["body"] == BODY * 3
@@ -147,7 +150,7 @@ def test_a_single_resource_has_any_size() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("room", "fits"), [(None, True), (500, True), (499, False), (99, False), (0, False)])
-def test_reading_a_column_ends_where_there_is_no_more_room_and_frees_the_result(
+def test_reading_stops_at_the_limit_and_frees_the_result(
     room: int | None,
     fits: bool,  # noqa: FBT001
 ) -> None:
@@ -166,6 +169,6 @@ def test_reading_a_column_ends_where_there_is_no_more_room_and_frees_the_result(
 @pytest.mark.parametrize(
     ("items", "array"), [([], b"[]"), ([b"{}"], b"[{}]"), ([b"1", b"2"], b"[1,2]"), ([b"1", b"2", b"3"], b"[1,2,3]")]
 )
-def test_a_json_array_is_joined_and_its_items_are_used_up(items: list[bytes], array: bytes) -> None:
+def test_json_array_consumes_its_items(items: list[bytes], array: bytes) -> None:
     assert json_array(items) == array
     assert items == []

@@ -1,4 +1,4 @@
-"""What the attackers do, as a listening socket sees it."""
+"""The behaviour of the attackers, observed by a listening socket."""
 
 import socket
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def listener() -> Iterator[socket.socket]:
 
 
 def read_everything(connection: socket.socket) -> bytes:
-    """Return what has been sent, without waiting for more than half a second."""
+    """Return all bytes that arrive, until half a second passes without any."""
     connection.settimeout(0.5)
     content = b""
     try:
@@ -32,21 +32,21 @@ def read_everything(connection: socket.socket) -> bytes:
 
 
 def attack_once(name: str, listener: socket.socket) -> bytes:
-    """Return what one client of an attack sends before it waits."""
+    """Return the bytes that one client of an attack sends before it waits."""
     with start_attack(ATTACKS[name]._replace(clients=1), listener.getsockname()[1], 5):
         connection, _ = listener.accept()
         with connection:
             return read_everything(connection)
 
 
-def test_client_that_stops_in_the_headers_never_ends_them(listener: socket.socket) -> None:
+def test_client_that_stops_in_the_headers_does_not_end_them(listener: socket.socket) -> None:
     sent = attack_once("headers-16", listener)
 
     assert sent.startswith(b"POST /graphql HTTP/1.1\r\n")
     assert b"\r\n\r\n" not in sent
 
 
-def test_client_that_stops_in_the_body_sends_less_than_it_announced(listener: socket.socket) -> None:
+def test_client_that_stops_in_the_body_sends_less_than_announced(listener: socket.socket) -> None:
     head, _, body = attack_once("body-16", listener).partition(b"\r\n\r\n")
 
     assert 0 < len(body) < int(head.partition(b"Content-Length: ")[2].split()[0])
@@ -70,10 +70,12 @@ def test_client_whose_connection_the_server_closes_opens_another(listener: socke
 
 
 @pytest.mark.parametrize("name", ["garbage", "close"])
-def test_clients_that_come_every_second_leave_their_connections_open(name: str, listener: socket.socket) -> None:
+def test_clients_of_a_steady_attack_leave_their_connections_open(name: str, listener: socket.socket) -> None:
     with start_attack(ATTACKS[name], listener.getsockname()[1], 5) as attackers:
         connections = [listener.accept()[0] for _ in range(4)]
-        assert all(read_everything(connection) for connection in connections)  # no end of file: nothing would be left
+        assert all(
+            read_everything(connection) for connection in connections
+        )  # none is empty: no connection has been closed
         for connection in connections:
             connection.setblocking(False)
             with pytest.raises(BlockingIOError):
@@ -94,7 +96,7 @@ def test_attackers_and_victim_have_different_addresses(listener: socket.socket) 
     assert "127.0.0.1" not in addresses
 
 
-def test_expensive_documents_are_sent_again_and_again_and_their_statuses_counted() -> None:
+def test_expensive_documents_are_sent_repeatedly_and_counted_by_status() -> None:
     with run_upstream() as server:
         with start_attack(ATTACKS["expensive-8"], server.port, 5) as attackers:
             while len(server.received) < 50:
@@ -106,7 +108,7 @@ def test_expensive_documents_are_sent_again_and_again_and_their_statuses_counted
         assert len(set(bodies)) == len(bodies)
 
 
-def test_attack_that_nobody_stops_ends_by_itself(listener: socket.socket) -> None:
+def test_attack_without_a_signal_ends_after_its_time(listener: socket.socket) -> None:
     with start_attack(
         ATTACKS["idle-2000"]._replace(clients=1), listener.getsockname()[1], 1 - LONGEST_OVERRUN
     ) as attackers:

@@ -1,4 +1,4 @@
-"""The documents of `make hostile` must be allowed: a document that a limit refuses costs nothing."""
+"""The documents of `make hostile` must be within the limits: a rejected document costs nothing."""
 
 import pytest
 from graphql import parse, validate

@@ -1,4 +1,4 @@
-"""The deployment's nginx configuration, run by nginx in front of a server that records what reaches it."""
+"""The nginx configuration of the deployment, in front of a server that records requests."""
 
 import http.client
 import socket
@@ -45,7 +45,7 @@ def test_request_and_response_pass_through(port: int, upstream: Upstream) -> Non
     assert upstream.received[0].headers["Host"] == "127.0.0.1"
 
 
-def test_address_that_the_client_claims_is_replaced_by_its_own(port: int, upstream: Upstream) -> None:
+def test_forwarded_address_of_the_client_is_replaced(port: int, upstream: Upstream) -> None:
     send(port, headers={"X-Forwarded-For": "192.0.2.9", "X-Forwarded-Proto": "https"})
 
     assert upstream.received[0].headers["X-Forwarded-For"] == "127.0.0.1"
@@ -58,7 +58,7 @@ def test_header_names_with_underscores_are_dropped(port: int, upstream: Upstream
     assert not [name for name in upstream.received[0].headers if "_" in name]
 
 
-def test_stopped_body_does_not_reach_the_server_until_it_is_complete(port: int, upstream: Upstream) -> None:
+def test_incomplete_body_does_not_reach_the_server(port: int, upstream: Upstream) -> None:
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nab")
         time.sleep(0.5)
@@ -71,14 +71,14 @@ def test_stopped_body_does_not_reach_the_server_until_it_is_complete(port: int, 
     assert response.startswith(b"HTTP/1.1 200 ")
 
 
-def test_connections_to_the_server_are_kept(port: int, upstream: Upstream) -> None:
+def test_connections_to_the_server_are_reused(port: int, upstream: Upstream) -> None:
     for _ in range(3):
         send(port)
 
     assert len({request.client for request in upstream.received}) < 3
 
 
-def test_configuration_without_a_place_to_adapt_is_refused() -> None:
+def test_configuration_without_a_line_to_adapt_is_rejected() -> None:
     text = CONFIGURATION.read_text().replace("listen 80 ", "listen 8080 ")
 
     with pytest.raises(ValueError, match="listen 80"):

@@ -25,7 +25,7 @@ def result_of(times: list[float], *, is_required: bool = True) -> Result:
         ([0.002] * 980 + [LOST] * 20, False),
     ],
 )
-def test_attack_is_withstood_when_99_percent_are_answered_and_p99_is_within_the_limit(
+def test_attack_passes_with_99_percent_answered_and_p99_within_the_limit(
     times: list[float],
     passed: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
@@ -38,22 +38,22 @@ def test_row_shows_the_figures_with_and_without_the_attack() -> None:
     assert row == ("| granian | 16 | stop in the body | 97.0 % | 3.0 | > 2,000 | 100.0 % | 2.0 | 2.0 | FAIL |")
 
 
-def test_row_of_an_attack_that_is_not_required_has_its_verdict_in_brackets() -> None:
+def test_verdict_of_an_optional_attack_is_in_brackets() -> None:
     assert format_row(result_of([LOST] * 100, is_required=False)).endswith("| (FAIL) |")
 
 
-def test_granian_must_withstand_everything_but_a_thousand_stopped_bodies_without_a_proxy() -> None:
+def test_granian_must_withstand_every_attack_except_body_1000() -> None:
     exempt = [name for name, attack in ATTACKS.items() if not is_required("granian", attack)]
 
     assert exempt == ["body-1000"]
 
 
 @pytest.mark.parametrize("server", ["granian-nginx", "gunicorn-nginx"])
-def test_servers_behind_nginx_must_withstand_everything(server: str) -> None:
+def test_servers_behind_nginx_must_withstand_every_attack(server: str) -> None:
     assert all(is_required(server, attack) for attack in ATTACKS.values())
 
 
-def test_attacks_that_scaling_makes_equal_are_made_once() -> None:
+def test_attacks_that_are_equal_after_scaling_run_once() -> None:
     planned = [attack.name for _, attack in plan(["granian"], ["headers-16", "headers-100", "headers-1000"], 0.1)]
 
     assert planned == ["headers-16", "headers-1000"]

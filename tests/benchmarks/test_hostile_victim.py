@@ -4,7 +4,7 @@ from benchmarks.hostile.victim import RATE, Figures, Victim
 from tests.benchmarks.upstream import run_upstream
 
 
-def test_server_that_answers_at_once_answers_every_request_in_time() -> None:
+def test_all_requests_to_a_fast_server_count_as_answered() -> None:
     with run_upstream() as server:
         figures = Victim(server.port, "key").measure(1)
 
@@ -13,7 +13,7 @@ def test_server_that_answers_at_once_answers_every_request_in_time() -> None:
     assert not figures.failures
 
 
-def test_every_request_has_a_traceparent_of_its_own_and_the_key() -> None:
+def test_each_request_has_a_new_traceparent_and_the_key() -> None:
     with run_upstream() as server:
         Victim(server.port, "key").measure(1)
 
@@ -21,7 +21,7 @@ def test_every_request_has_a_traceparent_of_its_own_and_the_key() -> None:
     assert {request.headers["X-API-Key"] for request in server.received} == {"key"}
 
 
-def test_a_third_of_the_requests_and_not_all_come_on_new_connections() -> None:
+def test_at_least_a_third_of_the_requests_use_new_connections() -> None:
     with run_upstream() as server:
         Victim(server.port, "key").measure(1)
 
@@ -29,7 +29,7 @@ def test_a_third_of_the_requests_and_not_all_come_on_new_connections() -> None:
     assert RATE // 3 <= len(connections) < RATE
 
 
-def test_server_that_answers_too_late_answers_no_request_in_time() -> None:
+def test_no_request_to_a_slow_server_counts_as_answered() -> None:
     with run_upstream(delay=2.5) as server:
         figures = Victim(server.port, "key").measure(0.2)
 
@@ -37,7 +37,7 @@ def test_server_that_answers_too_late_answers_no_request_in_time() -> None:
     assert figures.percentile(50) == float("inf")
 
 
-def test_response_with_another_status_counts_as_not_answered() -> None:
+def test_response_with_another_status_does_not_count_as_answered() -> None:
     with run_upstream(status=503) as server:
         figures = Victim(server.port, "key").measure(0.2)
 
@@ -45,7 +45,7 @@ def test_response_with_another_status_counts_as_not_answered() -> None:
     assert figures.failures == {"status 503": len(figures.times)}
 
 
-def test_two_lost_requests_of_a_hundred_show_in_p99_and_not_in_p50() -> None:
+def test_two_lost_requests_of_a_hundred_change_p99_only() -> None:
     figures = Figures([0.01] * 98 + [float("inf")] * 2, Counter())
 
     assert figures.answered == 0.98

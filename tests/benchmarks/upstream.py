@@ -1,4 +1,4 @@
-"""A small HTTP server in this process, which records the requests that reach it."""
+"""An HTTP server in this process that records its requests."""
 
 import time
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ class Received(NamedTuple):
 
 
 class Upstream(ThreadingHTTPServer):
-    """Answers the first request with a page of posts at once, and the others after `delay` seconds with `status`."""
+    """Responds to the first request immediately with a page, and to others after `delay` seconds with `status`."""
 
     daemon_threads = True
 

@@ -43,7 +43,7 @@ def test_another_version_and_what_is_no_version_are_a_conflict(post: Post, act: 
     with pytest.raises(Conflict) as refusal:
         ACTS[act](actor=OPERATOR, post_id=str(post.pk), expected_version=expected)
 
-    assert refusal.value.message == "This post is at version 7, which is not the version that you expect."
+    assert refusal.value.message == "Version conflict: the post is at version 7."
     assert Post.objects.values().get() == before
 
 

@@ -77,9 +77,7 @@ def test_layers_name_each_package_once() -> None:
 def test_example_statement_is_what_the_query_compiles_to(client: Client) -> None:
     body = {"query": marked("query"), "variables": json.loads(marked("variables"))}
 
-    with CaptureQueriesContext(
-        connection,
-    ) as captured:
+    with CaptureQueriesContext(connection) as captured:
         response = client.post("/graphql", body, content_type="application/json")
 
     assert "errors" not in response.json()

@@ -1,4 +1,4 @@
-"""What a run of the benchmark measures, and how its results are judged and printed."""
+"""The plan of a benchmark, its verdicts and its tables."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def by_cell(*runs: Run) -> dict[Cell, Run]:
     return {run.cell: run for run in runs}
 
 
-def test_the_default_plan_measures_every_server_and_workload_in_the_main_setting() -> None:
+def test_default_plan_measures_everything_in_the_main_setting() -> None:
     servers = tuple(PEERS_BY_NAME)
 
     plan = read_options([]).plan(servers)
@@ -44,7 +44,7 @@ def test_the_default_plan_measures_every_server_and_workload_in_the_main_setting
     assert {step.servers for step in plan if step.setting != MAIN} == {SIDE_SERVERS}
 
 
-def test_the_default_plan_measures_other_settings_with_those_of_the_few_servers_that_are_chosen() -> None:
+def test_default_plan_measures_other_settings_with_chosen_side_servers() -> None:
     plan = read_options(["--workloads", "post"]).plan([OURS, "yoga"])
 
     assert plan[0] == Step("post", MAIN, (OURS, "yoga"))
@@ -52,11 +52,11 @@ def test_the_default_plan_measures_other_settings_with_those_of_the_few_servers_
     assert len(plan) == 1 + len(SIDE_WORKLOADS)
 
 
-def test_the_default_plan_has_no_other_settings_for_servers_that_are_not_among_the_few() -> None:
+def test_default_plan_without_side_servers_has_only_the_main_setting() -> None:
     assert read_options(["--workloads", "post"]).plan(["yoga"]) == [Step("post", MAIN, ("yoga",))]
 
 
-def test_settings_on_the_command_line_are_measured_with_all_chosen_servers_and_workloads() -> None:
+def test_chosen_settings_are_measured_with_all_servers_and_workloads() -> None:
     options = read_options(["--workloads", "post,typename", "--connections", "1,64", "--transports", "tcp"])
 
     plan = options.plan(["yoga", OURS])
@@ -77,14 +77,14 @@ def test_settings_on_the_command_line_are_measured_with_all_chosen_servers_and_w
     ],
     ids=" ".join,
 )
-def test_an_unknown_name_on_the_command_line_is_refused(arguments: list[str]) -> None:
+def test_an_unknown_name_on_the_command_line_is_rejected(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as error:
         read_options(arguments)
 
     assert error.value.code == 2
 
 
-def test_the_peers_that_pages_are_compared_with_are_the_graphql_servers_of_others() -> None:
+def test_pages_are_compared_with_graphql_servers_of_others() -> None:
     peers = graphql_peers()
 
     assert {"bun-jit", "node-jit", "mercurius", "strawberry"} < set(peers)
@@ -109,7 +109,7 @@ def test_post_is_judged_by_the_better_mercurius(rate: float, is_met: bool) -> No
         (1200, 0.08, False),  # bun-jit needs as little CPU
     ],
 )
-def test_a_page_is_judged_by_the_fastest_and_by_the_cheapest_peer(rate: float, cpu: float, is_met: bool) -> None:  # noqa: FBT001
+def test_page_is_judged_by_the_fastest_and_the_cheapest_peer(rate: float, cpu: float, is_met: bool) -> None:  # noqa: FBT001
     results = by_cell(
         make_run(OURS, "page10", per_second=rate, server_cpu=cpu),
         make_run("yoga", "page10", per_second=1100),
@@ -121,7 +121,7 @@ def test_a_page_is_judged_by_the_fastest_and_by_the_cheapest_peer(rate: float, c
 
 
 @pytest.mark.parametrize(("cpu", "is_met"), [(0.35, True), (0.36, False)])
-def test_a_page_is_judged_by_rusts_cpu_of_server_and_postgresql(cpu: float, is_met: bool) -> None:  # noqa: FBT001
+def test_page_is_judged_by_the_total_cpu_time_of_rust(cpu: float, is_met: bool) -> None:  # noqa: FBT001
     results = by_cell(make_run(OURS, "page10", server_cpu=0.1, postgres_cpu=cpu))
 
     assert requirements.judge_rust(results, "page10").is_met is is_met
@@ -144,7 +144,7 @@ def test_browser_is_judged_by_varied(rate: float, is_met: bool) -> None:  # noqa
 
 
 @pytest.mark.parametrize(("p99", "is_met"), [(3.0, True), (3.1, False)])
-def test_tails_are_judged_in_every_setting_of_ours(p99: float, is_met: bool) -> None:  # noqa: FBT001
+def test_tails_are_judged_in_every_setting(p99: float, is_met: bool) -> None:  # noqa: FBT001
     results = by_cell(
         make_run(OURS),
         make_run(OURS, setting=Setting(connections=256), p99=p99),
@@ -154,7 +154,7 @@ def test_tails_are_judged_in_every_setting_of_ours(p99: float, is_met: bool) -> 
     assert requirements.judge_tails(results).is_met is is_met
 
 
-def test_a_cell_without_a_completed_request_has_no_acceptable_tail() -> None:
+def test_tail_without_a_completed_request_is_not_acceptable() -> None:
     assert requirements.judge_tails(by_cell(make_run(OURS, p50=0, p99=0))).is_met is False
 
 
@@ -188,7 +188,7 @@ def test_medians_keep_settings_apart_and_add_errors() -> None:
     assert medians[Cell("post", BROWSER, OURS)].run.per_second == 50
 
 
-def test_the_tables_show_every_measured_cell() -> None:
+def test_tables_show_every_measured_cell() -> None:
     runs = [
         make_run(OURS, per_second=8000), make_run("yoga", per_second=2345), make_run(OURS, "rows10"),
         make_run(OURS, setting=BROWSER, per_second=7777), make_run(OURS, "page10", per_second=4321, errors=5),

@@ -1,4 +1,4 @@
-"""The benchmark's requests are valid for our schema and limits, and every request differs from every other."""
+"""The requests of the benchmark are valid for the schema and the limits, and all differ."""
 
 import json
 import os
@@ -46,31 +46,31 @@ def test_a_request_of_the_memory_workload_is_valid_for_the_schema(number: int) -
 
 
 @pytest.mark.parametrize("workload", ALL)
-def test_the_bodies_of_a_workload_all_differ(workload: str) -> None:
+def test_all_bodies_of_a_workload_differ(workload: str) -> None:
     bodies = list(Dialect().bodies(workload, "s"))
 
     assert len(set(bodies)) == len(bodies)
 
 
 @pytest.mark.parametrize("workload", ["post-new", "page10-new"])
-def test_a_first_request_has_a_new_query_text_in_every_request(workload: str) -> None:
+def test_first_request_workloads_have_a_new_text_in_each_request(workload: str) -> None:
     texts = {json.loads(body)["query"] for series in ("1", "2") for body in Dialect().bodies(workload, series)}
 
     assert len(texts) == 2 * len(list(Dialect().bodies(workload, "1")))
 
 
-def test_the_other_workloads_keep_their_query_text() -> None:
+def test_other_workloads_keep_their_query_text() -> None:
     assert json.loads(Dialect().body("post", {"id": "1"}))["query"] == TEXTS[operation("post")]
 
 
-def test_a_request_carries_the_credential_beside_the_headers_of_its_condition() -> None:
+def test_headers_of_a_condition_are_combined_with_a_credential() -> None:
     headers = headers_for(BROWSER, ("Authorization", "Bearer t"))
 
     assert headers == headers_for(BROWSER) | {"Authorization": "Bearer t"}
 
 
 @override_settings(CORS_ALLOWED_ORIGINS=[ORIGIN])
-def test_the_origin_of_the_browser_condition_is_one_that_cors_allowed_origins_can_allow() -> None:
+def test_origin_of_the_browser_condition_can_be_allowed() -> None:
     request = RequestFactory().post("/graphql", b"{}", "application/json", headers=headers_for(BROWSER))
 
     response = CorsMiddleware(lambda _: HttpResponse())(request)

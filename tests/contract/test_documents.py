@@ -1,4 +1,4 @@
-"""The documentation, the changelog and the lock files agree with the code."""
+"""Compares the documentation, the changelog and the lock files with the code."""
 
 import re
 import tomllib
@@ -19,7 +19,7 @@ PIN = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>\S+)", re.MULTILINE)
 
 
 @pytest.mark.parametrize("field", msgspec.structs.fields(Environment), ids=lambda field: field.name.upper())
-def test_the_settings_page_has_every_variable_with_its_default(field: msgspec.structs.FieldInfo) -> None:
+def test_settings_page_lists_each_variable_with_its_default(field: msgspec.structs.FieldInfo) -> None:
     row = re.search(rf"^\| `{field.name.upper()}` \| (.*?) \|", SETTINGS, re.MULTILINE)
 
     assert row
@@ -34,11 +34,11 @@ def test_the_settings_page_has_only_real_variables() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_deployment_page_has_every_command(command: str) -> None:
+def test_deployment_page_lists_each_command(command: str) -> None:
     assert re.search(rf"^\| `{command}\b", DEPLOYMENT, re.MULTILINE)
 
 
-def test_the_changelog_begins_with_this_version() -> None:
+def test_changelog_begins_with_the_current_version() -> None:
     first = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
 
     assert first
@@ -52,7 +52,7 @@ def test_the_changelog_begins_with_this_version() -> None:
         ("requirements-dev.txt", PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"]),
     ],
 )
-def test_a_lock_holds_a_fitting_version_of_every_dependency_with_its_hashes(lock: str, requirements: list[str]) -> None:
+def test_a_lock_file_pins_each_dependency_with_its_hashes(lock: str, requirements: list[str]) -> None:
     text = (ROOT / lock).read_text()
     pins = {match["name"]: match["version"] for match in PIN.finditer(text)}
 
@@ -65,7 +65,7 @@ def test_a_lock_holds_a_fitting_version_of_every_dependency_with_its_hashes(lock
     assert [block for block in blocks if not block.startswith("#") and "--hash=sha256:" not in block] == []
 
 
-def test_both_locks_agree() -> None:
+def test_lock_files_have_equal_versions() -> None:
     base, dev = (dict(PIN.findall((ROOT / name).read_text())) for name in ("requirements.txt", "requirements-dev.txt"))
 
     assert {name: dev.get(name) for name in base} == base

@@ -41,7 +41,7 @@ from tests.openapi import DOCUMENT, OPERATIONS, SCHEMAS, examples, problems, pro
 NOT_RESOURCES = ("admin/", "oauth/", "graphql", ".well-known/oauth-authorization-server")
 
 
-def test_the_document_is_openapi() -> None:
+def test_document_is_valid_openapi() -> None:
     validate(DOCUMENT)
 
 
@@ -57,7 +57,7 @@ def served_paths(patterns: list[Any], prefix: str = "") -> Iterator[str]:
             yield from served_paths(pattern.url_patterns, route)
 
 
-def test_the_paths_are_those_that_are_served() -> None:
+def test_paths_are_those_of_the_urls() -> None:
     routes = served_paths(get_resolver().url_patterns)
 
     served = {"/" + re.sub(r"<str:(\w+)>", r"{\1}", route) for route in routes if not route.startswith(NOT_RESOURCES)}
@@ -68,7 +68,7 @@ def test_the_paths_are_those_that_are_served() -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENT["paths"])
-def test_the_methods_of_a_path_are_those_that_are_allowed(path: str) -> None:
+def test_methods_of_a_path_are_those_of_the_resource(path: str) -> None:
     described = {operation.method for operation in OPERATIONS.values() if operation.path == path}
 
     allow = Client().options(re.sub(r"{\w+}", "1", path))["Allow"]
@@ -77,14 +77,14 @@ def test_the_methods_of_a_path_are_those_that_are_allowed(path: str) -> None:
     assert ("HEAD" in allow) is ("GET" in allow)
 
 
-def test_each_parameter_of_a_path_is_described() -> None:
+def test_each_path_parameter_is_described() -> None:
     for path, item in DOCUMENT["paths"].items():
         described = {one["name"] for one in map(resolved, item.get("parameters", [])) if one["in"] == "path"}
         assert described == set(re.findall(r"{(\w+)}", path)), path
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=list(OPERATIONS))
-def test_what_any_operation_may_answer_is_described(operation: Any) -> None:
+def test_common_responses_of_each_operation_are_described(operation: Any) -> None:
     expected = {429, 500}
     if not operation.is_document:
         expected |= {400, 401, 406, 503}
@@ -109,7 +109,7 @@ SCALARS = {
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS, ids=lambda found: found.name)
-def test_a_representation_is_what_its_fragment_selects(representation: Representation) -> None:
+def test_representation_has_the_fields_of_its_fragment(representation: Representation) -> None:
     kind = representation.projection.name
     path = settings.SCHEMA_DIR / "resources" / f"{kind.lower()}.graphql"
 
@@ -155,7 +155,7 @@ def compare_type(kind: Any, node: FieldNode, schema: dict[str, Any]) -> None:
         (users.views.UserRepresentation, "User"),
     ],
 )
-def test_a_representation_is_what_its_struct_holds(struct: type[msgspec.Struct], schema: str) -> None:
+def test_representation_has_the_fields_of_its_struct(struct: type[msgspec.Struct], schema: str) -> None:
     written = written_schema(struct)
     described, required = properties(SCHEMAS[schema])
 
@@ -165,12 +165,12 @@ def test_a_representation_is_what_its_struct_holds(struct: type[msgspec.Struct],
         assert types(described[name]) == accepted_types(property_) or name in ("total", "_links")
 
 
-def test_the_states_are_those_of_the_models() -> None:
+def test_states_are_those_of_the_models() -> None:
     assert SCHEMAS["PostStatus"]["enum"] == blog.models.PostStatus.values
     assert SCHEMAS["OrderStatus"]["enum"] == orders.models.OrderStatus.values
 
 
-def test_the_links_of_an_order_are_all_that_there_are() -> None:
+def test_all_links_of_an_order_are_described() -> None:
     assert set(SCHEMAS["Order"]["properties"]["_links"]["properties"]) == {"self", "cancel", "payment", "track"}
 
 
@@ -207,7 +207,7 @@ def accepted_types(schema: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize(
     "kind", [kind for kind in bodies() if "tests" not in kind.__module__], ids=lambda kind: kind.__name__
 )
-def test_a_body_is_described_as_it_is_decoded(kind: type[Body]) -> None:
+def test_schema_of_a_body_equals_its_struct(kind: type[Body]) -> None:
     decoded = written_schema(kind)
     described, required = properties(SCHEMAS[kind.__name__])
 
@@ -221,21 +221,21 @@ def test_a_body_is_described_as_it_is_decoded(kind: type[Body]) -> None:
         assert types(described[name]) <= accepted_types(property_) | {"number"}
 
 
-def test_null_is_described_where_it_means_something() -> None:
+def test_null_is_described_where_it_is_accepted() -> None:
     nullable = {
         (name, field)
-        for name in ("NewPost", "PostChanges", "Expectation", "NewComment", "NewOrder", "NewUser")
+        for name in ("NewPost", "PostChanges", "ExpectedVersionBody", "NewComment", "NewOrder", "NewUser")
         for field, schema in properties(SCHEMAS[name])[0].items()
         if "null" in types(schema)
     }
 
     assert nullable == {
         ("NewPost", "authorId"), ("NewPost", "tags"), ("NewPost", "status"), ("NewPost", "publishAt"),
-        ("PostChanges", "publishAt"), ("PostChanges", "expectedVersion"), ("Expectation", "expectedVersion"),
+        ("PostChanges", "publishAt"), ("PostChanges", "expectedVersion"), ("ExpectedVersionBody", "expectedVersion"),
     }  # fmt: skip
 
 
-def test_every_body_is_one_of_those() -> None:
+def test_schemas_and_structs_of_bodies_have_the_same_names() -> None:
     described = {
         content["schema"]["$ref"].rsplit("/", 1)[-1]
         for operation in OPERATIONS.values()
@@ -262,13 +262,13 @@ def test_every_body_is_one_of_those() -> None:
         ("Order total maximum", float(orders.models.LARGEST_TOTAL)),
     ],
 )
-def test_a_limit_is_the_one_that_is_held(place: str, limit: float) -> None:
+def test_described_limit_is_the_enforced_limit(place: str, limit: float) -> None:
     schema, field, keyword = place.split()
 
     assert properties(SCHEMAS[schema])[0][field][keyword] == limit
 
 
-def test_the_tags_and_pages_have_the_limits_that_are_held() -> None:
+def test_limits_of_tags_and_pages_are_the_enforced_limits() -> None:
     parameters = DOCUMENT["components"]["parameters"]
 
     assert properties(SCHEMAS["NewPost"])[0]["tags"]["items"]["maxLength"] == blog.models.MAX_TAG
@@ -290,11 +290,11 @@ OF_GRAPHQL = set(kinds(errors.Malformed))
 STATUSES = {kind.code: kind.status for kind in kinds() if kind not in OF_GRAPHQL}
 
 
-def test_the_codes_are_those_of_the_errors() -> None:
+def test_error_codes_are_those_of_the_error_table() -> None:
     assert set(SCHEMAS["ErrorCode"]["enum"]) == set(STATUSES)
 
 
-def test_each_failure_is_described_under_its_status_with_its_code() -> None:
+def test_each_error_is_described_under_its_status_with_its_code() -> None:
     described = {}
     for operation in OPERATIONS.values():
         for status in operation.statuses:
@@ -307,7 +307,7 @@ def test_each_failure_is_described_under_its_status_with_its_code() -> None:
     assert described == {code: status for code, status in STATUSES.items() if code != "METHOD_NOT_ALLOWED"}
 
 
-def test_the_scopes_are_those_that_there_are() -> None:
+def test_scopes_are_those_of_the_code() -> None:
     flows = DOCUMENT["components"]["securitySchemes"]["oauth2"]["flows"]
 
     assert flows["authorizationCode"]["scopes"] == SCOPE_MEANINGS
@@ -316,5 +316,5 @@ def test_the_scopes_are_those_that_there_are() -> None:
 @pytest.mark.parametrize(
     ("place", "schema", "value"), list(examples(DOCUMENT)), ids=lambda found: found if isinstance(found, str) else ""
 )
-def test_an_example_is_as_its_schema_says(place: str, schema: dict[str, Any], value: Any) -> None:  # noqa: ARG001
+def test_example_is_valid_for_its_schema(place: str, schema: dict[str, Any], value: Any) -> None:  # noqa: ARG001
     assert problems(schema, value) == []

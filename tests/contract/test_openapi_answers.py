@@ -1,4 +1,4 @@
-"""What the server answers against schema/openapi.yaml: each operation, with each status that it may have."""
+"""Responses compared with schema/openapi.yaml: each operation, with each of its statuses."""
 
 import json
 import re
@@ -28,7 +28,7 @@ OUR_HEADERS = re.compile(
 
 
 class Request(NamedTuple):
-    """What is sent: in the path `ids` stand, and `who` asks."""
+    """A request. `ids` are the ids in its path, `who` is the caller."""
 
     ids: Mapping[str, Any] = {}
     body: Any = None
@@ -160,7 +160,7 @@ def send(operation: Operation, request: Request, world: World | None = None) -> 
 
 
 def conforms(operation: Operation, status: int, response: Any) -> None:
-    """Hold an answer against what is described for its status: its headers, its media type and its body."""
+    """Compare a response with the description of its status: headers, media type and body."""
     assert response.status_code == status, response.content
     described = operation.response(status)
     headers = described.get("headers", {})
@@ -193,19 +193,19 @@ def those(parameter: str) -> list[Any]:
     return [pytest.param(found, id=name) for name, found in OPERATIONS.items() if parameter in found.parameters]
 
 
-def test_each_operation_is_tried() -> None:
+def test_each_operation_is_tested() -> None:
     assert set(SUCCESSES) == set(OPERATIONS)
 
 
 @pytest.mark.parametrize(("operation", "status", "given"), cases(SUCCESSES))
-def test_a_success_is_as_described(operation: Operation, status: int, given: Given) -> None:
+def test_success_response_is_as_described(operation: Operation, status: int, given: Given) -> None:
     world = World()
 
     conforms(operation, status, send(operation, given(world), world))
 
 
 @pytest.mark.parametrize("operation", those("X-API-Version"))
-def test_the_version_may_be_named_in_three_ways_at_once(operation: Operation) -> None:
+def test_response_to_three_version_markers_is_as_described(operation: Operation) -> None:
     world, (status, given) = World(), SUCCESSES[operation.id][0]
     markers = {"X-API-Version": "1", "Accept": "application/vnd.contentapi.v1+json"}
     versioned = operation._replace(path=f"/v1{operation.path}")
@@ -218,7 +218,7 @@ def test_the_version_may_be_named_in_three_ways_at_once(operation: Operation) ->
 
 
 @pytest.mark.parametrize("operation", those("If-None-Match"))
-def test_what_the_client_has_is_not_sent_again(operation: Operation) -> None:
+def test_304_is_as_described(operation: Operation) -> None:
     world = World()
     request = SUCCESSES[operation.id][0][1](world)
 
@@ -228,7 +228,7 @@ def test_what_the_client_has_is_not_sent_again(operation: Operation) -> None:
 
 
 @pytest.mark.parametrize("operation", those("Idempotency-Key"))
-def test_what_is_sent_twice_is_done_once(operation: Operation) -> None:
+def test_replayed_response_is_as_described(operation: Operation) -> None:
     world, (status, given) = World(), SUCCESSES[operation.id][0]
     headers = {"X-API-Key": api_key_of(world.actors["admin"]), "Idempotency-Key": "once"}
     request = given(world)._replace(who="", headers=headers)
@@ -242,7 +242,7 @@ def test_what_is_sent_twice_is_done_once(operation: Operation) -> None:
 
 
 @pytest.mark.parametrize(("operation", "status", "given"), cases(REFUSALS))
-def test_a_refusal_is_as_described(operation: Operation, status: int, given: Given) -> None:
+def test_error_response_is_as_described(operation: Operation, status: int, given: Given) -> None:
     world = World()
 
     for accept in ("application/json", "application/problem+json"):
@@ -279,7 +279,7 @@ def trials(operation: Operation) -> list[tuple[int, Given]]:
 @pytest.mark.parametrize(
     "operation", [found for found in OPERATIONS.values() if not found.is_document], ids=lambda found: found.id
 )
-def test_what_any_resource_may_refuse_is_as_described(operation: Operation, settings: Settings) -> None:
+def test_common_error_response_is_as_described(operation: Operation, settings: Settings) -> None:
     world = World()
 
     for status, given in trials(operation):
@@ -296,7 +296,7 @@ def test_what_any_resource_may_refuse_is_as_described(operation: Operation, sett
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda found: found.id)
-def test_too_many_requests_are_refused_as_described(operation: Operation, settings: Settings) -> None:
+def test_429_is_as_described(operation: Operation, settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/hour")
     send(operation, Request(NOBODY, who=""))
 

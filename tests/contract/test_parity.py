@@ -1,4 +1,4 @@
-"""Both faces: the same act failing for the same reason gives the same status, code and message."""
+"""Parity of the transports: the same error has the same status, code and message in GraphQL and REST."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -42,7 +42,7 @@ class Failure(NamedTuple):
 
 @dataclass
 class World:
-    """What the acts are done to, by an author whose scopes can be told."""
+    """The rows of the acts, and the author who does them with these scopes."""
 
     scopes: set[Scope] | None = None
     author: Actor = field(init=False)
@@ -181,47 +181,47 @@ FAILURES: dict[str, tuple[Any, int]] = {
 WRITES = [name for name in FAILURES if "page" not in name]
 
 
-def on_both_faces(gql: GraphQL, act: Any, world: World, actor: Actor, **headers: str) -> list[Failure]:
-    """Do an act on each face, and undo what the first may have done."""
+def fail_on_both_transports(gql: GraphQL, act: Any, world: World, actor: Actor, **headers: str) -> list[Failure]:
+    """Do an act on each transport and return both errors. Roll back the effects of the first."""
     (document, variables), (method, path, body) = act(world)
-    asker = None if actor == ANONYMOUS else actor
+    caller = None if actor == ANONYMOUS else actor
     with transaction.atomic():
-        answer = gql(document, actor=asker, **variables)
+        by_graphql = gql(document, actor=caller, **variables)
         transaction.set_rollback(True)
-    entry = answer.body["errors"][0]
-    assert entry["extensions"]["status"] == answer.status
+    entry = by_graphql.body["errors"][0]
+    assert entry["extensions"]["status"] == by_graphql.status
     rate_limits.reset_counters()
-    reply = ask(method, path, body, actor=asker, **headers)
-    return [Failure(answer.status, entry["extensions"]["code"], entry["message"]), Failure(*reply.failure)]
+    by_rest = ask(method, path, body, actor=caller, **headers)
+    return [Failure(by_graphql.status, entry["extensions"]["code"], entry["message"]), Failure(*by_rest.failure)]
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_a_failure_is_said_alike(gql: GraphQL, name: str) -> None:
+def test_both_transports_respond_with_the_same_error(gql: GraphQL, name: str) -> None:
     act, status = FAILURES[name]
     world = World()
 
-    by_graphql, by_rest = on_both_faces(gql, act, world, world.author)
+    by_graphql, by_rest = fail_on_both_transports(gql, act, world, world.author)
 
     assert by_graphql == by_rest
     assert by_graphql.status == status
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_the_anonymous_are_told_alike_that_a_credential_is_needed(gql: GraphQL, name: str) -> None:
+def test_both_transports_require_a_credential_alike(gql: GraphQL, name: str) -> None:
     act, status = FAILURES[name]
 
-    by_graphql, by_rest = on_both_faces(gql, act, World(), ANONYMOUS)
+    by_graphql, by_rest = fail_on_both_transports(gql, act, World(), ANONYMOUS)
 
     assert by_graphql == by_rest
     assert by_graphql.status == (400 if status == 400 else 401)
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_who_lacks_the_scopes_is_told_alike(gql: GraphQL, name: str) -> None:
+def test_both_transports_refuse_missing_scopes_alike(gql: GraphQL, name: str) -> None:
     act, _ = FAILURES[name]
     world = World(scopes={Scope.USERS_READ})
 
-    by_graphql, by_rest = on_both_faces(gql, act, world, world.author)
+    by_graphql, by_rest = fail_on_both_transports(gql, act, world, world.author)
 
     assert by_graphql == by_rest
     assert by_graphql.status in (400, 403, 404)
@@ -230,7 +230,7 @@ def test_who_lacks_the_scopes_is_told_alike(gql: GraphQL, name: str) -> None:
 @pytest.mark.parametrize(
     "headers", [{"X_API_Key": "x"}, {"Authorization": "Bearer x"}, {"Authorization": "Basic x"}, {"X_API_Key": ""}]
 )
-def test_a_bad_credential_is_refused_alike(headers: dict[str, str]) -> None:
+def test_both_transports_refuse_an_invalid_credential_alike(headers: dict[str, str]) -> None:
     body: Any = {"query": "{ __typename }"}
 
     by_graphql, by_rest = ask("POST", "/graphql", body, actor=None, **headers), ask("GET", "/posts", **headers)  # type: ignore[arg-type]
@@ -240,7 +240,7 @@ def test_a_bad_credential_is_refused_alike(headers: dict[str, str]) -> None:
     assert by_graphql.headers["WWW-Authenticate"] == by_rest.headers["WWW-Authenticate"]
 
 
-def test_too_many_requests_are_refused_alike(settings: Settings) -> None:
+def test_both_transports_refuse_too_many_requests_alike(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/minute")
     ask("GET", "/posts")
 
@@ -255,7 +255,7 @@ def test_too_many_requests_are_refused_alike(settings: Settings) -> None:
     ("body", "content_type"),
     [(b"{", "application/json"), (b"{}", "text/plain"), (b"{}", ""), (b"[]", "application/json")],
 )
-def test_a_body_that_cannot_be_read_is_refused_alike(body: bytes, content_type: str) -> None:
+def test_both_transports_refuse_an_invalid_body_alike(body: bytes, content_type: str) -> None:
     key = api_key_of(make_actor(Role.AUTHOR))
 
     by_graphql = ask("POST", "/graphql", body, content_type=content_type, X_API_Key=key)

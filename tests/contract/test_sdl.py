@@ -1,4 +1,4 @@
-"""The SDL against the specification, and against the code bound to it."""
+"""Compares the SDL with the specification and with the bound code."""
 
 import pytest
 from graphql import (
@@ -20,7 +20,7 @@ from contentapi.schema import SCHEMA
 
 PROJECTIONS = [PAGE_INFO, *blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]
 
-# The specification's "Resources and their fields", "Query fields" and "Mutation fields", with the decisions' section 1.
+# The fields of docs/specification.md, with the additions of docs/decisions/0016-additions-to-the-sdl.md.
 SIGNATURES = [
     ("Query", "post(id: ID!): Post"),
     ("Query", "posts(limit: Int = 10, status: PostStatus): [Post!]!"),
@@ -112,49 +112,49 @@ SIGNATURES = [
 ]
 
 
-def signatures(type_name: str) -> list[str]:
-    """Return what the SDL says of each field or value of a type: its name, its arguments and its type."""
+def list_signatures(type_name: str) -> list[str]:
+    """Return the signature of each field of a type, or the values of an enum."""
     kind = SCHEMA.type_map[type_name]
     if isinstance(kind, GraphQLEnumType):
         return list(kind.values)
     if isinstance(kind, GraphQLInputObjectType):
-        return [argument(name, field) for name, field in kind.fields.items()]
+        return [format_argument(name, field) for name, field in kind.fields.items()]
     assert isinstance(kind, GraphQLObjectType)
     return [
-        f"{name}({', '.join(argument(*item) for item in field.args.items())}): {field.type}".replace("()", "")
+        f"{name}({', '.join(format_argument(*item) for item in field.args.items())}): {field.type}".replace("()", "")
         for name, field in kind.fields.items()
     ]
 
 
-def argument(name: str, given: GraphQLArgument | GraphQLInputField) -> str:
+def format_argument(name: str, given: GraphQLArgument | GraphQLInputField) -> str:
     default = given.ast_node and given.ast_node.default_value
     return f"{name}: {given.type}" + (f" = {print_ast(default)}" if default else "")
 
 
-def object_types() -> list[GraphQLObjectType]:
+def list_object_types() -> list[GraphQLObjectType]:
     return [kind for name, kind in SCHEMA.type_map.items() if is_object_type(kind) and not name.startswith("__")]
 
 
 @pytest.mark.parametrize("type_name", sorted({name for name, _ in SIGNATURES}))
-def test_the_fields_are_the_specified_ones_and_no_others(type_name: str) -> None:
-    assert signatures(type_name) == [signature for name, signature in SIGNATURES if name == type_name]
+def test_a_type_has_exactly_the_specified_fields(type_name: str) -> None:
+    assert list_signatures(type_name) == [signature for name, signature in SIGNATURES if name == type_name]
 
 
-def test_the_states_of_a_post_are_the_decided_ones() -> None:
-    assert signatures("PostStatus") == ["draft", "scheduled", "published", "archived"]
+def test_post_status_has_four_values() -> None:
+    assert list_signatures("PostStatus") == ["draft", "scheduled", "published", "archived"]
 
 
-def test_every_order_of_the_sdl_is_one_of_rows() -> None:
-    assert signatures("PostOrder") == list(blog.projections.POST_ORDERS)
-    assert signatures("CommentOrder") == list(blog.projections.COMMENT_ORDERS)
+def test_each_order_of_the_sdl_has_an_ordering_of_rows() -> None:
+    assert list_signatures("PostOrder") == list(blog.projections.POST_ORDERS)
+    assert list_signatures("CommentOrder") == list(blog.projections.COMMENT_ORDERS)
 
 
-def test_the_roles_of_a_user_are_those_of_an_actor() -> None:
-    assert signatures("Role") == list(Role)
+def test_roles_of_the_sdl_equal_the_roles_of_an_actor() -> None:
+    assert list_signatures("Role") == list(Role)
 
 
-@pytest.mark.parametrize("kind", object_types(), ids=str)
-def test_every_type_is_projected_and_every_root_field_has_a_resolver(kind: GraphQLObjectType) -> None:
+@pytest.mark.parametrize("kind", list_object_types(), ids=str)
+def test_each_type_has_a_projection_and_each_root_field_a_resolver(kind: GraphQLObjectType) -> None:
     unresolved = [name for name, field in kind.fields.items() if field.resolve is None]
 
     if kind in (SCHEMA.query_type, SCHEMA.mutation_type):
@@ -163,7 +163,7 @@ def test_every_type_is_projected_and_every_root_field_has_a_resolver(kind: Graph
         assert get_projection(kind) in PROJECTIONS
 
 
-def test_all_that_the_sdl_says_is_described() -> None:
+def test_each_type_field_and_argument_has_a_description() -> None:
     own = [kind for name, kind in SCHEMA.type_map.items() if not name.startswith("__") and kind.ast_node]
     undescribed = [kind.name for kind in own if not kind.description]
     for kind in own:

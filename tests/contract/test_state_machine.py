@@ -1,4 +1,4 @@
-"""The whole API against a small model of it: acts in any order, by anybody, on both faces at will."""
+"""The whole API against a small model of it: actions in any order, by any caller, on both transports."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from tests.thoroughness import examples
 
 NO_ID = 10**12
 LATER = datetime(2100, 1, 1, tzinfo=UTC).isoformat()
-MOVES = {
+TRANSITIONS = {
     "draft": {"scheduled", "published", "archived"},
     "scheduled": {"draft", "published"},
     "published": {"draft", "archived"},
@@ -33,10 +33,10 @@ ROLES = {"reader": Role.READER, "ann": Role.AUTHOR, "bob": Role.AUTHOR, "editor"
 WRITERS, EDITORS = {"ann", "bob", "editor", "admin"}, {"editor", "admin"}
 
 T = TypeVar("T")
-ASKERS = st.sampled_from(["anonymous", *ROLES])
-FACES = st.sampled_from(["graphql", "rest"])
-PLACES = st.integers(0, 99)  # of a thing in its list, round and round; one past the end: nothing
-STATES = st.sampled_from(list(MOVES))
+CALLERS = st.sampled_from(["anonymous", *ROLES])
+TRANSPORTS = st.sampled_from(["graphql", "rest"])
+PLACES = st.integers(0, 99)  # index of an item in its list, modulo the length + 1; the last is a missing item
+STATES = st.sampled_from(list(TRANSITIONS))
 TITLES = st.sampled_from(["Tides", "Öland", "  Boats ", " "])
 
 
@@ -57,12 +57,12 @@ class Post:
     comments: list[Comment] = field(default_factory=list)
     gone: bool = False
 
-    def is_visible_to(self, asker: str) -> bool:
-        is_theirs = asker in EDITORS or (asker in WRITERS and asker == self.owner)
+    def is_visible_to(self, caller: str) -> bool:
+        is_theirs = caller in EDITORS or (caller in WRITERS and caller == self.owner)
         return not self.gone and (self.status == "published" or is_theirs)
 
-    def is_writable_by(self, asker: str) -> bool:
-        return asker in EDITORS or (asker in WRITERS and asker == self.owner)
+    def is_writable_by(self, caller: str) -> bool:
+        return caller in EDITORS or (caller in WRITERS and caller == self.owner)
 
 
 NO_POST = Post(NO_ID, "", "", "draft", gone=True)
@@ -74,8 +74,8 @@ class Order:
     owner: str
     status: str = "pending"
 
-    def is_visible_to(self, asker: str) -> bool:
-        return asker in (self.owner, "admin")
+    def is_visible_to(self, caller: str) -> bool:
+        return caller in (self.owner, "admin")
 
 
 @dataclass
@@ -85,12 +85,12 @@ class User:
     gone: bool = False
 
 
-def at(things: list[T], place: int, nothing: T) -> T:
-    return [*things, nothing][place % (len(things) + 1)]
+def at(items: list[T], place: int, missing: T) -> T:
+    return [*items, missing][place % (len(items) + 1)]
 
 
 class Api(RuleBasedStateMachine):
-    """What the API should hold, beside what it does hold."""
+    """A model of the API. Each rule does the same action on the API and on the model."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -101,9 +101,9 @@ class Api(RuleBasedStateMachine):
             name: make_actor(role, author=authors.get(name)) for name, role in ROLES.items()
         }
         self.keys = {name: api_key_of(actor) for name, actor in self.actors.items()}
-        self.posts = [self.post(owner, author, status) for owner, author in authors.items() for status in MOVES]
+        self.posts = [self.post(owner, author, status) for owner, author in authors.items() for status in TRANSITIONS]
         self.orders = [Order(make_order(user_id=self.actors["reader"].user_id).pk, "reader")]
-        self.users: list[User] = []  # those made here
+        self.users: list[User] = []  # created by the rules
 
     def post(self, owner: str, author: Author, status: str) -> Post:
         row = make_post(
@@ -115,24 +115,24 @@ class Api(RuleBasedStateMachine):
         transaction.set_rollback(True)
         self.undone.__exit__(None, None, None)
 
-    # How a client asks
+    # Requests
 
-    def ask(self, asker: str, method: str, path: str, body: Any = None) -> Reply:
+    def ask(self, caller: str, method: str, path: str, body: Any = None) -> Reply:
         rate_limits.reset_counters()
-        return ask(method, path, body, **({"X_API_Key": self.keys[asker]} if asker in self.keys else {}))  # type: ignore[arg-type]
+        return ask(method, path, body, **({"X_API_Key": self.keys[caller]} if caller in self.keys else {}))  # type: ignore[arg-type]
 
-    def gql(self, asker: str, document: str, **variables: Any) -> tuple[int, Any]:
+    def gql(self, caller: str, document: str, **variables: Any) -> tuple[int, Any]:
         """Return the status and the value of the one root field."""
-        reply = self.ask(asker, "POST", "/graphql", {"query": document, "variables": variables})
-        return reply.status, next(iter((reply.body.get("data") or {"": None}).values()))
+        response = self.ask(caller, "POST", "/graphql", {"query": document, "variables": variables})
+        return response.status, next(iter((response.body.get("data") or {"": None}).values()))
 
-    def expect(self, told: int, asker: str, *conditions: tuple[bool, int]) -> bool:
-        """Compare a status with the first condition that is not met, and say whether all of them are."""
-        wanted = next((status for met, status in ((asker != "anonymous", 401), *conditions) if not met), None)
+    def expect(self, status_code: int, caller: str, *conditions: tuple[bool, int]) -> bool:
+        """Compare a status with the first condition that is not met. Return whether all are met."""
+        wanted = next((status for met, status in ((caller != "anonymous", 401), *conditions) if not met), None)
         if wanted is None:
-            assert told in (200, 201, 204), told
+            assert status_code in (200, 201, 204), status_code
         else:
-            assert told == wanted
+            assert status_code == wanted
         return wanted is None
 
     def post_at(self, place: int) -> Post:
@@ -140,124 +140,134 @@ class Api(RuleBasedStateMachine):
 
     # Posts
 
-    @rule(asker=ASKERS, face=FACES, title=TITLES, status=STATES)
-    def create_post(self, asker: str, face: str, title: str, status: str) -> None:
+    @rule(caller=CALLERS, transport=TRANSPORTS, title=TITLES, status=STATES)
+    def create_post(self, caller: str, transport: str, title: str, status: str) -> None:
         given = {
             "title": title,
             "body": "",
             "status": status,
             **({"publishAt": LATER} if status == "scheduled" else {}),
         }
-        if face == "rest":
-            reply = self.ask(asker, "POST", "/posts", given)
-            told, made = reply.status, reply.body
+        if transport == "rest":
+            response = self.ask(caller, "POST", "/posts", given)
+            status_code, made = response.status, response.body
         else:
             document = "mutation ($input: CreatePostInput!) { createPost(input: $input) { id title status } }"
-            told, made = self.gql(asker, document, input=given)
+            status_code, made = self.gql(caller, document, input=given)
 
-        if self.expect(told, asker, (asker in WRITERS, 403), (bool(title.strip()), 422)):
-            self.posts.append(Post(int(made["id"]), asker, title.strip(), status))
+        if self.expect(status_code, caller, (caller in WRITERS, 403), (bool(title.strip()), 422)):
+            self.posts.append(Post(int(made["id"]), caller, title.strip(), status))
             assert (made["title"], made["status"]) == (title.strip(), status)
 
-    @rule(asker=ASKERS, face=FACES, place=PLACES, title=TITLES, version=st.sampled_from(["none", "right", "wrong"]))
-    def update_post(self, asker: str, face: str, place: int, title: str, version: str) -> None:
+    @rule(
+        caller=CALLERS,
+        transport=TRANSPORTS,
+        place=PLACES,
+        title=TITLES,
+        version=st.sampled_from(["none", "right", "wrong"]),
+    )
+    def update_post(self, caller: str, transport: str, place: int, title: str, version: str) -> None:
         post = self.post_at(place)
         expected = {"none": {}, "right": {"expectedVersion": str(post.version)}, "wrong": {"expectedVersion": "99"}}
         given = {"title": title, **expected[version]}
-        if face == "rest":
-            told = self.ask(asker, "PATCH", f"/posts/{post.id}", given).status
+        if transport == "rest":
+            status_code = self.ask(caller, "PATCH", f"/posts/{post.id}", given).status
         else:
             document = "mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id } }"
-            told, _ = self.gql(asker, document, input={"id": post.id, **given})
+            status_code, _ = self.gql(caller, document, input={"id": post.id, **given})
 
-        conditions = ((post.is_visible_to(asker), 404), (post.is_writable_by(asker), 403), (version != "wrong", 409))
-        if self.expect(told, asker, *conditions, (bool(title.strip()), 422)):
+        conditions = ((post.is_visible_to(caller), 404), (post.is_writable_by(caller), 403), (version != "wrong", 409))
+        if self.expect(status_code, caller, *conditions, (bool(title.strip()), 422)):
             post.version += title.strip() != post.title
             post.title = title.strip()
 
-    @rule(asker=ASKERS, face=FACES, place=PLACES, status=STATES)
-    def move_post(self, asker: str, face: str, place: int, status: str) -> None:
+    @rule(caller=CALLERS, transport=TRANSPORTS, place=PLACES, status=STATES)
+    def move_post(self, caller: str, transport: str, place: int, status: str) -> None:
         post = self.post_at(place)
         time = {"publishAt": LATER} if status == "scheduled" else {}
-        if face == "rest":
-            told = self.ask(asker, "PATCH", f"/posts/{post.id}", {"status": status, **time}).status
+        if transport == "rest":
+            status_code = self.ask(caller, "PATCH", f"/posts/{post.id}", {"status": status, **time}).status
         elif status == "scheduled":
             document = "mutation ($input: SchedulePostInput!) { schedulePost(input: $input) { id } }"
-            told, _ = self.gql(asker, document, input={"id": post.id, **time})
+            status_code, _ = self.gql(caller, document, input={"id": post.id, **time})
         else:
-            told, _ = self.gql(asker, f"mutation ($id: ID!) {{ {MUTATIONS[status]}(id: $id) {{ id }} }}", id=post.id)
+            status_code, _ = self.gql(
+                caller, f"mutation ($id: ID!) {{ {MUTATIONS[status]}(id: $id) {{ id }} }}", id=post.id
+            )
 
-        is_legal = status == post.status or status in MOVES[post.status]
-        conditions = ((post.is_visible_to(asker), 404), (post.is_writable_by(asker), 403), (is_legal, 409))
-        if self.expect(told, asker, *conditions):
+        is_legal = status == post.status or status in TRANSITIONS[post.status]
+        conditions = ((post.is_visible_to(caller), 404), (post.is_writable_by(caller), 403), (is_legal, 409))
+        if self.expect(status_code, caller, *conditions):
             post.version += status != post.status
             post.status = status
 
-    @rule(asker=ASKERS, face=FACES, place=PLACES)
-    def delete_post(self, asker: str, face: str, place: int) -> None:
+    @rule(caller=CALLERS, transport=TRANSPORTS, place=PLACES)
+    def delete_post(self, caller: str, transport: str, place: int) -> None:
         post = self.post_at(place)
-        if face == "rest":
-            told = self.ask(asker, "DELETE", f"/posts/{post.id}").status
+        if transport == "rest":
+            status_code = self.ask(caller, "DELETE", f"/posts/{post.id}").status
         else:
-            told, _ = self.gql(asker, "mutation ($id: ID!) { deletePost(id: $id) }", id=post.id)
+            status_code, _ = self.gql(caller, "mutation ($id: ID!) { deletePost(id: $id) }", id=post.id)
 
-        if self.expect(told, asker, (post.is_visible_to(asker), 404), (post.is_writable_by(asker), 403)):
+        if self.expect(status_code, caller, (post.is_visible_to(caller), 404), (post.is_writable_by(caller), 403)):
             post.gone = True
 
-    @rule(asker=ASKERS, face=FACES, place=PLACES)
-    def read_post(self, asker: str, face: str, place: int) -> None:
+    @rule(caller=CALLERS, transport=TRANSPORTS, place=PLACES)
+    def read_post(self, caller: str, transport: str, place: int) -> None:
         post = self.post_at(place)
-        if face == "rest":
-            reply = self.ask(asker, "GET", f"/posts/{post.id}")
-            found = reply.body if reply.status == 200 else None
+        if transport == "rest":
+            response = self.ask(caller, "GET", f"/posts/{post.id}")
+            found = response.body if response.status == 200 else None
         else:
             document = "query ($id: ID!) { post(id: $id) { title status version commentCount } }"
-            _, found = self.gql(asker, document, id=post.id)
+            _, found = self.gql(caller, document, id=post.id)
 
-        assert (found is not None) == post.is_visible_to(asker)
+        assert (found is not None) == post.is_visible_to(caller)
         if found:
             here = [comment for comment in post.comments if not comment.gone]
             assert (found["title"], found["status"], found["commentCount"]) == (post.title, post.status, len(here))
             assert found.get("version", str(post.version)) == str(post.version)
 
-    @rule(asker=ASKERS, face=FACES, status=st.none() | STATES)
-    def list_posts(self, asker: str, face: str, status: str | None) -> None:
-        if face == "rest":
+    @rule(caller=CALLERS, transport=TRANSPORTS, status=st.none() | STATES)
+    def list_posts(self, caller: str, transport: str, status: str | None) -> None:
+        if transport == "rest":
             query = f"?limit=100&status={status}" if status else "?limit=100"
-            listed = self.ask(asker, "GET", f"/posts{query}").body["data"]
+            listed = self.ask(caller, "GET", f"/posts{query}").body["data"]
         else:
             document = "query ($status: PostStatus) { posts(limit: 100, status: $status) { id } }"
-            _, listed = self.gql(asker, document, status=status)
+            _, listed = self.gql(caller, document, status=status)
 
-        seen = [post.id for post in self.posts if post.is_visible_to(asker) and status in (None, post.status)]
+        seen = [post.id for post in self.posts if post.is_visible_to(caller) and status in (None, post.status)]
         assert [int(post["id"]) for post in listed] == seen[::-1]
 
     # Comments
 
-    @rule(asker=ASKERS, face=FACES, place=PLACES)
-    def comment(self, asker: str, face: str, place: int) -> None:
+    @rule(caller=CALLERS, transport=TRANSPORTS, place=PLACES)
+    def comment(self, caller: str, transport: str, place: int) -> None:
         post = self.post_at(place)
-        if face == "rest":
-            reply = self.ask(asker, "POST", f"/posts/{post.id}/comments", {"body": "Hear!"})
-            told, made = reply.status, reply.body
+        if transport == "rest":
+            response = self.ask(caller, "POST", f"/posts/{post.id}/comments", {"body": "Hear!"})
+            status_code, made = response.status, response.body
         else:
             document = "mutation ($input: AddCommentInput!) { addComment(input: $input) { id } }"
-            told, made = self.gql(asker, document, input={"postId": post.id, "body": "Hear!"})
+            status_code, made = self.gql(caller, document, input={"postId": post.id, "body": "Hear!"})
 
-        if self.expect(told, asker, (post.is_visible_to(asker), 404)):
-            post.comments.append(Comment(int(made["id"]), asker))
+        if self.expect(status_code, caller, (post.is_visible_to(caller), 404)):
+            post.comments.append(Comment(int(made["id"]), caller))
 
-    @rule(asker=ASKERS, face=FACES, place=PLACES, which=PLACES)
-    def delete_comment(self, asker: str, face: str, place: int, which: int) -> None:
+    @rule(caller=CALLERS, transport=TRANSPORTS, place=PLACES, which=PLACES)
+    def delete_comment(self, caller: str, transport: str, place: int, which: int) -> None:
         post = self.post_at(place)
         comment = at(post.comments, which, Comment(NO_ID, "", gone=True))
-        if face == "rest":
-            told = self.ask(asker, "DELETE", f"/posts/{post.id}/comments/{comment.id}").status
+        if transport == "rest":
+            status_code = self.ask(caller, "DELETE", f"/posts/{post.id}/comments/{comment.id}").status
         else:
-            told, _ = self.gql(asker, "mutation ($id: ID!) { deleteComment(id: $id) }", id=comment.id)
+            status_code, _ = self.gql(caller, "mutation ($id: ID!) { deleteComment(id: $id) }", id=comment.id)
 
-        is_there = post.is_visible_to(asker) and not comment.gone
-        if self.expect(told, asker, (is_there, 404), (comment.owner == asker or post.is_writable_by(asker), 403)):
+        is_there = post.is_visible_to(caller) and not comment.gone
+        if self.expect(
+            status_code, caller, (is_there, 404), (comment.owner == caller or post.is_writable_by(caller), 403)
+        ):
             comment.gone = True
 
     # Orders
@@ -265,24 +275,24 @@ class Api(RuleBasedStateMachine):
     def order_at(self, place: int) -> Order:
         return at(self.orders, place, Order(NO_ID, ""))
 
-    @rule(asker=ASKERS, total=st.sampled_from([18.5, 0, 0.001]))
-    def create_order(self, asker: str, total: float) -> None:
-        reply = self.ask(asker, "POST", "/orders", {"total": total})
+    @rule(caller=CALLERS, total=st.sampled_from([18.5, 0, 0.001]))
+    def create_order(self, caller: str, total: float) -> None:
+        response = self.ask(caller, "POST", "/orders", {"total": total})
 
-        if self.expect(reply.status, asker, (total == 18.5, 422)):
-            self.orders.append(Order(reply.body["id"], asker))
-            assert list(reply.body["_links"]) == ["self", "cancel", "payment"]
+        if self.expect(response.status, caller, (total == 18.5, 422)):
+            self.orders.append(Order(response.body["id"], caller))
+            assert list(response.body["_links"]) == ["self", "cancel", "payment"]
 
-    @rule(asker=ASKERS, place=PLACES, act=st.sampled_from(["pay", "cancel"]))
-    def pay_or_cancel_order(self, asker: str, place: int, act: str) -> None:
+    @rule(caller=CALLERS, place=PLACES, act=st.sampled_from(["pay", "cancel"]))
+    def pay_or_cancel_order(self, caller: str, place: int, act: str) -> None:
         order = self.order_at(place)
         becomes = "paid" if act == "pay" else "cancelled"
         method, path = ("POST", "/payment") if act == "pay" else ("DELETE", "")
 
-        told = self.ask(asker, method, f"/orders/{order.id}{path}").status
+        status_code = self.ask(caller, method, f"/orders/{order.id}{path}").status
 
         is_legal = order.status == "pending" or order.status == becomes == "cancelled"
-        if self.expect(told, asker, (order.id != NO_ID and order.is_visible_to(asker), 404), (is_legal, 409)):
+        if self.expect(status_code, caller, (order.id != NO_ID and order.is_visible_to(caller), 404), (is_legal, 409)):
             order.status = becomes
 
     @rule(place=PLACES, act=st.sampled_from(["ship", "deliver"]))
@@ -292,66 +302,67 @@ class Api(RuleBasedStateMachine):
         tracking = {"carrier": "C", "tracking_number": "T"} if act == "ship" else {}
         try:
             getattr(orders.services, f"{act}_order")(actor=OPERATOR, order_id=str(order.id), **tracking)
-            told = 200
-        except ApiError as refusal:
-            told = refusal.status
+            status_code = 200
+        except ApiError as error:
+            status_code = error.status
 
-        if self.expect(told, "operator", (order.id != NO_ID, 404), (order.status == before, 409)):
+        if self.expect(status_code, "operator", (order.id != NO_ID, 404), (order.status == before, 409)):
             order.status = becomes
 
-    @rule(asker=ASKERS, place=PLACES)
-    def read_order_and_its_tracking(self, asker: str, place: int) -> None:
+    @rule(caller=CALLERS, place=PLACES)
+    def read_order_and_its_tracking(self, caller: str, place: int) -> None:
         order = self.order_at(place)
-        reply, tracking = (self.ask(asker, "GET", f"/orders/{order.id}{path}") for path in ("", "/tracking"))
+        response, tracking = (self.ask(caller, "GET", f"/orders/{order.id}{path}") for path in ("", "/tracking"))
 
-        is_there = order.id != NO_ID and order.is_visible_to(asker)
-        assert reply.status == (200 if is_there else 404)
-        on_its_way = order.status in ("shipped", "delivered")
-        assert tracking.status == ((200 if on_its_way else 409) if is_there else 404)
+        is_there = order.id != NO_ID and order.is_visible_to(caller)
+        assert response.status == (200 if is_there else 404)
+        is_shipped = order.status in ("shipped", "delivered")
+        assert tracking.status == ((200 if is_shipped else 409) if is_there else 404)
         if is_there:
-            links = ["cancel", "payment"] if order.status == "pending" else ["track"] if on_its_way else []
-            assert (reply.body["status"], list(reply.body["_links"])) == (order.status, ["self", *links])
+            links = ["cancel", "payment"] if order.status == "pending" else ["track"] if is_shipped else []
+            assert (response.body["status"], list(response.body["_links"])) == (order.status, ["self", *links])
 
     # Users
 
     @rule(
-        asker=ASKERS, email=st.sampled_from(["new@example.invalid", "NEW@example.invalid", "other@example.invalid", ""])
+        caller=CALLERS,
+        email=st.sampled_from(["new@example.invalid", "NEW@example.invalid", "other@example.invalid", ""]),
     )
-    def create_user(self, asker: str, email: str) -> None:
-        reply = self.ask(asker, "POST", "/users", {"name": "New", "email": email})
+    def create_user(self, caller: str, email: str) -> None:
+        response = self.ask(caller, "POST", "/users", {"name": "New", "email": email})
 
         is_taken = any(user.email == email.lower() and not user.gone for user in self.users)
-        conditions = ((asker == "admin", 403), (bool(email), 422), (not is_taken, 409))
-        if self.expect(reply.status, asker, *conditions):
-            assert reply.body == {"id": reply.body["id"], "name": "New", "email": email}
-            assert reply.headers["Location"] == f"/users/{reply.body['id']}"
-            self.users.append(User(reply.body["id"], email.lower()))
+        conditions = ((caller == "admin", 403), (bool(email), 422), (not is_taken, 409))
+        if self.expect(response.status, caller, *conditions):
+            assert response.body == {"id": response.body["id"], "name": "New", "email": email}
+            assert response.headers["Location"] == f"/users/{response.body['id']}"
+            self.users.append(User(response.body["id"], email.lower()))
 
-    @rule(asker=ASKERS, place=PLACES)
-    def read_and_delete_user(self, asker: str, place: int) -> None:
+    @rule(caller=CALLERS, place=PLACES)
+    def read_and_delete_user(self, caller: str, place: int) -> None:
         user = at(self.users, place, User(NO_ID, "", gone=True))
 
-        found = self.ask(asker, "GET", f"/users/{user.id}").status
-        deleted = self.ask(asker, "DELETE", f"/users/{user.id}").status
+        found = self.ask(caller, "GET", f"/users/{user.id}").status
+        deleted = self.ask(caller, "DELETE", f"/users/{user.id}").status
 
-        is_there = not user.gone and asker == "admin"
+        is_there = not user.gone and caller == "admin"
         assert found == (200 if is_there else 404)
-        if self.expect(deleted, asker, (is_there, 404)):
+        if self.expect(deleted, caller, (is_there, 404)):
             user.gone = True
 
-    @rule(asker=ASKERS)
-    def ask_who_asks(self, asker: str) -> None:
-        status, viewer = self.gql(asker, "{ viewer { user { id } role } }")
+    @rule(caller=CALLERS)
+    def read_viewer(self, caller: str) -> None:
+        status, viewer = self.gql(caller, "{ viewer { user { id } role } }")
 
         assert status == 200
-        assert (viewer is None) == (asker == "anonymous")
+        assert (viewer is None) == (caller == "anonymous")
         if viewer:
-            assert viewer == {"user": {"id": str(self.actors[asker].user_id)}, "role": ROLES[asker].value}
+            assert viewer == {"user": {"id": str(self.actors[caller].user_id)}, "role": ROLES[caller].value}
 
 
 @pytest.mark.property
 @pytest.mark.django_db
-def test_the_api_holds_what_a_small_model_of_it_holds() -> None:
+def test_api_behaves_like_a_small_model_of_it() -> None:
     run_state_machine_as_test(
         Api,
         settings=settings(

@@ -1,4 +1,4 @@
-"""What a typed client asks for, and what it is made with. That it compiles and works is in tests/e2e."""
+"""Checks the operations and the packages of the typed client. tests/e2e compiles and runs it."""
 
 import json
 from typing import Any
@@ -34,7 +34,7 @@ class Selected(Visitor):
         self.fields.add(f"{self.types.get_parent_type()}.{node.name.value}")
 
 
-def test_the_operations_of_the_client_are_valid_and_select_every_field_of_the_schema() -> None:
+def test_client_operations_select_every_field_of_the_schema() -> None:
     selected = Selected(TypeInfo(SCHEMA))
     visit(OPERATIONS, TypeInfoVisitor(selected.types, selected))
 
@@ -44,7 +44,7 @@ def test_the_operations_of_the_client_are_valid_and_select_every_field_of_the_sc
     assert fields - selected.fields == set()
 
 
-def test_the_lock_pins_every_package_by_its_content_and_names_no_registry() -> None:
+def test_client_lock_file_pins_packages_by_content_only() -> None:
     packages = json.loads((CLIENT / "package-lock.json").read_text())["packages"]
 
     pinned = {name: package for name, package in packages.items() if name}

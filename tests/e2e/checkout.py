@@ -66,6 +66,8 @@ class Checkout:
         secrets = ("DATABASE_URL", "JWT_PRIVATE_KEY", "JWT_SECRET", "SECRET_KEY")
         ours = (*secrets, "PORT", "DJANGO_SETTINGS_MODULE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
         kept = {name: value for name, value in os.environ.items() if name not in ours and "CONTENTAPI" not in name}
+        if "CONTENTAPI_FAST_PATH" in os.environ:  # `make slow-path`
+            kept["CONTENTAPI_FAST_PATH"] = os.environ["CONTENTAPI_FAST_PATH"]
         return {**kept, "WEB_CONCURRENCY": "2", **({} if port is None else {"PORT": str(port)}), **variables}
 
     def processes(self) -> list[psutil.Process]:
@@ -109,7 +111,7 @@ class Run:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=heed_ctrl_c,
+                preexec_fn=accept_ctrl_c,
             )
 
     @property
@@ -138,7 +140,7 @@ class Run:
         return self.printed
 
 
-def heed_ctrl_c() -> None:
+def accept_ctrl_c() -> None:
     """Undo what a shell does to a suite that it runs in the background: there Ctrl-C is ignored from the start."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 

@@ -2,7 +2,7 @@
 
 A fenced block with the info string `sh runnable` contains commands, and one with `graphql runnable` a document that is
 sent without a credential. If a block with `json response` follows, the output must equal it; the string "…" in a
-response stands for any value.
+response represents any value.
 """
 
 import json
@@ -67,7 +67,7 @@ def run_example(example: Example, run: Run) -> subprocess.CompletedProcess[str]:
 
 
 def differences(expected: Any, actual: Any, place: str = "response") -> Iterator[str]:
-    """Return where a value differs from an expected one, in which `ANY_VALUE` stands for any value."""
+    """Return where a value differs from an expected one, in which `ANY_VALUE` represents any value."""
     if expected == ANY_VALUE:
         return
     if isinstance(expected, dict) and isinstance(actual, dict) and expected.keys() == actual.keys():

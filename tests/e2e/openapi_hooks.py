@@ -1,4 +1,4 @@
-"""What a document cannot say, for schemathesis, which makes up each part of a request by itself."""
+"""Hooks of schemathesis, for rules that a document cannot express. It generates each part of a request alone."""
 
 import os
 from typing import Any
@@ -7,16 +7,16 @@ import schemathesis
 from schemathesis import Case, HookContext
 from schemathesis.core.parameters import ParameterLocation
 
-ASKER = os.environ.get("FUZZ_ASKER", "")  # the id of the user whose credential is in use
+CALLER = os.environ.get("FUZZ_CALLER", "")  # the id of the user whose credential is in use
 NOBODY = 10**15
 
 
 @schemathesis.hook
 def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, object]) -> None:  # noqa: ARG001 - their signature
-    """Leave out what only the server can make, and what excludes another part; let the asker live on.
+    """Leave out what only the server can make, and what excludes another part; never delete the caller.
 
-    The parts of a request are valid or invalid on their own: a valid query may stand beside an invalid header, and
-    schemathesis judges the request anew after this hook has changed it.
+    The parts of a request are valid or invalid on their own: a valid query may be sent with an invalid header, and
+    schemathesis judges the request again after this hook has changed it.
     """
     if is_valid(case, ParameterLocation.QUERY):
         case.query.pop("cursor", None)
@@ -24,7 +24,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, object]
         case.headers.pop("If-Match", None)
     if "X-API-Key" in case.headers:
         case.headers.pop("Authorization", None)
-    if case.operation.label == "DELETE /users/{user_id}" and str(case.path_parameters["user_id"]) == ASKER:
+    if case.operation.label == "DELETE /users/{user_id}" and str(case.path_parameters["user_id"]) == CALLER:
         case.path_parameters["user_id"] = NOBODY
 
 

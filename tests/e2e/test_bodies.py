@@ -1,4 +1,4 @@
-"""Bodies on the wire, as no client's library would send them, to gunicorn."""
+"""Unusual bodies on the wire, sent to gunicorn."""
 
 import gzip
 import json
@@ -17,7 +17,7 @@ LONG = b'{"query": "{ __typename }", "more": "' + b"x" * 2**20 + b'"}'
 
 
 class Sent(NamedTuple):
-    """What goes out after the request line, Host and Content-Type; and the status and code of the answer."""
+    """The bytes after the request line, Host and Content-Type, and the expected status and code."""
 
     content: bytes
     status: int
@@ -75,19 +75,19 @@ CASES = {
 
 
 def ask(run: Run, content: bytes) -> tuple[int, str]:
-    """Send a request as it stands and end sending. Returns the status and the body of the answer."""
+    """Send the bytes of a request and shut down the sending side. Return the status and body of the response."""
     with socket.create_connection(("127.0.0.1", int(run.port)), timeout=30) as connection:
         connection.sendall(b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n")
         connection.sendall(b"Content-Type: application/json\r\n" + content)
         connection.shutdown(socket.SHUT_WR)
-        answer = b""
+        response = b""
         while part := connection.recv(65536):
-            answer += part
-    head, _, body = answer.partition(b"\r\n\r\n")
+            response += part
+    head, _, body = response.partition(b"\r\n\r\n")
     return int(head.split(b" ")[1]), body.decode()
 
 
-def told(text: str) -> Any:
+def error_code(text: str) -> Any:
     """Return the code of the one error; empty where gunicorn itself has refused what is no HTTP."""
     if text.startswith("<html>"):
         return ""
@@ -95,13 +95,13 @@ def told(text: str) -> Any:
     return error["extensions"]["code"]
 
 
-def test_whatever_comes_for_a_body_is_answered_in_order(checkout: Checkout) -> None:
+def test_every_body_gets_the_documented_status(checkout: Checkout) -> None:
     run = checkout.run("SERVER=gunicorn", port=free_port()).wait_until_ready()
 
-    answers = {case: ask(run, sent.content) for case, sent in CASES.items()}
+    responses = {case: ask(run, sent.content) for case, sent in CASES.items()}
 
-    assert {case: (status, told(text)) for case, (status, text) in answers.items()} == {
+    assert {case: (status, error_code(text)) for case, (status, text) in responses.items()} == {
         case: (sent.status, sent.code) for case, sent in CASES.items()
     }
-    assert not [text for _, text in answers.values() if re.search(r"Traceback|File \"|codec|\.py\b", text)]
+    assert not [text for _, text in responses.values() if re.search(r"Traceback|File \"|codec|\.py\b", text)]
     assert "Traceback" not in run.printed

@@ -64,9 +64,7 @@ def connection(run: Run) -> Iterator[Connection]:
         ("POST /oauth/token HTTP/1.1\r\nHost: elsewhere.invalid\r\n", b"x" * 50_000, 400),
     ],
 )
-def test_a_request_refused_with_its_body_leaves_the_connection_usable(
-    connection: Connection, head: str, body: bytes, status: int
-) -> None:
+def test_refused_body_leaves_the_connection_usable(connection: Connection, head: str, body: bytes, status: int) -> None:
     refused = connection.send(head, body)
 
     assert (refused.status, refused.headers["Connection"] != "close") == (status, True)
@@ -75,7 +73,7 @@ def test_a_request_refused_with_its_body_leaves_the_connection_usable(
 
 
 @pytest.mark.parametrize("path", ["/graphql", "/posts"])
-def test_a_body_too_long_to_be_read_closes_the_connection_and_says_so(connection: Connection, path: str) -> None:
+def test_body_too_long_to_read_closes_the_connection(connection: Connection, path: str) -> None:
     refused = connection.send(f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{JSON}", length=100 * MIB)
 
     assert (refused.status, refused.headers["Connection"]) == (413, "close")
@@ -93,7 +91,7 @@ def test_a_body_too_long_to_be_read_closes_the_connection_and_says_so(connection
         ("GET /posts HTTP/1.0\r\n", 200),
     ],
 )
-def test_a_request_needs_a_host_of_ours(connection: Connection, head: str, status: int) -> None:
+def test_request_needs_an_allowed_host(connection: Connection, head: str, status: int) -> None:
     assert connection.send(head).status == status
 
 
@@ -141,7 +139,7 @@ def test_headers_of_proxies_have_no_effect_when_a_client_sends_them(run: Run) ->
     assert spoofed == [plain] * len(SPOOFED)
 
 
-def test_a_forwarded_address_does_not_give_a_client_a_rate_limit_of_its_own(run: Run) -> None:
+def test_forwarded_address_gives_no_rate_limit_of_its_own(run: Run) -> None:
     client = HTTPConnection("127.0.0.1", int(run.port), timeout=20)
     remaining = []
 
@@ -155,14 +153,14 @@ def test_a_forwarded_address_does_not_give_a_client_a_rate_limit_of_its_own(run:
     assert len(set(remaining)) > 1
 
 
-def test_an_absolute_target_of_another_host_is_refused_by_gunicorn_only(run: Run, connection: Connection) -> None:
+def test_absolute_target_of_another_host_is_refused_by_gunicorn_only(run: Run, connection: Connection) -> None:
     """granian uses the checked `Host` and does not pass the target's host on (docs/http.md, "Connections")."""
     response = connection.send("GET http://elsewhere.invalid/posts HTTP/1.1\r\nHost: localhost\r\n")
 
     assert response.status == (400 if "gunicorn" in run.printed else 200)
 
 
-def test_a_header_name_with_an_underscore_is_dropped_by_gunicorn_only(run: Run, connection: Connection) -> None:
+def test_header_name_with_an_underscore_is_dropped_by_gunicorn_only(run: Run, connection: Connection) -> None:
     """WSGI cannot tell it from the name with a hyphen, and granian passes it on (docs/http.md, "Connections")."""
     key = re.search(r"API key +(\S+)", run.printed)
     assert key

@@ -77,7 +77,7 @@ def unavailable(path: str) -> tuple[int, Any, str]:
     return 503, {"errors": [error], "data": None}, "5"
 
 
-def test_a_database_that_goes_and_comes_back_is_503_and_then_200(served: Run, database: Database) -> None:
+def test_requests_are_503_while_the_database_is_down_and_then_200(served: Run, database: Database) -> None:
     before = ask(served)
     database.stop()
 
@@ -103,7 +103,7 @@ def status_of(run: Run, method: str, path: str, body: str, headers: dict[str, st
     return response.status, response.headers["Retry-After"]
 
 
-def test_identity_too_is_503_while_the_database_is_gone(served: Run, database: Database) -> None:
+def test_authentication_is_503_while_the_database_is_down(served: Run, database: Database) -> None:
     requests: list[tuple[str, str, str, dict[str, str]]] = [
         ("POST", "/oauth/token", "grant_type=refresh_token&refresh_token=x&client_id=x", FORM),
         ("POST", "/oauth/revoke", "token=x&client_id=x", FORM),
@@ -132,7 +132,7 @@ def test_requests_during_an_outage_are_one_log_line_each_without_a_traceback(ser
     ]
     database.start()
 
-    assert [answer[0] for answer in refused] == [503] * 4
+    assert [response[0] for response in refused] == [503] * 4
     lines = [line for line in served.printed.splitlines() if "contentapi.requests" in line]
     assert [re.sub(r"^.*\] ", "", line).split(": ")[0] for line in lines] == [
         "POST /graphql 503 UNAVAILABLE OperationalError",
@@ -143,7 +143,7 @@ def test_requests_during_an_outage_are_one_log_line_each_without_a_traceback(ser
     assert "Traceback" not in served.printed
 
 
-def test_a_statement_that_waits_too_long_is_503(served: Run, database: Database) -> None:
+def test_statement_that_waits_too_long_is_503(served: Run, database: Database) -> None:
     with psycopg.connect(database.url) as connection:
         connection.execute("LOCK TABLE blog_post IN ACCESS EXCLUSIVE MODE")
 
@@ -152,9 +152,7 @@ def test_a_statement_that_waits_too_long_is_503(served: Run, database: Database)
     assert ask(served) == NO_POSTS
 
 
-def test_a_failure_inside_is_told_by_an_id_under_which_the_log_has_its_traceback(
-    served: Run, database: Database
-) -> None:
+def test_request_id_of_a_500_leads_to_its_traceback_in_the_log(served: Run, database: Database) -> None:
     with psycopg.connect(database.url) as inside:
         inside.execute("ALTER TABLE blog_post RENAME COLUMN title TO lost_title")
 
@@ -164,27 +162,27 @@ def test_a_failure_inside_is_told_by_an_id_under_which_the_log_has_its_traceback
     text = response.read().decode()
     client.close()
 
-    told = response.headers["X-Request-ID"]
+    request_id = response.headers["X-Request-ID"]
     error = {
         "message": "Internal server error",
         "locations": [{"line": 1, "column": 3}],
         "path": ["posts"],
-        "extensions": {"code": "INTERNAL", "status": 500, "requestId": told},
+        "extensions": {"code": "INTERNAL", "status": 500, "requestId": request_id},
     }
     assert (response.status, json.loads(text)) == (500, {"errors": [error], "data": None})
-    [line] = [line for line in served.printed.splitlines() if told in line]
+    [line] = [line for line in served.printed.splitlines() if request_id in line]
     assert "ERROR contentapi.requests" in line
     assert line.endswith("POST /graphql 500 INTERNAL ProgrammingError")
     assert "Traceback (most recent call last):" in served.printed.split(line)[1]
     assert "blog_post.title does not exist" in served.printed
 
 
-def test_nothing_of_the_embedded_server_or_the_demo_is_made(served: Run, checkout: Checkout) -> None:
+def test_deployment_creates_no_embedded_server_and_no_demo(served: Run, checkout: Checkout) -> None:
     assert ask(served) == NO_POSTS
     assert not (checkout.folder / "var").exists()
 
 
-def test_a_body_sent_in_chunks_is_read(served: Run) -> None:
+def test_chunked_body_is_read(served: Run) -> None:
     connection = HTTPConnection("localhost", int(served.port), timeout=30)
     parts = iter([b'{"query": ', b'"{ __typename }"}'])
 

@@ -13,7 +13,7 @@ BROWSER = shutil.which("chromium")
 pytestmark = [pytest.mark.thorough, pytest.mark.processes, pytest.mark.skipif(BROWSER is None, reason="needs Chromium")]
 
 
-def test_a_browser_draws_the_page_and_tries_an_operation(checkout: Checkout) -> None:
+def test_browser_renders_the_page_and_tries_an_operation(checkout: Checkout) -> None:
     from playwright.sync_api import sync_playwright  # half a second, for this test alone
 
     run = checkout.run(port=free_port()).wait_until_ready()

@@ -44,7 +44,7 @@ class Visit:
         self.page.keyboard.insert_text(text)
 
     def execute(self) -> Locator:
-        """Press the button, and return where the answer will be."""
+        """Press the button, and return where the response will be."""
         self.page.get_by_label("Execute query").click()
         return self.page.locator(".result-window")
 
@@ -59,7 +59,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.mark.parametrize("server", ["gunicorn", "granian"])
-def test_a_person_explores(checkout: Checkout, browser: Browser, server: str) -> None:
+def test_person_uses_the_explorer(checkout: Checkout, browser: Browser, server: str) -> None:
     run = checkout.run(f"SERVER={server}", port=free_port()).wait_until_ready()
     visit = Visit(browser, run)
     page, key = visit.page, (checkout.folder / "var/demo_api_key").read_text()
@@ -85,12 +85,12 @@ def test_a_person_explores(checkout: Checkout, browser: Browser, server: str) ->
         page.get_by_label(dialog).click()
         expect(page.get_by_role("dialog")).to_be_visible()
         page.keyboard.press("Escape")
-    page.wait_for_function("JSON.stringify({...localStorage}).includes('viewer')")  # GraphiQL keeps what was asked
+    page.wait_for_function("JSON.stringify({...localStorage}).includes('viewer')")  # GraphiQL stores the query
     assert key not in page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
     assert (visit.complaints, visit.hosts) == ([], {f"localhost:{run.port}"})
 
 
-def test_without_introspection_the_page_still_asks_and_shows(checkout: Checkout, browser: Browser) -> None:
+def test_explorer_works_without_introspection(checkout: Checkout, browser: Browser) -> None:
     run = checkout.run(port=free_port(), CONTENTAPI_INTROSPECTION="off").wait_until_ready()
 
     visit = Visit(browser, run)
@@ -99,7 +99,7 @@ def test_without_introspection_the_page_still_asks_and_shows(checkout: Checkout,
     assert (visit.complaints, visit.hosts) == ([], {f"localhost:{run.port}"})
 
 
-def test_where_it_is_not_built_a_page_without_scripts_says_how_to_get_it(checkout: Checkout, browser: Browser) -> None:
+def test_page_without_a_build_states_how_to_build_it(checkout: Checkout, browser: Browser) -> None:
     (checkout.folder / "contentapi/static/explorer").unlink()
     assert checkout.manage("migrate", "--verbosity", "0").returncode == 0
     run = checkout.serve_as_the_procfile(free_port()).wait_for("Booting worker")

@@ -1,4 +1,4 @@
-"""What goes wrong at the start is said once, clearly, with a failing exit status."""
+"""Errors at the start: one clear message and a failing exit status."""
 
 import socket
 import subprocess
@@ -11,7 +11,7 @@ from tests.e2e.checkout import ROOT, Checkout, free_port
 pytestmark = pytest.mark.processes
 
 
-def test_a_taken_port_is_named_with_a_way_out(checkout: Checkout) -> None:
+def test_occupied_port_is_named_with_a_remedy(checkout: Checkout) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
@@ -30,9 +30,7 @@ def test_a_taken_port_is_named_with_a_way_out(checkout: Checkout) -> None:
         ("postgresql://app:hunter2@[::1/app", "DATABASE_URL cannot be read, or names no database."),
     ],
 )
-def test_a_database_url_that_is_none_is_named_and_its_password_is_not(
-    checkout: Checkout, url: str, message: str
-) -> None:
+def test_invalid_database_url_is_named_without_its_password(checkout: Checkout, url: str, message: str) -> None:
     printed = checkout.run(port=free_port(), DATABASE_URL=url, SECRET_KEY="s" * 50, JWT_SECRET="s" * 32).fails()
 
     assert f"(contentapi.DATABASE_URL) {message}" in printed
@@ -40,7 +38,7 @@ def test_a_database_url_that_is_none_is_named_and_its_password_is_not(
     assert "Traceback" not in printed
 
 
-def test_a_database_that_does_not_answer_is_said_in_a_few_lines(checkout: Checkout) -> None:
+def test_unreachable_database_is_reported_in_a_few_lines(checkout: Checkout) -> None:
     url = f"postgresql://app:hunter2@127.0.0.1:{free_port()}/app"
 
     printed = checkout.run(port=free_port(), DATABASE_URL=url, SECRET_KEY="s" * 50, JWT_SECRET="s" * 32).fails()
@@ -51,7 +49,7 @@ def test_a_database_that_does_not_answer_is_said_in_a_few_lines(checkout: Checko
     assert "Traceback" not in printed
 
 
-def test_a_deployment_without_a_secret_does_not_start(checkout: Checkout) -> None:
+def test_deployment_without_a_secret_does_not_start(checkout: Checkout) -> None:
     url = "postgresql://app@db.invalid/app"
 
     by_make = checkout.run(port=free_port(), DATABASE_URL=url)
@@ -64,13 +62,13 @@ def test_a_deployment_without_a_secret_does_not_start(checkout: Checkout) -> Non
         assert "Traceback" not in printed
 
 
-def test_an_absent_python_is_said(checkout: Checkout) -> None:
+def test_missing_python_is_reported(checkout: Checkout) -> None:
     printed = checkout.run("PYTHON=/nowhere/python3").fails()
 
     assert "There is no /nowhere/python3. Install Python 3.11 or newer" in printed
 
 
-def test_a_python_that_is_too_old_is_said() -> None:
+def test_python_that_is_too_old_is_reported() -> None:
     pretend = "import sys; sys.version_info = (3, 10, 13); from contentapi import bootstrap; bootstrap.main([])"
 
     done = subprocess.run(

@@ -7,7 +7,7 @@ from urllib.request import urlopen
 import pytest
 
 from tests.e2e.checkout import Checkout, Run, free_port
-from tests.e2e.test_oauth import asked_with, told
+from tests.e2e.test_oauth import ask_with, run_command
 
 pytestmark = pytest.mark.processes
 
@@ -20,26 +20,26 @@ def published(run: Run) -> list[str]:
     return [key["kid"] for key in keys]
 
 
-def test_a_rotated_key_is_known_at_once_and_the_old_one_still_verifies(checkout: Checkout) -> None:
+def test_rotated_key_is_known_at_once_and_the_old_one_still_verifies(checkout: Checkout) -> None:
     run = checkout.run(port=free_port()).wait_until_ready()
-    told(checkout, "create_user", EMAIL, "--name", "Tova", "--role", "author")
-    (before,) = told(checkout, "issue_token", EMAIL)
+    run_command(checkout, "create_user", EMAIL, "--name", "Tova", "--role", "author")
+    (before,) = run_command(checkout, "issue_token", EMAIL)
     old = published(run)
-    assert {asked_with(run, before) for _ in range(8)} == {200}
+    assert {ask_with(run, before) for _ in range(8)} == {200}
 
-    (new,) = told(checkout, "rotate_jwt_key")
-    (after,) = told(checkout, "issue_token", EMAIL)
+    (new,) = run_command(checkout, "rotate_jwt_key")
+    (after,) = run_command(checkout, "issue_token", EMAIL)
 
-    assert {asked_with(run, token) for token in (after, before) * 8} == {200}
+    assert {ask_with(run, token) for token in (after, before) * 8} == {200}
     assert [new, *old] in [published(run) for _ in range(8)]
 
 
-def test_two_servers_of_one_checkout_take_each_others_tokens(checkout: Checkout) -> None:
+def test_two_servers_of_one_checkout_accept_each_others_tokens(checkout: Checkout) -> None:
     one = checkout.run(port=free_port()).wait_until_ready()
     other = checkout.run(port=free_port(), SERVER="gunicorn").wait_until_ready()
-    told(checkout, "create_user", EMAIL, "--name", "Tova", "--role", "author")
+    run_command(checkout, "create_user", EMAIL, "--name", "Tova", "--role", "author")
 
-    (token,) = told(checkout, "issue_token", EMAIL)
+    (token,) = run_command(checkout, "issue_token", EMAIL)
 
-    assert [asked_with(run, token) for run in (one, other)] == [200, 200]
+    assert [ask_with(run, token) for run in (one, other)] == [200, 200]
     assert published(one) == published(other)

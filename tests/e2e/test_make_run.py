@@ -41,7 +41,7 @@ def test_ctrl_c_leaves_nothing_running_and_the_next_start_keeps_the_data(checkou
     assert key_in(second) == key_in(first)
 
 
-def test_gunicorn_serves_the_same(checkout: Checkout) -> None:
+def test_gunicorn_serves_the_same_responses(checkout: Checkout) -> None:
     run = checkout.run("SERVER=gunicorn", port=free_port()).wait_until_ready()
 
     made = ask(
@@ -57,7 +57,7 @@ def test_gunicorn_serves_the_same(checkout: Checkout) -> None:
     assert "Traceback" not in run.printed
 
 
-def test_a_start_after_everything_was_killed_works_and_still_ends_cleanly(checkout: Checkout) -> None:
+def test_start_after_a_kill_works_and_ends_cleanly(checkout: Checkout) -> None:
     checkout.run(port=free_port()).wait_until_ready()
 
     checkout.kill_everything()
@@ -70,7 +70,7 @@ def test_a_start_after_everything_was_killed_works_and_still_ends_cleanly(checko
     checkout.wait_until_empty()
 
 
-def test_two_starts_at_once_share_the_database_until_the_last_ends(checkout: Checkout) -> None:
+def test_two_concurrent_starts_share_the_database_until_the_last_ends(checkout: Checkout) -> None:
     runs = [checkout.run(port=free_port()), checkout.run(port=free_port())]
     for run in runs:
         run.wait_until_ready()
@@ -85,7 +85,7 @@ def test_two_starts_at_once_share_the_database_until_the_last_ends(checkout: Che
     checkout.wait_until_empty()
 
 
-def test_two_checkouts_stand_side_by_side(checkout: Checkout, tmp_path: Path) -> None:
+def test_two_checkouts_run_side_by_side(checkout: Checkout, tmp_path: Path) -> None:
     other = Checkout(tmp_path / "another checkout")
     here, there = checkout.run(port=free_port()).wait_until_ready(), other.run(port=free_port()).wait_until_ready()
 
@@ -99,9 +99,7 @@ def test_two_checkouts_stand_side_by_side(checkout: Checkout, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("server", ["gunicorn", "granian"])
-def test_a_killed_postgresql_is_started_again_by_the_next_request_and_stopped_by_ctrl_c(
-    checkout: Checkout, server: str
-) -> None:
+def test_killed_postgresql_is_restarted_by_the_next_request(checkout: Checkout, server: str) -> None:
     run = checkout.run(f"SERVER={server}", port=free_port()).wait_until_ready()
     query = "{ posts(limit: 1) { title } }"
     before = [ask(run, query) for _ in range(4)]  # which connects several threads

@@ -118,11 +118,11 @@ class Flow:
         return self.post("/oauth/token", grant_type="refresh_token", refresh_token=refresh_token)
 
 
-def asked_with(run: Run, token: str) -> int:
+def ask_with(run: Run, token: str) -> int:
     return Http(f"http://localhost:{run.port}").ask("{ viewer { role } }", Authorization=f"Bearer {token}").status
 
 
-def told(checkout: Checkout, *arguments: str, given: str = "") -> list[str]:
+def run_command(checkout: Checkout, *arguments: str, given: str = "") -> list[str]:
     done = checkout.manage(*arguments, given=given)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -131,19 +131,19 @@ def told(checkout: Checkout, *arguments: str, given: str = "") -> list[str]:
 def wait_until_refused(run: Run, token: str) -> None:
     """Wait until every worker has heard that a token is revoked: several requests in a row are refused."""
     deadline = time.monotonic() + PATIENCE
-    while {asked_with(run, token) for _ in range(10)} != {401}:
+    while {ask_with(run, token) for _ in range(10)} != {401}:
         assert time.monotonic() < deadline
         time.sleep(0.1)
 
 
-def test_an_application_acts_for_a_user_until_it_is_revoked_and_no_secret_stays_behind(checkout: Checkout) -> None:
+def test_application_acts_for_a_user_until_it_is_revoked(checkout: Checkout) -> None:
     run = checkout.run(port=free_port(), **LOUDEST).wait_until_ready()
     base, password = f"http://localhost:{run.port}", secrets.token_urlsafe(18)
     who = [EMAIL, "--name", "Mara Member", "--role", "author"]
-    told(checkout, "create_user", *who, "--password-stdin", given=f"{password}\n")
-    client_id, secret = told(checkout, "create_oauth_client", "Harbour News", "--redirect-uri", CALLBACK)
-    (key,) = told(checkout, "create_api_key", EMAIL, "--name", "test")
-    (operators,) = told(checkout, "issue_token", EMAIL)
+    run_command(checkout, "create_user", *who, "--password-stdin", given=f"{password}\n")
+    client_id, secret = run_command(checkout, "create_oauth_client", "Harbour News", "--redirect-uri", CALLBACK)
+    (key,) = run_command(checkout, "create_api_key", EMAIL, "--name", "test")
+    (operators,) = run_command(checkout, "issue_token", EMAIL)
     flow, browser = Flow(base, client_id, secret), Http(base)
 
     # The flow, whole.
@@ -153,7 +153,7 @@ def test_an_application_acts_for_a_user_until_it_is_revoked_and_no_secret_stays_
     written = flow.backend.ask(write, Authorization=f"Bearer {first['access_token']}")
     assert written.json == {"data": {"createPost": {"author": {"name": "Mara Member"}}}}
     second = flow.refresh(first["refresh_token"]).json
-    assert asked_with(run, second["access_token"]) == 200
+    assert ask_with(run, second["access_token"]) == 200
     assert flow.post("/oauth/revoke", token=second["refresh_token"]).status == 200
     assert flow.refresh(second["refresh_token"]).status == 400
 
@@ -163,14 +163,14 @@ def test_an_application_acts_for_a_user_until_it_is_revoked_and_no_secret_stays_
 
     # Both kinds of operators' credentials, and things going wrong with each.
     assert flow.backend.ask("{ viewer { role } }", X_API_Key=key).status == 200
-    assert asked_with(run, operators) == 200
-    assert asked_with(run, operators[:-4]) == 401
+    assert ask_with(run, operators) == 200
+    assert ask_with(run, operators[:-4]) == 401
     assert flow.backend.ask("{ viewer { role } }", X_API_Key=key[:-1]).status == 401
     assert flow.exchange(code).status == 400
     unspent = Flow(base, client_id, secret).authorize(Http(base), password)
     session = next(cookie.value for cookie in browser.cookies if cookie.name == "sessionid")
 
-    dump = "\n".join(told(checkout, "dumpdata"))
+    dump = "\n".join(run_command(checkout, "dumpdata"))
     run.interrupt()
     checkout.wait_until_empty()
 

@@ -1,4 +1,4 @@
-"""Requests made up from the served document, thousands of them, against gunicorn: schemathesis, with all its checks."""
+"""Thousands of requests that schemathesis generates from the served document, against gunicorn, with all checks."""
 
 import json
 import os
@@ -19,10 +19,10 @@ AS_MANY_AS_THEY_LIKE = dict.fromkeys(
 )
 
 
-@pytest.mark.parametrize("asker", ["anonymous", "author", "admin"])
-def test_no_request_gets_an_answer_that_is_not_described(asker: str, checkout: Checkout, tmp_path: Path) -> None:
+@pytest.mark.parametrize("caller", ["anonymous", "author", "admin"])
+def test_every_response_is_described_in_the_document(caller: str, checkout: Checkout, tmp_path: Path) -> None:
     run = checkout.run("SERVER=gunicorn", port=free_port(), **AS_MANY_AS_THEY_LIKE).wait_until_ready()
-    user_id, key = ("", "") if asker == "anonymous" else credential(checkout, run, asker)
+    user_id, key = ("", "") if caller == "anonymous" else credential(checkout, run, caller)
 
     fuzzing = subprocess.run(
         [sys.executable, "-m", "schemathesis.cli"]
@@ -31,7 +31,7 @@ def test_no_request_gets_an_answer_that_is_not_described(asker: str, checkout: C
         + ["--seed", str(SEED), "--max-examples", str(EXAMPLES)]
         + (["--header", f"X-API-Key: {key}"] if key else []),
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "FUZZ_ASKER": user_id},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "FUZZ_CALLER": user_id},
         capture_output=True,
         text=True,
         check=False,

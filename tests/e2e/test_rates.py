@@ -20,11 +20,11 @@ def ask(run: Run) -> int:
     connection.request(
         "POST", "/graphql", json.dumps({"query": "{ __typename }"}), {"Content-Type": "application/json"}
     )
-    answer = connection.getresponse()
-    told = answer.getheader("RateLimit")
+    response = connection.getresponse()
+    rate_limit = response.getheader("RateLimit")
     connection.close()
-    assert told
-    return answer.status
+    assert rate_limit
+    return response.status
 
 
 def ask_often(run: Run, times: int) -> Counter[int]:
@@ -49,24 +49,24 @@ def test_four_workers_agree_on_one_limit(checkout: Checkout, redis_server: Redis
 def test_without_redis_each_worker_counts_for_itself(checkout: Checkout) -> None:
     run = serve(checkout, CONTENTAPI_RATE_ANONYMOUS="50/hour")
 
-    answers = ask_often(run, 400)
+    responses = ask_often(run, 400)
 
-    assert 50 <= answers[200] <= 200
-    assert answers[200] + answers[429] == 400
+    assert 50 <= responses[200] <= 200
+    assert responses[200] + responses[429] == 400
 
 
 def test_no_request_fails_when_redis_does(checkout: Checkout, redis_server: RedisServer) -> None:
     run = serve(checkout, REDIS_URL=redis_server.url, CONTENTAPI_RATE_ANONYMOUS="1000000/hour")
-    answers = ask_often(run, 100)
+    responses = ask_often(run, 100)
 
     redis_server.kill()
-    answers += ask_often(run, 200)
+    responses += ask_often(run, 200)
     run.wait_for("Redis fails (ConnectionError). Requests go on, counted in process")
     redis_server.start()
     while "Redis is back." not in run.printed:
-        answers += ask_often(run, 50)
+        responses += ask_often(run, 50)
         time.sleep(0.2)
 
-    assert set(answers) == {200}
+    assert set(responses) == {200}
     assert run.printed.count("Redis fails") <= 4 * 3
     assert "Traceback" not in run.printed

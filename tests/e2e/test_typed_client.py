@@ -41,7 +41,7 @@ def generated() -> Iterator[Path]:
         yield folder
 
 
-def test_it_compiles_and_goes_through_the_domain_on_a_real_server(generated: Path, checkout: Checkout) -> None:
+def test_typed_client_compiles_and_works_against_a_server(generated: Path, checkout: Checkout) -> None:
     run = checkout.run(port=free_port()).wait_until_ready()
     key = (checkout.folder / "var/demo_api_key").read_text()
 
@@ -53,9 +53,9 @@ def test_it_compiles_and_goes_through_the_domain_on_a_real_server(generated: Pat
     assert json.loads(printed.stdout) == {
         "role": "admin",
         "states": ["draft", "scheduled", "draft", "published", "archived"],
-        "title": "Typed anew",
-        "newest": {"title": "Typed anew", "tags": ["a"], "comments": ["First."]},
-        "newestOfAuthor": "Typed anew",
+        "title": "Typed again",
+        "newest": {"title": "Typed again", "tags": ["a"], "comments": ["First."]},
+        "newestOfAuthor": "Typed again",
         "deletedTheComment": True,
         "deletedThePost": True,
         "post": None,
@@ -71,7 +71,7 @@ def test_it_compiles_and_goes_through_the_domain_on_a_real_server(generated: Pat
         ("posts[0]?.title", "posts[0].title", "Object is possibly 'undefined'"),
     ],
 )
-def test_what_the_schema_does_not_have_does_not_compile(generated: Path, right: str, wrong: str, message: str) -> None:
+def test_unknown_field_does_not_compile(generated: Path, right: str, wrong: str, message: str) -> None:
     source = (CLIENT / "client.ts").read_text()
     assert right in source
 

@@ -29,7 +29,7 @@ from contentapi.core.identity import ROLE_SCOPES, Role
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import is_storable
 from contentapi.http.client_address import client_address
-from contentapi.http.error_response import django_error_response, django_exception_response, get_accept
+from contentapi.http.error_response import django_error_response, get_accept
 from contentapi.rate_limits.middleware import handles_rate_limit
 from users import tokens
 from users.models import IssuedToken, User
@@ -120,7 +120,7 @@ def oauth_endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
                 response = view(request)
             REVOCATIONS.refresh()
         except Exception as trouble:  # noqa: BLE001 - the outermost edge
-            response = django_exception_response(trouble)
+            response = django_error_response(trouble)
         for name, value in {**headers, "Cache-Control": "no-store"}.items():
             response[name] = value
         if response.status_code == Unauthenticated.status:

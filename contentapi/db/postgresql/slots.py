@@ -16,14 +16,17 @@ from dataclasses import dataclass
 from threading import Lock, local
 from typing import Any
 
-from django.db import connections
+from django.db import OperationalError, connections
 
-from contentapi.core.errors import Unavailable
 from contentapi.db.postgresql.thread_connections import close_unusable_connections, set_connections
 
 MAX_WAITING = 32  # requests that wait for a lane: each of them occupies a thread
 
 Wrappers = dict[str, Any]  # Django's database wrappers, by their aliases
+
+
+class SlotTimeout(OperationalError):
+    """A request found no slot, or no place in a lane. Like other operational errors, the client gets 503."""
 
 
 class Waiter:
@@ -73,7 +76,7 @@ THREAD = ThreadState()
 class ConnectionSlots:
     """At most `size` sets of connections. Each is leased to one thread at a time, in the order of arrival.
 
-    `patience` is the number of seconds that a thread waits for a slot or a lane. Then its request gets `Unavailable`.
+    `patience` is the number of seconds that a thread waits for a slot or a lane. Then its request gets `SlotTimeout`.
     """
 
     def __init__(self, size: int, *, patience: float) -> None:
@@ -86,12 +89,12 @@ class ConnectionSlots:
         self.lock = Lock()
 
     def acquire(self) -> Lease:
-        """Lease a slot, whose connections become `django.db.connections` of this thread. Raises `Unavailable`."""
+        """Lease a slot, whose connections become `django.db.connections` of this thread. Raises `SlotTimeout`."""
         lease = THREAD.lease = Lease(self, self.take())
         return lease
 
     def take(self) -> Wrappers:
-        """Take a slot's connections and install them in this thread. Raises `Unavailable`."""
+        """Take a slot's connections and install them in this thread. Raises `SlotTimeout`."""
         waiter = None
         with self.lock:
             if self.idle:  # the slot that this thread used last is still installed
@@ -113,7 +116,7 @@ class ConnectionSlots:
         with self.lock:
             if not waiter.is_served:
                 queue.remove(waiter)
-                raise Unavailable
+                raise SlotTimeout
             return waiter
 
     def release(self, lease: Lease) -> None:
@@ -144,7 +147,7 @@ class ConnectionSlots:
     def enter_lane(self, lease: Lease, lane: Lane, size: int = 0) -> None:
         """Move a lease to a lane, for work of this size. While the lane is full, the thread waits without a slot.
 
-        Raises `Unavailable`.
+        Raises `SlotTimeout`.
         """
         with self.lock:
             self.leave_lane(lease)
@@ -153,7 +156,7 @@ class ConnectionSlots:
                 lease.lane = lane
                 return
             if len(lane.waiting) >= MAX_WAITING:
-                raise Unavailable
+                raise SlotTimeout
             waiter = Waiter(size)
             lane.add(waiter)
             if lease.wrappers is not None:
@@ -170,7 +173,7 @@ def enter_preparation_lane(length: int) -> None:
     """Wait until no other request parses and validates a document. `length` is that of the document.
 
     Call this before the work, outside of a transaction. Outside of a server, and when called again, it does nothing.
-    Raises `Unavailable`.
+    Raises `SlotTimeout`.
     """
     lease = THREAD.lease
     if lease is not None and lease.lane is None:

@@ -169,3 +169,24 @@ def test_violated_constraint_is_a_conflict_with_its_name() -> None:
 
 def test_error_without_diagnostics_names_no_constraint() -> None:
     assert get_constraint_name(IntegrityError("made by hand")) == ""
+
+
+def test_response_too_large_names_the_limit_and_the_note() -> None:
+    error = ResponseTooLarge(1000, " Ask for fewer items.")
+
+    assert (error.status, error.code, error.most) == (400, "LIMIT_EXCEEDED", 1000)
+    assert error.message == (
+        "The response's size in bytes is 1001 or more; "
+        "at most 1000 is allowed (CONTENTAPI_MAX_RESPONSE). Ask for fewer items."
+    )
+
+
+@pytest.mark.parametrize(
+    ("bearer_error", "challenge"),
+    [
+        ("", 'ApiKey realm="contentapi", Bearer realm="contentapi"'),
+        ("invalid_token", 'ApiKey realm="contentapi", Bearer realm="contentapi", error="invalid_token"'),
+    ],
+)
+def test_challenge_contains_the_error_of_a_bearer_token(bearer_error: str, challenge: str) -> None:
+    assert Unauthenticated("No.", bearer_error=bearer_error).headers == {"WWW-Authenticate": challenge}

@@ -210,7 +210,7 @@ def test_body_over_the_limit_is_413(post: Post) -> None:
 
     answer = post(body)
 
-    message = "The body is larger than the 1048576 bytes that are allowed (CONTENTAPI_MAX_BODY)."
+    message = "The body is too large. At most 1048576 bytes are allowed (CONTENTAPI_MAX_BODY)."
     assert (answer.status, answer.body) == (413, {"errors": [error_entry(answer, "TOO_LARGE", 413, message)]})
 
 

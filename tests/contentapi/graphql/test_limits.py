@@ -93,6 +93,7 @@ def test_doubling_fragments_are_measured_once_each(order: int) -> None:
         "{ ...F } fragment F on Q { ...G } fragment G on Q { ...F b }",
         "{ ...F } fragment F on Q { ...G ...H } fragment G on Q { ...H ...F } fragment H on Q { ...G ...F a }",
         "{ ...Nothing a }",
+        "{ ...F } fragment F on Q { ...Nothing a }",
     ],
 )
 def test_cyclic_and_missing_fragments_terminate(document: str) -> None:

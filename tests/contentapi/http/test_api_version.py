@@ -1,4 +1,4 @@
-"""The version of the API, named by path, by Accept, by X-API-Version; and paths that keep their prefix."""
+"""The version of the API in the path, in Accept and in X-API-Version, and paths that keep their prefix."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ OTHER = "application/vnd.contentapi.v2+json"
 PATHS = [path for path, _ in iterate_resources(get_resolver().url_patterns)]
 
 
-def test_every_path_is_there_under_the_prefix_too() -> None:
+def test_every_path_also_exists_under_the_version_prefix() -> None:
     plain = {path for path in PATHS if not path.startswith("v1/")}
 
     assert {f"v1/{path}" for path in plain} == set(PATHS) - plain
@@ -26,7 +26,7 @@ def test_every_path_is_there_under_the_prefix_too() -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_path_leads_to_one_resource_by_both_ways(path: str) -> None:
+def test_router_and_django_find_the_same_resource(path: str) -> None:
     asked = "/" + path.replace("<str:", "").replace(">", "")
     found = Router(get_resolver().url_patterns).match(asked)
     by_django = get_resolver().resolve(asked)
@@ -40,7 +40,7 @@ def test_a_path_leads_to_one_resource_by_both_ways(path: str) -> None:
     "path",
     ["/", "", "/v1", "/v1/", "/v1/v1/posts", "/posts/", "/posts//", "/posts//comments", "//posts", "/*", "/posts/1/*"],
 )
-def test_other_paths_lead_nowhere(path: str) -> None:
+def test_router_leaves_other_paths_to_django(path: str) -> None:
     assert Router(get_resolver().url_patterns).match(path) is None
 
 
@@ -57,14 +57,14 @@ def test_other_paths_lead_nowhere(path: str) -> None:
         ("", {"Accept": f"{OTHER}, */*;q=0.1"}),
     ],
 )
-def test_every_way_to_name_the_version_gives_the_same(prefix: str, headers: dict[str, Any]) -> None:
+def test_every_way_to_name_the_version_gets_the_same_response(prefix: str, headers: dict[str, Any]) -> None:
     path = f"/posts/{make_post().pk}"
 
-    reply = ask("GET", prefix + path, **headers)
+    response = ask("GET", prefix + path, **headers)
 
-    assert (reply.status, reply.content) == (200, ask("GET", path).content)
-    assert reply.headers["X-API-Version"] == "1"
-    assert {"Accept", "X-API-Version", "X-API-Key", "Authorization"} <= set(reply.headers["Vary"].split(", "))
+    assert (response.status, response.content) == (200, ask("GET", path).content)
+    assert response.headers["X-API-Version"] == "1"
+    assert {"Accept", "X-API-Version", "X-API-Key", "Authorization"} <= set(response.headers["Vary"].split(", "))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_every_way_to_name_the_version_gives_the_same(prefix: str, headers: dict
         ("*/*", "application/json"),
     ],
 )
-def test_the_answer_is_of_the_type_that_is_preferred(accept: str, content_type: str) -> None:
+def test_response_has_the_preferred_media_type(accept: str, content_type: str) -> None:
     assert ask("GET", "/posts", Accept=accept).headers["Content-Type"] == content_type
 
 
@@ -102,21 +102,21 @@ def test_the_answer_is_of_the_type_that_is_preferred(accept: str, content_type: 
         ("", {"X_API_Version": "2", "Accept": OTHER}, (400, "BAD_REQUEST")),
     ],
 )
-def test_a_version_that_is_none_is_refused(prefix: str, headers: dict[str, Any], failure: tuple[int, str]) -> None:
-    reply = ask("GET", f"{prefix}/posts", **headers)
+def test_unknown_version_is_refused(prefix: str, headers: dict[str, Any], failure: tuple[int, str]) -> None:
+    response = ask("GET", f"{prefix}/posts", **headers)
 
-    assert reply.failure[:2] == failure
-    assert reply.headers["X-API-Version"] == "1"
+    assert response.failure[:2] == failure
+    assert response.headers["X-API-Version"] == "1"
 
 
-def test_nothing_is_done_for_another_version() -> None:
-    reply = ask("POST", "/orders", {"total": 1}, actor=make_actor(Role.READER), X_API_Version="2")
+def test_write_with_an_unknown_version_has_no_effect() -> None:
+    response = ask("POST", "/orders", {"total": 1}, actor=make_actor(Role.READER), X_API_Version="2")
 
-    assert reply.failure == (400, "BAD_REQUEST", "X-API-Version must be 1: there is no other version.")
+    assert response.failure == (400, "BAD_REQUEST", "X-API-Version must be 1. There is no other version.")
 
 
 @pytest.mark.parametrize("prefix", ["", "/v1"])
-def test_paths_in_answers_keep_the_prefix(prefix: str) -> None:
+def test_paths_in_responses_keep_the_prefix(prefix: str) -> None:
     actor = make_actor(Role.ADMIN)
 
     order = ask("POST", f"{prefix}/orders", {"total": 1}, actor=actor)
@@ -134,26 +134,26 @@ def test_paths_in_answers_keep_the_prefix(prefix: str) -> None:
 
 def followed(path: str, actor: Actor | None = None) -> list[Reply]:
     """Return the pages of a collection, each found by the link in the one before."""
-    replies = [ask("GET", path, actor=actor)]
-    while link := replies[-1].headers.get("Link"):
+    responses = [ask("GET", path, actor=actor)]
+    while link := responses[-1].headers.get("Link"):
         assert link.startswith("<")
         assert link.endswith('>; rel="next"')
-        replies.append(ask("GET", link[1:].partition(">")[0], actor=actor))
-    return replies
+        responses.append(ask("GET", link[1:].partition(">")[0], actor=actor))
+    return responses
 
 
 @pytest.mark.parametrize("prefix", ["", "/v1"])
 @pytest.mark.parametrize("place", ["", "&offset=0"])
-def test_links_lead_through_all_pages_with_filters_and_prefix(prefix: str, place: str) -> None:
+def test_next_links_visit_all_pages_with_filters_and_prefix(prefix: str, place: str) -> None:
     author = make_author()
     posts = [make_post(author=author, tags=["a b&c"]) for _ in range(5)]
     make_post(author=author)
 
-    replies = followed(f"{prefix}/authors/{author.pk}/posts?limit=2&tag=a%20b%26c{place}")
+    responses = followed(f"{prefix}/authors/{author.pk}/posts?limit=2&tag=a%20b%26c{place}")
 
-    ids = [item["id"] for reply in replies for item in reply.body["data"]]
+    ids = [item["id"] for response in responses for item in response.body["data"]]
     assert ids == [str(post.pk) for post in reversed(posts)]
-    links = [reply.headers.get("Link") for reply in replies]
+    links = [response.headers.get("Link") for response in responses]
     assert [link and link.startswith(f"<{prefix}/authors/{author.pk}/posts?") for link in links] == [True, True, None]
 
 
@@ -172,7 +172,7 @@ def test_every_collection_links_to_its_next_page() -> None:
             assert all(len(page.body["data"]) == 1 for page in pages)
 
 
-def test_a_cursor_of_one_prefix_serves_the_other() -> None:
+def test_cursor_works_under_another_prefix() -> None:
     author = make_author()
     for _ in range(2):
         make_post(author=author)

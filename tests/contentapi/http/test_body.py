@@ -1,4 +1,4 @@
-"""Members that stand twice in a body, however they are written."""
+"""Duplicate keys in a JSON body, with and without escapes."""
 
 import json
 from typing import Any
@@ -58,7 +58,7 @@ TEXTS = st.recursive(
 
 
 def as_read_pair_by_pair(text: str) -> tuple[Any, bool]:
-    """Return the value of a text, and whether a member stands twice in it."""
+    """Return the value of a text, and whether it has a duplicate key."""
     repeated = []
 
     def take(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def is_plainly_without_repetition(text: str) -> bool:
 
 
 @pytest.mark.property
-def test_what_stands_twice_is_found_and_nothing_else_is() -> None:
+def test_exactly_the_duplicate_keys_are_found() -> None:
     @settings(max_examples=examples(3000), deadline=None)
     @given(text=TEXTS)
     def is_found(text: str) -> None:
@@ -104,19 +104,19 @@ def test_what_stands_twice_is_found_and_nothing_else_is() -> None:
         '{"a\\u0022":1,"a\\"":2}',
     ],
 )
-def test_a_member_that_stands_twice_is_refused(text: str) -> None:
+def test_duplicate_key_is_refused(text: str) -> None:
     with pytest.raises(DuplicateKey):
         loads_without_duplicates(text)
     assert not is_plainly_without_repetition(text)
 
 
 @pytest.mark.parametrize("text", ['{"a":"\\":"}', '{"a" : {"a" : 1}}', '[{"a":1},{"a":2}]', '{"n":1e400}', '"x"'])
-def test_what_only_looks_like_it_is_not(text: str) -> None:
+def test_text_that_resembles_a_duplicate_key_is_accepted(text: str) -> None:
     loads_without_duplicates(text)
 
 
 @pytest.mark.parametrize(
     "text", ['{"a":1,"b":{"a":2}}', '[{"a":1},{"a":2}]', "[]", '"x"', '{"a":"\\""}', '{"a":"\\u00e9\\u0022"}']
 )
-def test_what_is_plain_takes_no_second_look(text: str) -> None:
+def test_body_without_duplicates_is_decoded_once(text: str) -> None:
     assert is_plainly_without_repetition(text)

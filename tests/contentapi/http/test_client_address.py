@@ -1,4 +1,4 @@
-"""Whom an address stands for, and whose word for it is taken."""
+"""The client's address, with and without proxies."""
 
 from typing import Any
 
@@ -25,15 +25,15 @@ def behind(settings: Settings, proxies: int) -> None:
         ("unix:", "unknown"),
     ],
 )
-def test_a_client_is_its_ipv4_address_or_its_ipv6_network(remote: str, address: str) -> None:
+def test_key_is_an_ipv4_address_or_an_ipv6_network(remote: str, address: str) -> None:
     assert client_address({"REMOTE_ADDR": remote}) == address
 
 
-def test_a_socket_file_gives_all_one_key() -> None:
+def test_clients_of_a_socket_file_share_one_key() -> None:
     assert client_address({}) == "unknown"
 
 
-def test_what_a_client_says_of_itself_is_not_heeded() -> None:
+def test_forwarded_address_is_ignored_without_proxies() -> None:
     environ = {"REMOTE_ADDR": "203.0.113.7", "HTTP_X_FORWARDED_FOR": "198.51.100.1"}
 
     assert client_address(environ) == "203.0.113.7"
@@ -52,7 +52,7 @@ def test_what_a_client_says_of_itself_is_not_heeded() -> None:
         (1, "198.51.100.1:4711", "203.0.113.7"),
     ],
 )
-def test_behind_proxies_the_entry_of_the_first_of_them_counts(
+def test_address_behind_proxies_is_the_entry_of_the_first_proxy(
     settings: Settings, proxies: int, forwarded: str, address: str
 ) -> None:
     behind(settings, proxies)
@@ -62,7 +62,7 @@ def test_behind_proxies_the_entry_of_the_first_of_them_counts(
     assert client_address(environ) == address
 
 
-def test_a_missing_forward_is_the_connections_other_end(settings: Settings) -> None:
+def test_missing_entry_falls_back_to_the_connection(settings: Settings) -> None:
     behind(settings, 1)
 
     assert client_address({"REMOTE_ADDR": "203.0.113.7"}) == "203.0.113.7"

@@ -1,4 +1,4 @@
-"""Conditional requests: which tags there are, what a client has already, and what it wants to have seen."""
+"""Conditional requests: entity tags, If-None-Match, If-Match and expectedVersion."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def single_resources() -> dict[str, str]:
     }
 
 
-def test_every_single_resource_has_a_tag_and_is_not_sent_to_who_has_it() -> None:
+def test_single_resource_has_an_etag_and_is_304_for_it() -> None:
     admin = make_actor(Role.ADMIN)
 
     for path, version in single_resources().items():
@@ -60,12 +60,12 @@ def test_every_single_resource_has_a_tag_and_is_not_sent_to_who_has_it() -> None
         assert (again.status, again.content) == (prefixed.status, prefixed.content) == (304, b"")
 
 
-def test_collections_have_no_tag() -> None:
+def test_collections_have_no_etag() -> None:
     assert "ETag" not in ask("GET", "/posts").headers
     assert ask("GET", "/posts", If_None_Match="*").status == 200
 
 
-def test_what_is_not_sent_again_still_has_the_headers_of_a_cache() -> None:
+def test_304_has_the_headers_that_a_cache_needs() -> None:
     path = f"/posts/{make_post().pk}"
     first = ask("GET", path)
 
@@ -92,20 +92,20 @@ def test_what_is_not_sent_again_still_has_the_headers_of_a_cache() -> None:
         ("", 200),
     ],
 )
-def test_if_none_match_is_a_list_of_which_weak_tags_do(template: str, status: int) -> None:
+def test_if_none_match_is_a_list_and_accepts_weak_tags(template: str, status: int) -> None:
     path = f"/posts/{make_post().pk}"
 
     assert ask("GET", path, If_None_Match=template.replace("{tag}", tag(path))).status == status
 
 
-def test_who_may_not_see_it_is_not_told_that_it_is_unchanged() -> None:
+def test_hidden_resource_is_404_and_not_304() -> None:
     actor, path = own_post(status="draft")
 
     assert ask("GET", path, If_None_Match="*").failure[0] == 404
     assert ask("GET", path, actor=actor, If_None_Match="*").status == 304
 
 
-def test_a_tag_tells_askers_apart_who_see_different_things() -> None:
+def test_etag_differs_between_callers_who_see_different_fields() -> None:
     path = f"/authors/{make_author(email='ines@example.invalid').pk}"
 
     public, editors = tag(path), tag(path, make_actor(Role.EDITOR))
@@ -114,22 +114,22 @@ def test_a_tag_tells_askers_apart_who_see_different_things() -> None:
     assert public == tag(path, make_actor(Role.READER)) == tag(f"/v1{path}")
 
 
-def test_an_order_has_one_tag_under_each_prefix() -> None:
+def test_order_has_the_same_etag_under_each_prefix() -> None:
     actor = make_actor(Role.READER)
     path = f"/orders/{make_order(user_id=actor.user_id).pk}"
 
     assert tag(path, actor) == tag(f"/v1{path}", actor)
 
 
-def test_writes_answer_with_the_tag_that_a_read_has_then() -> None:
+def test_write_returns_the_etag_of_the_next_read() -> None:
     actor = make_actor(Role.AUTHOR)
 
     def written(method: str, path: str, body: Any = None) -> tuple[str, str]:
-        reply = ask(method, path, body, actor=actor)
-        assert reply.status in (200, 201), reply.body
-        place = reply.headers.get("Location") or path.removesuffix("/publish").removesuffix("/payment")
-        assert reply.headers["ETag"] == tag(place, actor)
-        return place, str(reply.headers["ETag"])
+        response = ask(method, path, body, actor=actor)
+        assert response.status in (200, 201), response.body
+        place = response.headers.get("Location") or path.removesuffix("/publish").removesuffix("/payment")
+        assert response.headers["ETag"] == tag(place, actor)
+        return place, str(response.headers["ETag"])
 
     post, first = written("POST", "/posts", {"title": "t", "body": "b"})
     _, second = written("PATCH", post, {"title": "u"})
@@ -140,61 +140,61 @@ def test_writes_answer_with_the_tag_that_a_read_has_then() -> None:
     assert [text[:3] for text in (first, second, third, paid)] == ['"1-', '"2-', '"3-', '"2-']
 
 
-def test_a_text_that_looks_like_a_version_is_left_whole() -> None:
+def test_text_that_resembles_a_version_is_unchanged() -> None:
     text = 'x","version":"9"}'
     path = f"/posts/{make_post(body=text, title=text, tags=[text]).pk}"
 
-    reply = ask("GET", path)
+    response = ask("GET", path)
 
-    assert [reply.body["body"], reply.body["tags"]] == [text, [text]]
-    assert "version" not in reply.body
-    assert reply.headers["ETag"].startswith('"1-')
+    assert [response.body["body"], response.body["tags"]] == [text, [text]]
+    assert "version" not in response.body
+    assert response.headers["ETag"].startswith('"1-')
 
 
 @pytest.mark.parametrize("template", ["{tag}", "{bare}", "1", '"1"', '"1-other"', '"0-x", {tag}', "*", " 1 , ,2"])
 @pytest.mark.parametrize(("method", "way"), [("PATCH", ""), ("POST", "/publish"), ("DELETE", "")])
-def test_a_change_goes_through_where_the_version_is_as_expected(method: str, way: str, template: str) -> None:
+def test_write_with_the_expected_version_succeeds(method: str, way: str, template: str) -> None:
     actor, path = own_post(status="draft")
     whole = tag(path, actor)
     sent = template.replace("{tag}", whole).replace("{bare}", whole.strip('"'))
 
-    reply = ask(method, path + way, {} if method == "PATCH" else None, actor=actor, If_Match=sent)
+    response = ask(method, path + way, {} if method == "PATCH" else None, actor=actor, If_Match=sent)
 
-    assert reply.status == (204 if method == "DELETE" else 200)
+    assert response.status == (204 if method == "DELETE" else 200)
 
 
 @pytest.mark.parametrize("if_match", ["2", '"2-c0ffee"', '"2", "3"', 'W/"1-c0ffee"', '"other"', '""'])
 @pytest.mark.parametrize(("method", "way"), [("PATCH", ""), ("POST", "/publish"), ("DELETE", "")])
-def test_a_change_of_another_version_is_a_conflict_and_changes_nothing(method: str, way: str, if_match: str) -> None:
+def test_write_with_another_version_is_409_without_effect(method: str, way: str, if_match: str) -> None:
     actor, path = own_post(status="draft", title="Old")
 
-    reply = ask(method, path + way, {"title": "New"} if method == "PATCH" else None, actor=actor, If_Match=if_match)
+    response = ask(method, path + way, {"title": "New"} if method == "PATCH" else None, actor=actor, If_Match=if_match)
 
-    message = "This post is at version 1, which is not the version that you expect."
-    assert reply.failure == (409, "CONFLICT", message)
+    message = "Version conflict: the post is at version 1."
+    assert response.failure == (409, "CONFLICT", message)
     assert (Post.objects.get().title, Post.objects.get().status) == ("Old", "draft")
 
 
-def test_a_new_comment_does_not_stand_in_the_way_of_an_edit() -> None:
+def test_new_comment_does_not_block_an_edit_of_the_post() -> None:
     actor, path = own_post()
     before = tag(path, actor)
     make_comment(Post.objects.get())
 
-    reply = ask("PATCH", path, {"title": "New"}, actor=actor, If_Match=before)
+    response = ask("PATCH", path, {"title": "New"}, actor=actor, If_Match=before)
 
     assert tag(path, actor) != before
-    assert reply.status == 200
+    assert response.status == 200
     assert ask("PATCH", path, {"title": "Newer"}, actor=actor, If_Match=before).failure[:2] == (409, "CONFLICT")
 
 
 @pytest.mark.parametrize("if_match", ["", ",", '"1', "1 2", '*, "1"', '"1""2"', "c0ffee", "1-c0ffee x", "é", "W/1"])
-def test_an_if_match_that_is_none_is_malformed(if_match: str) -> None:
+def test_invalid_if_match_is_400(if_match: str) -> None:
     actor, path = own_post()
 
-    reply = ask("PATCH", path, {"title": "New"}, actor=actor, If_Match=if_match)
+    response = ask("PATCH", path, {"title": "New"}, actor=actor, If_Match=if_match)
 
-    assert reply.failure[:2] == (400, "BAD_REQUEST")
-    assert "If-Match must be" in reply.body["error"]
+    assert response.failure[:2] == (400, "BAD_REQUEST")
+    assert "If-Match must be" in response.body["error"]
 
 
 @pytest.mark.parametrize(
@@ -211,18 +211,18 @@ def test_an_if_match_that_is_none_is_malformed(if_match: str) -> None:
         (MINE, "x", 400),
     ],
 )
-def test_two_ways_to_expect_a_version_must_agree(if_match: str, sent: str, status: int) -> None:
+def test_if_match_and_expected_version_must_agree(if_match: str, sent: str, status: int) -> None:
     actor, path = own_post()
 
-    replies = [
+    responses = [
         ask(method, path + way, {"expectedVersion": sent}, actor=actor, If_Match=if_match)
         for method, way in (("PATCH", ""), ("POST", "/publish"), ("DELETE", ""))
     ]
 
-    assert [reply.status for reply in replies] == [status, status, 204 if status == 200 else status]
+    assert [response.status for response in responses] == [status, status, 204 if status == 200 else status]
 
 
-def test_what_is_without_a_version_of_its_own_is_at_version_1() -> None:
+def test_resource_without_a_version_is_at_version_1() -> None:
     admin, post = make_actor(Role.ADMIN), make_post()
     paths = [f"/posts/{post.pk}/comments/{make_comment(post).pk}", f"/users/{make_user().pk}"]
 
@@ -234,7 +234,7 @@ def test_what_is_without_a_version_of_its_own_is_at_version_1() -> None:
     assert User.objects.count() == 1
 
 
-def test_an_order_has_as_many_versions_as_states() -> None:
+def test_each_state_of_an_order_has_its_own_version() -> None:
     actor = make_actor(Role.READER)
     path = f"/orders/{make_order(user_id=actor.user_id).pk}"
     pending = tag(path, actor)
@@ -246,40 +246,40 @@ def test_an_order_has_as_many_versions_as_states() -> None:
     ]
 
     assert (paid.status, paid.body["status"]) == (200, "paid")
-    expected = (409, "CONFLICT", "This order is at version 2, which is not the version that you expect.")
-    assert [reply.failure for reply in late] == [expected, expected]
+    expected = (409, "CONFLICT", "Version conflict: the order is at version 2.")
+    assert [response.failure for response in late] == [expected, expected]
     assert Order.objects.get().status == "paid"
 
 
 @pytest.mark.parametrize(
     ("path", "body"), [("/posts", {"title": "t", "body": "b"}), ("/orders", {"total": 1}), ("/users", {"name": "n"})]
 )
-def test_a_condition_on_a_collection_is_malformed(path: str, body: Any) -> None:
-    reply = ask("POST", path, body, actor=make_actor(Role.ADMIN), If_Match="*")
+def test_if_match_on_a_collection_is_400(path: str, body: Any) -> None:
+    response = ask("POST", path, body, actor=make_actor(Role.ADMIN), If_Match="*")
 
-    assert reply.failure[:2] == (400, "BAD_REQUEST")
+    assert response.failure[:2] == (400, "BAD_REQUEST")
 
 
-def test_a_change_takes_no_if_none_match() -> None:
+def test_if_none_match_on_a_write_is_400() -> None:
     actor, path = own_post()
 
     assert ask("PATCH", path, {"title": "New"}, actor=actor, If_None_Match=MINE).failure[:2] == (400, "BAD_REQUEST")
 
 
 @pytest.mark.parametrize(("if_match", "status"), [("{tag}", 200), ("*", 200), ('"2-0"', 409), ("x", 400)])
-def test_a_read_may_expect_a_version_too(if_match: str, status: int) -> None:
+def test_if_match_also_applies_to_reads(if_match: str, status: int) -> None:
     path = f"/posts/{make_post().pk}"
 
-    reply: Reply = ask("GET", path, If_Match=if_match.replace("{tag}", tag(path)))
+    response: Reply = ask("GET", path, If_Match=if_match.replace("{tag}", tag(path)))
 
-    assert reply.status == status
+    assert response.status == status
 
 
 TAGS = st.text(st.characters(codec="latin-1", exclude_characters='"\x7f', min_codepoint=0x21), max_size=9)
 
 
 @given(st.lists(TAGS, min_size=1, max_size=4), st.sampled_from([",", ", ", " ,,\t"]))
-def test_every_list_of_tags_is_read(tags: list[str], between: str) -> None:
+def test_every_list_of_tags_is_parsed(tags: list[str], between: str) -> None:
     if_match = between.join(f'"{text}"' for text in tags)
 
     assert isinstance(parse_if_match(if_match), frozenset)
@@ -287,7 +287,7 @@ def test_every_list_of_tags_is_read(tags: list[str], between: str) -> None:
 
 
 @given(st.text(st.sampled_from('"7-, \tW/*x'), max_size=40))
-def test_no_if_match_is_worse_than_malformed(if_match: str) -> None:
+def test_any_if_match_is_parsed_or_400(if_match: str) -> None:
     try:
         expected = resolve_expected_version(if_match, None)
     except Malformed:

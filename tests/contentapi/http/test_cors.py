@@ -1,4 +1,4 @@
-"""Scripts of other origins: those of CORS_ALLOWED_ORIGINS may send and read what they need, no others anything."""
+"""CORS: scripts of CORS_ALLOWED_ORIGINS may send and read what they need, other origins nothing."""
 
 import pytest
 from django.test import Client
@@ -38,7 +38,7 @@ def cors_headers(response: object) -> set[str]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_script_is_told_what_it_may_send(client: Client, path: str) -> None:
+def test_preflight_lists_allowed_methods_and_headers(client: Client, path: str) -> None:
     asked = {"Origin": HOME, "Access-Control-Request-Method": "PATCH", "Access-Control-Request-Headers": "if-match"}
 
     response = client.options(path, headers=asked)
@@ -52,7 +52,7 @@ def test_a_script_is_told_what_it_may_send(client: Client, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/posts", "/v1/posts", "/posts/0", "/nowhere"])
-def test_a_script_may_read_the_answer_and_its_headers(client: Client, path: str) -> None:
+def test_allowed_origin_may_read_the_response_and_its_headers(client: Client, path: str) -> None:
     make_post()
 
     response = client.get(path, headers={"Origin": HOME})
@@ -65,7 +65,7 @@ def test_a_script_may_read_the_answer_and_its_headers(client: Client, path: str)
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("origin", [STRANGER, "null", "http://www.example.com", f"{HOME}.elsewhere.invalid", "x"])
-def test_other_origins_get_no_leave(client: Client, path: str, origin: str) -> None:
+def test_other_origins_get_no_cors_headers(client: Client, path: str, origin: str) -> None:
     asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
 
     responses = [client.options(path, headers=asked), client.get(path, headers={"Origin": origin})]

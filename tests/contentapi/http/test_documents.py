@@ -1,4 +1,4 @@
-"""What describes the service: /openapi.json, /docs and the keys, as a client asks for them."""
+"""Documents of the service: /openapi.json, /docs and the public keys."""
 
 import json
 
@@ -10,14 +10,14 @@ from tests.openapi import DOCUMENT
 DOCUMENTS = ["/openapi.json", "/docs", "/.well-known/jwks.json"]
 
 
-def test_the_document_is_served_as_json() -> None:
+def test_openapi_document_is_served_as_json() -> None:
     response = Client().get("/openapi.json")
 
     assert response["Content-Type"] == "application/json"
     assert response.json() == DOCUMENT
 
 
-def test_the_page_takes_everything_from_this_host() -> None:
+def test_docs_page_loads_everything_from_this_host() -> None:
     response = Client().get("/docs")
 
     assert response["Content-Type"] == "text/html; charset=utf-8"
@@ -27,7 +27,7 @@ def test_the_page_takes_everything_from_this_host() -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
-def test_a_document_that_is_known_is_not_sent_again(path: str) -> None:
+def test_document_with_a_matching_etag_is_304(path: str) -> None:
     etag = Client().get(path)["ETag"]
 
     again, other = (Client().get(path, headers={"If-None-Match": tag}) for tag in (etag, '"other"'))
@@ -37,7 +37,7 @@ def test_a_document_that_is_known_is_not_sent_again(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
-def test_head_and_options_of_a_document_are_answered(path: str) -> None:
+def test_documents_support_head_and_options(path: str) -> None:
     got, head, options = Client().get(path), Client().head(path), Client().options(path)
 
     assert (head.status_code, head.content, head["Content-Length"]) == (200, b"", str(len(got.content)))
@@ -45,7 +45,7 @@ def test_head_and_options_of_a_document_are_answered(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
-def test_another_method_on_a_document_is_refused_in_both_shapes(path: str) -> None:
+def test_other_method_on_a_document_is_405_in_both_formats(path: str) -> None:
     plain = Client().post(path)
     problem = Client().delete(path, headers={"Accept": "application/problem+json"})
 

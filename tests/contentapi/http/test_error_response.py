@@ -1,4 +1,4 @@
-"""Failures over WSGI, wherever in the server they come up: in both shapes, with their headers."""
+"""Error responses over WSGI, from every part of the server, in both formats and with their headers."""
 
 import io
 import json
@@ -93,7 +93,7 @@ FAILURES: list[tuple[Request, int, str, dict[str, str]]] = [
 
 @pytest.mark.parametrize(("request_", "status", "code", "headers"), FAILURES, ids=range(len(FAILURES)))
 @pytest.mark.parametrize("accept", ["", PROBLEM])
-def test_a_failure_is_said_in_the_shape_that_is_asked_for(
+def test_error_has_the_requested_format(
     request_: Request, status: int, code: str, headers: dict[str, str], accept: str
 ) -> None:
     method, path, changes = request_
@@ -117,7 +117,7 @@ def require_shape(given: dict[str, str], body: Any, status: int, accept: str) ->
         assert body["error"]
 
 
-def test_what_is_not_acceptable_is_said_in_json() -> None:
+def test_406_is_json() -> None:
     status, given, content = call("GET", "/posts", HTTP_ACCEPT="text/html")
 
     assert status == 406
@@ -125,7 +125,7 @@ def test_what_is_not_acceptable_is_said_in_json() -> None:
 
 
 @pytest.mark.parametrize("accept", ["", PROBLEM])
-def test_an_invalid_body_names_its_fields(accept: str) -> None:
+def test_error_of_an_invalid_body_names_its_fields(accept: str) -> None:
     key = api_key_of(make_actor(Role.AUTHOR))
     body = b'{"title": " ", "body": "b"}'
 
@@ -139,7 +139,7 @@ def test_an_invalid_body_names_its_fields(accept: str) -> None:
 
 @pytest.mark.parametrize("accept", ["", PROBLEM])
 @pytest.mark.parametrize("path", ["/posts", "/nowhere", "/.well-known/jwks.json"])
-def test_too_many_requests_are_told_when_to_come_back(settings: Settings, path: str, accept: str) -> None:
+def test_429_has_retry_after(settings: Settings, path: str, accept: str) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/minute")
     call("GET", "/posts")
 
@@ -152,7 +152,9 @@ def test_too_many_requests_are_told_when_to_come_back(settings: Settings, path: 
 
 @pytest.mark.parametrize("accept", ["", PROBLEM])
 @pytest.mark.parametrize("origin", [{}, {"HTTP_ORIGIN": "https://www.example.com"}])
-def test_a_crash_says_nothing_of_itself(accept: str, origin: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+def test_500_reveals_nothing_of_its_cause(
+    accept: str, origin: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE blog_post RENAME TO lost")
 
@@ -171,7 +173,7 @@ def test_a_crash_says_nothing_of_itself(accept: str, origin: dict[str, Any], cap
     ("exception", "status", "headers"), [(RuntimeError("secret"), 500, {}), (Unavailable(), 503, {"Retry-After": "5"})]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_what_fails_outside_of_resources_is_said_like_that_too(
+def test_errors_outside_of_resources_have_the_same_format(
     monkeypatch: pytest.MonkeyPatch, exception: Exception, status: int, headers: dict[str, str], accept: str
 ) -> None:
     def fail() -> None:
@@ -188,7 +190,7 @@ def test_what_fails_outside_of_resources_is_said_like_that_too(
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/v2/posts", "/posts/0", "/posts", "/.well-known/jwks.json"])
-def test_no_answer_to_head_has_a_body(path: str) -> None:
+def test_response_to_head_has_no_body(path: str) -> None:
     _, of_get, content = call("GET", path)
 
     _, of_head, nothing = call("HEAD", path)
@@ -197,14 +199,14 @@ def test_no_answer_to_head_has_a_body(path: str) -> None:
     assert of_head["Content-Length"] == of_get["Content-Length"] == str(len(content))
 
 
-def test_also_the_endpoint_answers_head_without_a_body() -> None:
+def test_endpoint_responds_to_head_without_a_body() -> None:
     status, _, content = call("HEAD", "/graphql")
 
     assert (status, content) == (405, b"")
 
 
 @pytest.mark.parametrize("origin", [{}, {"HTTP_ORIGIN": "https://www.example.com"}])
-def test_an_answer_without_content_has_no_length(origin: dict[str, Any]) -> None:
+def test_204_has_no_content_length(origin: dict[str, Any]) -> None:
     status, given, content = call("OPTIONS", "/v1/posts", **origin)
 
     assert (status, content, given["Allow"]) == (204, b"", "GET, HEAD, POST, OPTIONS")
@@ -227,7 +229,7 @@ REQUESTS = st.tuples(
 )
 
 
-def test_nothing_that_a_client_sends_is_a_fault_of_ours() -> None:
+def test_no_request_causes_a_500() -> None:
     author = make_author()
     post, key = make_post(author=author), api_key_of(make_actor(Role.AUTHOR, author=author))
 

@@ -106,8 +106,8 @@ LINES: list[tuple[str, str, dict[str, Any], str]] = [
      "400 BAD_REQUEST"),
     ("POST", "/graphql", {"body": graphql("mutation { deletePost(id: 1) }"), **JSON_TYPE},
      "401 UNAUTHENTICATED A credential is needed to delete posts."),
-    ("POST", "/graphql", {"body": b" " * 2**21, **JSON_TYPE}, f"413 TOO_LARGE The body is larger than the {2**20}"
-     " bytes that are allowed (CONTENTAPI_MAX_BODY)."),
+    ("POST", "/graphql", {"body": b" " * 2**21, **JSON_TYPE}, f"413 TOO_LARGE The body is too large. At most {2**20}"
+     " bytes are allowed (CONTENTAPI_MAX_BODY)."),
     ("POST", "/admin/login/", {}, "403 Forbidden"),
     ("POST", "/oauth/token", {"body": b"client_secret=hunter2",
                               "CONTENT_TYPE": "application/x-www-form-urlencoded"}, "400 Bad Request"),

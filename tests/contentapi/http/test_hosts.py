@@ -1,4 +1,4 @@
-"""Under which address clients know this service, and so which issuer its tokens name."""
+"""The public URL and the issuer of tokens."""
 
 import pytest
 from msgspec import structs
@@ -7,7 +7,7 @@ from pytest_django import Settings
 from contentapi.http.hosts import get_public_url, is_issuer
 
 
-def test_the_public_url_is_the_only_issuer(settings: Settings) -> None:
+def test_public_url_is_the_only_issuer(settings: Settings) -> None:
     settings.PUBLIC_URL = "https://api.example.com"
 
     assert get_public_url() == "https://api.example.com"
@@ -20,7 +20,7 @@ def test_the_public_url_is_the_only_issuer(settings: Settings) -> None:
     "origin",
     ["http://localhost:8000", "http://localhost:8001", "https://localhost", "http://127.0.0.1:80", "http://[::1]:8000"],
 )
-def test_without_a_public_url_each_of_our_hosts_is_an_issuer(settings: Settings, origin: str) -> None:
+def test_each_allowed_host_is_an_issuer_without_a_public_url(settings: Settings, origin: str) -> None:
     settings.PUBLIC_URL = ""
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 
@@ -34,7 +34,7 @@ def test_without_a_public_url_each_of_our_hosts_is_an_issuer(settings: Settings,
      "http://evil.invalid@localhost", "http://localhost@evil.invalid", "http://localhost#", "http://localhost?", "http://localhost:8000\n",
      " http://localhost", "http://local host", "http://localhost:port"],
 )  # fmt: skip
-def test_without_a_public_url_nothing_else_is_an_issuer(settings: Settings, text: str) -> None:
+def test_other_hosts_are_no_issuer_without_a_public_url(settings: Settings, text: str) -> None:
     settings.PUBLIC_URL = ""
     settings.ALLOWED_HOSTS = ["localhost"]
 
@@ -50,7 +50,7 @@ def test_without_a_public_url_nothing_else_is_an_issuer(settings: Settings, text
         (("*",), False, "http://localhost:8000"),
     ],
 )
-def test_without_a_public_url_the_first_host_is_the_likeliest(
+def test_public_url_defaults_to_the_first_allowed_host(
     settings: Settings, hosts: tuple[str, ...], *, https: bool, origin: str
 ) -> None:
     settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, allowed_hosts=hosts, port=8000)

@@ -1,4 +1,4 @@
-"""Idempotency-Key: one effect, and the first answer again."""
+"""Idempotency-Key: one effect, and a replay of the first response."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from blog.models import Comment, Post
 from contentapi.core.errors import Conflict, Unavailable
 from contentapi.core.identity import Role, Scope
-from contentapi.http.response import Answer
+from contentapi.http.response import Response
 from contentapi.models import IdempotencyRecord
 from contentapi.rest.idempotency import PURGE_BATCH, replay_or_execute
 from orders.models import Order
@@ -40,7 +40,7 @@ def post(path: str, body: Any, credential: str, idempotency_key: str = "one", **
     return ask("POST", path, body, X_API_Key=credential, Idempotency_Key=idempotency_key, **headers)
 
 
-def test_what_is_sent_again_is_done_once_and_answered_the_same(key: str) -> None:
+def test_repeated_post_has_one_effect_and_the_same_response(key: str) -> None:
     first, again = post("/posts", NEW, key), post("/posts", NEW, key)
 
     assert (first.status, first.headers.get(REPLAYED)) == (201, None)
@@ -53,7 +53,7 @@ def test_what_is_sent_again_is_done_once_and_answered_the_same(key: str) -> None
     assert Post.objects.count() == 1
 
 
-def test_every_post_of_resources_takes_a_key(key: str) -> None:
+def test_every_post_accepts_an_idempotency_key(key: str) -> None:
     draft, order = make_post(status="draft"), make_order()
     acts: list[tuple[str, Any, int]] = [
         ("/posts", NEW, 201),
@@ -73,7 +73,7 @@ def test_every_post_of_resources_takes_a_key(key: str) -> None:
     assert User.objects.filter(name="Ines").count() == 1
 
 
-def test_the_first_answer_is_given_also_when_another_would_be_right_by_now(key: str) -> None:
+def test_replay_is_the_first_response_even_after_later_changes(key: str) -> None:
     order = make_order()
     first = post(f"/orders/{order.pk}/payment", None, key)
     Order.objects.update(status="cancelled")
@@ -93,27 +93,27 @@ def test_the_first_answer_is_given_also_when_another_would_be_right_by_now(key: 
         ("/posts", NEW, "?x"),
     ],
 )
-def test_a_key_that_was_sent_with_another_request_is_invalid(key: str, path: str, body: Any, query: str) -> None:
+def test_key_of_another_request_is_422(key: str, path: str, body: Any, query: str) -> None:
     post("/posts", NEW, key)
 
-    reply = post(path + query, body, key)
+    response = post(path + query, body, key)
 
     message = "Idempotency-Key: This key was sent with another request. Send a new key with each new request."
-    assert reply.failure == (422, "INVALID", message)
-    assert REPLAYED not in reply.headers
+    assert response.failure == (422, "INVALID", message)
+    assert REPLAYED not in response.headers
     assert (Post.objects.count(), Order.objects.count()) == (1, 0)
 
 
-def test_a_key_counts_for_one_credential(key: str) -> None:
+def test_key_belongs_to_one_credential(key: str) -> None:
     other = api_key_of(make_actor(Role.AUTHOR))
 
-    replies = [post("/posts", NEW, key), post("/posts", NEW, other)]
+    responses = [post("/posts", NEW, key), post("/posts", NEW, other)]
 
-    assert [reply.status for reply in replies] == [201, 201]
+    assert [response.status for response in responses] == [201, 201]
     assert Post.objects.count() == 2
 
 
-def test_a_key_counts_for_all_tokens_of_a_user_with_the_same_scopes(db: None) -> None:  # noqa: ARG001
+def test_key_is_shared_by_tokens_of_a_user_with_equal_scopes(db: None) -> None:  # noqa: ARG001
     user = make_user(Role.AUTHOR, email="ines@example.invalid")
     read, write = Scope.POSTS_READ, Scope.POSTS_WRITE
 
@@ -121,9 +121,9 @@ def test_a_key_counts_for_all_tokens_of_a_user_with_the_same_scopes(db: None) ->
         token = issue_token(user=get_user_by_email(user.email), scopes=scopes, ttl=600)
         return ask("POST", "/posts", NEW, Authorization=f"Bearer {token}", Idempotency_Key="one")
 
-    replies = [by_token(write, read), by_token(read, write), by_token(write)]
+    responses = [by_token(write, read), by_token(read, write), by_token(write)]
 
-    assert [reply.headers.get(REPLAYED) for reply in replies] == [None, "true", None]
+    assert [response.headers.get(REPLAYED) for response in responses] == [None, "true", None]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_key_counts_for_all_tokens_of_a_user_with_the_same_scopes(db: None) ->
         (b"{", 400),
     ],
 )
-def test_a_refusal_is_an_answer_too(key: str, body: Any, status: int) -> None:
+def test_refusal_is_replayed(key: str, body: Any, status: int) -> None:
     first, again = post("/posts", body, key), post("/posts", body, key)
 
     assert (first.failure[0], first.headers.get(REPLAYED)) == (status, None)
@@ -143,16 +143,16 @@ def test_a_refusal_is_an_answer_too(key: str, body: Any, status: int) -> None:
     assert post("/posts", NEW, key).failure[0] == 422
 
 
-def test_a_conflict_and_what_was_not_found_are_answers_too(key: str) -> None:
+def test_conflict_and_not_found_are_replayed(key: str) -> None:
     order = make_order(status="cancelled")
 
-    replies = [post(f"/orders/{pk}/payment", None, key, str(pk)) for pk in (order.pk, order.pk, 0, 0)]
+    responses = [post(f"/orders/{pk}/payment", None, key, str(pk)) for pk in (order.pk, order.pk, 0, 0)]
 
-    assert [reply.failure[0] for reply in replies] == [409, 409, 404, 404]
-    assert [reply.headers.get(REPLAYED) for reply in replies] == [None, "true", None, "true"]
+    assert [response.failure[0] for response in responses] == [409, 409, 404, 404]
+    assert [response.headers.get(REPLAYED) for response in responses] == [None, "true", None, "true"]
 
 
-def test_a_refusal_is_repeated_in_the_shape_that_it_had(key: str) -> None:
+def test_replayed_refusal_keeps_its_format(key: str) -> None:
     accept = {"Accept": "application/problem+json"}
 
     first, again = post("/posts", {"title": "t"}, key, **accept), post("/posts", {"title": "t"}, key)
@@ -163,10 +163,10 @@ def test_a_refusal_is_repeated_in_the_shape_that_it_had(key: str) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("refusal", "kept"), [(Conflict("No."), 1), (Unavailable(), 0), (RuntimeError("x"), 0)])
-def test_no_effect_is_left_of_what_is_refused(refusal: Exception, kept: int) -> None:
+def test_refused_request_leaves_no_effect(refusal: Exception, kept: int) -> None:
     environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/posts", "HTTP_IDEMPOTENCY_KEY": "one"}
 
-    def act() -> Answer:
+    def act() -> Response:
         make_post()
         raise refusal
 
@@ -177,28 +177,28 @@ def test_no_effect_is_left_of_what_is_refused(refusal: Exception, kept: int) -> 
 
 
 @pytest.mark.parametrize("bad", ["", " ", "a b", "é", "x" * 256, "a\tb"])
-def test_a_key_that_is_none_is_malformed(key: str, bad: str) -> None:
-    reply = post("/posts", NEW, key, bad)
+def test_invalid_key_is_400(key: str, bad: str) -> None:
+    response = post("/posts", NEW, key, bad)
 
     message = "Idempotency-Key must be 1 to 255 visible ASCII characters."
-    assert reply.failure == (400, "BAD_REQUEST", message)
+    assert response.failure == (400, "BAD_REQUEST", message)
     assert not Post.objects.exists()
 
 
 @pytest.mark.parametrize("good", ["x", "x" * 255, '"8e03978e-40d5-43e8-bc93-6894a57f9324"', "!~,;"])
-def test_every_other_key_is_one(key: str, good: str) -> None:
+def test_every_other_key_is_valid(key: str, good: str) -> None:
     assert [post("/posts", NEW, key, good).headers.get(REPLAYED) for _ in range(2)] == [None, "true"]
 
 
 @pytest.mark.django_db
-def test_whoever_is_not_known_is_refused_and_nothing_is_kept() -> None:
-    replies = [ask("POST", "/posts", NEW, Idempotency_Key="one") for _ in range(2)]
+def test_anonymous_post_is_refused_and_not_stored() -> None:
+    responses = [ask("POST", "/posts", NEW, Idempotency_Key="one") for _ in range(2)]
 
-    assert [reply.failure[0] for reply in replies] == [401, 401]
+    assert [response.failure[0] for response in responses] == [401, 401]
     assert not IdempotencyRecord.objects.exists()
 
 
-def test_an_exhausted_limit_is_not_kept(key: str, settings: Settings) -> None:
+def test_429_is_not_stored(key: str, settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="1/minute")
     post("/posts", NEW, key, "another")
 
@@ -208,7 +208,7 @@ def test_an_exhausted_limit_is_not_kept(key: str, settings: Settings) -> None:
     assert post("/posts", NEW, key).status == 201
 
 
-def test_a_fault_of_our_own_is_not_kept(key: str) -> None:
+def test_500_is_not_stored(key: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE blog_post RENAME TO lost")
     assert post("/posts", NEW, key).failure[0] == 500
@@ -218,7 +218,7 @@ def test_a_fault_of_our_own_is_not_kept(key: str) -> None:
     assert post("/posts", NEW, key).status == 201
 
 
-def test_a_key_is_not_to_be_read_in_the_database(key: str) -> None:
+def test_key_is_stored_as_a_hash(key: str) -> None:
     post("/posts", NEW, key, "a-key-of-the-client")
 
     [row] = IdempotencyRecord.objects.values_list("key", "request", "headers")
@@ -227,25 +227,25 @@ def test_a_key_is_not_to_be_read_in_the_database(key: str) -> None:
     assert key not in str(row)
 
 
-def test_after_a_day_a_key_is_new(key: str) -> None:
+def test_key_expires_after_24_hours(key: str) -> None:
     post("/posts", NEW, key)
     IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(hours=24))
 
-    reply = post("/posts", {**NEW, "title": "Other"}, key)
+    response = post("/posts", {**NEW, "title": "Other"}, key)
 
-    assert (reply.status, reply.headers.get(REPLAYED)) == (201, None)
+    assert (response.status, response.headers.get(REPLAYED)) == (201, None)
     assert post("/posts", {**NEW, "title": "Other"}, key).headers[REPLAYED] == "true"
     assert IdempotencyRecord.objects.count() == 1
 
 
-def test_short_of_a_day_it_is_not(key: str) -> None:
+def test_key_is_valid_for_24_hours(key: str) -> None:
     post("/posts", NEW, key)
     IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(hours=23, minutes=59))
 
     assert post("/posts", NEW, key).headers[REPLAYED] == "true"
 
 
-def test_each_new_answer_clears_away_a_few_that_are_outlived(key: str) -> None:
+def test_each_new_record_deletes_a_few_expired_ones(key: str) -> None:
     old = timezone.now() - timedelta(days=2)
     rows = [
         IdempotencyRecord(key=f"{n}", request="", status=200, headers={}, body=b"", created_at=old)
@@ -260,9 +260,7 @@ def test_each_new_answer_clears_away_a_few_that_are_outlived(key: str) -> None:
     assert IdempotencyRecord.objects.count() == 2
 
 
-def test_without_the_header_nothing_of_this_is_done(
-    key: str, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
+def test_post_without_a_key_is_not_stored(key: str, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     ask("POST", "/posts", NEW, X_API_Key=key)
     path = f"/posts/{Post.objects.get().pk}"
 
@@ -274,16 +272,16 @@ def test_without_the_header_nothing_of_this_is_done(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_at_once_one_is_done_and_the_other_is_told_to_wait() -> None:
+def test_concurrent_request_with_the_same_key_is_409() -> None:
     path, credential = f"/orders/{make_order().pk}/payment", api_key_of(make_actor(Role.ADMIN))
 
-    replies = race(
+    responses = race(
         lambda: Order.objects.select_for_update().get(),
         lambda: post(path, None, credential),
         lambda: post(path, None, credential),
     )
 
-    paid, waits = sorted(replies, key=lambda reply: reply.status)
+    paid, waits = sorted(responses, key=lambda response: response.status)
     assert (paid.status, paid.body["status"]) == (200, "paid")
     message = "The first request with this Idempotency-Key is still running. Try again shortly."
     assert waits.failure == (409, "CONFLICT", message)
@@ -292,20 +290,20 @@ def test_of_two_at_once_one_is_done_and_the_other_is_told_to_wait() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_keys_do_not_wait_for_each_other() -> None:
+def test_requests_with_two_keys_do_not_wait_for_each_other() -> None:
     credential = api_key_of(make_actor(Role.ADMIN))
 
-    replies = race(
+    responses = race(
         lambda: None,
         lambda: post("/orders", {"total": 1}, credential, "one"),
         lambda: post("/orders", {"total": 1}, credential, "two"),
     )
 
-    assert [reply.status for reply in replies] == [201, 201]
+    assert [response.status for response in responses] == [201, 201]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_where_the_database_goes_away_nothing_is_done_and_nothing_is_kept() -> None:
+def test_lost_database_leaves_no_effect_and_no_record() -> None:
     path, credential = f"/orders/{make_order().pk}/payment", api_key_of(make_actor(Role.ADMIN))
 
     def pay() -> Reply:

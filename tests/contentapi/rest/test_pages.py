@@ -1,4 +1,4 @@
-"""Pages of a collection in both styles; and that what comes and goes meanwhile neither repeats nor skips an item."""
+"""Pages by offset and by cursor. Inserts and deletes during paging neither repeat nor skip an item."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -35,29 +35,29 @@ def pages(path: str, actor: Actor | None = None, **parameters: Any) -> Iterator[
     """Yield the ids of each page, one cursor after the other."""
     cursor: dict[str, str] = {}
     while True:
-        reply = page(path, actor, **parameters, **cursor)
-        assert reply.status == 200
-        assert list(reply.body) == ["data", "next_cursor"]
-        yield [item["id"] for item in reply.body["data"]]
-        if reply.body["next_cursor"] is None:
+        response = page(path, actor, **parameters, **cursor)
+        assert response.status == 200
+        assert list(response.body) == ["data", "next_cursor"]
+        yield [item["id"] for item in response.body["data"]]
+        if response.body["next_cursor"] is None:
             return
-        cursor = {"cursor": reply.body["next_cursor"]}
+        cursor = {"cursor": response.body["next_cursor"]}
 
 
-def test_a_page_by_offset_tells_how_many_there_are() -> None:
+def test_page_by_offset_has_the_total() -> None:
     posts = [make_post(created_at=START + timedelta(days=day)) for day in range(5)]
     newest_first = [str(post.pk) for post in reversed(posts)]
 
-    reply = page("/posts", offset=1, limit=2)
+    response = page("/posts", offset=1, limit=2)
 
-    assert [item["id"] for item in reply.body.pop("data")] == newest_first[1:3]
-    assert reply.body == {"total": 5, "offset": 1, "limit": 2}
+    assert [item["id"] for item in response.body.pop("data")] == newest_first[1:3]
+    assert response.body == {"total": 5, "offset": 1, "limit": 2}
     assert list(page("/posts", offset=0).body) == ["data", "total", "offset", "limit"]
     assert page("/posts", offset=9).body == {"data": [], "total": 5, "offset": 9, "limit": 10}
 
 
 @pytest.mark.parametrize("number", [0, 1, 9, 10, 11, 20])
-def test_ten_items_are_a_page_and_the_last_has_no_cursor(number: int) -> None:
+def test_page_has_ten_items_and_the_last_page_no_cursor(number: int) -> None:
     author = make_author()
     for _ in range(number):
         make_post(author=author)
@@ -67,7 +67,7 @@ def test_ten_items_are_a_page_and_the_last_has_no_cursor(number: int) -> None:
     assert sizes == ([10] * (number // 10) + ([number % 10] if number % 10 or not number else []))
 
 
-def test_cursors_go_through_items_of_the_same_moment() -> None:
+def test_cursors_visit_items_with_equal_times() -> None:
     author = make_author()
     posts = [make_post(author=author, created_at=START) for _ in range(5)]
 
@@ -88,20 +88,20 @@ def test_cursors_go_through_items_of_the_same_moment() -> None:
         "/authors/{author}/posts",
     ],
 )
-def test_a_cursor_is_of_its_collection_and_its_filters_alone(path: str) -> None:
+def test_cursor_is_bound_to_its_collection_and_filters(path: str) -> None:
     post = make_post()
     make_post()
     cursor = page("/posts", limit=1).body["next_cursor"]
     with_filter = path.format(author=post.author.pk)
     joint = "&" if "?" in with_filter else "?"
 
-    reply = ask("GET", f"{with_filter}{joint}cursor={cursor}", actor=make_actor(Role.ADMIN))
+    response = ask("GET", f"{with_filter}{joint}cursor={cursor}", actor=make_actor(Role.ADMIN))
 
     message = "cursor must be a next_cursor of this collection with the same filters."
-    assert reply.failure == (400, "BAD_REQUEST", message)
+    assert response.failure == (400, "BAD_REQUEST", message)
 
 
-def test_a_cursor_with_its_filters_goes_on_with_another_limit() -> None:
+def test_cursor_works_with_another_limit() -> None:
     for _ in range(4):
         make_post(tags=["x"])
         make_post()
@@ -115,7 +115,7 @@ def test_a_cursor_with_its_filters_goes_on_with_another_limit() -> None:
 @pytest.mark.property
 @given(st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(300))
-def test_no_character_of_a_cursor_may_be_altered(data: st.DataObject) -> None:
+def test_altered_cursor_is_400(data: st.DataObject) -> None:
     cursor = PageRequest("/posts").cursor_after(b'{"id":"17","createdAt":"2026-01-01T00:00:00.123456+00:00"}')
     place = data.draw(st.integers(0, len(cursor) - 1))
     other = data.draw(st.characters(exclude_categories=["Cs"]).filter(lambda character: character != cursor[place]))
@@ -124,7 +124,7 @@ def test_no_character_of_a_cursor_may_be_altered(data: st.DataObject) -> None:
         parse_page_params([("cursor", [cursor[:place] + other + cursor[place + 1 :]])], "/posts", ())
 
 
-def test_authors_come_in_the_order_in_which_they_were_made_whoever_goes_meanwhile() -> None:
+def test_authors_keep_their_order_while_others_are_deleted() -> None:
     first, second, third, fourth, fifth = authors = [make_author() for _ in range(5)]
     listed = pages("/authors", limit=2)
 
@@ -137,7 +137,7 @@ def test_authors_come_in_the_order_in_which_they_were_made_whoever_goes_meanwhil
     assert page("/authors", offset=1, limit=1).body["total"] == len(authors) - 3 + 1
 
 
-def test_what_others_have_signed_is_no_cursor() -> None:
+def test_text_signed_for_another_purpose_is_no_cursor() -> None:
     foreign = Signer(salt="other", sep=".").sign("5b31375d")
 
     assert page("/posts", cursor=foreign).failure[0] == 400
@@ -175,7 +175,7 @@ def collections() -> dict[str, tuple[str, type[Model], Make]]:
 @pytest.mark.parametrize("name", ["posts", "posts of an author", "comments", "orders", "users"])
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(60), deadline=None)
-def test_paging_neither_repeats_nor_skips_what_is_there_all_along(name: str, data: st.DataObject) -> None:
+def test_paging_neither_repeats_nor_skips_items_that_stay(name: str, data: st.DataObject) -> None:
     everything: tuple[type[Model], ...] = (Comment, Post, Author, Order, User)
     for kind in everything:
         kind._default_manager.all().delete()

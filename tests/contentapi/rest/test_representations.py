@@ -1,4 +1,4 @@
-"""Failures outside GraphQL: one field, the code and the request's id in headers."""
+"""Errors outside of resources: one field in the body, the code and the request id in headers."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from django.urls import reverse
 from tests.factories import make_user
 
 
-def told(response: Any) -> dict[str, Any]:
+def summarize(response: Any) -> dict[str, Any]:
     """Return what a client sees of a failure."""
     return {
         "status": response.status_code,
@@ -23,10 +23,10 @@ def told(response: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize("path", ["/", "/nowhere", "/graphql/", "/graphql/x", "/%00", "/%ff", "/%F0%9F%90%9F"])
-def test_an_unknown_path_is_not_found(client: Client, method: str, path: str) -> None:
+def test_unknown_path_is_404(client: Client, method: str, path: str) -> None:
     response = client.generic(method, path)
 
-    assert told(response) == {
+    assert summarize(response) == {
         "status": 404,
         "type": "application/json",
         "code": "NOT_FOUND",
@@ -36,10 +36,10 @@ def test_an_unknown_path_is_not_found(client: Client, method: str, path: str) ->
 
 @pytest.mark.parametrize("host", ["evil.invalid", "testserver.evil.invalid", "a b", "testserver:port", "[::1", ""])
 @pytest.mark.parametrize("path", ["/graphql", "/nowhere"])
-def test_a_wrong_host_is_malformed(client: Client, path: str, host: str) -> None:
+def test_wrong_host_is_400(client: Client, path: str, host: str) -> None:
     response = client.post(path, {"query": "{ __typename }"}, content_type="application/json", HTTP_HOST=host)
 
-    assert told(response) == {
+    assert summarize(response) == {
         "status": 400,
         "type": "application/json",
         "code": "BAD_REQUEST",
@@ -48,7 +48,7 @@ def test_a_wrong_host_is_malformed(client: Client, path: str, host: str) -> None
 
 
 @pytest.mark.django_db
-def test_a_fault_of_our_own_says_nothing_of_itself(client: Client) -> None:
+def test_500_outside_of_resources_reveals_nothing_of_its_cause(client: Client) -> None:
     client.force_login(make_user())
     client.raise_request_exception = False
     with connection.cursor() as cursor:
@@ -56,7 +56,7 @@ def test_a_fault_of_our_own_says_nothing_of_itself(client: Client) -> None:
 
     response = client.get(reverse("admin:index"))
 
-    assert told(response) == {
+    assert summarize(response) == {
         "status": 500,
         "type": "application/json",
         "code": "INTERNAL",
@@ -64,7 +64,7 @@ def test_a_fault_of_our_own_says_nothing_of_itself(client: Client) -> None:
     }
 
 
-def test_each_answer_carries_an_id_of_its_own(client: Client) -> None:
+def test_each_response_has_its_own_id(client: Client) -> None:
     responses = [client.get("/nowhere"), client.get("/nowhere"), client.get("/graphql"), client.get("/", HTTP_HOST="x")]
 
     ids = [response["X-Request-ID"] for response in responses]
@@ -73,7 +73,7 @@ def test_each_answer_carries_an_id_of_its_own(client: Client) -> None:
     assert all(len(text) == 32 and text.isalnum() for text in ids)
 
 
-def test_an_id_sent_by_the_client_is_not_taken_over(client: Client) -> None:
+def test_request_id_of_the_client_is_ignored(client: Client) -> None:
     response = client.get("/nowhere", headers={"X-Request-ID": "forged\tentry"})
 
     assert "forged" not in response["X-Request-ID"]

@@ -1,4 +1,4 @@
-"""The resource view: methods, media types, bodies, failures, and what a request is charged."""
+"""The resource view: methods, media types, bodies, errors and rate limits."""
 
 import re
 from typing import Any
@@ -20,8 +20,8 @@ RATE = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
 NEW = {"title": "Hello", "body": "A first post."}
 
 
-def left(reply: Any) -> dict[str, int]:
-    return {name: int(remaining) for name, remaining, _ in RATE.findall(reply.headers["RateLimit"])}
+def left(response: Any) -> dict[str, int]:
+    return {name: int(remaining) for name, remaining, _ in RATE.findall(response.headers["RateLimit"])}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def left(reply: Any) -> dict[str, int]:
         ("/users/1", "GET, HEAD, DELETE, OPTIONS"),
     ],
 )
-def test_other_methods_are_told_which_are_allowed(path: str, allow: str) -> None:
+def test_other_method_is_405_with_allow(path: str, allow: str) -> None:
     refused, options = ask("PUT", path), ask("OPTIONS", path)
 
     assert refused.failure == (405, "METHOD_NOT_ALLOWED", f"PUT is not allowed here; allowed: {allow}.")
@@ -52,16 +52,16 @@ def test_other_methods_are_told_which_are_allowed(path: str, allow: str) -> None
 
 
 @pytest.mark.parametrize("method", ["RESPOND", "ANSWER", "METHODS", "__CLASS__", "TRACE"])
-def test_no_other_attribute_is_a_method(method: str) -> None:
+def test_other_attributes_are_no_methods(method: str) -> None:
     assert ask(method, "/posts").failure[:2] == (405, "METHOD_NOT_ALLOWED")
 
 
 @pytest.mark.parametrize("path", ["/posts/", "/posts/1/", "/users/1/x", "/orders//payment"])
-def test_there_is_nothing_beside_the_paths(path: str) -> None:
+def test_other_paths_are_404(path: str) -> None:
     assert ask("GET", path).failure == (404, "NOT_FOUND", "There is nothing at this address.")
 
 
-def test_head_is_get_without_the_body() -> None:
+def test_head_equals_get_without_the_body() -> None:
     path = f"/posts/{make_post().pk}"
 
     got, head = ask("GET", path), ask("HEAD", path)
@@ -89,10 +89,10 @@ def test_head_is_get_without_the_body() -> None:
         (b'{"title": "t", "title": "u", "body": "b"}', "Object contains field `title` twice"),
     ],
 )
-def test_a_body_that_is_not_as_expected_is_malformed_and_says_where(body: bytes, reason: str) -> None:
-    reply = ask("POST", "/posts", body, actor=make_actor(Role.AUTHOR))
+def test_wrong_body_is_400_with_the_position(body: bytes, reason: str) -> None:
+    response = ask("POST", "/posts", body, actor=make_actor(Role.AUTHOR))
 
-    assert reply.failure == (400, "BAD_REQUEST", f"The body is not what is expected: {reason}.")
+    assert response.failure == (400, "BAD_REQUEST", f"Invalid body: {reason}.")
 
 
 @pytest.mark.parametrize(
@@ -111,17 +111,17 @@ def test_a_body_that_is_not_as_expected_is_malformed_and_says_where(body: bytes,
         b'{"title":' * 100_000,
     ],
 )
-def test_what_cannot_be_stored_or_read_is_malformed(body: bytes) -> None:
-    reply = ask("POST", "/posts", body, actor=make_actor(Role.AUTHOR))
+def test_text_that_cannot_be_stored_is_400(body: bytes) -> None:
+    response = ask("POST", "/posts", body, actor=make_actor(Role.AUTHOR))
 
-    assert reply.failure[:2] == (400, "BAD_REQUEST")
+    assert response.failure[:2] == (400, "BAD_REQUEST")
 
 
 @pytest.mark.parametrize("total", [b"NaN", b"Infinity", b"1e400", b'"1"', b"true", b"null", b"[1]"])
-def test_what_is_no_number_is_malformed(total: bytes) -> None:
-    reply = ask("POST", "/orders", b'{"total": ' + total + b"}", actor=make_actor(Role.READER))
+def test_invalid_number_is_400(total: bytes) -> None:
+    response = ask("POST", "/orders", b'{"total": ' + total + b"}", actor=make_actor(Role.READER))
 
-    assert reply.failure[:2] == (400, "BAD_REQUEST")
+    assert response.failure[:2] == (400, "BAD_REQUEST")
 
 
 @pytest.mark.parametrize(
@@ -129,42 +129,42 @@ def test_what_is_no_number_is_malformed(total: bytes) -> None:
     ["", "text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded",
      "application/merge-patch+json", "application/json; charset=latin-1"],
 )  # fmt: skip
-def test_a_body_of_another_type_is_refused(content_type: str) -> None:
-    reply = ask("POST", "/posts", NEW, actor=make_actor(Role.AUTHOR), content_type=content_type)
+def test_body_of_another_media_type_is_415(content_type: str) -> None:
+    response = ask("POST", "/posts", NEW, actor=make_actor(Role.AUTHOR), content_type=content_type)
 
-    assert reply.failure == (415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json in UTF-8.")
+    assert response.failure == (415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json in UTF-8.")
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "application/merge-patch+json; charset=utf-8"])
-def test_a_change_may_be_sent_as_a_merge_patch(content_type: str) -> None:
+def test_patch_accepts_a_merge_patch(content_type: str) -> None:
     author = make_author()
     path = f"/posts/{make_post(author=author).pk}"
 
-    reply = ask(
+    response = ask(
         "PATCH", path, {"title": "New"}, actor=make_actor(Role.AUTHOR, author=author), content_type=content_type
     )
 
-    assert (reply.status, reply.body["title"]) == (200, "New")
+    assert (response.status, response.body["title"]) == (200, "New")
 
 
-def test_a_body_that_is_too_large_is_refused(settings: Settings) -> None:
+def test_body_over_the_limit_is_413(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_body=100)
 
-    reply = ask("POST", "/posts", {**NEW, "body": "x" * 100}, actor=make_actor(Role.AUTHOR))
+    response = ask("POST", "/posts", {**NEW, "body": "x" * 100}, actor=make_actor(Role.AUTHOR))
 
-    assert reply.failure[:2] == (413, "TOO_LARGE")
-    assert "CONTENTAPI_MAX_BODY" in reply.body["error"]
+    assert response.failure[:2] == (413, "TOO_LARGE")
+    assert "CONTENTAPI_MAX_BODY" in response.body["error"]
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json;q=0", "image/*"])
-def test_who_takes_no_json_is_told_so(accept: str) -> None:
-    reply = ask("GET", "/posts", Accept=accept)
+def test_accept_without_json_is_406(accept: str) -> None:
+    response = ask("GET", "/posts", Accept=accept)
 
-    assert reply.failure[:2] == (406, "NOT_ACCEPTABLE")
+    assert response.failure[:2] == (406, "NOT_ACCEPTABLE")
 
 
 @pytest.mark.parametrize("accept", ["", "*/*", "application/*", "application/json", "text/html, */*;q=0.1"])
-def test_who_takes_json_gets_it(accept: str) -> None:
+def test_accept_with_json_gets_json(accept: str) -> None:
     assert ask("GET", "/posts", Accept=accept).headers["Content-Type"] == "application/json"
 
 
@@ -172,17 +172,17 @@ def test_who_takes_json_gets_it(accept: str) -> None:
     "accept",
     ["application/problem+json", "application/json, application/problem+json", "*/*, Application/Problem+JSON"],
 )
-def test_who_asks_for_problem_details_gets_them(accept: str) -> None:
-    reply = ask("POST", "/posts", {"title": " ", "body": "b"}, actor=make_actor(Role.AUTHOR), Accept=accept)
+def test_accept_with_problem_details_gets_them(accept: str) -> None:
+    response = ask("POST", "/posts", {"title": " ", "body": "b"}, actor=make_actor(Role.AUTHOR), Accept=accept)
 
-    assert (reply.status, reply.headers["Content-Type"]) == (422, "application/problem+json")
-    assert reply.headers["X-Error-Code"] == "INVALID"
-    assert reply.body == {
+    assert (response.status, response.headers["Content-Type"]) == (422, "application/problem+json")
+    assert response.headers["X-Error-Code"] == "INVALID"
+    assert response.body == {
         "type": "about:blank",
-        "title": "Unprocessable Entity",
+        "title": "Unprocessable Content",
         "status": 422,
         "detail": "title: This must not be empty.",
-        "requestId": reply.headers["X-Request-ID"],
+        "requestId": response.headers["X-Request-ID"],
         "errors": {"title": ["This must not be empty."]},
     }
 
@@ -190,10 +190,10 @@ def test_who_asks_for_problem_details_gets_them(accept: str) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "status"), [("GET", "/nowhere", 404), ("PUT", "/posts", 405), ("GET", "/posts?x=1", 400)]
 )
-def test_problem_details_are_for_every_failure(method: str, path: str, status: int) -> None:
-    reply = ask(method, path, Accept="application/problem+json")
+def test_every_error_has_problem_details(method: str, path: str, status: int) -> None:
+    response = ask(method, path, Accept="application/problem+json")
 
-    assert (reply.status, reply.body["status"], reply.headers["Content-Type"]) == (
+    assert (response.status, response.body["status"], response.headers["Content-Type"]) == (
         status,
         status,
         "application/problem+json",
@@ -201,36 +201,36 @@ def test_problem_details_are_for_every_failure(method: str, path: str, status: i
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/problem+json;q=0, application/json"])
-def test_who_does_not_ask_for_problem_details_gets_none(accept: str) -> None:
+def test_accept_that_does_not_name_problem_details_gets_none(accept: str) -> None:
     assert ask("GET", "/posts/0", Accept=accept).failure == (404, "NOT_FOUND", "There is no post with this id.")
 
 
-def test_a_fault_of_our_own_is_logged_and_says_nothing_of_itself(caplog: pytest.LogCaptureFixture) -> None:
+def test_500_is_logged_and_reveals_nothing_of_its_cause(caplog: pytest.LogCaptureFixture) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE blog_post RENAME TO lost")
 
-    reply = ask("GET", "/posts")
+    response = ask("GET", "/posts")
 
-    assert reply.failure == (500, "INTERNAL", "Internal server error")
-    assert len(reply.headers["X-Request-ID"]) == 32
+    assert response.failure == (500, "INTERNAL", "Internal server error")
+    assert len(response.headers["X-Request-ID"]) == 32
     [record] = caplog.records
     assert (record.name, record.exc_info is not None) == ("contentapi.requests", True)
 
 
 @pytest.mark.parametrize("header", ["X_API_Key", "Authorization"])
-def test_a_bad_credential_is_refused_and_counted_by_address(header: str) -> None:
-    reply = ask("GET", "/posts", actor=None, **{header: "Bearer x"})
+def test_invalid_credential_is_charged_to_the_address(header: str) -> None:
+    response = ask("GET", "/posts", actor=None, **{header: "Bearer x"})
 
-    assert reply.failure[:2] == (401, "UNAUTHENTICATED")
-    assert "WWW-Authenticate" in reply.headers
-    assert left(reply) == {"anonymous": 299}
+    assert response.failure[:2] == (401, "UNAUTHENTICATED")
+    assert "WWW-Authenticate" in response.headers
+    assert left(response) == {"anonymous": 299}
 
 
-def test_two_credentials_are_malformed() -> None:
+def test_two_credentials_are_400() -> None:
     assert ask("GET", "/posts", X_API_Key="x", Authorization="Bearer x").failure[:2] == (400, "BAD_REQUEST")
 
 
-def test_a_read_takes_one_and_a_write_also_one_of_the_writes() -> None:
+def test_write_also_counts_against_the_write_limit() -> None:
     author = make_actor(Role.AUTHOR)
 
     assert [left(ask("GET", "/posts")), left(ask("HEAD", "/posts/0"))] == [{"anonymous": 299}, {"anonymous": 298}]
@@ -239,38 +239,43 @@ def test_a_read_takes_one_and_a_write_also_one_of_the_writes() -> None:
     assert left(write) == {"authenticated": 2999, "writes": 599}  # a key of its own
 
 
-def test_over_the_limit_is_429_with_a_time_to_come_back(settings: Settings) -> None:
+def test_request_over_the_limit_is_429_with_retry_after(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/minute")
     ask("GET", "/posts")
 
-    reply = ask("POST", "/posts", NEW)
+    response = ask("POST", "/posts", NEW)
 
-    assert reply.failure[:2] == (429, "RATE_LIMITED")
-    assert reply.headers["Retry-After"] == "60"
-    assert left(reply) == {"anonymous": 0}
+    assert response.failure[:2] == (429, "RATE_LIMITED")
+    assert response.headers["Retry-After"] == "60"
+    assert left(response) == {"anonymous": 0}
 
 
-def test_a_write_over_the_limit_does_nothing(settings: Settings) -> None:
+def test_write_over_the_limit_has_no_effect(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="1/minute")
     key = api_key_of(make_actor(Role.AUTHOR))
 
-    replies = [ask("POST", "/posts", NEW, X_API_Key=key) for _ in range(2)]
+    responses = [ask("POST", "/posts", NEW, X_API_Key=key) for _ in range(2)]
 
-    assert [reply.status for reply in replies] == [201, 429]
+    assert [response.status for response in responses] == [201, 429]
     assert Post.objects.count() == 1
 
 
-def test_what_depends_on_the_asker_is_not_kept_by_caches() -> None:
+def test_response_to_an_authenticated_caller_is_not_cached() -> None:
     path, reader = f"/posts/{make_post().pk}", make_actor(Role.READER)
 
-    replies = [ask("GET", path), ask("GET", path, actor=reader), ask("DELETE", path), ask("GET", path, X_API_Key="x")]
+    responses = [ask("GET", path), ask("GET", path, actor=reader), ask("DELETE", path), ask("GET", path, X_API_Key="x")]
 
-    assert [reply.headers["Cache-Control"] for reply in replies] == ["no-cache", "no-store", "no-store", "no-store"]
-    for reply in replies:
-        assert {"Accept", "X-API-Key", "Authorization"} <= set(re.split(", ?", reply.headers["Vary"]))
+    assert [response.headers["Cache-Control"] for response in responses] == [
+        "no-cache",
+        "no-store",
+        "no-store",
+        "no-store",
+    ]
+    for response in responses:
+        assert {"Accept", "X-API-Key", "Authorization"} <= set(re.split(", ?", response.headers["Vary"]))
 
 
-def test_a_cookie_is_no_credential(client: Any) -> None:
+def test_cookie_is_no_credential(client: Any) -> None:
     client.force_login(make_user(Role.ADMIN))
 
     assert client.get("/users").status_code == 401

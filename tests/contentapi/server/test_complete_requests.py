@@ -1,4 +1,4 @@
-"""Requests are read completely before the application gets them; bodies that are not leave the connection closing."""
+"""Requests are read completely before the application gets them. Otherwise the connection closes."""
 
 from collections.abc import Callable, Iterable
 from io import BytesIO
@@ -84,7 +84,7 @@ def call(application: Any, stream: Stream | None = None, **changes: Any) -> tupl
 
 
 @pytest.mark.parametrize("length", [1, LIMIT])
-def test_a_body_within_the_limit_is_there_when_the_application_starts(length: int) -> None:
+def test_body_within_the_limit_is_read_before_the_application(length: int) -> None:
     application, stream = Application(), Stream(b"x" * length)
 
     _, headers, _ = call(application, stream, CONTENT_LENGTH=str(length))
@@ -94,7 +94,7 @@ def test_a_body_within_the_limit_is_there_when_the_application_starts(length: in
     assert "Connection" not in headers
 
 
-def test_a_body_over_the_limit_is_discarded_and_the_connection_stays() -> None:
+def test_body_over_the_limit_is_discarded_and_keeps_the_connection() -> None:
     application, stream = Application(), Stream(b"x" * (LIMIT + 1))
 
     _, headers, _ = call(application, stream, CONTENT_LENGTH=str(LIMIT + 1))
@@ -105,7 +105,7 @@ def test_a_body_over_the_limit_is_discarded_and_the_connection_stays() -> None:
     assert "Connection" not in headers
 
 
-def test_a_body_far_over_the_limit_is_not_read_and_the_connection_closes() -> None:
+def test_body_far_over_the_limit_closes_the_connection() -> None:
     application, stream = Application(), Stream(b"x" * LIMIT)
 
     _, headers, _ = call(application, stream, CONTENT_LENGTH=str(DRAIN_LIMIT * LIMIT + 1))
@@ -114,7 +114,7 @@ def test_a_body_far_over_the_limit_is_not_read_and_the_connection_closes() -> No
     assert headers["Connection"] == "close"
 
 
-def test_a_chunked_body_within_the_limit_is_read() -> None:
+def test_chunked_body_within_the_limit_is_read() -> None:
     application = Application()
 
     _, headers, _ = call(application, Stream(b"x" * LIMIT), HTTP_TRANSFER_ENCODING="chunked")
@@ -124,7 +124,7 @@ def test_a_chunked_body_within_the_limit_is_read() -> None:
 
 
 @pytest.mark.parametrize(("length", "closes"), [(LIMIT + 2, False), (100 * LIMIT, True)])
-def test_a_chunked_body_over_the_limit_is_cut_there_and_drained_within_a_bound(length: int, closes: bool) -> None:  # noqa: FBT001
+def test_chunked_body_over_the_limit_is_cut_and_drained(length: int, closes: bool) -> None:  # noqa: FBT001
     application, stream = Application(), Stream(b"x" * length)
 
     _, headers, _ = call(application, stream, HTTP_TRANSFER_ENCODING="chunked")
@@ -134,7 +134,7 @@ def test_a_chunked_body_over_the_limit_is_cut_there_and_drained_within_a_bound(l
     assert ("Connection" in headers) == closes
 
 
-def test_a_body_that_breaks_off_raises_where_the_application_reads_it() -> None:
+def test_broken_body_raises_when_the_application_reads_it() -> None:
     application = Application()
 
     _, headers, _ = call(application, Stream(b"", breaks_off=True), CONTENT_LENGTH="10")
@@ -143,7 +143,7 @@ def test_a_body_that_breaks_off_raises_where_the_application_reads_it() -> None:
     assert headers["Connection"] == "close"
 
 
-def test_a_request_without_a_body_reads_nothing() -> None:
+def test_request_without_a_body_reads_nothing() -> None:
     application, stream = Application(), Stream(b"the next request")
 
     call(application, stream, REQUEST_METHOD="GET")
@@ -165,7 +165,7 @@ def test_a_request_without_a_body_reads_nothing() -> None:
     ],
     ids=str,
 )
-def test_a_host_that_is_missing_or_contradicts_the_target_is_emptied(changes: dict[str, Any], host: str | None) -> None:
+def test_missing_or_contradictory_host_becomes_empty(changes: dict[str, Any], host: str | None) -> None:
     application = Application()
 
     call(application, **changes)
@@ -173,7 +173,7 @@ def test_a_host_that_is_missing_or_contradicts_the_target_is_emptied(changes: di
     assert application.environ.get("HTTP_HOST") == host
 
 
-def test_without_a_free_slot_the_request_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_request_without_a_free_slot_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(complete_requests, "WAIT", 0.01)
     layer: Any = CompleteRequests(Application(), refuse, slots=1)
     lease = layer.slots.acquire()
@@ -185,7 +185,7 @@ def test_without_a_free_slot_the_request_is_refused(monkeypatch: pytest.MonkeyPa
     layer.slots.release(lease)
 
 
-def test_an_application_that_raises_returns_its_slot() -> None:
+def test_application_that_raises_returns_its_slot() -> None:
     def fail(_: Any, __: Any) -> list[bytes]:
         raise ValueError("as expected")
 
@@ -197,7 +197,7 @@ def test_an_application_that_raises_returns_its_slot() -> None:
     assert len(layer.slots.idle) == 1
 
 
-def test_a_complete_response_of_django_is_closed_within_the_request() -> None:
+def test_complete_response_is_closed_before_the_slot_returns() -> None:
     closed: list[int] = []
     response = HttpResponse(b"page")
     response.close = lambda: closed.append(1)  # type: ignore[method-assign]
@@ -212,7 +212,7 @@ def test_a_complete_response_of_django_is_closed_within_the_request() -> None:
     assert closed == [1]
 
 
-def test_a_streamed_file_is_sent_after_its_slot_was_returned() -> None:
+def test_streamed_file_is_sent_after_the_slot_returns() -> None:
     def application(_: Any, start_response: Callable[..., Any]) -> Any:
         start_response("200 OK", [])
         return FileResponse(BytesIO(b"file"))

@@ -1,4 +1,4 @@
-"""Browsers on the fast path: a response carries what django-cors-headers says of its `Origin`, and nothing else."""
+"""CORS on the fast path: a response has exactly the headers that django-cors-headers adds for its `Origin`."""
 
 import re
 from typing import Any
@@ -13,10 +13,10 @@ from contentapi.rate_limits.account import UNMETERED
 from contentapi.server.fast_path import ORIGIN_CACHE, FastPath, is_eligible
 from tests.contentapi.server.test_fast_path import (
     NoDjango,
-    answer_of,
     comparable,
     environ,
     kept_connections,  # noqa: F401 - used by every test here
+    respond,
 )
 from tests.factories import make_post
 
@@ -32,7 +32,7 @@ ORIGINS = [
     ALLOWED.upper(),
     "null",
     "",
-    "https://[::1",  # what urlsplit raises for
+    "https://[::1",  # urlsplit raises ValueError
     "not an origin",
     "https://sub.example.org",
     "é",
@@ -84,16 +84,16 @@ def test_fast_path_and_django_respond_equally_to_every_origin(
 
     for origin in [*ORIGINS, *ORIGINS]:  # the second time from the cache
         rate_limits.reset_counters()
-        direct = answer_of(fast_path, with_origin(REQUESTS[request_name], origin))
+        direct = respond(fast_path, with_origin(REQUESTS[request_name], origin))
         rate_limits.reset_counters()
-        by_django = answer_of(django, with_origin(REQUESTS[request_name], origin))
+        by_django = respond(django, with_origin(REQUESTS[request_name], origin))
 
         assert comparable(direct) == comparable(by_django), origin
 
 
 @pytest.mark.parametrize("path", ["/graphql", "/posts"])
 @pytest.mark.parametrize("origin", [ALLOWED, "https://elsewhere.invalid"])
-def test_a_preflight_is_answered_by_django_cors_headers(settings: Settings, path: str, origin: str) -> None:
+def test_django_cors_headers_responds_to_preflights(settings: Settings, path: str, origin: str) -> None:
     settings.CORS_ALLOWED_ORIGINS = [ALLOWED]
     request = environ(
         b"",
@@ -104,7 +104,7 @@ def test_a_preflight_is_answered_by_django_cors_headers(settings: Settings, path
         HTTP_ACCESS_CONTROL_REQUEST_HEADERS="content-type, traceparent",
     )
 
-    status, headers, _ = answer_of(FastPath(WSGIHandler()), request)
+    status, headers, _ = respond(FastPath(WSGIHandler()), request)
 
     named = dict(headers)
     assert status == "200 OK"
@@ -113,7 +113,7 @@ def test_a_preflight_is_answered_by_django_cors_headers(settings: Settings, path
         assert "traceparent" in named["access-control-allow-headers"]
 
 
-def test_a_listener_of_the_cors_signal_sees_every_request_with_an_origin() -> None:
+def test_receiver_of_the_cors_signal_sees_every_origin() -> None:
     def allow(**_: Any) -> bool:
         return True
 
@@ -125,18 +125,18 @@ def test_a_listener_of_the_cors_signal_sees_every_request_with_an_origin() -> No
         check_request_enabled.disconnect(allow)
 
 
-def test_cors_for_some_paths_of_the_api_only_stops_the_start(settings: Settings) -> None:
+def test_start_fails_if_cors_covers_some_paths_only(settings: Settings) -> None:
     settings.CORS_URLS_REGEX = "^/posts"
 
     with pytest.raises(RuntimeError, match="CORS_URLS_REGEX must match all paths"):
         FastPath(NoDjango())
 
 
-def test_more_origins_than_the_cache_holds_leave_it_bounded() -> None:
+def test_cache_of_origins_is_bounded() -> None:
     fast_path = FastPath(NoDjango())
 
     for number in range(ORIGIN_CACHE + 10):
-        answer_of(fast_path, {**environ(HTTP_ORIGIN=f"https://{number}.example"), UNMETERED: True})
+        respond(fast_path, {**environ(HTTP_ORIGIN=f"https://{number}.example"), UNMETERED: True})
 
     assert fast_path.headers_by_origin.weight == ORIGIN_CACHE
 
@@ -144,6 +144,6 @@ def test_more_origins_than_the_cache_holds_leave_it_bounded() -> None:
 def test_learning_an_origin_is_not_charged_to_the_client() -> None:
     fast_path = FastPath(NoDjango())
 
-    _, headers, _ = answer_of(fast_path, environ(HTTP_ORIGIN=ALLOWED))
+    _, headers, _ = respond(fast_path, environ(HTTP_ORIGIN=ALLOWED))
 
     assert [value for name, value in headers if name == "RateLimit"] == ['"anonymous";r=299;t=60']

@@ -1,0 +1,32 @@
+"""When the CORS headers of a response can be reused for the same `Origin`. django-cors-headers makes the decisions."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from corsheaders.conf import conf as cors_settings
+from corsheaders.signals import check_request_enabled
+
+LONGEST_ORIGIN = 255  # characters; a request with a longer one goes through Django
+
+
+def require_uniform_cors(paths: Iterable[str]) -> None:
+    """Raise `RuntimeError` unless CORS_URLS_REGEX matches all of these paths, or none.
+
+    The headers that are learned for one path are used for all of them.
+    """
+    if len({bool(re.match(cors_settings.CORS_URLS_REGEX, path)) for path in paths}) > 1:
+        raise RuntimeError("CORS_URLS_REGEX must match all paths of the API, or none of them.")
+
+
+def has_reusable_cors_headers(environ: Mapping[str, Any]) -> bool:
+    """Return whether the CORS headers for a request with an `Origin` depend on nothing but the `Origin`.
+
+    django-cors-headers responds to a preflight itself, and receivers of its signal may read the whole request.
+    """
+    return (
+        environ["REQUEST_METHOD"] != "OPTIONS"
+        and len(environ["HTTP_ORIGIN"]) <= LONGEST_ORIGIN
+        and "HTTP_ACCESS_CONTROL_REQUEST_PRIVATE_NETWORK" not in environ
+        and not check_request_enabled.has_listeners()
+    )

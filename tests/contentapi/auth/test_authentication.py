@@ -1,0 +1,49 @@
+"""The actor of a request, from its credential headers."""
+
+import pytest
+from pytest_django import Settings
+
+from contentapi.auth.authentication import authenticate_request, load_authenticator
+from contentapi.core.errors import Malformed, Unauthenticated
+from contentapi.core.identity import ANONYMOUS, Actor, Role
+from tests.conftest import api_key_of
+from tests.factories import make_actor
+
+pytestmark = pytest.mark.django_db
+
+
+def test_request_without_a_credential_is_anonymous() -> None:
+    assert authenticate_request({"HTTP_COOKIE": "sessionid=x"}) is ANONYMOUS
+
+
+def test_request_with_an_api_key_has_the_actor_of_the_key() -> None:
+    author = make_actor(Role.AUTHOR)
+
+    actor = authenticate_request({"HTTP_X_API_KEY": api_key_of(author)})
+
+    assert (actor.user_id, actor.role, actor.credential) == (author.user_id, Role.AUTHOR, "api-key")
+
+
+def test_invalid_credential_is_unauthenticated() -> None:
+    with pytest.raises(Unauthenticated):
+        authenticate_request({"HTTP_AUTHORIZATION": "Bearer a.b.c"})
+
+
+def test_two_credentials_are_malformed() -> None:
+    key = api_key_of(make_actor(Role.AUTHOR))
+
+    with pytest.raises(Malformed):
+        authenticate_request({"HTTP_X_API_KEY": key, "HTTP_AUTHORIZATION": "Bearer a.b.c"})
+
+
+def test_authenticator_is_the_function_that_the_setting_names(settings: Settings) -> None:
+    settings.AUTHENTICATE = f"{__name__}.identify_admin"
+    load_authenticator.cache_clear()
+    try:
+        assert authenticate_request({}).role is Role.ADMIN
+    finally:
+        load_authenticator.cache_clear()
+
+
+def identify_admin(_: object) -> Actor:
+    return Actor(role=Role.ADMIN)

@@ -1,0 +1,98 @@
+"""The read forms of the permission rules, as conditions and their SQL: no test here uses the database."""
+
+import pytest
+from django.db.models import Q
+
+from blog.models import Post
+from contentapi.core import policy
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from contentapi.core.policy import EVERYTHING, NEVER, NOTHING, PUBLIC_POSTS
+
+READER, AUTHOR, EDITOR, ADMIN = (
+    Actor(user_id=7, role=role, scopes=ALL_SCOPES) for role in (Role.READER, Role.AUTHOR, Role.EDITOR, Role.ADMIN)
+)
+ACTORS = (ANONYMOUS, READER, AUTHOR, EDITOR, ADMIN, OPERATOR)
+WITHOUT_USER = Actor(role=Role.AUTHOR, scopes=ALL_SCOPES)
+
+OF_USER = Q(user=7)
+ITSELF = Q(pk=7)
+IS_PUBLIC = '"blog_post"."status" = (\'published\')'
+IS_OWN = '"blog_post"."author_id" = (SELECT U0."id" AS "pk" FROM "blog_author" U0 WHERE U0."user_id" = 7)'
+OWN_UNPUBLISHED = f"NOT ({IS_PUBLIC}) AND {IS_OWN}"
+
+
+def without(actor: Actor, scope: Scope) -> Actor:
+    return Actor(user_id=actor.user_id, role=actor.role, scopes=ALL_SCOPES - {scope})
+
+
+def where(condition: Q) -> str:
+    """Return the SQL of a condition on posts; it is empty for all posts."""
+    return str(Post.objects.filter(condition).values("pk").order_by().query).partition(" WHERE ")[2]
+
+
+@pytest.mark.parametrize(
+    ("rule", "scope", "conditions"),
+    [
+        ("visible_author_emails", Scope.AUTHORS_READ, [NOTHING, OF_USER, OF_USER, EVERYTHING, EVERYTHING, EVERYTHING]),
+        ("visible_orders", Scope.ORDERS_READ, [NOTHING, OF_USER, OF_USER, OF_USER, EVERYTHING, EVERYTHING]),
+        ("visible_users", Scope.USERS_READ, [NOTHING, ITSELF, ITSELF, ITSELF, EVERYTHING, EVERYTHING]),
+    ],
+)
+def test_a_condition_finds_ones_own_rows_or_all(rule: str, scope: Scope, conditions: list[Q]) -> None:
+    visible = getattr(policy, rule)
+
+    assert [visible(actor) for actor in ACTORS] == conditions
+    assert [visible(without(actor, scope)) for actor in ACTORS] == [NOTHING] * len(ACTORS)
+    assert visible(WITHOUT_USER) == NOTHING
+
+
+@pytest.mark.parametrize(
+    "actor", [ANONYMOUS, READER, without(AUTHOR, Scope.POSTS_READ), without(ADMIN, Scope.POSTS_READ)]
+)
+def test_whoever_may_not_read_unpublished_posts_sees_the_public_ones(actor: Actor) -> None:
+    assert policy.split_visible_posts(actor) == [PUBLIC_POSTS]
+    assert policy.visible_posts(actor) == PUBLIC_POSTS
+
+
+@pytest.mark.parametrize("actor", [EDITOR, ADMIN, OPERATOR])
+def test_editors_and_admins_see_all_posts(actor: Actor) -> None:
+    assert policy.split_visible_posts(actor) == [EVERYTHING]
+    assert policy.visible_posts(actor) == EVERYTHING
+
+
+def test_an_author_sees_the_public_posts_and_their_own() -> None:
+    assert [where(part) for part in policy.split_visible_posts(AUTHOR)] == [IS_PUBLIC, f"({OWN_UNPUBLISHED})"]
+    assert where(policy.visible_posts(AUTHOR)) == f"({IS_PUBLIC} OR ({OWN_UNPUBLISHED}))"
+
+
+@pytest.mark.parametrize("actor", ACTORS)
+def test_all_published_posts_are_visible(actor: Actor) -> None:
+    assert policy.narrow_visible_posts(actor, "published") == EVERYTHING
+    assert policy.may_see_post(actor, None, "published")
+
+
+@pytest.mark.parametrize("status", ["draft", "scheduled", "archived"])
+def test_posts_of_another_state_are_narrowed_to_those_that_the_role_reaches(status: str) -> None:
+    assert where(policy.narrow_visible_posts(AUTHOR, status)) == IS_OWN
+    assert [policy.narrow_visible_posts(actor, status) for actor in (ANONYMOUS, READER)] == [NEVER, NEVER]
+    assert [policy.narrow_visible_posts(actor, status) for actor in (EDITOR, ADMIN, OPERATOR)] == [EVERYTHING] * 3
+    assert policy.narrow_visible_posts(WITHOUT_USER, status) == NEVER
+
+
+@pytest.mark.parametrize("status", ["draft", "scheduled", "archived"])
+def test_unpublished_posts_are_visible_to_their_author_and_to_editors(status: str) -> None:
+    assert [policy.may_see_post(actor, 7, status) for actor in ACTORS] == [False, False, True, True, True, True]
+    assert [policy.may_see_post(actor, 8, status) for actor in ACTORS] == [False, False, False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("published", "draft"), ("scheduled", "draft"), ("draft", "published"), ("draft", "scheduled")]
+)
+def test_a_move_to_or_from_a_public_state_takes_the_scope_to_publish(old: str, new: str) -> None:
+    publisher = Actor(user_id=7, role=Role.AUTHOR, scopes={Scope.POSTS_PUBLISH})
+    writer = without(AUTHOR, Scope.POSTS_PUBLISH)
+
+    assert policy.may_move_posts(publisher, old, new)
+    assert policy.may_move_posts_of(publisher, 7, old, new)
+    assert not policy.may_move_posts(writer, old, new)
+    assert not policy.may_move_posts_of(writer, 7, old, new)

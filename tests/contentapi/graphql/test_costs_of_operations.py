@@ -1,0 +1,74 @@
+"""What is known of an operation's cost before a request brings variables. No test here uses the database."""
+
+from typing import Any
+
+import pytest
+from graphql import OperationDefinitionNode, parse
+
+from contentapi.graphql.costs import CostVisitor, OperationCost, measure
+from contentapi.schema import SCHEMA
+
+
+def cost_of(document: str) -> OperationCost:
+    return measure(SCHEMA, parse(document))[""]
+
+
+@pytest.mark.parametrize(
+    ("document", "has_introspection", "is_only_introspection"),
+    [
+        ("{ __schema { description } }", True, True),
+        ('{ __type(name: "Post") { name } }', True, True),
+        ('{ __typename __schema { description } a: __type(name: "Post") { name } }', True, True),
+        ("{ ...F } fragment F on Query { __schema { description } }", True, True),
+        ("{ __typename }", False, True),
+        ("{ __schema { description } posts { id } }", True, False),
+        ("{ __schema: posts { id } }", False, False),
+        ("{ posts { id } }", False, False),
+    ],
+)
+def test_introspection_is_told_from_the_root_fields(
+    document: str, *, has_introspection: bool, is_only_introspection: bool
+) -> None:
+    cost = cost_of(document)
+
+    assert cost.has_introspection is has_introspection
+    assert cost.is_only_introspection is is_only_introspection
+
+
+@pytest.mark.parametrize(
+    ("default", "cost"),
+    [
+        ("-2147483648", 0),  # the longest Int
+        ("2147483647", 100),
+        ("99999999999", 100),
+        ("100000000000", 10),  # longer: the default of another type's variable
+    ],
+)
+def test_a_default_as_long_as_an_int_is_read(default: str, cost: int) -> None:
+    assert cost_of(f"query ($n: Int = {default}) {{ posts(limit: $n) {{ id }} }}").evaluate({}) == cost
+
+
+@pytest.mark.parametrize(
+    ("document", "cost"),
+    [("{ posts { id } }", 10), ("{ posts(limit: 3) { author { id } } }", 6), ("{ postsConnection { totalCount } }", 1)],
+)
+def test_without_variables_a_cost_is_a_number_at_once(document: str, cost: int) -> None:
+    total = cost_of(document).total
+
+    assert (total.constant, total.parts) == (cost, ())
+
+
+def test_with_variables_a_cost_stays_open() -> None:
+    total: Any = cost_of("query ($n: Int) { posts(limit: $n) { id } post(id: 1) { id } }").total
+
+    assert (total.constant, len(total.parts)) == (1, 1)
+
+
+def test_a_fragment_is_walked_once_however_often_it_is_spread() -> None:
+    document = parse("{ ...F ... { ...G ...F } } fragment F on Query { ...G a: __typename } fragment G on Query { b }")
+    [operation, *_] = document.definitions
+    assert isinstance(operation, OperationDefinitionNode)
+
+    fields = CostVisitor(SCHEMA, document).iterate_root_fields(operation.selection_set, set())
+
+    assert [field.name.value for field in fields] == ["b", "__typename"]

@@ -1,0 +1,147 @@
+"""The limits of an operation, each met from both sides. No test here uses the database: see test_limits.py."""
+
+import msgspec
+import pytest
+from graphql import parse
+from pytest_django import Settings
+
+from contentapi.core.errors import LimitExceeded
+from contentapi.graphql.costs import require_cost_within_limit
+from contentapi.graphql.limits import (
+    COUNT_CAP,
+    MAX_NESTING,
+    OperationSize,
+    iterate_counts,
+    limit_exceeded,
+    measure_operations,
+    require_within_limits,
+)
+
+
+def check(document: str, operation_name: str | None = None) -> None:
+    require_within_limits(measure_operations(parse(document)), operation_name)
+
+
+def set_limit(settings: Settings, variable: str, most: int) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **{variable: most})
+
+
+@pytest.mark.parametrize(
+    ("variable", "what", "allowed", "refused"),
+    [
+        ("contentapi_max_depth", "depth", "{ a { b } }", "{ a { b { c } } }"),
+        (
+            "contentapi_max_introspection_depth",
+            "depth of introspection",
+            "{ __schema { a } }",
+            "{ __schema { a { b } } }",
+        ),
+        ("contentapi_max_aliases", "number of aliases", "{ a: a b: b c }", "{ a: a b: b c: c }"),
+        ("contentapi_max_mutations", "number of mutations", "mutation { a b }", "mutation { a b c }"),
+        ("contentapi_max_root_fields", "number of root fields", "{ a b }", "{ a b c }"),
+        ("contentapi_max_directives", "number of directives", "{ a @x @y }", "{ a @x @y @z }"),
+    ],
+)
+def test_two_are_allowed_and_three_are_not(
+    settings: Settings, variable: str, what: str, allowed: str, refused: str
+) -> None:
+    set_limit(settings, variable, 2)
+
+    check(allowed)
+    with pytest.raises(LimitExceeded) as raised:
+        check(refused)
+
+    assert raised.value.message == f"The query's {what} is 3; at most 2 is allowed ({variable.upper()})."
+
+
+def test_a_query_has_no_mutations(settings: Settings) -> None:
+    set_limit(settings, "contentapi_max_mutations", 2)
+
+    check("{ a b c }")
+
+
+def test_the_counts_come_in_an_order_and_a_query_has_one_less() -> None:
+    size = OperationSize(depth=1, introspection_depth=2, aliases=3, root_fields=4, directives=5)
+
+    query = list(iterate_counts(size))
+    size.is_write = True
+
+    assert [counted for _, counted, _ in query] == [1, 2, 3, 4, 5]
+    assert list(iterate_counts(size)) == [
+        *query[:3],
+        ("number of mutations", 4, "contentapi_max_mutations"),
+        *query[3:],
+    ]
+
+
+def braces(number: int) -> str:
+    return "{ ... " * (number - 1) + "{ a }" + " }" * (number - 1)
+
+
+def test_braces_within_each_other_are_limited() -> None:
+    check(braces(MAX_NESTING))
+    with pytest.raises(LimitExceeded) as raised:
+        check(braces(MAX_NESTING + 1))
+
+    assert (MAX_NESTING, raised.value.message) == (100, "The query's nesting is 101; at most 100 is allowed.")
+
+
+def test_the_nesting_of_every_operation_is_limited_before_one_is_chosen() -> None:
+    document = f"query A {{ a }} query B {braces(101)} query C {{ a }}"
+
+    with pytest.raises(LimitExceeded, match=r"^The query's nesting is 101"):
+        check(document, "A")
+
+
+@pytest.mark.parametrize(
+    ("document", "name", "is_refused"),
+    [
+        ("{ a b c }", None, True),
+        ("{ a b c }", "", True),
+        ("query A { a b c }", None, True),
+        ("query A { a b c }", "", True),
+        ("query A { a b c }", "A", True),
+        ("query A { a b c }", "B", False),  # no operation is executed
+        ("query A { a } query B { a b c }", "A", False),
+        ("query A { a } query B { a b c }", "B", True),
+        ("query A { a b c } query B { a b c }", None, False),
+        ("query A { a b c } query B { a b c }", "C", False),
+        ("{ a b c } query B { a }", None, True),
+        ("{ a b c } query B { a }", "B", False),
+        ("fragment F on Q { a b c }", None, False),
+    ],
+)
+def test_only_the_operation_that_is_executed_is_held_to_the_limits(
+    settings: Settings, document: str, name: str | None, *, is_refused: bool
+) -> None:
+    set_limit(settings, "contentapi_max_root_fields", 2)
+
+    if is_refused:
+        with pytest.raises(LimitExceeded, match="number of root fields is 3"):
+            check(document, name)
+    else:
+        check(document, name)
+
+
+@pytest.mark.parametrize(
+    ("counted", "said"),
+    [
+        (0, "0"),
+        (COUNT_CAP - 1, "999999999999"),
+        (COUNT_CAP, "1000000000000 or more"),
+        (COUNT_CAP + 1, "1000000000000 or more"),
+        ("5 or more", "5 or more"),
+    ],
+)
+def test_a_number_above_the_cap_is_not_written_out(counted: int | str, said: str) -> None:
+    assert limit_exceeded("size", counted, 5).message == f"The query's size is {said}; at most 5 is allowed."
+
+
+def test_a_cost_of_the_limit_is_allowed_and_one_more_is_not(settings: Settings) -> None:
+    set_limit(settings, "contentapi_max_cost", 40)
+
+    require_cost_within_limit(40)
+    with pytest.raises(LimitExceeded) as raised:
+        require_cost_within_limit(41)
+
+    assert raised.value.message == "The query's cost is 41; at most 40 is allowed (CONTENTAPI_MAX_COST)."

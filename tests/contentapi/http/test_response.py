@@ -1,0 +1,29 @@
+"""Responses: added headers, entity tags, created resources."""
+
+from contentapi.http.response import Response, created, with_etag
+
+
+def test_entity_tag_contains_version_and_hash_of_body() -> None:
+    one, same, other = with_etag(b"{}", 3), with_etag(b"{}", 3), with_etag(b"[]", 3)
+
+    assert one == same
+    assert one.headers["ETag"].startswith('"3-')
+    assert one.headers != other.headers
+
+
+def test_entity_tag_is_hash_of_canonical_text_if_there_is_one() -> None:
+    assert with_etag(b"x", 3, canonical=b"{}") == (200, b"x", with_etag(b"{}", 3).headers)
+
+
+def test_added_headers_keep_the_others() -> None:
+    response = Response(200, b"{}", {"ETag": '"1"'}).with_headers(Idempotent_Replayed="true")
+
+    assert response == (200, b"{}", {"ETag": '"1"', "Idempotent-Replayed": "true"})
+
+
+def test_created_resource_is_201_with_location_and_entity_tag() -> None:
+    assert created("/posts/1", Response(200, b"{}", {"ETag": '"1"'})) == (
+        201,
+        b"{}",
+        {"Location": "/posts/1", "ETag": '"1"'},
+    )
