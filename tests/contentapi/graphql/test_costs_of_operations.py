@@ -26,7 +26,7 @@ def cost_of(document: str) -> OperationCost:
         ("{ posts { id } }", False, False),
     ],
 )
-def test_introspection_is_told_from_the_root_fields(
+def test_introspection_is_recognised_in_the_root_fields(
     document: str, *, has_introspection: bool, is_only_introspection: bool
 ) -> None:
     cost = cost_of(document)
