@@ -37,7 +37,8 @@ thorough: installed-dev
 	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto -m "thorough or property"
 
 slow-path: installed-dev
-	@CONTENTAPI_FAST_PATH=off $(VENV_PYTHON) -m pytest --numprocesses auto -m "processes and not thorough" tests/e2e
+	@CONTENTAPI_FAST_PATH=off $(VENV_PYTHON) -m pytest --numprocesses auto -m "processes and not thorough" \
+		tests/e2e --ignore tests/e2e/test_make_run.py --ignore tests/e2e/test_failures.py
 
 bench: installed
 	@exec $(VENV_PYTHON) -m benchmarks $(if $(PEERS),--peers $(PEERS)) $(if $(WORKLOADS),--workloads $(WORKLOADS)) \
