@@ -54,7 +54,7 @@ def test_a_method_of_a_resource_is_a_sentence_or_few(path: Path) -> None:
     assert [node.name for node in methods if len(node.body) > 4] == []
 
 
-def test_http_statuses_stand_in_errors_alone() -> None:
+def test_only_the_error_table_has_http_statuses() -> None:
     elsewhere = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for app in ("blog", "orders", "users")

@@ -7,12 +7,12 @@ from contentapi.core.errors import Conflict
 
 
 @pytest.mark.parametrize("text", ["7", '"7"', "7-c0ffee", '"7-c0ffee"'])
-def test_a_version_stands_alone_or_in_a_tag(text: str) -> None:
+def test_version_is_parsed_alone_and_from_an_entity_tag(text: str) -> None:
     assert parse_version(text) == "7"
 
 
 @pytest.mark.parametrize("text", ["", '"', '"7', '7"', "v7", "-7", "7-", 'W/"7-c0ffee"', '"c0ffee"', "\u0667", "*"])
-def test_what_is_no_version_tells_none(text: str) -> None:
+def test_invalid_version_is_none(text: str) -> None:
     assert parse_version(text) is None
 
 

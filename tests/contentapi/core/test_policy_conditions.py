@@ -49,7 +49,7 @@ def test_a_condition_finds_ones_own_rows_or_all(rule: str, scope: Scope, conditi
 @pytest.mark.parametrize(
     "actor", [ANONYMOUS, READER, without(AUTHOR, Scope.POSTS_READ), without(ADMIN, Scope.POSTS_READ)]
 )
-def test_whoever_may_not_read_unpublished_posts_sees_the_public_ones(actor: Actor) -> None:
+def test_caller_without_posts_read_sees_public_posts_only(actor: Actor) -> None:
     assert policy.split_visible_posts(actor) == [PUBLIC_POSTS]
     assert policy.visible_posts(actor) == PUBLIC_POSTS
 
