@@ -29,7 +29,10 @@ class BadFile(ValueError):
 
 @dataclass(frozen=True)
 class MarkdownPost:
-    """What a file says of a post. `body` is everything after the front matter, untouched; None is what is not said."""
+    """What a file says of a post. `body` is everything after the front matter, untouched.
+
+    A field is None if the file does not contain it.
+    """
 
     title: str
     body: str
@@ -44,14 +47,14 @@ class MarkdownPost:
 def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
     """Read a file. Raises `BadFile`; returns None for a page without title and text, which only picks a template."""
     try:
-        return parse_post_unchecked(content, path)
+        return parse_post_fields(content, path)
     except BadFile:
         raise
     except Exception as error:  # noqa: BLE001 - what PyYAML and numbers of 5,000 digits raise has no common name
         raise BadFile(f"cannot be understood: {shorten(str(error), 200)}") from None
 
 
-def parse_post_unchecked(content: bytes, path: PurePath) -> MarkdownPost | None:
+def parse_post_fields(content: bytes, path: PurePath) -> MarkdownPost | None:
     meta, body = split_front_matter(decode_text(content))
     if "title" not in meta and not body.strip():
         return None

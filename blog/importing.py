@@ -69,7 +69,7 @@ def import_file(
     `PostSource`. What was changed here since the last import gives way to a changed file, but a post's state
     only when the file asks for another state than it did then. Raises `BadFile`.
     """
-    policy.permit(
+    policy.require_permission(
         actor,
         policy.may_write_everybodys_posts(actor) and policy.may_transition_posts(actor, PostStatus.DRAFT, status),
         "import posts",

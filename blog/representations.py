@@ -1,4 +1,4 @@
-"""What of the blog goes out over resource-oriented HTTP; the fragments are under schema/resources/."""
+"""The REST representations of posts, authors and comments. Their fields are in schema/resources/."""
 
 from blog.projections import AUTHOR as AUTHOR_PROJECTION
 from blog.projections import COMMENT as COMMENT_PROJECTION

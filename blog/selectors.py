@@ -57,17 +57,17 @@ def validate_tag(tag: str) -> str:
 
 def select_post_by_id(actor: Actor, post_id: str) -> Rows[Post]:
     """Return the post with this id, or no post."""
-    return find_post(actor, pk=parse_id(post_id))
+    return select_visible_post(actor, pk=parse_id(post_id))
 
 
 @parametrised(Post)
-def find_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
+def select_visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
     return Post.objects.filter(policy.visible_posts(actor), pk=pk)
 
 
 def select_posts(actor: Actor, criteria: PostCriteria, after: Position | None = None) -> Rows[Post]:
     """Return the posts that meet the criteria, newest first, from after a position."""
-    return find_posts(actor, **criteria._asdict(), after=after and after.value, after_pk=after and after.id)
+    return select_visible_posts(actor, **criteria._asdict(), after=after and after.value, after_pk=after and after.id)
 
 
 def select_newest_posts(actor: Actor, *, status: str | None = None, limit: int | None = None) -> Rows[Post]:
@@ -76,7 +76,7 @@ def select_newest_posts(actor: Actor, *, status: str | None = None, limit: int |
 
 
 @parametrised(Post)
-def find_posts(
+def select_visible_posts(
     actor: Actor,
     *,
     status: PostStatus | None,
@@ -114,31 +114,31 @@ def build_posts_connection(
 
 def select_author_by_id(actor: Actor, author_id: str) -> Rows[Author]:
     """Return the author with this id, or no author."""
-    return find_author(actor, pk=parse_id(author_id))
+    return select_author(actor, pk=parse_id(author_id))
 
 
 @parametrised(Author)
-def find_author(_: Actor, *, pk: int) -> QuerySet[Author]:
+def select_author(_: Actor, *, pk: int) -> QuerySet[Author]:
     return Author.objects.filter(pk=pk)
 
 
 def select_authors(actor: Actor, after: Position | None = None) -> Rows[Author]:
     """Return the authors in the order of their creation, from after a position."""
-    return find_authors(actor, after_pk=after.id if after else 0)
+    return select_authors_after(actor, after_pk=after.id if after else 0)
 
 
 @parametrised(Author)
-def find_authors(_: Actor, *, after_pk: int) -> QuerySet[Author]:
+def select_authors_after(_: Actor, *, after_pk: int) -> QuerySet[Author]:
     return Author.objects.filter(pk__gt=after_pk).order_by("pk")
 
 
 def select_comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None = None) -> Rows[Comment]:
     """Return the comment with this id, or no comment; with `post_id`, only a comment of this post."""
-    return find_comment(actor, pk=parse_id(comment_id), post=None if post_id is None else parse_id(post_id))
+    return select_visible_comment(actor, pk=parse_id(comment_id), post=None if post_id is None else parse_id(post_id))
 
 
 @parametrised(Comment)
-def find_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comment]:
+def select_visible_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comment]:
     """An actor who may see a post may see all its comments."""
     posts = Post.objects.filter(policy.visible_posts(actor))
     comments = Comment.objects.filter(pk=pk, post__in=posts)
@@ -147,11 +147,13 @@ def find_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comment
 
 def select_comments(actor: Actor, post_id: str, after: Position | None = None) -> Rows[Comment]:
     """Return a post's comments, oldest first, from after a position; no comments if the post is not visible."""
-    return find_comments(actor, post=parse_id(post_id), after=after and after.value, after_pk=after and after.id)
+    return select_visible_comments(
+        actor, post=parse_id(post_id), after=after and after.value, after_pk=after and after.id
+    )
 
 
 @parametrised(Comment)
-def find_comments(actor: Actor, *, post: int, after: str | None, after_pk: int | None) -> QuerySet[Comment]:
+def select_visible_comments(actor: Actor, *, post: int, after: str | None, after_pk: int | None) -> QuerySet[Comment]:
     posts = Post.objects.filter(policy.visible_posts(actor), pk=post)
     comments = Comment.objects.filter(post__in=posts)
     return comments.filter(build_after_condition(OLDEST_FIRST, after, after_pk)).oldest_first()

@@ -2,7 +2,7 @@
 validates, writes and returns the model.
 
 `expected_version` is a version that the caller has read, alone or as the whole entity tag: `7`, `7-c0ffee`,
-`"7-c0ffee"`. If the row has another version, the function raises `VersionConflict`. None skips the comparison.
+`"7-c0ffee"`. If the row has another version, the function raises `Conflict`. None skips the comparison.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,8 +49,10 @@ def create_post(
     Raises `Invalid`, and `Conflict` for the status archived.
     """
     status = status or PostStatus.DRAFT
-    policy.permit(actor, policy.may_write_posts(actor), "write posts")
-    policy.permit(actor, policy.may_transition_posts(actor, PostStatus.DRAFT, status), f"make posts {status}")
+    policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
+    policy.require_permission(
+        actor, policy.may_transition_posts(actor, PostStatus.DRAFT, status), f"make posts {status}"
+    )
     author = find_author_id(actor, author_id)
     values = validate_post(title=title, body=body, tags=tags or [])
     validate_transition(PostStatus.DRAFT, status, publish_at)
@@ -72,17 +74,17 @@ def edit_post(
     """Change the text and the status of a post together: `changes` may have title, body, tags, status, publish_at.
 
     A change to the present value has no effect; if nothing changes, the version stays. Raises `NotFound`, `Invalid`,
-    `VersionConflict`, and `Conflict` for a transition that is not in `TRANSITIONS`.
+    `Conflict`, and `Conflict` for a transition that is not in `TRANSITIONS`.
     """
     state = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
     text = {name: value for name, value in changes.items() if name not in state}
     post = find_post_to_change(actor, post_id, "change posts")
     status = state.get("status") or post.status
     if text or not state:
-        policy.permit(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
+        policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
     if state:
         may_transition = policy.may_transition_posts_of(actor, post.author.user_id, post.status, status)
-        policy.permit(actor, may_transition, f"make this {post.status} post {status}")
+        policy.require_permission(actor, may_transition, f"make this {post.status} post {status}")
     require_version("post", post.version, expected_version)
     require_no_null({name: value for name, value in changes.items() if name != "publish_at"})
     values = build_text_changes(post, text) if text else {}
@@ -97,7 +99,7 @@ def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
 
     Each post is read again under a lock. A post that another transaction has unscheduled or published is skipped.
     """
-    policy.permit(actor, policy.may_publish_due_posts(actor), "publish what is due")
+    policy.require_permission(actor, policy.may_publish_due_posts(actor), "publish what is due")
     for pk in list(Post.objects.due().order_by("publish_at", "id").values_list("pk", flat=True)):
         with transaction.atomic():
             post = Post.objects.due().filter(pk=pk).select_for_update().first()
@@ -109,9 +111,9 @@ def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
 
 @transaction.atomic
 def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion = None) -> str:
-    """Delete a post with its comments. Returns its id. Raises `NotFound` and `VersionConflict`."""
+    """Delete a post with its comments. Returns its id. Raises `NotFound` and `Conflict`."""
     post = find_post_to_change(actor, post_id, "delete posts")
-    policy.permit(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
+    policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
     require_version("post", post.version, expected_version)
     return delete_row(post)
 
@@ -182,7 +184,7 @@ def find_author_id(actor: Actor, author_id: str | None) -> int | None:
     author = selectors.get_author(author_id)
     if author is None:
         raise unknown_author_error()
-    policy.permit(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
+    policy.require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
     return author.id
 
 
@@ -265,9 +267,9 @@ def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None 
     """
     policy.require_credential(actor, "comment")
     post = require_post(selectors.select_post_by_id(actor, post_id).queryset().first())
-    policy.permit(actor, policy.may_comment(actor), "comment")
+    policy.require_permission(actor, policy.may_comment(actor), "comment")
     if author_id is not None:
-        policy.permit(actor, policy.may_edit_comments(actor), "comment as this author")
+        policy.require_permission(actor, policy.may_edit_comments(actor), "comment as this author")
     require_comment_body(body)
     author = get_or_create_own_author_id(actor) if author_id is None else require_author_id(author_id)
     return COMMENTS.create(post_id=post.pk, author_id=author, body=body)
@@ -289,7 +291,7 @@ def require_comment_body(body: str) -> None:
 def edit_comment(*, actor: Actor, comment_id: str, body: str) -> Comment:
     """Change the text of a comment. Raises `NotFound` and `Invalid`."""
     comment = find_comment_to_change(actor, comment_id, "edit comments")
-    policy.permit(actor, policy.may_edit_comments(actor), "edit this comment")
+    policy.require_permission(actor, policy.may_edit_comments(actor), "edit this comment")
     require_comment_body(body)
     comment.body = body
     comment.save(update_fields=["body"])
@@ -303,7 +305,7 @@ def delete_comment(
     """Delete a comment; with `post_id`, only a comment of this post. Returns its id. Raises `NotFound`."""
     comment = find_comment_to_change(actor, comment_id, "delete comments", post_id=post_id)
     owner, post_owner = comment.author.user_id, comment.post.author.user_id
-    policy.permit(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
+    policy.require_permission(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
     require_version("comment", UNCHANGING, expected_version)
     return delete_row(comment)
 
@@ -320,7 +322,7 @@ def find_comment_to_change(actor: Actor, comment_id: str, act: str, *, post_id: 
 
 def save_author(*, actor: Actor, author: Author) -> Author:
     """Create an author, or save the changes to one. Raises `Invalid`."""
-    policy.permit(actor, policy.may_write_authors(actor), "write authors")
+    policy.require_permission(actor, policy.may_write_authors(actor), "write authors")
     try:
         author.full_clean()
     except ValidationError as error:
@@ -332,7 +334,7 @@ def save_author(*, actor: Actor, author: Author) -> Author:
 @transaction.atomic
 def delete_author(*, actor: Actor, author_id: str) -> str:
     """Delete an author with their comments. Returns its id. Raises `NotFound`, and `Conflict` if there are posts."""
-    policy.permit(actor, policy.may_write_authors(actor), "delete authors")
+    policy.require_permission(actor, policy.may_write_authors(actor), "delete authors")
     author = selectors.select_author_by_id(actor, author_id).queryset().select_for_update(of=("self",)).first()
     if author is None:
         raise NotFound("There is no author with this id.")

@@ -1,1 +1,1 @@
-"""The Content API: the kernel that every app may import, and the composition root that nobody does."""
+"""The Content API. Apps import its packages, but not schema, urls and wsgi, which assemble the service."""

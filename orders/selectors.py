@@ -22,7 +22,7 @@ def select_visible_order(actor: Actor, *, pk: int) -> QuerySet[Order]:
 
 def list_orders(actor: Actor) -> Rows[Order]:
     """Return orders, newest first. Raises `Unauthenticated` or `Forbidden` without `orders:read`."""
-    policy.permit(actor, policy.may_list_orders(actor), "list orders")
+    policy.require_permission(actor, policy.may_list_orders(actor), "list orders")
     return select_visible_orders(actor)
 
 
@@ -45,7 +45,7 @@ def get_order(actor: Actor, order_id: str) -> Order:
     return order
 
 
-def get_shipped_order(actor: Actor, order_id: str) -> Order:
+def get_trackable_order(actor: Actor, order_id: str) -> Order:
     """Return an order that has been shipped. Raises `NotFound`, and `Conflict` for one that has not."""
     order = get_order(actor, order_id)
     if order.status not in ON_THE_WAY:

@@ -23,11 +23,11 @@ from orders.models import LARGEST_TOTAL, MAX_TRACKING, SMALLEST_TOTAL, Order, Or
 @transaction.atomic
 def create_order(*, actor: Actor, total: Decimal, user_id: int | None = None) -> Order:
     """Create a pending order: the actor's own unless `user_id` names another user. Raises `Invalid`."""
-    policy.permit(actor, policy.may_write_orders(actor), "create orders")
+    policy.require_permission(actor, policy.may_write_orders(actor), "create orders")
     customer = actor.user_id if user_id is None else user_id
     if customer is None:
         raise Invalid({"user": ["Name the user: this credential belongs to none."]})
-    policy.permit(actor, policy.may_write_orders_of(actor, customer), "create orders for this user")
+    policy.require_permission(actor, policy.may_write_orders_of(actor, customer), "create orders for this user")
     if not total.is_finite() or not SMALLEST_TOTAL <= total <= LARGEST_TOTAL or total != round(total, 2):
         raise Invalid({"total": [f"From {SMALLEST_TOTAL} to {LARGEST_TOTAL}, with two decimals."]})
     require_existing_user(actor, customer)
@@ -68,7 +68,7 @@ def cancel_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersi
 def ship_order(*, actor: Actor, order_id: str, carrier: str, tracking_number: str) -> Order:
     """Ship a paid order. Raises `Conflict` for any other status."""
     order = find_order_to_change(actor, order_id, "ship")
-    policy.permit(actor, policy.may_ship_orders(actor), "ship orders")
+    policy.require_permission(actor, policy.may_ship_orders(actor), "ship orders")
     tracking = validate_tracking(carrier=carrier, tracking_number=tracking_number)
     if order.status != OrderStatus.PAID:
         raise Conflict(f"An order that is {order.status} cannot be shipped.")
@@ -79,7 +79,7 @@ def ship_order(*, actor: Actor, order_id: str, carrier: str, tracking_number: st
 def deliver_order(*, actor: Actor, order_id: str) -> Order:
     """Record the delivery of a shipped order. Raises `Conflict` for any other status."""
     order = find_order_to_change(actor, order_id, "deliver")
-    policy.permit(actor, policy.may_ship_orders(actor), "deliver orders")
+    policy.require_permission(actor, policy.may_ship_orders(actor), "deliver orders")
     if order.status != OrderStatus.SHIPPED:
         raise Conflict(f"An order that is {order.status} cannot be delivered.")
     return save_order(order, {"status": OrderStatus.DELIVERED, "delivered_at": timezone.now()})
@@ -105,7 +105,7 @@ def find_order_to_change(actor: Actor, order_id: str, act: str) -> Order:
     order = selectors.select_order_by_id(actor, order_id).queryset().select_for_update(of=("self",)).first()
     if order is None:
         raise NotFound("There is no order with this id.")
-    policy.permit(actor, policy.may_write_orders_of(actor, order.user_id), f"{act} this order")
+    policy.require_permission(actor, policy.may_write_orders_of(actor, order.user_id), f"{act} this order")
     return order
 
 

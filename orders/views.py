@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from msgspec import UNSET, UnsetType
 
 from contentapi.core.identity import Actor
-from contentapi.http.response import Response, created, no_content, with_etag
+from contentapi.http.response import Response, build_tagged_response, created, no_content
 from contentapi.rest import Body, EmptyBody, Resource, ResourceRequest
 from contentapi.rest.pages import render_page
 from orders import selectors, services
@@ -65,7 +65,9 @@ def render_orders(request: ResourceRequest, orders: QuerySet[Order]) -> list[byt
 def render_tagged_order(order: Order, request: ResourceRequest) -> Response:
     """Return an order with its entity tag, which does not depend on the prefix."""
     body = render_order(order, request.actor, request.prefix)
-    return with_etag(body, order.version, canonical=render_order(order, request.actor) if request.prefix else body)
+    return build_tagged_response(
+        body, order.version, canonical=render_order(order, request.actor) if request.prefix else body
+    )
 
 
 class OrderCollection(Resource):
@@ -101,6 +103,6 @@ class Payment(Resource):
 
 class OrderTracking(Resource):
     def get(self, request: ResourceRequest, order_id: str) -> Response:
-        order = selectors.get_shipped_order(request.actor, order_id)
+        order = selectors.get_trackable_order(request.actor, order_id)
         tracking = TrackingRepresentation(order.carrier, order.tracking_number, order.shipped_at, order.delivered_at)
-        return with_etag(ENCODER.encode(tracking), order.version)
+        return build_tagged_response(ENCODER.encode(tracking), order.version)

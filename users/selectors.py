@@ -23,7 +23,7 @@ def select_visible_user(actor: Actor, *, pk: int) -> QuerySet[User]:
 
 def list_users(actor: Actor) -> Rows[User]:
     """Return users in the order of their creation. Raises `Unauthenticated` or `Forbidden` without `users:read`."""
-    policy.permit(actor, policy.may_list_users(actor), "list users")
+    policy.require_permission(actor, policy.may_list_users(actor), "list users")
     return select_visible_users(actor)
 
 

@@ -26,7 +26,7 @@ EDITABLE = {"email", "name", "role", "is_active"}
 @transaction.atomic
 def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER, password: str | None = None) -> User:
     """Create a user; without a password the user cannot log in. Raises `Invalid`, and `Conflict` for a taken email."""
-    policy.permit(actor, policy.may_create_users(actor), "create users")
+    policy.require_permission(actor, policy.may_create_users(actor), "create users")
     user = User(email=email.strip(), name=name.strip(), role=role)
     validate_user(user, password)
     user.set_password(password)
@@ -37,7 +37,7 @@ def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER
 def edit_user(*, actor: Actor, user_id: str, changes: Mapping[str, Any]) -> User:
     """Change a user: `changes` may have the fields in `EDITABLE`. Raises `NotFound`, `Invalid`, `Conflict`."""
     user = find_user_to_change(actor, user_id, "change users")
-    policy.permit(actor, policy.may_edit_users(actor), "change this user")
+    policy.require_permission(actor, policy.may_edit_users(actor), "change this user")
     for name in EDITABLE & changes.keys():
         setattr(user, name, changes[name])
     validate_user(user, None)
@@ -62,7 +62,7 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
     Raises `NotFound`, and `Conflict` for a version other than the one that all users have.
     """
     user = find_user_to_change(actor, user_id, "delete users")
-    policy.permit(actor, policy.may_delete_user(actor, user.pk), "delete this user")
+    policy.require_permission(actor, policy.may_delete_user(actor, user.pk), "delete this user")
     require_version("user", UNCHANGING, expected_version)
     user.delete()
 

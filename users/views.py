@@ -4,7 +4,7 @@ import msgspec
 from django.db.models import QuerySet
 
 from contentapi.core.entity_tags import UNCHANGING
-from contentapi.http.response import Response, created, no_content, with_etag
+from contentapi.http.response import Response, build_tagged_response, created, no_content
 from contentapi.rest import Body, Resource, ResourceRequest
 from contentapi.rest.pages import render_page
 from users import selectors, services
@@ -33,7 +33,7 @@ def render_users(users: QuerySet[User]) -> list[bytes]:
 
 
 def render_tagged_user(user: User) -> Response:
-    return with_etag(render_user(user), UNCHANGING)
+    return build_tagged_response(render_user(user), UNCHANGING)
 
 
 class UserCollection(Resource):

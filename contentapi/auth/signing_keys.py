@@ -162,7 +162,7 @@ def load_key_ring(private_key: str, secret: str, folder: Path | None) -> KeyRing
     return KeyDirectory(folder)
 
 
-def build_next_private_key(new: Key, ring: KeyRing) -> str:
+def build_rotated_private_key_variable(new: Key, ring: KeyRing) -> str:
     """Return a value for JWT_PRIVATE_KEY: `new` signs, and the keys of `ring` still verify."""
     return "".join([new.private_pem, *(key.public_pem for key in ring.public_keys())])
 

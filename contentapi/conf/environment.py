@@ -17,7 +17,7 @@ Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 o
 Port = Annotated[int, Meta(ge=1, le=65535, description="a port number, 1 to 65535")]
 Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Meta(description="DEBUG, INFO, WARNING or ERROR")]
-MaxPage = Annotated[int, Meta(ge=100, le=2**31 - 1, description="a whole number, 100 or more, which the SDL promises")]
+MaxPage = Annotated[int, Meta(ge=100, le=2**31 - 1, description="a whole number, 100 or more, as in the SDL")]
 Words = Annotated[tuple[str, ...], Meta(description="words separated by commas")]
 Proxies = Annotated[int, Meta(ge=0, le=100, description="a whole number, 0 to 100")]
 RATE = r"^[1-9][0-9]{0,8}/([1-9][0-9]{0,3})?(second|minute|hour|day)s?$"

@@ -14,7 +14,7 @@ def read_or_create(path: Path, make: Callable[[], str]) -> str:
     except FileNotFoundError:
         pass
     except PermissionError as error:
-        raise permission_error(path) from error
+        raise build_wrong_owner_exit(path) from error
     draft = write_draft(path, make())
     with suppress(FileExistsError):
         os.link(draft, path)
@@ -33,11 +33,11 @@ def write_draft(path: Path, value: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=path.parent)
     except PermissionError as error:
-        raise permission_error(path) from error
+        raise build_wrong_owner_exit(path) from error
     with os.fdopen(handle, "w") as file:
         file.write(value)
     return Path(draft)
 
 
-def permission_error(path: Path) -> SystemExit:
+def build_wrong_owner_exit(path: Path) -> SystemExit:
     return SystemExit(f"{path.parent} belongs to another user: run as that user, or remove that folder.")

@@ -1,1 +1,1 @@
-"""Shared by every package: errors, actors, permissions, pages. No HTTP, no SQL."""
+"""Shared by every package: errors with their HTTP status, actors, permissions, pages, entity tags and caches."""

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from contentapi.core.errors import Conflict
 
 VERSION = re.compile(r'(?P<quote>"?)(?P<version>[0-9]+)(-[^"\s]+)?(?P=quote)', re.ASCII)
-UNCHANGING = 1  # the version of a resource that no request changes: authors, comments, users
+UNCHANGING = 1  # the version of resources without a version column: authors, comments, users
 
 # A version or a whole tag as the client sent it, a set of allowed versions, or None for any version.
 ExpectedVersion = str | AbstractSet[str] | None

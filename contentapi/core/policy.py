@@ -2,7 +2,7 @@
 
 The source is the permission table in docs/authentication.md. Both forms of a rule are computed from one `Reach`: whose
 objects an action may touch. The owner of an object is a user id, never an author profile: a credential has only a user
-id. Rules know the models' field names and ids only.
+id. Rules use the models' field names and ids only, and one query for the author of a user.
 """
 
 from collections.abc import Callable, Collection
@@ -66,7 +66,7 @@ def visible_posts(actor: Actor) -> Q:
 
 def split_visible_posts(actor: Actor) -> list[Q]:
     """Return `visible_posts` as disjoint conditions, each of which an index supports."""
-    unpublished = readable_posts(actor)
+    unpublished = get_unpublished_post_reach(actor)
     if unpublished.everybodys:
         return [EVERYTHING]
     if unpublished == NOBODY:
@@ -76,17 +76,17 @@ def split_visible_posts(actor: Actor) -> list[Q]:
 
 def narrow_visible_posts(actor: Actor, status: str) -> Q:
     """Return `visible_posts` for posts of one status: one condition without OR."""
-    unpublished = readable_posts(actor)
+    unpublished = get_unpublished_post_reach(actor)
     if status == "published":
         return EVERYTHING
     return unpublished.condition(own_posts) if unpublished != NOBODY else NEVER
 
 
 def may_see_post(actor: Actor, owner_id: int | None, status: str) -> bool:
-    return status == "published" or readable_posts(actor).includes(owner_id)
+    return status == "published" or get_unpublished_post_reach(actor).includes(owner_id)
 
 
-def readable_posts(actor: Actor) -> Reach:
+def get_unpublished_post_reach(actor: Actor) -> Reach:
     return get_reach(actor, Scope.POSTS_READ, everybodys_for=EDITORIAL)
 
 
@@ -170,14 +170,14 @@ def may_write_authors(actor: Actor) -> bool:
 
 def visible_author_emails(actor: Actor) -> Q:
     """With `authors:read` the actor's own email; for editors and admins all emails."""
-    return readable_emails(actor).condition(lambda user_id: Q(user=user_id))
+    return get_author_email_reach(actor).condition(lambda user_id: Q(user=user_id))
 
 
 def may_see_author_email(actor: Actor, owner_id: int | None) -> bool:
-    return readable_emails(actor).includes(owner_id)
+    return get_author_email_reach(actor).includes(owner_id)
 
 
-def readable_emails(actor: Actor) -> Reach:
+def get_author_email_reach(actor: Actor) -> Reach:
     return get_reach(actor, Scope.AUTHORS_READ, everybodys_for=EDITORIAL)
 
 
@@ -186,11 +186,11 @@ def readable_emails(actor: Actor) -> Reach:
 
 def visible_orders(actor: Actor) -> Q:
     """With `orders:read` the actor's own orders; for admins all orders."""
-    return readable_orders(actor).condition(lambda user_id: Q(user=user_id))
+    return get_order_read_reach(actor).condition(lambda user_id: Q(user=user_id))
 
 
 def may_see_order(actor: Actor, owner_id: int | None) -> bool:
-    return readable_orders(actor).includes(owner_id)
+    return get_order_read_reach(actor).includes(owner_id)
 
 
 def may_list_orders(actor: Actor) -> bool:
@@ -201,7 +201,7 @@ def may_list_orders(actor: Actor) -> bool:
     return actor.has(Scope.ORDERS_READ)
 
 
-def readable_orders(actor: Actor) -> Reach:
+def get_order_read_reach(actor: Actor) -> Reach:
     return get_reach(actor, Scope.ORDERS_READ, everybodys_for=ADMINS)
 
 
@@ -225,11 +225,11 @@ def may_ship_orders(actor: Actor) -> bool:
 
 def visible_users(actor: Actor) -> Q:
     """With `users:read` the actor's own user; for admins all users."""
-    return readable_users(actor).condition(lambda user_id: Q(pk=user_id))
+    return get_user_read_reach(actor).condition(lambda user_id: Q(pk=user_id))
 
 
 def may_see_user(actor: Actor, user_id: int) -> bool:
-    return readable_users(actor).includes(user_id)
+    return get_user_read_reach(actor).includes(user_id)
 
 
 def may_list_users(actor: Actor) -> bool:
@@ -237,7 +237,7 @@ def may_list_users(actor: Actor) -> bool:
     return actor.has(Scope.USERS_READ)
 
 
-def readable_users(actor: Actor) -> Reach:
+def get_user_read_reach(actor: Actor) -> Reach:
     return get_reach(actor, Scope.USERS_READ, everybodys_for=ADMINS)
 
 
@@ -275,7 +275,7 @@ def require_credential(actor: Actor, act: str) -> None:
         raise Unauthenticated(f"A credential is needed to {act}.")
 
 
-def permit(actor: Actor, allowed: bool, act: str) -> None:  # noqa: FBT001 - the call reads as a sentence
+def require_permission(actor: Actor, allowed: bool, act: str) -> None:  # noqa: FBT001 - the call reads as a sentence
     """Raise an error unless `allowed`: `Unauthenticated` for an anonymous actor, `Forbidden` for others.
 
     `act` is part of the message, for example "publish posts".

@@ -34,7 +34,7 @@ def require_storable(value: object) -> int:
     return number
 
 
-def json_array(items: list[bytes]) -> bytes:
+def consume_into_json_array(items: list[bytes]) -> bytes:
     """Return a JSON array of JSON texts. Empties the list, so that a large response is in memory only once."""
     if not items:
         return b"[]"

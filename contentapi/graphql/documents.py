@@ -100,7 +100,7 @@ def get_document(schema: GraphQLSchema, text: str, operation_name: str | None) -
         raise DocumentRejected([GraphQLError(error.message, original_error=error)]) from None
     except GraphQLError as error:
         raise DocumentRejected([error]) from None
-    return cached or validate_document(schema, document, sizes)
+    return cached or validate_and_cache_document(schema, document, sizes)
 
 
 def parse_within_limits(text: str) -> DocumentNode:
@@ -112,11 +112,11 @@ def parse_within_limits(text: str) -> DocumentNode:
     try:
         return parse(text, max_lexical_tokens=most, max_comments=most, allow_empty_selection_sets=False)
     except GraphQLSyntaxError as error:
-        require_countable(text, most, max(error.positions or (0,)))
+        require_unparsed_text_within_limits(text, most, max(error.positions or (0,)))
         raise
 
 
-def require_countable(text: str, most: int, position: int) -> None:
+def require_unparsed_text_within_limits(text: str, most: int, position: int) -> None:
     """Raise `LimitExceeded` if a document that does not parse has too many tokens or comments, or nests too deeply.
 
     `position` is the place of the parser's error. Tokens are counted up to `most` + 1.
@@ -138,7 +138,7 @@ def require_countable(text: str, most: int, position: int) -> None:
         raise limit_exceeded("nesting", f"{PARSED_NESTING + 1} or more", MAX_NESTING) from None
 
 
-def validate_document(schema: GraphQLSchema, document: DocumentNode, sizes: Sizes) -> CachedDocument:
+def validate_and_cache_document(schema: GraphQLSchema, document: DocumentNode, sizes: Sizes) -> CachedDocument:
     """Validate a document, prepare its operations and cache it. Raises `DocumentRejected`."""
     errors = find_validation_errors(schema, document)
     if errors:

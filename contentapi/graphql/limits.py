@@ -1,6 +1,6 @@
 """Limit the structure of an operation: depth, aliases, root fields, mutations and directives, with fragments expanded.
 
-A document is measured before it is validated, because only its names are read. Every definition is walked once, without
+Measuring reads only names, so it happens before the costlier validation. Every definition is walked once, without
 recursion. A fragment counts as often as it is spread but is measured once, so the work grows with the document and not
 with its expansion. `@skip` and `@include` do not change the result.
 """

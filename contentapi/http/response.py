@@ -19,7 +19,7 @@ class Response(NamedTuple):
         return self._replace(headers={**self.headers, **more})
 
 
-def with_etag(body: bytes, version: int, *, canonical: bytes | None = None) -> Response:
+def build_tagged_response(body: bytes, version: int, *, canonical: bytes | None = None) -> Response:
     """Return a response with the representation and its entity tag.
 
     The tag contains a hash of `canonical`, by default of the body.

@@ -160,7 +160,7 @@ def has_parent_cursor(arguments: Sequence[Any]) -> bool:
     return any(isinstance(each, ConnectionArguments) and each.parent is not None for each in arguments)
 
 
-def require_own_cursors(arguments: Sequence[Any], texts: Sequence[bytes]) -> None:
+def reject_foreign_cursors(arguments: Sequence[Any], texts: Sequence[bytes]) -> None:
     """Raise `SelectedFieldError` if a result contains the marker of a connection with another row's cursor."""
     for each in arguments:
         if isinstance(each, ConnectionArguments) and each.parent is not None:

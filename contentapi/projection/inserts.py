@@ -13,11 +13,11 @@ from django.db.models.base import ModelState
 from django.db.models.sql.datastructures import BaseTable
 from psycopg.pq.abc import PGresult
 
-from contentapi.projection.connections import has_parent_cursor, require_own_cursors
+from contentapi.projection.connections import has_parent_cursor, reject_foreign_cursors
 from contentapi.projection.expressions import build_json_object_sql
 from contentapi.projection.fields import Compilation, Projection
 from contentapi.projection.selections import ExecutionInputs
-from contentapi.projection.statements import SelectionRequest, Statement, get_statement, to_numbered_placeholders
+from contentapi.projection.statements import SelectionRequest, Statement, build_numbered_statement, get_statement
 
 M = TypeVar("M", bound=Model)
 INSERTED = "inserted"  # the name of the CTE
@@ -97,7 +97,7 @@ class PreparedInsert(Generic[M]):
         with transaction.atomic(using) if arguments and has_parent_cursor(arguments) else nullcontext():
             result = statement.execute(using, inputs, self.bind(row))
             instance, text = self.build_instance(result, row, using), result.get_value(0, 1) or b""
-            require_own_cursors(arguments, [text])
+            reject_foreign_cursors(arguments, [text])
         returning.row, returning.text = instance, text
         return instance
 
@@ -124,7 +124,7 @@ class PreparedInsert(Generic[M]):
 
     @cached_property
     def insert_statement(self) -> Statement:
-        return to_numbered_placeholders(*self.build_insert_sql(f'"{self.key.column}"'))
+        return build_numbered_statement(*self.build_insert_sql(f'"{self.key.column}"'))
 
     def compile_statement(self, request: SelectionRequest) -> Statement:
         """Compile the statement that inserts a row and selects it:
@@ -150,7 +150,7 @@ class PreparedInsert(Generic[M]):
             f'WITH "{INSERTED}" AS ({insertion}) SELECT (SELECT "{self.key.column}" FROM "{INSERTED}"), {object_sql}'  # noqa: S608
             f" FROM ({selected}) AS r({columns})"
         )
-        return to_numbered_placeholders(sql, (*values, *parameters), arguments)
+        return build_numbered_statement(sql, (*values, *parameters), arguments)
 
     def bind(self, row: dict[str, Any]) -> list[Any]:
         """Return the values for the placeholders of `build_insert_sql`."""

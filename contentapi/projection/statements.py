@@ -20,7 +20,12 @@ from psycopg.pq.abc import PGresult
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.identity import Actor
-from contentapi.projection.connections import ConnectionCompiler, ConnectionQuery, ConnectionType, require_own_cursors
+from contentapi.projection.connections import (
+    ConnectionCompiler,
+    ConnectionQuery,
+    ConnectionType,
+    reject_foreign_cursors,
+)
 from contentapi.projection.expressions import JsonRow, build_json_object_sql
 from contentapi.projection.fields import Compilation, Projection
 from contentapi.projection.libpq import execute, read_column
@@ -102,7 +107,7 @@ def read_json(rows: AnyRows | ConnectionQuery, request: SelectionRequest) -> lis
     """
     result, arguments = execute_request(rows, request)
     texts = [] if result is None else read_column(result, 0, request.room)
-    require_own_cursors(arguments, texts)
+    reject_foreign_cursors(arguments, texts)
     return texts
 
 
@@ -112,7 +117,7 @@ def read_json_and_version(rows: AnyRows, request: SelectionRequest) -> tuple[byt
     if result is None or not result.ntuples:
         return None
     [text], [version] = read_column(result, 0)[:1], read_column(result, 1)[:1]
-    require_own_cursors(arguments, [text])
+    reject_foreign_cursors(arguments, [text])
     return text, int(version)
 
 
@@ -191,7 +196,7 @@ def compile_statement(rows: AnyRows, request: SelectionRequest, compilation: Com
     columns = {"_0": build_object(projection.expressions(selection, compilation), request)}
     if request.version is not None:
         columns["_1"] = F(request.version)
-    return to_numbered_placeholders(*compile_slice(all_rows.values(**columns), rows), tuple(compilation.arguments))
+    return build_numbered_statement(*compile_slice(all_rows.values(**columns), rows), tuple(compilation.arguments))
 
 
 def build_object(members: list[tuple[str, Combinable]], request: SelectionRequest) -> Combinable:
@@ -252,7 +257,7 @@ def compile_connection(
     # Django compiles an expression only within a query. This query has no rows and is not part of the statement.
     query = rows.model._base_manager.none().query
     sql, parameters = query.get_compiler(rows.db).compile(compiler.compile(selection).resolve_expression(query))
-    return to_numbered_placeholders(f"SELECT {sql}", tuple(parameters), tuple(compilation.arguments))
+    return build_numbered_statement(f"SELECT {sql}", tuple(parameters), tuple(compilation.arguments))
 
 
 def build_json_statement(
@@ -267,10 +272,10 @@ def build_json_statement(
     """
     object_sql, columns = build_json_object_sql(keys)
     sql = f"SELECT {object_sql} FROM ({query}) AS r({columns})"  # noqa: S608 - every value is a parameter
-    return to_numbered_placeholders(sql, parameters, arguments)
+    return build_numbered_statement(sql, parameters, arguments)
 
 
-def to_numbered_placeholders(
+def build_numbered_statement(
     sql: str, parameters: tuple[Any, ...], arguments: tuple[Callable[[Any], Any], ...] = ()
 ) -> Statement:
     """Return the statement for SQL with Django's placeholders: `a = %s OR b = '10%%'` is `a = $1 OR b = '10%'`."""

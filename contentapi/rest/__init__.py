@@ -2,7 +2,7 @@
 
     class PostResource(Resource):
         def get(self, request: ResourceRequest, post_id: str) -> Response:
-            return POST.one(selectors.post_by_id(request.actor, post_id), request.actor)
+            return POST.one(selectors.select_post_by_id(request.actor, post_id), request.actor)
 
     path("posts/<str:post_id>", PostResource.as_view())
 

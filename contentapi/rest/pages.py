@@ -19,7 +19,7 @@ from contentapi.core.pagination import (
     encode_cursor,
     require_page_size,
 )
-from contentapi.core.text import json_array, require_storable
+from contentapi.core.text import consume_into_json_array, require_storable
 from contentapi.http.response import Response
 from contentapi.projection import Rows
 
@@ -133,7 +133,7 @@ def render_page(
         raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
     cursor = page.cursor_after(items[page.limit - 1]) if len(items) > page.limit else None
     del items[page.limit :]
-    members: dict[str, Any] = {"data": msgspec.Raw(json_array(items))}
+    members: dict[str, Any] = {"data": msgspec.Raw(consume_into_json_array(items))}
     if page.offset is None:
         members["next_cursor"] = cursor
         headers = {} if cursor is None else page.link_to("cursor", cursor)

@@ -13,7 +13,7 @@ from contentapi.conf import conf
 from contentapi.core.entity_tags import UNCHANGING
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
-from contentapi.http.response import Response, with_etag
+from contentapi.http.response import Response, build_tagged_response
 from contentapi.projection import (
     AnyRows,
     Projection,
@@ -62,7 +62,7 @@ class Representation:
         if found is None:
             raise NotFound(f"There is no {self.projection.name.lower()} with this id.")
         text, version = found
-        return with_etag(text, version)
+        return build_tagged_response(text, version)
 
     def of(self, instance: Model, actor: Actor) -> Response:
         """Return the JSON object of an instance that the actor has just written, with its entity tag."""
@@ -79,7 +79,7 @@ class Representation:
         if text is None:
             return row, self.of(row, actor)
         version: int = row.version if self.versioned else UNCHANGING  # type: ignore[attr-defined]
-        return row, with_etag(text, version)
+        return row, build_tagged_response(text, version)
 
     def page(self, rows: Rows[Any], page: PageRequest, actor: Actor, *, within: Rows[Any] | None = None) -> Response:
         """Return a page of rows, as `contentapi.rest.pages.render_page` does. Raises `ResponseTooLarge`."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from contentapi.conf import conf
 from contentapi.core.errors import Unavailable
-from contentapi.db.postgresql.slots import ConnectionSlots, SlotTimeout, uninstall
+from contentapi.db.postgresql.slots import ConnectionSlots, NoSlotAvailable, uninstall
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication
@@ -38,7 +38,7 @@ class CompleteRequests:
                 start_response = with_connection_close(start_response)
         try:
             lease = self.slots.acquire()
-        except SlotTimeout:
+        except NoSlotAvailable:
             return self.refuse(environ, Unavailable(), start_response)
         try:
             response = self.application(environ, start_response)

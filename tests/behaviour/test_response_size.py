@@ -10,7 +10,7 @@ from pytest_django import Settings
 from blog.models import Author, Post
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.identity import Actor, Role
-from contentapi.core.text import json_array
+from contentapi.core.text import consume_into_json_array
 from contentapi.projection.libpq import read_column
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
@@ -170,5 +170,5 @@ def test_reading_stops_at_the_limit_and_frees_the_result(
     ("items", "array"), [([], b"[]"), ([b"{}"], b"[{}]"), ([b"1", b"2"], b"[1,2]"), ([b"1", b"2", b"3"], b"[1,2,3]")]
 )
 def test_json_array_consumes_its_items(items: list[bytes], array: bytes) -> None:
-    assert json_array(items) == array
+    assert consume_into_json_array(items) == array
     assert items == []

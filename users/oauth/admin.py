@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from oauth2_provider import admin as theirs
 from oauth2_provider.models import Application, RefreshToken
 
-from users.oauth.clients import save_new_client, validate_name, validate_redirect_uris
+from users.oauth.clients import list_name_problems, list_redirect_uri_problems, save_new_client
 from users.pages import render_page
 
 for model in (theirs.application_model, theirs.access_token_model, theirs.grant_model, theirs.id_token_model):
@@ -28,12 +28,12 @@ class ClientForm(forms.ModelForm):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
-        raise_form_errors(validate_name(name))
+        raise_form_errors(list_name_problems(name))
         return name
 
     def clean_redirect_uris(self) -> str:
         uris = self.cleaned_data["redirect_uris"].split()
-        raise_form_errors(validate_redirect_uris(uris))
+        raise_form_errors(list_redirect_uri_problems(uris))
         return " ".join(uris)
 
 

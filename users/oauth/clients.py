@@ -27,7 +27,7 @@ class Registered(NamedTuple):
 
 def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = False) -> Registered:
     """Register an application. Raises `Invalid`. Only the secret's Argon2 hash is kept."""
-    problems = {"name": validate_name(name.strip()), "redirect_uri": validate_redirect_uris(redirect_uris)}
+    problems = {"name": list_name_problems(name.strip()), "redirect_uri": list_redirect_uri_problems(redirect_uris)}
     if found := {field: messages for field, messages in problems.items() if messages}:
         raise Invalid(found)
     client = Application(
@@ -51,18 +51,18 @@ def save_new_client(client: Application) -> str:
     return "" if client.client_type == Application.CLIENT_PUBLIC else secret
 
 
-def validate_name(name: str) -> list[str]:
+def list_name_problems(name: str) -> list[str]:
     fits = 1 <= len(name) <= MAX_NAME and is_storable(name)
     return [] if fits else [f"From 1 to {MAX_NAME} characters of Unicode text."]
 
 
-def validate_redirect_uris(uris: Sequence[str]) -> list[str]:
+def list_redirect_uri_problems(uris: Sequence[str]) -> list[str]:
     if not uris:
         return ["Name at least one."]
-    return [problem for uri in uris if (problem := validate_redirect_uri(uri))]
+    return [problem for uri in uris if (problem := find_redirect_uri_problem(uri))]
 
 
-def validate_redirect_uri(uri: str) -> str:
+def find_redirect_uri_problem(uri: str) -> str:
     """Return the reason why a URI is not allowed as a redirect URI; empty if it is allowed (RFC 9700, section 2.1)."""
     try:
         parts = urlsplit(uri)

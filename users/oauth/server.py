@@ -125,7 +125,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
     ) -> bool:
         held = RefreshToken.objects.select_for_update().filter(token_checksum=digest(refresh_token))
         if not any(token.application_id == client.pk for token in held):
-            return False  # unknown, or another client's: nothing of that client's may end by it
+            return False  # unknown, or another client's: do not revoke the other client's tokens
         valid: bool = super().validate_refresh_token(refresh_token, client, request)
         return valid and request.user.is_active
 

@@ -29,10 +29,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """
         raw = self.connection.pgconn
         is_idle = raw.transaction_status == TransactionStatus.IDLE
-        return (is_idle and has_no_data(raw.socket)) or super().is_usable()
+        return (is_idle and has_no_incoming_data(raw.socket)) or super().is_usable()
 
 
-def has_no_data(socket: int) -> bool:
+def has_no_incoming_data(socket: int) -> bool:
     poll = select.poll()
     poll.register(socket, select.POLLIN)
     return not poll.poll(0)

@@ -25,7 +25,7 @@ MAX_WAITING = 32  # requests that wait for a lane: each of them occupies a threa
 Wrappers = dict[str, Any]  # Django's database wrappers, by their aliases
 
 
-class SlotTimeout(OperationalError):
+class NoSlotAvailable(OperationalError):
     """A request found no slot, or no place in a lane. Like other operational errors, the client gets 503."""
 
 
@@ -116,7 +116,7 @@ class ConnectionSlots:
         with self.lock:
             if not waiter.is_served:
                 queue.remove(waiter)
-                raise SlotTimeout
+                raise NoSlotAvailable
             return waiter
 
     def release(self, lease: Lease) -> None:
@@ -156,7 +156,7 @@ class ConnectionSlots:
                 lease.lane = lane
                 return
             if len(lane.waiting) >= MAX_WAITING:
-                raise SlotTimeout
+                raise NoSlotAvailable
             waiter = Waiter(size)
             lane.add(waiter)
             if lease.wrappers is not None:

@@ -29,7 +29,7 @@ from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 
 from contentapi.conf import conf
 from contentapi.core.errors import ResponseTooLarge
-from contentapi.core.text import json_array
+from contentapi.core.text import consume_into_json_array
 from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.limits import limit_exceeded
@@ -147,7 +147,7 @@ class ProjectingExecutor(Executor[None]):
             rows, self.build_selection_request(kind, projection, field_details_list, path, is_list=is_list)
         )
         if is_list:
-            array = json_array(texts)
+            array = consume_into_json_array(texts)
             self.take_room(len(array))
             return msgspec.Raw(array)
         if len(texts) > 1:

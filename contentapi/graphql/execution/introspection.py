@@ -86,7 +86,7 @@ class JsonPart:
 NULL = JsonPart([b"null"], 0)
 
 
-class SelectedField:
+class IntrospectedField:
     """A selected field of an introspection type, merged from all fields with its response key."""
 
     def __init__(
@@ -101,7 +101,7 @@ class SelectedField:
         self.arguments = read_arguments(self.field, details, builder.executor)
 
     @cached_property
-    def selection(self) -> Sequence["SelectedField"]:
+    def selection(self) -> Sequence["IntrospectedField"]:
         """The selected fields of this field's value, collected when the first object needs them."""
         return self.builder.collect_selection(cast("GraphQLObjectType", get_named_type(self.field.type)), self.details)
 
@@ -118,7 +118,7 @@ class IntrospectionBuilder:
 
     def __init__(self, executor: ProjectingExecutor) -> None:
         self.executor = executor
-        self.selections: dict[tuple[int, ...], Sequence[SelectedField]] = {}  # by the identities of the fields
+        self.selections: dict[tuple[int, ...], Sequence[IntrospectedField]] = {}  # by the identities of the fields
         self.parts: dict[Any, JsonPart] = {}  # by selection, and identity of the element of the schema
         self.fields_selected = 0
         self.objects_visited = 0
@@ -138,7 +138,7 @@ class IntrospectionBuilder:
         self.selections.clear()
         self.parts.clear()
 
-    def collect_selection(self, kind: GraphQLObjectType, details: FieldDetailsList) -> Sequence[SelectedField]:
+    def collect_selection(self, kind: GraphQLObjectType, details: FieldDetailsList) -> Sequence[IntrospectedField]:
         key = tuple(id(detail.node) for detail in details)
         selection = self.selections.get(key)
         if selection is None:
@@ -149,11 +149,11 @@ class IntrospectionBuilder:
             groups = collected.grouped_field_set
             self.fields_selected += len(groups)
             require_count_within_limit(self.fields_selected, "number of fields", "contentapi_max_fields")
-            selection = [SelectedField(self, kind, name, found) for name, found in groups.items()]
+            selection = [IntrospectedField(self, kind, name, found) for name, found in groups.items()]
             self.selections[key] = selection
         return selection
 
-    def build_object(self, element: Any, selection: Sequence[SelectedField]) -> JsonPart:
+    def build_object(self, element: Any, selection: Sequence[IntrospectedField]) -> JsonPart:
         """Return the selected fields of an element of the schema: a type, a field with its name, and so on."""
         # Each visit adds an object to the result, so this also limits the time for a result within the limits.
         self.objects_visited += 1
@@ -174,13 +174,13 @@ class IntrospectionBuilder:
                 raise ResponseTooLarge(conf.environment.contentapi_max_response)
         return part
 
-    def build_value(self, element: Any, field: SelectedField) -> "bytes | JsonPart":
+    def build_value(self, element: Any, field: IntrospectedField) -> "bytes | JsonPart":
         if field.typename is not None:
             return field.typename
         value = cast("Any", field.field.resolve)(element, self.info, **field.arguments)
         return self.complete(field.field.type, value, field)
 
-    def complete(self, declared: GraphQLOutputType, value: Any, field: SelectedField) -> "bytes | JsonPart":
+    def complete(self, declared: GraphQLOutputType, value: Any, field: IntrospectedField) -> "bytes | JsonPart":
         if value is None:
             return b"null"
         kind = get_nullable_type(declared)

@@ -1,7 +1,7 @@
 """The paths of the explorer: GraphiQL, bundled from npm packages.
 
 The folder of its script and style sheet is named by the digest of their sources, so a browser may cache them forever.
-Only the standard library is used, because `build` runs before Django is installed.
+Only the standard library is used, so that `build` needs no configured Django.
 """
 
 import hashlib

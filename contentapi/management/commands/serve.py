@@ -32,13 +32,13 @@ class Command(BaseCommand):
         parser.add_argument("--server", choices=SERVERS, default="granian", help="the HTTP server (default: granian)")
 
     def handle(self, *_: Any, server: str, **__: Any) -> None:
-        with termination_signals():
+        with exit_on_termination_signals():
             prepare()
         sys.exit(serve(SERVERS[server]))
 
 
 @contextmanager
-def termination_signals() -> Iterator[None]:
+def exit_on_termination_signals() -> Iterator[None]:
     """Exit on SIGINT, SIGTERM or SIGHUP inside the block. `make` blocks these signals before; block them again after.
 
     The received signals are recorded, because the exception can get lost: Python drops an exception that is raised in a

@@ -19,7 +19,7 @@ from contentapi.auth.signing_keys import (
     EnvironmentKeys,
     KeyDirectory,
     KeyRing,
-    build_next_private_key,
+    build_rotated_private_key_variable,
     load_key_ring,
     parse_private_keys,
 )
@@ -116,7 +116,7 @@ def test_deployment_without_keys_raises_improperly_configured() -> None:
 def test_next_value_signs_with_the_new_key_and_verifies_with_the_old(before: str) -> None:
     old, new = load_key_ring(before, "", None), Key.generate()
 
-    value = build_next_private_key(new, old)
+    value = build_rotated_private_key_variable(new, old)
 
     keys = load_key_ring(value, "", None)
     assert keys.signing_key() == new

@@ -226,12 +226,12 @@ def test_narrowed_condition_selects_the_visible_posts_of_a_status(name: str, sta
 
 
 def test_permit_passes_an_allowed_act() -> None:
-    policy.permit(ANONYMOUS, True, "read")
+    policy.require_permission(ANONYMOUS, True, "read")
 
 
 def test_permit_requires_a_credential_of_an_anonymous_caller() -> None:
     with pytest.raises(Unauthenticated) as raised:
-        policy.permit(ANONYMOUS, False, "write posts")
+        policy.require_permission(ANONYMOUS, False, "write posts")
 
     assert raised.value.message == "A credential is needed to write posts."
 
@@ -239,7 +239,7 @@ def test_permit_requires_a_credential_of_an_anonymous_caller() -> None:
 @pytest.mark.parametrize("name", ["reader", "author", "editor", "admin", "operator"])
 def test_permit_forbids_every_other_caller(name: str) -> None:
     with pytest.raises(Forbidden) as raised:
-        policy.permit(actor(name), False, "write posts")
+        policy.require_permission(actor(name), False, "write posts")
 
     assert raised.value.message == "You may not write posts."
 

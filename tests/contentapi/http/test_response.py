@@ -1,10 +1,10 @@
 """Responses: added headers, entity tags, created resources."""
 
-from contentapi.http.response import Response, created, with_etag
+from contentapi.http.response import Response, build_tagged_response, created
 
 
 def test_entity_tag_contains_version_and_hash_of_body() -> None:
-    one, same, other = with_etag(b"{}", 3), with_etag(b"{}", 3), with_etag(b"[]", 3)
+    one, same, other = build_tagged_response(b"{}", 3), build_tagged_response(b"{}", 3), build_tagged_response(b"[]", 3)
 
     assert one == same
     assert one.headers["ETag"].startswith('"3-')
@@ -12,7 +12,7 @@ def test_entity_tag_contains_version_and_hash_of_body() -> None:
 
 
 def test_entity_tag_is_hash_of_canonical_text_if_there_is_one() -> None:
-    assert with_etag(b"x", 3, canonical=b"{}") == (200, b"x", with_etag(b"{}", 3).headers)
+    assert build_tagged_response(b"x", 3, canonical=b"{}") == (200, b"x", build_tagged_response(b"{}", 3).headers)
 
 
 def test_added_headers_keep_the_others() -> None:

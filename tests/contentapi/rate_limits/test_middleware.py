@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 def test_request_to_a_document_or_no_view_is_charged_once(path: str) -> None:
     headers = [Client().get(path)["RateLimit"] for _ in range(2)]
 
-    assert headers == ['"anonymous";r=299;t=60', '"anonymous";r=298;t=60']
+    assert [header.split(";")[:2] for header in headers] == [['"anonymous"', "r=299"], ['"anonymous"', "r=298"]]
 
 
 def test_request_over_the_limit_gets_429(settings: Settings) -> None:

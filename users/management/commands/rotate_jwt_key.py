@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from contentapi.auth.jwk import Key
-from contentapi.auth.signing_keys import KeyDirectory, build_next_private_key, get_key_ring
+from contentapi.auth.signing_keys import KeyDirectory, build_rotated_private_key_variable, get_key_ring
 
 ADVICE = (
     "Above is the new value of JWT_PRIVATE_KEY: a new key, which signs, and what verifies the tokens of before. Set it "
@@ -26,5 +26,5 @@ class Command(BaseCommand):
         if isinstance(ring, KeyDirectory):
             self.stdout.write(ring.rotate().kid)
         else:
-            self.stdout.write(build_next_private_key(Key.generate(), ring), ending="")
+            self.stdout.write(build_rotated_private_key_variable(Key.generate(), ring), ending="")
             self.stderr.write(ADVICE, str)

@@ -13,7 +13,7 @@ from contentapi.db.postgresql.slots import (
     MAX_WAITING,
     ConnectionSlots,
     Lease,
-    SlotTimeout,
+    NoSlotAvailable,
     enter_expensive_lane,
     enter_preparation_lane,
     uninstall,
@@ -103,7 +103,7 @@ def test_thread_that_waits_too_long_gets_unavailable_and_leaves_the_queue() -> N
     lease = slots.acquire()
     wrapper = wrapper_of(lease)
 
-    with ThreadPoolExecutor(1) as threads, pytest.raises(SlotTimeout):
+    with ThreadPoolExecutor(1) as threads, pytest.raises(NoSlotAvailable):
         threads.submit(slots.acquire).result()
 
     assert not slots.waiting
@@ -120,7 +120,7 @@ def test_slot_released_at_the_time_limit_is_not_lost() -> None:
         nonlocal leased
         try:
             lease = slots.acquire()
-        except SlotTimeout:
+        except NoSlotAvailable:
             return
         leased += 1
         time.sleep(0.002)
@@ -214,7 +214,7 @@ def test_expensive_request_that_waits_too_long_fails_without_a_slot() -> None:
     enter_expensive_lane()
 
     def run() -> list[Any]:
-        with pytest.raises(SlotTimeout):
+        with pytest.raises(NoSlotAvailable):
             run_expensive(slots, int)
         return list(connections.all(initialized_only=True))
 
@@ -235,7 +235,7 @@ def test_expensive_request_is_refused_at_once_if_the_queue_is_full() -> None:
         waiting = [threads.submit(run_expensive, slots, int) for _ in range(MAX_WAITING)]
         while len(slots.expensive.waiting) < MAX_WAITING:
             time.sleep(0.001)
-        with pytest.raises(SlotTimeout):
+        with pytest.raises(NoSlotAvailable):
             run_expensive(slots, int)
         expensive = slots.acquire()
         expensive.lane = slots.expensive
