@@ -44,7 +44,6 @@ coverage: installed-dev
 thorough: installed-dev
 	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
 	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto -m "thorough or property"
-	@$(VENV_PYTHON) -m tests.quality.mutation
 
 mutation: installed-dev
 	@$(VENV_PYTHON) -m tests.quality.mutation

@@ -23,7 +23,7 @@ def export_posts(*, actor: Actor, directory: Path) -> Iterator[Path]:
     """Write each post into a file of its own, named by the post's id. Raises `OSError`."""
     for post in list_posts_to_export(actor).iterator(AT_ONCE):
         file = directory / f"{post.pk}.md"
-        file.write_bytes(front_matter.write(to_markdown_post(post)))
+        file.write_bytes(front_matter.serialize_post(to_markdown_post(post)))
         yield file
 
 

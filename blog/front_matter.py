@@ -78,7 +78,7 @@ def parse_post_fields(content: bytes, path: PurePath) -> MarkdownPost | None:
     return post
 
 
-def write(post: MarkdownPost) -> bytes:
+def serialize_post(post: MarkdownPost) -> bytes:
     """Return the file that `parse` reads this post from."""
     meta = {
         "title": post.title,

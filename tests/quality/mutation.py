@@ -94,7 +94,7 @@ def is_equivalent(mutant: Mutant) -> bool:
 
 def read_accepted() -> dict[Mutant, str]:
     """Return the mutants that need not be noticed, with the reasons."""
-    entries = tomllib.loads((ROOT / "mutants.toml").read_text()).get("accepted", [])
+    entries = tomllib.loads((ROOT / "tests/quality/mutants.toml").read_text()).get("accepted", [])
     return {Mutant(entry["function"], entry["before"], entry["after"]): entry["reason"] for entry in entries}
 
 

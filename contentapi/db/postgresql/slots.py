@@ -76,7 +76,8 @@ THREAD = ThreadState()
 class ConnectionSlots:
     """At most `size` sets of connections. Each is leased to one thread at a time, in the order of arrival.
 
-    `patience` is the number of seconds that a thread waits for a slot or a lane. Then its request gets `SlotTimeout`.
+    `patience` is the number of seconds that a thread waits for a slot or a lane. Its request then fails with
+    `NoSlotAvailable`.
     """
 
     def __init__(self, size: int, *, patience: float) -> None:
@@ -89,12 +90,12 @@ class ConnectionSlots:
         self.lock = Lock()
 
     def acquire(self) -> Lease:
-        """Lease a slot, whose connections become `django.db.connections` of this thread. Raises `SlotTimeout`."""
+        """Lease a slot, whose connections become `django.db.connections` of this thread. Raises `NoSlotAvailable`."""
         lease = THREAD.lease = Lease(self, self.take())
         return lease
 
     def take(self) -> Wrappers:
-        """Take a slot's connections and install them in this thread. Raises `SlotTimeout`."""
+        """Take a slot's connections and install them in this thread. Raises `NoSlotAvailable`."""
         waiter = None
         with self.lock:
             if self.idle:  # the slot that this thread used last is still installed
@@ -147,7 +148,7 @@ class ConnectionSlots:
     def enter_lane(self, lease: Lease, lane: Lane, size: int = 0) -> None:
         """Move a lease to a lane, for work of this size. While the lane is full, the thread waits without a slot.
 
-        Raises `SlotTimeout`.
+        Raises `NoSlotAvailable`.
         """
         with self.lock:
             self.leave_lane(lease)
@@ -173,7 +174,7 @@ def enter_preparation_lane(length: int) -> None:
     """Wait until no other request parses and validates a document. `length` is that of the document.
 
     Call this before the work, outside of a transaction. Outside of a server, and when called again, it does nothing.
-    Raises `SlotTimeout`.
+    Raises `NoSlotAvailable`.
     """
     lease = THREAD.lease
     if lease is not None and lease.lane is None:
