@@ -27,7 +27,7 @@ def race(hold: Callable[[], object], *acts: Callable[[], T]) -> list[T]:
         with transaction.atomic():
             hold()
             runs = [pool.submit(run, act) for act in acts]
-            backends = [pids.get() for _ in acts]
+            backends = [pids.get(timeout=30) for _ in acts]
             while waiting(backends) < len(acts) and not any(run.done() for run in runs):
                 pass
         return [run.result() for run in runs]
