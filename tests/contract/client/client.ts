@@ -24,7 +24,7 @@ function present<T>(value: T | null | undefined): T {
 const { viewer } = await ask(api.ViewerDocument, {});
 const { createPost } = await ask(api.CreatePostDocument, { input: { title: "Typed", body: "By a client.", tags: ["a"] } });
 const { id, version } = present(createPost);
-const { updatePost } = await ask(api.UpdatePostDocument, { input: { id, title: "Typed anew", expectedVersion: version } });
+const { updatePost } = await ask(api.UpdatePostDocument, { input: { id, title: "Typed again", expectedVersion: version } });
 const { schedulePost } = await ask(api.SchedulePostDocument, { input: { id, publishAt: "2100-01-01T00:00:00Z" } });
 const { unpublishPost } = await ask(api.UnpublishPostDocument, { id });
 const { publishPost } = await ask(api.PublishPostDocument, { id, expectedVersion: unpublishPost?.version });
