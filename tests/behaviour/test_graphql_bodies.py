@@ -118,7 +118,7 @@ def test_nul_in_variables_is_400(post: Post, variables: dict[str, Any]) -> None:
     ],
 )
 @pytest.mark.parametrize("query", ["{ post(id: LITERAL) { id } }", "query ($a: ID = LITERAL) { post(id: $a) { id } }"])
-def test_literal_that_cannot_be_stored_is_refused(post: Post, query: str, literal: str, code: str) -> None:
+def test_literal_that_cannot_be_stored_is_rejected(post: Post, query: str, literal: str, code: str) -> None:
     response = post({"query": query.replace("LITERAL", literal).replace("ID =", "ID! =")})
 
     assert (response.status, response.codes, set(response.body)) == (400, [code], {"errors"})
@@ -185,7 +185,7 @@ def test_deeply_nested_variables_are_a_coercion_error(post: Post) -> None:
 
 
 @pytest.mark.parametrize("levels", [300, 900])
-def test_deeply_nested_query_is_refused(post: Post, levels: int) -> None:
+def test_deeply_nested_query_is_rejected(post: Post, levels: int) -> None:
     response = post({"query": "{a" * levels + "}" * levels})
 
     assert (response.status, len(response.codes), set(response.body)) == (400, 1, {"errors"})
@@ -243,7 +243,7 @@ def test_identity_encoding_is_accepted(post: Post) -> None:
 @pytest.mark.parametrize(
     "query", ["{", "{ nope }", '{ post(id: "\\u0000") { id } }', "query ($a: ID!) { post(id: $a) { id } }"]
 )
-def test_client_error_is_no_error_in_the_log(post: Post, caplog: pytest.LogCaptureFixture, query: str) -> None:
+def test_client_error_is_not_logged_as_an_error(post: Post, caplog: pytest.LogCaptureFixture, query: str) -> None:
     response = post({"query": query})
 
     assert response.status == 400

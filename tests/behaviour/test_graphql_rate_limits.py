@@ -111,7 +111,7 @@ def test_operation_over_the_cost_limit_is_charged_one_unit(gql: GraphQL) -> None
     assert (response.codes, left(response)) == (["LIMIT_EXCEEDED"], {"anonymous": 299})
 
 
-def test_expensive_request_is_refused_when_a_cheap_one_is_not(gql: GraphQL, settings: Settings) -> None:
+def test_expensive_request_is_refused_while_a_cheap_one_is_accepted(gql: GraphQL, settings: Settings) -> None:
     limited(settings, anonymous="5/minute")
     gql("{ __typename }")
 

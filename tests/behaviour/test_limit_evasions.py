@@ -210,7 +210,7 @@ REFUSED: dict[str, tuple[str, Request]] = {
 
 
 @pytest.mark.parametrize("way", REFUSED)
-def test_no_known_evasion_gets_around_a_limit(post: Post, way: str, django_assert_num_queries: Any) -> None:
+def test_known_evasions_of_the_limits_are_rejected(post: Post, way: str, django_assert_num_queries: Any) -> None:
     limit, request = REFUSED[way]
 
     with django_assert_num_queries(0):
@@ -238,7 +238,7 @@ NESTED = {
 
 
 @pytest.mark.parametrize("kind", NESTED)
-def test_nesting_deeper_than_the_stack_is_refused(post: Post, kind: str) -> None:
+def test_nesting_deeper_than_the_stack_is_rejected(post: Post, kind: str) -> None:
     response = post({"query": NESTED[kind], "operationName": "A" if "query A" in NESTED[kind] else None})
 
     assert (response.status, response.codes, set(response.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
@@ -249,7 +249,7 @@ def test_nesting_deeper_than_the_stack_is_refused(post: Post, kind: str) -> None
 @pytest.mark.parametrize(
     "lists", ["fields { type { fields { type { fields { name } } } } }", "interfaces { " * 3 + "name }}}"]
 )
-def test_nested_introspection_lists_are_refused(post: Post, lists: str) -> None:
+def test_nested_introspection_lists_are_rejected(post: Post, lists: str) -> None:
     response = post({"query": f'{{ __type(name: "Query") {{ {lists} }} }}'})
 
     message = "The query's depth of lists in introspection is 3 or more; at most 2 is allowed."
@@ -257,7 +257,7 @@ def test_nested_introspection_lists_are_refused(post: Post, lists: str) -> None:
     assert response.body["errors"][0]["message"] == message
 
 
-def test_too_many_values_in_variables_are_refused(post: Post) -> None:
+def test_too_many_values_in_variables_are_rejected(post: Post) -> None:
     responses = [post({"query": "{ __typename }", "variables": {"a": [1] * items}}) for items in (9997, 9998)]
 
     assert [response.status for response in responses] == [200, 400]
@@ -304,7 +304,7 @@ def test_harmless_operation_that_resembles_an_evasion_is_executed(post: Post, ca
 
 
 @pytest.mark.parametrize("value", ["100", [100], {"n": 100}, True, 100.5, 10**30, 10**400, 1e300, -1, "", [], {}])
-def test_page_size_of_a_wrong_type_is_refused_before_execution(
+def test_page_size_of_a_wrong_type_is_rejected_before_execution(
     post: Post, value: Any, django_assert_num_queries: Any
 ) -> None:
     request = sized("$n: Int", value)

@@ -80,7 +80,7 @@ def row(post: Post) -> Any:
     return Post.objects.values().get(pk=post.pk)
 
 
-def test_an_editor_sees_the_blog_and_nothing_else(desk: Client) -> None:
+def test_editor_sees_the_blog_app_only(desk: Client) -> None:
     index = desk.get(reverse("admin:index"))
 
     apps = {app["app_label"]: {model["object_name"] for model in app["models"]} for app in index.context["app_list"]}
@@ -88,12 +88,12 @@ def test_an_editor_sees_the_blog_and_nothing_else(desk: Client) -> None:
 
 
 @pytest.mark.parametrize("address", ["users_user_changelist", "users_user_add", "users_apikey_changelist"])
-def test_an_editor_is_refused_the_users_and_their_keys(desk: Client, address: str) -> None:
+def test_editor_gets_403_for_users_and_api_keys(desk: Client, address: str) -> None:
     assert desk.get(reverse(f"admin:{address}")).status_code == 403
 
 
 @pytest.mark.django_db
-def test_an_admin_sees_the_users_too(client: Client) -> None:
+def test_admin_sees_the_users_app_too(client: Client) -> None:
     client.force_login(make_user(Role.ADMIN))
 
     labels = {app["app_label"] for app in client.get(reverse("admin:index")).context["app_list"]}
@@ -106,7 +106,9 @@ def test_an_admin_sees_the_users_too(client: Client) -> None:
     "values", [{"role": Role.READER}, {"role": Role.AUTHOR}, {"role": Role.ADMIN, "is_active": False}]
 )
 @pytest.mark.parametrize("url", [reverse("admin:index"), reverse("admin:blog_post_changelist"), ADD])
-def test_who_is_no_editor_is_shown_the_login(client: Client, values: dict[str, Any], url: str) -> None:
+def test_user_without_staff_access_is_redirected_to_the_login_page(
+    client: Client, values: dict[str, Any], url: str
+) -> None:
     client.force_login(make_user(**values))
 
     response = client.get(url)
@@ -115,7 +117,7 @@ def test_who_is_no_editor_is_shown_the_login(client: Client, values: dict[str, A
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_every_list_is_shown_and_searched(desk: Client, model: type[Post | Author | Comment]) -> None:
+def test_every_list_page_can_be_searched(desk: Client, model: type[Post | Author | Comment]) -> None:
     make_comment(make_post(title="Needle", author=make_author(name="Needle")), body="Needle")
     make_comment(make_post())
     url = reverse(f"admin:blog_{model._meta.model_name}_changelist")
@@ -127,9 +129,7 @@ def test_every_list_is_shown_and_searched(desk: Client, model: type[Post | Autho
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_every_object_has_its_page_and_every_model_its_empty_form(
-    desk: Client, model: type[Post | Author | Comment]
-) -> None:
+def test_every_model_has_an_add_page_and_a_change_page(desk: Client, model: type[Post | Author | Comment]) -> None:
     make_comment(make_post())
     name = model._meta.model_name
 
@@ -142,7 +142,7 @@ def test_every_object_has_its_page_and_every_model_its_empty_form(
 
 
 @pytest.mark.parametrize(("status", "day"), [("draft", ""), ("published", ""), ("scheduled", "2100-01-01")])
-def test_a_post_that_is_added_is_stored_as_the_service_stores_it(desk: Client, status: str, day: str) -> None:
+def test_post_from_the_add_form_is_stored_by_the_service(desk: Client, status: str, day: str) -> None:
     author = make_author()
     time = "12:30:00" if day else ""
     text = {"title": " Soup ", "body": "One\r\ntwo ", "tags": "hot\r\n very cheap \r\n\r\n", "author": str(author.pk)}
@@ -171,7 +171,7 @@ def test_a_post_that_is_added_is_stored_as_the_service_stores_it(desk: Client, s
         ({"publish_at_0": "2100-01-01", "publish_at_1": "00:00"}, {"publish_at"}),
     ],
 )
-def test_a_post_against_a_rule_is_refused_in_the_form(desk: Client, edits: dict[str, str], fields: set[str]) -> None:
+def test_invalid_post_is_rejected_with_form_errors(desk: Client, edits: dict[str, str], fields: set[str]) -> None:
     valid = {"title": "Soup", "author": str(make_author().pk)}
 
     response = send(desk, ADD, **{**valid, **edits})
@@ -181,7 +181,7 @@ def test_a_post_against_a_rule_is_refused_in_the_form(desk: Client, edits: dict[
     assert not Post.objects.exists()
 
 
-def test_a_changed_text_is_stored_with_plain_line_ends_and_a_new_version(desk: Client) -> None:
+def test_changed_post_has_normalized_line_endings_and_a_new_version(desk: Client) -> None:
     post = make_post(title="Old", body="Old.", tags=["a"], updated_at=PAST)
     before = row(post)
 
@@ -206,7 +206,7 @@ def test_a_changed_text_is_stored_with_plain_line_ends_and_a_new_version(desk: C
         {"title": "x" * 200, "body": ""},
     ],
 )
-def test_a_form_that_is_saved_as_it_came_changes_nothing(desk: Client, values: dict[str, Any]) -> None:
+def test_form_submitted_unchanged_changes_nothing(desk: Client, values: dict[str, Any]) -> None:
     post = make_post(**{"updated_at": PAST, **values})
     PostSource.objects.create(post=post, path="a.md", digest=b"1", authors=["Ines", "Jo"], status="published")
     before = row(post)
@@ -231,7 +231,7 @@ def test_one_save_of_text_and_status_increments_the_version_once(desk: Client) -
     assert Post.objects.values(*saved).get() == saved
 
 
-def test_an_illegal_move_is_refused_in_the_form_which_keeps_the_text(desk: Client) -> None:
+def test_illegal_transition_is_rejected_and_the_form_keeps_the_text(desk: Client) -> None:
     post = make_post(status="archived", updated_at=PAST)
     before = row(post)
 
@@ -243,7 +243,7 @@ def test_an_illegal_move_is_refused_in_the_form_which_keeps_the_text(desk: Clien
     assert row(post) == before
 
 
-def test_another_time_for_a_scheduled_post_is_refused_and_not_lost_in_silence(desk: Client) -> None:
+def test_new_publication_time_of_a_scheduled_post_is_rejected(desk: Client) -> None:
     post = make_post(status="scheduled", publish_at=LATER)
     before = row(post)
 
@@ -254,7 +254,7 @@ def test_another_time_for_a_scheduled_post_is_refused_and_not_lost_in_silence(de
     assert row(post) == before
 
 
-def test_a_form_that_was_opened_before_somebody_elses_change_is_refused(desk: Client) -> None:
+def test_form_opened_before_another_change_is_rejected(desk: Client) -> None:
     post = make_post(title="Old", status="draft")
     opened = Form(desk.get(page_of(post)).content.decode()).values
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"status": "published"})
@@ -267,7 +267,7 @@ def test_a_form_that_was_opened_before_somebody_elses_change_is_refused(desk: Cl
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_simultaneous_saves_of_one_form_the_second_is_refused() -> None:
+def test_second_of_two_concurrent_saves_is_rejected() -> None:
     post, editor = make_post(title="Old"), make_user(Role.EDITOR)
     browsers = [Client(), Client()]
     for browser in browsers:
@@ -288,7 +288,7 @@ def test_of_two_simultaneous_saves_of_one_form_the_second_is_refused() -> None:
     assert {kept, Post.objects.get(version=2).title} == {"First", "Second"}
 
 
-def test_an_author_is_added_changed_and_deleted_by_an_editor(desk: Client) -> None:
+def test_editor_adds_changes_and_deletes_an_author(desk: Client) -> None:
     added = send(desk, reverse("admin:blog_author_add"), name="Ines")
     author = Author.objects.get(name="Ines")
     page = reverse("admin:blog_author_change", args=[author.pk])
@@ -302,7 +302,7 @@ def test_an_author_is_added_changed_and_deleted_by_an_editor(desk: Client) -> No
     assert not Author.objects.filter(pk=author.pk).exists()
 
 
-def test_a_comment_is_added_changed_and_deleted_by_an_editor(desk: Client) -> None:
+def test_editor_adds_changes_and_deletes_a_comment(desk: Client) -> None:
     post, author = make_post(), make_author()
     values = {"post": str(post.pk), "author": str(author.pk), "body": "Hear!"}
     added = desk.post(reverse("admin:blog_comment_add"), values)
@@ -317,7 +317,7 @@ def test_a_comment_is_added_changed_and_deleted_by_an_editor(desk: Client) -> No
 
 
 @pytest.mark.parametrize(("model", "service"), [(Post, "delete_post"), (Comment, "delete_comment")])
-def test_the_bulk_action_deletes_each_row_by_its_service(
+def test_bulk_deletion_calls_the_service_for_each_row(
     desk: Client, monkeypatch: pytest.MonkeyPatch, model: type[Post | Comment], service: str
 ) -> None:
     for _ in range(2):
@@ -332,9 +332,7 @@ def test_the_bulk_action_deletes_each_row_by_its_service(
     assert (response.status_code, delete.call_count, model.objects.exists()) == (302, 2, False)
 
 
-def test_a_bulk_deletion_that_a_service_refuses_deletes_nothing_and_says_why(
-    desk: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bulk_deletion_refused_by_a_service_deletes_nothing(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = make_post().pk
     posts = [make_post().pk, refused]
     delete = services.delete_post
@@ -354,7 +352,7 @@ def test_a_bulk_deletion_that_a_service_refuses_deletes_nothing_and_says_why(
 
 
 @pytest.mark.django_db
-def test_an_author_with_posts_is_not_deleted() -> None:
+def test_author_with_posts_cannot_be_deleted() -> None:
     author = make_post().author
 
     with pytest.raises(Conflict) as refusal:
@@ -365,14 +363,14 @@ def test_an_author_with_posts_is_not_deleted() -> None:
 
 
 @pytest.mark.parametrize("address", ["/admin/users/user/", "/admin/nothing/"])
-def test_an_error_of_the_admin_site_is_a_page_and_not_json(desk: Client, address: str) -> None:
+def test_error_on_an_admin_page_is_html(desk: Client, address: str) -> None:
     response = desk.get(address)
 
     assert response.status_code in (403, 404)
     assert response["Content-Type"] == "text/html; charset=utf-8"
 
 
-def test_an_api_error_that_no_form_shows_is_a_page(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_api_error_outside_of_a_form_is_an_html_page(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise NotFound("There is no post with this id.")
 

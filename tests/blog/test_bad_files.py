@@ -51,14 +51,14 @@ BAD_FILES = [
 
 
 @pytest.mark.parametrize(("content", "message"), BAD_FILES)
-def test_a_bad_file_is_refused_in_words(content: bytes, message: str) -> None:
+def test_invalid_file_raises_bad_file_with_the_reason(content: bytes, message: str) -> None:
     with pytest.raises(BadFile) as refusal:
         front_matter.parse_post(content, HERE)
 
     assert str(refusal.value) == message
 
 
-def test_a_name_with_a_day_that_is_none_is_a_bad_file() -> None:
+def test_invalid_date_in_a_file_name_raises_bad_file() -> None:
     with pytest.raises(BadFile, match=r"^2015-13-01 is no day$"):
         front_matter.parse_post(toml('title = "Soup"'), PurePath("2015-13-01-soup.md"))
 
@@ -85,12 +85,12 @@ def test_a_name_with_a_day_that_is_none_is_a_bad_file() -> None:
         toml(f'title = "Soup"\nauthor = {LONG_NUMBER}'),
     ],
 )
-def test_front_matter_that_its_own_reader_stumbles_over_is_a_bad_file(content: bytes) -> None:
+def test_front_matter_that_crashes_its_parser_raises_bad_file(content: bytes) -> None:
     with pytest.raises(BadFile):
         front_matter.parse_post(content, HERE)
 
 
-def test_a_bad_file_of_aliases_of_aliases_is_refused_in_few_words() -> None:
+def test_message_about_nested_yaml_aliases_is_short() -> None:
     lines = ["a: &a0 [x, x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}, *a{n - 1}]" for n in range(1, 11))]
 
     with pytest.raises(BadFile) as refusal:
@@ -110,7 +110,7 @@ SOUPS = st.lists(PIECES | st.text(max_size=6) | st.sampled_from(["\n", "[", "]",
 @given(
     content=st.binary() | st.builds(lambda fence, soup: f"{fence}\n{''.join(soup)}\n{fence}\n".encode(), FENCE, SOUPS)
 )
-def test_whatever_a_file_holds_nothing_but_bad_file_is_raised(content: bytes) -> None:
+def test_any_other_content_is_parsed_or_raises_bad_file(content: bytes) -> None:
     with suppress(BadFile):
         post = front_matter.parse_post(content, HERE)
 

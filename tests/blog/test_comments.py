@@ -12,7 +12,7 @@ from tests.factories import make_actor, make_post, make_user
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_first_comments_at_once_share_one_new_profile() -> None:
+def test_concurrent_first_comments_create_one_profile() -> None:
     post = make_post()
     actor = make_actor(Role.READER)
 
@@ -28,7 +28,7 @@ def test_two_first_comments_at_once_share_one_new_profile() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
-def test_a_comment_is_the_callers_own_and_makes_their_profile(role: Role) -> None:
+def test_comment_creates_the_profile_of_its_author(role: Role) -> None:
     post = make_post()
     user = make_user(role)
     actor = Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role])
@@ -54,7 +54,7 @@ def test_a_comment_is_the_callers_own_and_makes_their_profile(role: Role) -> Non
         (Role.READER, set(), PostStatus.PUBLISHED, Invalid, "body: This must not be empty."),
     ],
 )
-def test_a_comment_that_may_not_be_is_refused_and_leaves_nothing(
+def test_refused_comment_stores_nothing(
     role: Role | None, without: set[Scope], status: str, refused: type[ApiError], message: str
 ) -> None:
     post = make_post(status=status)

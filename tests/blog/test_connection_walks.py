@@ -62,7 +62,7 @@ def fill(hours: list[int]) -> Post:
 
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
-def test_a_walk_in_either_direction_finds_exactly_the_list(data: st.DataObject) -> None:
+def test_walk_in_either_direction_returns_the_whole_list(data: st.DataObject) -> None:
     post = fill(data.draw(st.lists(st.integers(0, 4), max_size=8), label="hours"))
 
     def size() -> int:
@@ -86,7 +86,7 @@ def test_a_walk_in_either_direction_finds_exactly_the_list(data: st.DataObject) 
 
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
-def test_what_comes_and_goes_during_a_walk_neither_repeats_nor_skips(data: st.DataObject) -> None:
+def test_inserts_and_deletes_during_a_walk_neither_repeat_nor_skip_items(data: st.DataObject) -> None:
     post = fill(data.draw(st.lists(st.integers(0, 4), max_size=8), label="hours"))
     of_posts, backwards = data.draw(st.booleans(), label="posts"), data.draw(st.booleans(), label="backwards")
     page = pages_of_posts("createdAtDesc", {}) if of_posts else pages_of_comments(post, "createdAtAsc")

@@ -63,7 +63,7 @@ def message(answer: Answer) -> str:
 # --- What is on a page --------------------------------------------------------------------------------
 
 
-def test_a_page_has_its_posts_newest_first_with_what_is_around_them(gql: GraphQL) -> None:
+def test_page_has_the_newest_posts_and_page_info(gql: GraphQL) -> None:
     posts = [make_post(created_at=at(hour)).pk for hour in range(5)]
 
     page = posts_of(gql, first=2)
@@ -99,7 +99,7 @@ def test_a_page_has_its_posts_newest_first_with_what_is_around_them(gql: GraphQL
         ({"last": 3, "after": 4}, [], True, False),
     ],
 )
-def test_page_info_states_what_is_before_and_after_the_page(
+def test_page_info_describes_the_items_before_and_after_the_page(
     gql: GraphQL, variables: dict[str, int], places: list[int], *, has_previous: bool, has_next: bool
 ) -> None:
     for hour in range(5):
@@ -118,7 +118,7 @@ def test_page_info_states_what_is_before_and_after_the_page(
 
 
 @pytest.mark.parametrize("caller", sorted(CALLERS.keys() - {"operator"}))
-def test_each_caller_finds_and_counts_what_they_may_see(gql: GraphQL, caller: str) -> None:
+def test_each_caller_gets_and_counts_the_visible_posts_only(gql: GraphQL, caller: str) -> None:
     as_caller, own_seen, others_seen = CALLERS[caller]
     own, other = make_author(), make_author()
     posts = {(author.pk, status): make_post_in(status, author).pk for author in (own, other) for status in PostStatus}
@@ -150,7 +150,7 @@ def test_each_caller_finds_and_counts_what_they_may_see(gql: GraphQL, caller: st
         ({"status": "published", "tag": "x", "author": "own", "createdFrom": "2025-01-01T00:00:00Z"}, "A"),
     ],
 )
-def test_a_filter_leaves_what_fits_all_of_it(gql: GraphQL, chosen: dict[str, Any], titles: str) -> None:
+def test_conditions_of_a_filter_are_combined(gql: GraphQL, chosen: dict[str, Any], titles: str) -> None:
     own, other = make_author(), make_author()
     for place, (title, author, status) in enumerate(
         [("A", own, "published"), ("B", other, "published"), ("C", other, "published"), ("D", own, "draft")]
@@ -166,7 +166,7 @@ def test_a_filter_leaves_what_fits_all_of_it(gql: GraphQL, chosen: dict[str, Any
 
 
 @pytest.mark.parametrize("order", POST_ORDERS)
-def test_an_order_is_kept_with_ties_by_id(gql: GraphQL, order: str) -> None:
+def test_items_with_equal_keys_are_ordered_by_id(gql: GraphQL, order: str) -> None:
     for title, created, updated in [("b", 1, 3), ("a", 2, 3), ("b", 2, 1), ("a", 1, 2), ("b", 1, 3)]:
         make_post(title=title, created_at=at(created), updated_at=at(updated))
     terms = POST_ORDERS[order].terms()
@@ -177,7 +177,7 @@ def test_an_order_is_kept_with_ties_by_id(gql: GraphQL, order: str) -> None:
     assert ids(backwards) == ids(whole)[2:]
 
 
-def test_comments_come_oldest_first_unless_asked_otherwise(gql: GraphQL) -> None:
+def test_comments_are_ordered_oldest_first_by_default(gql: GraphQL) -> None:
     post = make_post()
     first, third, second = (make_comment(post, created_at=at(hour)).pk for hour in (1, 2, 1))
     make_comment(make_post())
@@ -190,7 +190,7 @@ def test_comments_come_oldest_first_unless_asked_otherwise(gql: GraphQL) -> None
     assert {page["totalCount"] for page in pages} == {3}
 
 
-def test_each_post_of_a_list_has_a_page_and_a_total_of_its_own(gql: GraphQL) -> None:
+def test_each_post_of_a_list_has_its_own_page_and_total(gql: GraphQL) -> None:
     posts = [make_post(created_at=at(-number)) for number in range(3)]
     comments = [
         [make_comment(post, created_at=at(hour)).pk for hour in range(number)] for number, post in enumerate(posts)
@@ -223,7 +223,7 @@ def test_each_post_of_a_list_has_a_page_and_a_total_of_its_own(gql: GraphQL) -> 
         ({"before": "5b315d.x"}, "before must be a cursor of this connection, with the same filter and order."),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_would_be_right(
+def test_invalid_argument_is_rejected_with_its_name_and_range(
     gql: GraphQL, document: str, variables: dict[str, Any], expected: str
 ) -> None:
     given = variables if document == POSTS else {**variables, "id": make_post().pk}
@@ -231,14 +231,14 @@ def test_a_wrong_argument_is_named_with_what_would_be_right(
     assert message(gql(document, **given)) == expected
 
 
-def test_a_page_of_a_hundred_is_answered(gql: GraphQL) -> None:
+def test_page_of_100_posts_is_returned(gql: GraphQL) -> None:
     author = make_author()
     Post.objects.bulk_create(Post(title="Title", author=author, status="published") for _ in range(101))
 
     assert [len(ids(posts_of(gql, **size))) for size in ({}, {"first": 100}, {"last": 100})] == [10, 100, 100]
 
 
-def test_a_tag_that_no_post_can_have_is_refused_as_over_rest(gql: GraphQL) -> None:
+def test_invalid_tag_is_rejected_with_the_message_of_rest(gql: GraphQL) -> None:
     assert message(gql(POSTS, filter={"tag": "x" * 51})) == ask("GET", f"/posts?tag={'x' * 51}").failure[2]
 
 
@@ -252,7 +252,7 @@ def test_a_tag_that_no_post_can_have_is_refused_as_over_rest(gql: GraphQL) -> No
         {"filter": {"createdFrom": "2020-01-01T00:00:00Z"}},
     ],
 )
-def test_a_cursor_is_of_its_filter_and_its_order_alone(gql: GraphQL, other: dict[str, Any]) -> None:
+def test_cursor_is_valid_for_its_filter_and_order_only(gql: GraphQL, other: dict[str, Any]) -> None:
     make_post(tags=["x"])
     here, there = cursor_of(gql), cursor_of(gql, **other)
 
@@ -262,7 +262,7 @@ def test_a_cursor_is_of_its_filter_and_its_order_alone(gql: GraphQL, other: dict
     assert ids(posts_of(gql, after=there, **other)) == ids(posts_of(gql, after=here)) == []
 
 
-def test_a_filter_is_the_same_however_it_is_said(gql: GraphQL) -> None:
+def test_equivalent_filters_share_cursors(gql: GraphQL) -> None:
     make_post()
     moment = {"createdFrom": "2020-01-01T01:00:00+01:00", "status": "published"}
     cursor = cursor_of(gql, filter=moment)
@@ -275,7 +275,7 @@ def test_a_filter_is_the_same_however_it_is_said(gql: GraphQL) -> None:
     assert posts_of(gql, after=cursor_of(gql), filter={}, order=None)["totalCount"] == 1
 
 
-def test_a_cursor_of_comments_is_of_its_post_alone(gql: GraphQL) -> None:
+def test_cursor_of_comments_is_valid_for_its_post_only(gql: GraphQL) -> None:
     post, other = make_post(), make_post()
     first, second = make_comment(post, created_at=at(1)), make_comment(post, created_at=at(2))
     make_comment(other)
@@ -294,7 +294,7 @@ def test_a_cursor_of_comments_is_of_its_post_alone(gql: GraphQL) -> None:
     assert first.pk < second.pk
 
 
-def test_cursors_of_two_posts_fit_nowhere(gql: GraphQL) -> None:
+def test_after_and_before_cursors_of_different_posts_are_rejected(gql: GraphQL) -> None:
     both = [make_post(), make_post()]
     cursors = []
     for post in both:
@@ -304,7 +304,7 @@ def test_cursors_of_two_posts_fit_nowhere(gql: GraphQL) -> None:
     assert message(gql(COMMENTS, id=both[0].pk, after=cursors[0], before=cursors[1])).startswith("before must be")
 
 
-def test_a_cursor_of_rest_is_none_here(gql: GraphQL) -> None:
+def test_cursor_of_rest_is_rejected_by_graphql_and_vice_versa(gql: GraphQL) -> None:
     make_post()
     make_post()
     of_rest = ask("GET", "/posts?limit=1").body["next_cursor"]
@@ -316,7 +316,7 @@ def test_a_cursor_of_rest_is_none_here(gql: GraphQL) -> None:
 
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
-def test_no_character_of_a_cursor_may_be_altered(data: st.DataObject) -> None:
+def test_cursor_with_one_changed_character_is_rejected(data: st.DataObject) -> None:
     if not Post.objects.exists():
         make_post()
     cursor = run(POSTS).data["postsConnection"]["pageInfo"]["endCursor"]

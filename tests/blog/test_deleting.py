@@ -14,7 +14,7 @@ NO_IDS = ["", "abc", "0", "01", "-1", str(2**63)]
 
 
 @pytest.mark.django_db
-def test_a_post_goes_with_its_comments_and_its_source_and_nothing_else_goes() -> None:
+def test_post_is_deleted_with_its_comments_and_source_only() -> None:
     post, other = make_post(), make_post()
     make_comment(post, author=make_author())
     kept = make_comment(other)
@@ -30,7 +30,7 @@ def test_a_post_goes_with_its_comments_and_its_source_and_nothing_else_goes() ->
 
 
 @pytest.mark.django_db
-def test_what_was_deleted_is_not_there_to_delete_again() -> None:
+def test_second_deletion_raises_not_found() -> None:
     post = make_post()
     comment = make_comment(make_post())
 
@@ -45,7 +45,7 @@ def test_what_was_deleted_is_not_there_to_delete_again() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", NO_IDS)
-def test_what_is_no_id_is_not_there_to_delete(text: str) -> None:
+def test_invalid_id_raises_not_found(text: str) -> None:
     comment = make_comment(make_post(pk=1), pk=1)
 
     with pytest.raises(NotFound):
@@ -59,7 +59,7 @@ def test_what_is_no_id_is_not_there_to_delete(text: str) -> None:
 
 
 @pytest.mark.django_db
-def test_a_comment_goes_and_its_post_stays_as_it_is() -> None:
+def test_comment_is_deleted_and_its_post_is_unchanged() -> None:
     post = make_post()
     comment, kept = make_comment(post), make_comment(post)
     before = list(Post.objects.values())
@@ -72,7 +72,7 @@ def test_a_comment_goes_and_its_post_stays_as_it_is() -> None:
 
 
 @pytest.mark.django_db
-def test_a_comment_is_not_found_under_another_post() -> None:
+def test_comment_of_another_post_raises_not_found() -> None:
     comment = make_comment(make_post())
 
     with pytest.raises(NotFound):
@@ -82,7 +82,7 @@ def test_a_comment_is_not_found_under_another_post() -> None:
 
 
 @pytest.mark.django_db
-def test_ones_own_comment_on_a_post_that_was_taken_down_is_not_there() -> None:
+def test_own_comment_on_an_archived_post_raises_not_found() -> None:
     author = make_author()
     comment = make_comment(make_post(status="archived"), author=author)
 
@@ -100,7 +100,7 @@ def outcome(act: object) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_that_delete_a_post_at_once_one_has_deleted_it() -> None:
+def test_one_of_two_concurrent_post_deletions_succeeds() -> None:
     post = make_post()
     post_id = str(post.pk)
 
@@ -113,7 +113,7 @@ def test_of_two_that_delete_a_post_at_once_one_has_deleted_it() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_that_delete_a_comment_at_once_one_has_deleted_it() -> None:
+def test_one_of_two_concurrent_comment_deletions_succeeds() -> None:
     comment = make_comment(make_post())
     comment_id = str(comment.pk)
 
@@ -126,7 +126,7 @@ def test_of_two_that_delete_a_comment_at_once_one_has_deleted_it() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_post_that_is_deleted_while_somebody_comments_goes_or_is_no_longer_there_to_comment_on() -> None:
+def test_concurrent_deletion_and_comment_leave_no_rows() -> None:
     post = make_post()
     post_id = str(post.pk)
     reader = make_actor(Role.READER, author=make_author())

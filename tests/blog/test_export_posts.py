@@ -41,7 +41,7 @@ def posts(draw: st.DrawFn) -> MarkdownPost:
 @pytest.mark.property
 @settings(max_examples=examples(1200))
 @given(post=posts())
-def test_what_is_written_is_read_back(post: MarkdownPost) -> None:
+def test_serialized_post_is_parsed_to_an_equal_post(post: MarkdownPost) -> None:
     assert front_matter.parse_post(front_matter.serialize_post(post), PurePath("1999-01-01-other.md")) == post
 
 
@@ -56,7 +56,7 @@ def equal_parts() -> list[tuple[object, ...]]:
 
 
 @pytest.mark.django_db
-def test_an_import_of_an_export_gives_equal_posts_and_a_second_one_changes_nothing(tmp_path: Path) -> None:
+def test_exported_posts_are_imported_as_equal_posts(tmp_path: Path) -> None:
     author = make_author(name='Ines "Sea" Öz')
     make_post(author=author, title="of\u2028 \x7f \t'''", body='+++\n"""\r\n\u0085 \\', tags=["a, b", "c"])
     make_post(author=author, title="T" * MAX_TITLE, body="", tags=["x" * MAX_TAG], updated_at=MOMENT)
@@ -80,7 +80,7 @@ def test_an_import_of_an_export_gives_equal_posts_and_a_second_one_changes_nothi
 
 
 @pytest.mark.django_db
-def test_a_file_is_what_other_generators_read_too(tmp_path: Path) -> None:
+def test_exported_file_has_standard_front_matter(tmp_path: Path) -> None:
     post = make_post(
         title="Tides", body="Boil.\n", status="draft", author=make_author(name="Ines"), created_at=MOMENT,
         updated_at=MOMENT, tags=["sea"],
@@ -96,7 +96,7 @@ def test_a_file_is_what_other_generators_read_too(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("authors", "exported"), [(["Ines", "Jo"], ("Ines", "Jo")), (["Jo", "Ines"], ("Ines",))])
-def test_all_authors_of_an_imported_post_are_kept_while_the_first_is_the_posts(
+def test_export_keeps_all_source_authors_while_the_first_is_unchanged(
     tmp_path: Path, authors: list[str], exported: tuple[str, ...]
 ) -> None:
     post = make_post(author=make_author(name="Ines"))
@@ -110,7 +110,7 @@ def test_all_authors_of_an_imported_post_are_kept_while_the_first_is_the_posts(
 
 
 @pytest.mark.django_db
-def test_a_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
+def test_folder_that_is_not_empty_is_left_unchanged(tmp_path: Path) -> None:
     make_post()
     (tmp_path / "mine.txt").write_text("mine")
 

@@ -66,19 +66,19 @@ Boil.
 
 @pytest.mark.parametrize("text", [SOUP_TOML, SOUP_YAML])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-def test_a_whole_file_is_read_with_and_without_a_byte_order_mark(text: str, mark: bytes) -> None:
+def test_complete_file_is_parsed_with_and_without_a_byte_order_mark(text: str, mark: bytes) -> None:
     assert read(mark + text.encode()) == SOUP
 
 
 @pytest.mark.parametrize("text", [SOUP_TOML, SOUP_YAML])
-def test_a_file_with_windows_line_ends_says_the_same_and_keeps_them_in_its_body(text: str) -> None:
+def test_file_with_windows_line_endings_keeps_them_in_its_body(text: str) -> None:
     post = read(text.replace("\n", "\r\n").encode())
 
     assert post == MarkdownPost(**{**vars(SOUP), "body": "\r\nBoil.\r\n"})
 
 
 @pytest.mark.parametrize("content", [toml('title = "Soup"'), yaml("title: Soup")])
-def test_a_file_that_says_only_its_title_says_nothing_else(content: bytes) -> None:
+def test_file_with_only_a_title_has_no_other_values(content: bytes) -> None:
     assert read(content) == MarkdownPost(
         "Soup", "Boil.\n", authors=(), tags=(), date=None, updated=None, status=None, publish_at=None
     )
@@ -89,7 +89,7 @@ def test_a_file_that_says_only_its_title_says_nothing_else(content: bytes) -> No
     ["", "x", "\n\n", "  x  ", "+++\nx\n+++\n", "---\nx\n", "a\r\nb\rc\n", "\ufeffx", "\u2028\x0b\x1c\x85", "+++ x"],
 )
 @pytest.mark.parametrize("beginning", ['+++\ntitle = "Soup"\n+++\n', "---\ntitle: Soup\n---\n"])
-def test_the_body_is_what_follows_the_front_matter_to_the_letter(beginning: str, body: str) -> None:
+def test_body_is_everything_after_the_front_matter(beginning: str, body: str) -> None:
     assert read(f"{beginning}{body}".encode()).body == body
 
 
@@ -101,12 +101,12 @@ def test_the_body_is_what_follows_the_front_matter_to_the_letter(beginning: str,
         (b'+++\ntitle = "Soup" # ---\ndescription = "+++ x"\n+++\nBoil.', "Boil."),
     ],
 )
-def test_a_fence_is_a_line_of_its_own(content: bytes, body: str) -> None:
+def test_only_a_separate_line_ends_the_front_matter(content: bytes, body: str) -> None:
     assert (read(content).title, read(content).body) == ("Soup", body)
 
 
 @pytest.mark.parametrize("content", [b"+++\n+++\n", b'+++\ntemplate = "latest.html"\n+++\n \n', b"---\n---\n"])
-def test_a_page_without_title_and_text_is_no_post(content: bytes) -> None:
+def test_page_without_title_and_text_is_not_a_post(content: bytes) -> None:
     assert front_matter.parse_post(content, HERE) is None
 
 
@@ -129,7 +129,7 @@ def test_a_page_without_title_and_text_is_no_post(content: bytes) -> None:
         ('date = ""', None),
     ],
 )
-def test_a_date_in_the_front_matter_is_read_in_every_form(line: str, moment: datetime | None) -> None:
+def test_each_format_of_a_date_in_the_front_matter_is_parsed(line: str, moment: datetime | None) -> None:
     assert read(toml(f'title = "Soup"\n{line}')).date == moment
 
 
@@ -145,11 +145,11 @@ def test_a_date_in_the_front_matter_is_read_in_every_form(line: str, moment: dat
         ("2015-05-151.md", None),
     ],
 )
-def test_a_date_in_the_name_of_the_file_is_read(path: str, moment: datetime | None) -> None:
+def test_date_in_the_file_name_is_parsed(path: str, moment: datetime | None) -> None:
     assert read(toml('title = "Soup"'), PurePath(path)).date == moment
 
 
-def test_the_front_matters_date_comes_before_the_addresss_and_that_before_the_names() -> None:
+def test_date_is_taken_from_front_matter_then_url_then_file_name() -> None:
     name, address, date = PurePath("2013-03-03-soup.md"), 'path = "2014/04/04/soup"', "date = 2015-05-15"
 
     assert read(toml(f'title = "Soup"\n{address}\n{date}'), name).date == DAY
@@ -157,7 +157,7 @@ def test_the_front_matters_date_comes_before_the_addresss_and_that_before_the_na
 
 
 @pytest.mark.parametrize("key", ["updated", "lastmod", "last_modified_at"])
-def test_the_last_change_is_read_under_every_name(key: str) -> None:
+def test_each_name_of_the_modification_time_is_accepted(key: str) -> None:
     assert read(toml(f'title = "Soup"\n{key} = 2015-05-15')).updated == DAY
 
 
@@ -179,7 +179,7 @@ def test_the_last_change_is_read_under_every_name(key: str) -> None:
         ("taxonomies: none\nextra: 3", ()),
     ],
 )
-def test_authors_are_read_in_every_shape(lines: str, authors: tuple[str, ...]) -> None:
+def test_each_format_of_authors_is_parsed(lines: str, authors: tuple[str, ...]) -> None:
     assert read(yaml(f"title: Soup\n{lines}")).authors == authors
 
 
@@ -196,14 +196,14 @@ def test_authors_are_read_in_every_shape(lines: str, authors: tuple[str, ...]) -
         ("tags:", ()),
     ],
 )
-def test_tags_are_read_in_every_shape_and_each_once(lines: str, tags: tuple[str, ...]) -> None:
+def test_each_format_of_tags_is_parsed_without_duplicates(lines: str, tags: tuple[str, ...]) -> None:
     assert read(yaml(f"title: Soup\n{lines}")).tags == tags
 
 
 @pytest.mark.parametrize(
     ("value", "title"), [("2015", "2015"), ("1.5", "1.5"), ("2015-05-15", "2015-05-15"), ('" S "', " S ")]
 )
-def test_a_title_that_looks_like_something_else_is_still_a_text(value: str, title: str) -> None:
+def test_title_that_resembles_another_type_is_text(value: str, title: str) -> None:
     assert read(yaml(f"title: {value}")).title == title
 
 
@@ -220,7 +220,7 @@ def quoted(text: str) -> str:
     tags=st.lists(WORDS.filter(str.strip), max_size=5),
     body=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
 )
-def test_what_is_written_as_toml_is_read_back(title: str, tags: list[str], body: str) -> None:
+def test_toml_front_matter_with_any_text_is_parsed(title: str, tags: list[str], body: str) -> None:
     content = toml(f"title = {quoted(title)}\ntags = [{', '.join(map(quoted, tags))}]", body)
 
     post = read(content)

@@ -54,7 +54,7 @@ def titles() -> list[str]:
     return sorted(Post.objects.values_list("title", flat=True))
 
 
-def test_a_folder_is_imported_and_the_count_goes_to_stderr(tmp_path: Path, said: Any) -> None:
+def test_files_of_a_folder_are_imported_and_counted_on_stderr(tmp_path: Path, said: Any) -> None:
     write(tmp_path, a=soup("A"), b=soup("B"), _index=soup("Section"))
 
     first, again = said(tmp_path), said(tmp_path)
@@ -65,7 +65,7 @@ def test_a_folder_is_imported_and_the_count_goes_to_stderr(tmp_path: Path, said:
     assert titles() == ["A", "B"]
 
 
-def test_a_changed_file_is_counted_as_updated(tmp_path: Path, said: Any) -> None:
+def test_changed_file_is_counted_as_updated(tmp_path: Path, said: Any) -> None:
     said(write(tmp_path, a=soup("A"), b=soup("B")))
 
     answer = said(write(tmp_path, a=soup("New A")))
@@ -74,7 +74,7 @@ def test_a_changed_file_is_counted_as_updated(tmp_path: Path, said: Any) -> None
     assert titles() == ["B", "New A"]
 
 
-def test_bad_files_are_named_and_the_good_ones_imported(tmp_path: Path, said: Any) -> None:
+def test_bad_files_are_named_and_the_others_are_imported(tmp_path: Path, said: Any) -> None:
     write(tmp_path, a="# Soup", b=soup("B"), c=soup("x" * 201), d=soup("D"))
 
     answer = said(tmp_path)
@@ -90,7 +90,7 @@ def test_bad_files_are_named_and_the_good_ones_imported(tmp_path: Path, said: An
     assert titles() == ["B", "D"]
 
 
-def test_a_file_that_its_yaml_reader_stumbles_over_does_not_stop_the_import(tmp_path: Path, said: Any) -> None:
+def test_file_that_crashes_the_yaml_parser_does_not_stop_the_import(tmp_path: Path, said: Any) -> None:
     write(tmp_path, a="---\ntitle: !!int ''\n---\n", b=soup("B"))
 
     answer = said(tmp_path)
@@ -101,7 +101,7 @@ def test_a_file_that_its_yaml_reader_stumbles_over_does_not_stop_the_import(tmp_
 
 
 @pytest.mark.skipif(not UNREADABLE.exists(), reason=f"there is no {UNREADABLE}, a file that nobody can read")
-def test_a_file_that_cannot_be_read_is_named_and_the_others_imported(tmp_path: Path, said: Any) -> None:
+def test_unreadable_file_is_named_and_the_others_are_imported(tmp_path: Path, said: Any) -> None:
     write(tmp_path, a=soup())
 
     answer = said(UNREADABLE, tmp_path)
@@ -112,7 +112,7 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_imported(tmp_path: P
 
 
 @pytest.mark.parametrize("good", [True, False])
-def test_a_missing_path_stops_the_command_before_it_imports(tmp_path: Path, said: Any, *, good: bool) -> None:
+def test_missing_path_stops_the_command_before_it_imports(tmp_path: Path, said: Any, *, good: bool) -> None:
     paths = [write(tmp_path, a=soup()), tmp_path / "none"] if good else [tmp_path / "none"]
 
     answer = said(*paths)
@@ -121,7 +121,7 @@ def test_a_missing_path_stops_the_command_before_it_imports(tmp_path: Path, said
     assert titles() == []
 
 
-def test_a_folder_without_markdown_is_an_error(tmp_path: Path, said: Any) -> None:
+def test_folder_without_markdown_files_is_an_error(tmp_path: Path, said: Any) -> None:
     (tmp_path / "a.txt").touch()
 
     answer = said(tmp_path)
@@ -129,7 +129,7 @@ def test_a_folder_without_markdown_is_an_error(tmp_path: Path, said: Any) -> Non
     assert answer == Said("", "", "There are no Markdown files (.md, .markdown) under the given paths.")
 
 
-def test_a_second_file_known_by_the_same_path_is_bad_and_the_first_ones_post_stays(tmp_path: Path, said: Any) -> None:
+def test_second_file_with_the_same_source_path_is_a_bad_file(tmp_path: Path, said: Any) -> None:
     one, two = write(tmp_path / "one", soup=soup("One")), write(tmp_path / "two", soup=soup("Two"))
 
     answer = said(one, two)
@@ -142,7 +142,7 @@ def test_a_second_file_known_by_the_same_path_is_bad_and_the_first_ones_post_sta
     assert titles() == ["One"]
 
 
-def test_two_folders_with_a_section_each_are_imported_without_a_complaint(tmp_path: Path, said: Any) -> None:
+def test_sections_of_two_folders_may_have_the_same_path(tmp_path: Path, said: Any) -> None:
     one = write(tmp_path / "one", a=soup("One"), _index=soup("Section"))
     two = write(tmp_path / "two", b=soup("Two"), _index=soup("Section"))
 
@@ -153,9 +153,7 @@ def test_two_folders_with_a_section_each_are_imported_without_a_complaint(tmp_pa
 
 
 @pytest.mark.parametrize("status", ["draft", "published", "archived"])
-def test_the_status_asked_for_is_that_of_new_posts_and_a_draft_is_a_draft(
-    tmp_path: Path, said: Any, status: str
-) -> None:
+def test_status_option_applies_to_new_posts_that_are_not_drafts(tmp_path: Path, said: Any, status: str) -> None:
     write(tmp_path, a=soup("A"), b=soup("B", "draft = true"))
 
     said(tmp_path, status=status)
@@ -164,12 +162,12 @@ def test_the_status_asked_for_is_that_of_new_posts_and_a_draft_is_a_draft(
 
 
 @pytest.mark.parametrize("status", ["scheduled", "lost"])
-def test_a_status_that_no_new_post_can_have_is_refused(tmp_path: Path, status: str) -> None:
+def test_status_that_new_posts_cannot_have_is_rejected(tmp_path: Path, status: str) -> None:
     with pytest.raises(CommandError, match="invalid choice"):
         call_command("import_posts", str(write(tmp_path, a=soup())), f"--status={status}")
 
 
-def test_a_dry_run_counts_and_names_as_the_real_one_would_and_changes_nothing(tmp_path: Path, said: Any) -> None:
+def test_dry_run_reports_the_same_counts_and_changes_nothing(tmp_path: Path, said: Any) -> None:
     said(write(tmp_path, a=soup("A"), b=soup("B")))
     before = list(Post.objects.order_by("pk").values())
 
@@ -205,7 +203,7 @@ def read_by_other_means(file: Path) -> dict[str, Any] | None:
 
 
 @pytest.mark.skipif(not CONTENT.is_dir(), reason=f"there is no {CONTENT}, the real posts")
-def test_every_real_post_comes_in_as_its_file_says(said: Any) -> None:
+def test_every_post_of_the_real_blog_is_imported_completely(said: Any) -> None:
     files = sorted(CONTENT.rglob("*.md"))
     posts = {post["source__path"]: post for file in files if (post := read_by_other_means(file))}
 

@@ -37,7 +37,7 @@ def everything() -> list[object]:
 
 
 @pytest.mark.django_db
-def test_a_new_file_becomes_a_post_with_all_that_it_says(tmp_path: Path) -> None:
+def test_new_file_creates_a_post_with_all_its_values(tmp_path: Path) -> None:
     lines = 'authors = ["Ines", "Jo"]\ntags = ["hot"]\nupdated = 2016-01-01'
 
     outcome = give(tmp_path, soup(lines, body="\r\nBoil.\n"), "kitchen/soup.md")
@@ -52,7 +52,7 @@ def test_a_new_file_becomes_a_post_with_all_that_it_says(tmp_path: Path) -> None
 
 
 @pytest.mark.django_db
-def test_a_file_without_author_and_last_change_gets_defaults(tmp_path: Path) -> None:
+def test_file_without_author_and_modification_time_gets_defaults(tmp_path: Path) -> None:
     give(tmp_path, soup())
 
     expected = {"author__name": importing.NO_AUTHOR, "updated_at": DAY, "source__authors": []}
@@ -60,7 +60,7 @@ def test_a_file_without_author_and_last_change_gets_defaults(tmp_path: Path) -> 
 
 
 @pytest.mark.django_db
-def test_an_author_is_known_by_their_name_and_the_oldest_of_a_name_is_taken(tmp_path: Path) -> None:
+def test_author_is_found_by_exact_name_and_the_oldest_is_used(tmp_path: Path) -> None:
     first, _ = make_author(name="Ines"), make_author(name="Ines")
 
     give(tmp_path, soup('authors = ["Ines"]'), "a.md")
@@ -72,7 +72,7 @@ def test_an_author_is_known_by_their_name_and_the_oldest_of_a_name_is_taken(tmp_
 
 
 @pytest.mark.django_db
-def test_a_file_that_has_not_changed_leaves_everything_and_an_editors_change_alone(tmp_path: Path) -> None:
+def test_unchanged_file_keeps_the_changes_of_an_editor(tmp_path: Path) -> None:
     give(tmp_path, soup())
     post = Post.objects.get()
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better soup"})
@@ -85,7 +85,7 @@ def test_a_file_that_has_not_changed_leaves_everything_and_an_editors_change_alo
 
 
 @pytest.mark.django_db
-def test_a_changed_file_wins_over_an_editors_change_of_the_text(tmp_path: Path) -> None:
+def test_changed_file_replaces_the_changes_of_an_editor(tmp_path: Path) -> None:
     give(tmp_path, soup('authors = ["Ines"]\ntags = ["hot"]'))
     post = Post.objects.get()
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better", "tags": ["x"]})
@@ -100,7 +100,7 @@ def test_a_changed_file_wins_over_an_editors_change_of_the_text(tmp_path: Path) 
 
 
 @pytest.mark.django_db
-def test_a_file_is_known_by_its_path_alone(tmp_path: Path) -> None:
+def test_file_is_identified_by_its_source_path_only(tmp_path: Path) -> None:
     outcomes = [give(tmp_path, soup(), "a/soup.md"), give(tmp_path, soup(), "b/soup.md")]
     outcomes += [give(tmp_path / "moved", soup(), "a/soup.md"), give(tmp_path, soup("draft = true"), "a/soup.md")]
 
@@ -109,7 +109,7 @@ def test_a_file_is_known_by_its_path_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_a_file_whose_post_was_deleted_is_new_again(tmp_path: Path) -> None:
+def test_file_of_a_deleted_post_creates_a_new_post(tmp_path: Path) -> None:
     give(tmp_path, soup())
     Post.objects.get().delete()
 
@@ -122,7 +122,7 @@ def test_a_file_whose_post_was_deleted_is_new_again(tmp_path: Path) -> None:
     ("name", "text"),
     [("_index.md", "no front matter"), ("a/_index.fr.md", soup()), ("latest.md", '+++\ntemplate = "x"\n+++\n')],
 )
-def test_a_section_or_a_page_of_a_template_is_not_a_post(tmp_path: Path, name: str, text: str) -> None:
+def test_section_or_template_page_is_not_a_post(tmp_path: Path, name: str, text: str) -> None:
     assert give(tmp_path, text, name) == Outcome.NOT_A_POST
     assert everything() == [[], [], []]
 
@@ -144,7 +144,7 @@ def test_a_section_or_a_page_of_a_template_is_not_a_post(tmp_path: Path, name: s
         ("published", "draft", "published", "draft"),
     ],
 )
-def test_a_changed_file_moves_its_post_only_when_it_asks_for_another_state_than_before(
+def test_changed_file_changes_the_status_only_if_its_own_status_changed(
     tmp_path: Path, first: str, moved_to: str | None, second: str, expected: str
 ) -> None:
     drafts = {"draft": "draft = true", "published": ""}
@@ -165,7 +165,7 @@ def test_a_changed_file_moves_its_post_only_when_it_asks_for_another_state_than_
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("status", ["draft", "published", "archived"])
-def test_a_files_draft_flag_wins_over_the_status_asked_for(tmp_path: Path, status: str) -> None:
+def test_draft_flag_of_a_file_overrides_the_status_option(tmp_path: Path, status: str) -> None:
     give(tmp_path, soup("draft = true"), "a.md", status=status)
     give(tmp_path, soup("draft = false"), "b.md", status=status)
 
@@ -183,7 +183,7 @@ def test_a_files_draft_flag_wins_over_the_status_asked_for(tmp_path: Path, statu
         (soup(f"authors = ['{'x' * 151}']"), "the author's name has 151 characters; at most 150"),
     ],
 )
-def test_a_file_against_a_rule_of_posts_is_bad_and_leaves_nothing(tmp_path: Path, text: str, message: str) -> None:
+def test_file_that_violates_a_rule_of_posts_raises_bad_file(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(BadFile) as refusal:
         give(tmp_path, text)
 
@@ -192,7 +192,7 @@ def test_a_file_against_a_rule_of_posts_is_bad_and_leaves_nothing(tmp_path: Path
 
 
 @pytest.mark.django_db
-def test_a_file_whose_name_is_not_utf8_is_bad(tmp_path: Path) -> None:
+def test_file_name_that_is_not_utf_8_raises_bad_file(tmp_path: Path) -> None:
     file = tmp_path / "soup.md"
     file.write_text(soup())
 
@@ -201,7 +201,7 @@ def test_a_file_whose_name_is_not_utf8_is_bad(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_a_dry_run_says_what_would_be_done_and_changes_nothing(tmp_path: Path) -> None:
+def test_dry_run_returns_the_outcome_and_changes_nothing(tmp_path: Path) -> None:
     give(tmp_path, soup(), "known.md")
     before = everything()
 
@@ -222,7 +222,7 @@ def test_a_dry_run_says_what_would_be_done_and_changes_nothing(tmp_path: Path) -
         (Actor(user_id=1, role=Role.ADMIN, scopes=ALL_SCOPES - {Scope.POSTS_PUBLISH}), Forbidden),
     ],
 )
-def test_who_may_not_write_posts_of_any_author_may_not_import(
+def test_actor_who_may_not_write_posts_of_all_authors_is_refused(
     tmp_path: Path, actor: Actor, refused: type[ApiError]
 ) -> None:
     file = tmp_path / "soup.md"
@@ -235,7 +235,7 @@ def test_who_may_not_write_posts_of_any_author_may_not_import(
 
 
 @pytest.mark.django_db
-def test_an_editor_may_import(tmp_path: Path) -> None:
+def test_editor_may_import(tmp_path: Path) -> None:
     (tmp_path / "soup.md").write_text(soup())
 
     outcome = importing.import_file(actor=make_actor(Role.EDITOR), source=SourceFile(tmp_path / "soup.md", "soup.md"))
@@ -244,7 +244,7 @@ def test_an_editor_may_import(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_imports_of_a_new_file_at_once_make_one_post_and_one_author(tmp_path: Path) -> None:
+def test_concurrent_imports_of_a_new_file_create_one_post_and_one_author(tmp_path: Path) -> None:
     text = soup('authors = ["Ines"]')
 
     outcomes = race(
@@ -258,7 +258,7 @@ def test_two_imports_of_a_new_file_at_once_make_one_post_and_one_author(tmp_path
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_imports_of_different_files_by_one_new_author_at_once_make_one_author(tmp_path: Path) -> None:
+def test_concurrent_imports_by_one_new_author_create_one_author(tmp_path: Path) -> None:
     text = soup('authors = ["Ines"]')
 
     outcomes = race(
@@ -272,7 +272,7 @@ def test_two_imports_of_different_files_by_one_new_author_at_once_make_one_autho
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_import_and_an_edit_of_the_same_post_at_once_both_count_in_its_version(tmp_path: Path) -> None:
+def test_concurrent_import_and_edit_both_increment_the_version(tmp_path: Path) -> None:
     give(tmp_path, soup())
     post = Post.objects.get()
 
@@ -294,7 +294,7 @@ def test_markdown_files_are_found_at_any_depth(tmp_path: Path, name: str) -> Non
     assert importing.find_files([tmp_path]) == [SourceFile(tmp_path / name, name)]
 
 
-def test_a_path_that_is_a_file_is_known_by_its_name_whatever_its_ending(tmp_path: Path) -> None:
+def test_path_of_a_file_is_its_name_with_any_suffix(tmp_path: Path) -> None:
     (tmp_path / "soup.txt").touch()
 
     assert importing.find_files([tmp_path / "soup.txt"]) == [SourceFile(tmp_path / "soup.txt", "soup.txt")]
@@ -312,7 +312,7 @@ def scheduled(day: str) -> str:
         ("2100-01-01", "2100-01-01", datetime(2100, 3, 3, tzinfo=UTC)),
     ],
 )
-def test_an_editors_time_of_publication_gives_way_only_to_a_new_one_of_the_file(
+def test_changed_publication_time_in_the_file_replaces_that_of_an_editor(
     tmp_path: Path, first: str, second: str, becomes: datetime
 ) -> None:
     give(tmp_path, soup(scheduled(first)))

@@ -54,14 +54,14 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("name", "write"), REFUSED)
-def test_a_row_against_a_constraint_is_refused_by_its_name(name: str, write: Callable[[], object]) -> None:
+def test_row_that_violates_a_constraint_raises_an_error_with_its_name(name: str, write: Callable[[], object]) -> None:
     with pytest.raises(IntegrityError) as refusal, transaction.atomic():
         write()
 
     assert get_constraint_name(refusal.value) == name
 
 
-def test_every_constraint_has_a_row_that_it_refuses() -> None:
+def test_every_constraint_has_a_violating_row() -> None:
     names = {constraint.name for table in TABLES for constraint in table._meta.constraints}
 
     assert {name for name, _ in REFUSED} == names
@@ -84,14 +84,14 @@ def test_every_constraint_has_a_row_that_it_refuses() -> None:
         {"version": 2**63 - 1},
     ],
 )
-def test_a_post_at_the_edge_is_accepted(values: dict[str, Any]) -> None:
+def test_post_at_the_limits_is_stored(values: dict[str, Any]) -> None:
     post = make_post(**values)
 
     assert Post.objects.values(*values).get(pk=post.pk) == values
 
 
 @pytest.mark.django_db
-def test_sources_of_two_paths_are_accepted() -> None:
+def test_paths_that_differ_in_case_are_different_sources() -> None:
     make_source(path="soup.md")
     make_source(path="Soup.md")
 
@@ -99,7 +99,7 @@ def test_sources_of_two_paths_are_accepted() -> None:
 
 
 @pytest.mark.django_db
-def test_an_author_with_posts_cannot_be_deleted() -> None:
+def test_author_with_posts_cannot_be_deleted() -> None:
     post = make_post()
 
     with pytest.raises(models.ProtectedError):
@@ -109,7 +109,7 @@ def test_an_author_with_posts_cannot_be_deleted() -> None:
 
 
 @pytest.mark.django_db
-def test_a_deleted_post_takes_its_comments_and_its_source_with_it() -> None:
+def test_post_is_deleted_with_its_comments_and_source() -> None:
     post, other = make_post(), make_post()
     make_comment(post)
     kept = make_comment(other)
@@ -202,7 +202,7 @@ QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
 
 
 @pytest.mark.parametrize(("index", "question"), QUESTIONS)
-def test_a_list_is_read_from_its_index_without_a_sort(
+def test_list_is_read_from_its_index_without_a_sort(
     shelf: Author, index: str, question: Callable[[Author], models.QuerySet[Any]]
 ) -> None:
     indexes, kinds = explained(question(shelf))
@@ -211,7 +211,7 @@ def test_a_list_is_read_from_its_index_without_a_sort(
     assert not kinds & {"Sort", "Incremental Sort", "Seq Scan"}
 
 
-def test_every_index_has_a_question_that_it_answers() -> None:
+def test_every_index_has_a_query_that_uses_it() -> None:
     names = {index.name for table in TABLES for index in table._meta.indexes}
 
     assert {name for name, _ in QUESTIONS} == names

@@ -42,7 +42,7 @@ def row(post: Post) -> Any:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("old", "new"), sorted(TABLE))
-def test_a_legal_move_changes_the_state_and_nothing_else(old: str, new: str) -> None:
+def test_legal_transition_changes_the_status_and_nothing_else(old: str, new: str) -> None:
     post = make_post_in(old)
     before = row(post)
 
@@ -58,7 +58,7 @@ def test_a_legal_move_changes_the_state_and_nothing_else(old: str, new: str) -> 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("old", "new"), [pair for pair in PAIRS if pair not in TABLE and pair[0] != pair[1]])
-def test_an_illegal_move_is_a_conflict_and_changes_nothing(old: str, new: str) -> None:
+def test_illegal_transition_raises_conflict_and_changes_nothing(old: str, new: str) -> None:
     post = make_post_in(old)
     before = row(post)
 
@@ -73,7 +73,7 @@ def test_an_illegal_move_is_a_conflict_and_changes_nothing(old: str, new: str) -
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("status", PostStatus.values)
-def test_a_move_into_the_state_it_is_in_changes_nothing(status: str) -> None:
+def test_transition_to_the_current_status_changes_nothing(status: str) -> None:
     post = make_post_in(status)
     before = row(post)
 
@@ -84,7 +84,7 @@ def test_a_move_into_the_state_it_is_in_changes_nothing(status: str) -> None:
 
 
 @pytest.mark.django_db
-def test_scheduling_for_the_same_time_again_changes_nothing_and_for_another_is_a_conflict() -> None:
+def test_rescheduling_needs_the_same_time_or_raises_conflict() -> None:
     post = make_post_in("scheduled")
     before = row(post)
     actor = make_actor(Role.EDITOR)
@@ -108,9 +108,7 @@ def test_scheduling_for_the_same_time_again_changes_nothing_and_for_another_is_a
         ("archived", PAST, "Only a scheduled post has one."),
     ],
 )
-def test_a_time_of_publication_that_does_not_fit_is_invalid(
-    status: str, publish_at: datetime | None, message: str
-) -> None:
+def test_invalid_publication_time_is_rejected(status: str, publish_at: datetime | None, message: str) -> None:
     post = make_post_in("draft")
     before = row(post)
 
@@ -125,7 +123,7 @@ def test_a_time_of_publication_that_does_not_fit_is_invalid(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("old", "new"), PAIRS)
-def test_without_posts_publish_only_drafts_and_archived_posts_can_be_moved(old: str, new: str) -> None:
+def test_posts_publish_is_needed_to_schedule_publish_or_unpublish_a_post(old: str, new: str) -> None:
     post = make_post_in(old)
     actor = make_actor(Role.EDITOR, scopes=set(ALL_SCOPES) - {Scope.POSTS_PUBLISH})
     allowed = not {old, new} & {"published", "scheduled"}
@@ -148,7 +146,7 @@ def test_without_posts_publish_only_drafts_and_archived_posts_can_be_moved(old: 
         (Role.EDITOR, {Scope.POSTS_READ}, "scheduled", NotFound),
     ],
 )
-def test_who_may_not_move_a_post_learns_that_before_the_moves_faults(
+def test_missing_permission_is_reported_before_an_invalid_transition(
     role: Role | None, without: set[Scope], old: str, refused: type[ApiError]
 ) -> None:
     post = make_post_in(old)
@@ -163,7 +161,7 @@ def test_who_may_not_move_a_post_learns_that_before_the_moves_faults(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("old", "new"), [("draft", "published"), ("published", "archived"), ("scheduled", "draft")])
-def test_posts_publish_is_enough_for_a_move_into_or_out_of_the_public_states(old: str, new: str) -> None:
+def test_posts_publish_is_enough_to_publish_unpublish_and_archive(old: str, new: str) -> None:
     post = make_post_in(old)
     actor = make_actor(Role.EDITOR, scopes={Scope.POSTS_READ, Scope.POSTS_PUBLISH})
 
@@ -175,7 +173,7 @@ def test_posts_publish_is_enough_for_a_move_into_or_out_of_the_public_states(old
 
 
 @pytest.mark.django_db
-def test_an_author_moves_their_own_post() -> None:
+def test_author_publishes_their_own_post() -> None:
     author = make_author()
     post = make_post(author=author, status="draft")
 

@@ -34,7 +34,7 @@ def posts_in(answer: Answer) -> list[int]:
     return ids(answer.data["author"]["posts"])
 
 
-def test_comments_come_oldest_first_and_are_those_of_the_post(gql: GraphQL) -> None:
+def test_comments_of_a_post_are_ordered_oldest_first(gql: GraphQL) -> None:
     post, other = make_post(), make_post()
     make_comment(other)
     first, second, third = (make_comment(post, created_at=moment) for moment in (NEW, OLD, NEW))
@@ -47,9 +47,7 @@ def test_comments_come_oldest_first_and_are_those_of_the_post(gql: GraphQL) -> N
 @pytest.mark.parametrize(
     ("variables", "number"), [({}, 100), ({"limit": None}, 100), ({"limit": 1}, 1), ({"limit": 100}, 100)]
 )
-def test_a_list_of_comments_holds_as_many_as_the_limit_says(
-    gql: GraphQL, variables: dict[str, Any], number: int
-) -> None:
+def test_list_of_comments_has_the_requested_length(gql: GraphQL, variables: dict[str, Any], number: int) -> None:
     post = make_post()
     Comment.objects.bulk_create(Comment(post=post, author=post.author, body="!") for _ in range(101))
 
@@ -62,7 +60,7 @@ def test_a_list_of_comments_holds_as_many_as_the_limit_says(
 @pytest.mark.parametrize(
     ("variables", "number"), [({}, 10), ({"limit": None}, 10), ({"limit": 1}, 1), ({"limit": 100}, 100)]
 )
-def test_a_list_of_an_authors_posts_holds_as_many_as_the_limit_says(
+def test_list_of_posts_by_an_author_has_the_requested_length(
     gql: GraphQL, variables: dict[str, Any], number: int
 ) -> None:
     author = make_author()
@@ -75,7 +73,7 @@ def test_a_list_of_an_authors_posts_holds_as_many_as_the_limit_says(
 
 @pytest.mark.parametrize("limit", [-(2**31), -1, 0, 101, 2**31 - 1])
 @pytest.mark.parametrize("place", ["comments", "posts"])
-def test_a_limit_outside_the_limits_is_malformed(gql: GraphQL, place: str, limit: int) -> None:
+def test_limit_out_of_range_is_rejected_with_the_range(gql: GraphQL, place: str, limit: int) -> None:
     post = make_post()
     document, row, path = {
         "comments": (COMMENTS, post.pk, ["post", "comments"]),
@@ -92,7 +90,7 @@ def test_a_limit_outside_the_limits_is_malformed(gql: GraphQL, place: str, limit
     )
 
 
-def test_an_authors_posts_come_newest_first_and_the_later_written_of_one_moment_first(gql: GraphQL) -> None:
+def test_posts_of_an_author_are_ordered_newest_first_then_by_id(gql: GraphQL) -> None:
     author = make_author()
     make_post()
     first, second, third = (make_post(author=author, created_at=moment) for moment in (NEW, OLD, NEW))
@@ -103,7 +101,7 @@ def test_an_authors_posts_come_newest_first_and_the_later_written_of_one_moment_
 
 
 @pytest.mark.parametrize("caller", sorted(CALLERS.keys() - {"operator"}))
-def test_each_caller_finds_those_of_an_authors_posts_that_they_may_see(gql: GraphQL, caller: str) -> None:
+def test_each_caller_gets_the_visible_posts_of_an_author_only(gql: GraphQL, caller: str) -> None:
     as_caller, own_seen, others_seen = CALLERS[caller]
     own, other = make_author(), make_author()
     posts = {(author.pk, status): make_post_in(status, author).pk for author in (own, other) for status in PostStatus}
@@ -116,7 +114,7 @@ def test_each_caller_finds_those_of_an_authors_posts_that_they_may_see(gql: Grap
 
 
 @pytest.mark.parametrize("status", PostStatus)
-def test_an_authors_posts_of_a_state_are_only_these_and_only_where_they_may_be_seen(gql: GraphQL, status: str) -> None:
+def test_status_filter_of_author_posts_returns_visible_posts_only(gql: GraphQL, status: str) -> None:
     own, other = make_author(), make_author()
     posts = {(author.pk, state): make_post_in(state, author).pk for author in (own, other) for state in PostStatus}
     actor = make_actor(Role.AUTHOR, author=own)
@@ -149,7 +147,7 @@ def emails(gql: GraphQL, actor: Actor | None, own: Author, other: Author) -> lis
         (Role.ADMIN, {Scope.AUTHORS_READ}, True, True),
     ],
 )
-def test_an_email_is_shown_to_whom_the_table_says(
+def test_email_is_shown_to_callers_of_the_permission_table(
     gql: GraphQL, role: Role, scopes: set[Scope] | None, *, of_own: bool, of_others: bool
 ) -> None:
     own, other = make_author(email="own@example.invalid"), make_author(email="other@example.invalid")
@@ -160,7 +158,7 @@ def test_an_email_is_shown_to_whom_the_table_says(
     assert shown == [own.email if of_own else None, other.email if of_others else None]
 
 
-def test_an_email_is_hidden_from_the_anonymous_and_null_where_there_is_none(gql: GraphQL) -> None:
+def test_email_is_null_for_anonymous_callers_and_if_unset(gql: GraphQL) -> None:
     with_email, without = make_author(email="a@example.invalid"), make_author()
     admin = make_actor(Role.ADMIN)
 

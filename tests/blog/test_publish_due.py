@@ -25,7 +25,7 @@ def publish_due() -> list[int]:
 
 
 @pytest.mark.django_db
-def test_what_is_due_is_published_the_longest_due_first_and_nothing_else() -> None:
+def test_due_posts_are_published_in_order_of_their_time() -> None:
     late, later, not_yet, draft = scheduled(-5), scheduled(-60), scheduled(5), make_post(status=PostStatus.DRAFT)
     untouched = list(Post.objects.filter(pk__in=[not_yet.pk, draft.pk]).order_by("pk").values())
 
@@ -41,7 +41,7 @@ def test_what_is_due_is_published_the_longest_due_first_and_nothing_else() -> No
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_post_that_is_taken_back_meanwhile_stays_a_draft() -> None:
+def test_post_unscheduled_during_the_run_stays_a_draft() -> None:
     post = scheduled(-5)
 
     def take_back() -> None:
@@ -54,7 +54,7 @@ def test_a_post_that_is_taken_back_meanwhile_stays_a_draft() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_at_once_publish_each_post_once() -> None:
+def test_concurrent_runs_publish_each_post_once() -> None:
     first, second = scheduled(-10), scheduled(-5)
 
     outcomes = race(lambda: list(Post.objects.select_for_update()), publish_due, publish_due)
@@ -64,7 +64,7 @@ def test_two_at_once_publish_each_post_once() -> None:
 
 
 @pytest.mark.django_db
-def test_only_who_publishes_everybodys_posts_may() -> None:
+def test_actor_who_may_not_publish_all_posts_is_refused() -> None:
     scheduled(-5)
 
     for actor, refusal in [(make_actor(Role.AUTHOR), Forbidden), (ANONYMOUS, Unauthenticated)]:
@@ -75,7 +75,7 @@ def test_only_who_publishes_everybodys_posts_may() -> None:
 
 
 @pytest.mark.django_db
-def test_the_command_prints_the_ids_and_says_how_many() -> None:
+def test_command_prints_ids_to_stdout_and_the_count_to_stderr() -> None:
     posts, out, err = [scheduled(-5), scheduled(-4)], io.StringIO(), io.StringIO()
 
     call_command("publish_due", stdout=out, stderr=err)

@@ -9,7 +9,7 @@ from tests.factories import make_actor, make_author, make_comment, make_post
 
 
 @pytest.mark.django_db
-def test_a_post_is_answered_with_what_is_selected_and_nothing_else(gql: GraphQL) -> None:
+def test_post_returns_exactly_the_selected_fields(gql: GraphQL) -> None:
     post = make_post(title="Soup", tags=["kitchen"])
     comment = make_comment(post, body="Hot!")
 
@@ -30,7 +30,7 @@ def test_a_post_is_answered_with_what_is_selected_and_nothing_else(gql: GraphQL)
 
 
 @pytest.mark.django_db
-def test_create_post_answers_with_the_post(gql: GraphQL) -> None:
+def test_create_post_returns_the_post(gql: GraphQL) -> None:
     author = make_author(name="Ines")
     actor = make_actor(Role.AUTHOR, author=author)
 
@@ -49,7 +49,7 @@ CHANGED = "{ title body tags status version publishAt }"
 
 
 @pytest.mark.django_db
-def test_update_post_changes_what_is_sent_and_answers_with_the_post(gql: GraphQL) -> None:
+def test_update_post_changes_the_sent_fields_and_returns_the_post(gql: GraphQL) -> None:
     post = make_post(title="Old", body="Old.", tags=["a"], status="draft")
 
     answer = gql(
@@ -71,7 +71,7 @@ def test_update_post_changes_what_is_sent_and_answers_with_the_post(gql: GraphQL
 
 
 @pytest.mark.django_db
-def test_several_moves_of_a_post_run_one_after_the_other(gql: GraphQL) -> None:
+def test_transitions_of_one_operation_run_in_order(gql: GraphQL) -> None:
     post = make_post(status="draft")
 
     answer = gql(
@@ -99,7 +99,7 @@ def test_several_moves_of_a_post_run_one_after_the_other(gql: GraphQL) -> None:
 
 
 @pytest.mark.django_db
-def test_what_is_deleted_answers_with_its_id(gql: GraphQL) -> None:
+def test_delete_mutations_return_the_id(gql: GraphQL) -> None:
     post, comment = make_post(), make_comment(make_post())
 
     answer = gql(
@@ -114,7 +114,7 @@ def test_what_is_deleted_answers_with_its_id(gql: GraphQL) -> None:
 
 
 @pytest.mark.django_db
-def test_add_comment_answers_with_the_comment_by_the_caller(gql: GraphQL) -> None:
+def test_add_comment_returns_the_comment_of_the_caller(gql: GraphQL) -> None:
     post = make_post()
     actor = make_actor(Role.READER, author=make_author(name="Rosa"))
 
@@ -142,7 +142,9 @@ def test_add_comment_answers_with_the_comment_by_the_caller(gql: GraphQL) -> Non
         ("deleteComment(id: 0)", 404, "NOT_FOUND"),
     ],
 )
-def test_what_is_refused_says_so_and_changes_nothing(gql: GraphQL, mutation: str, status: int, code: str) -> None:
+def test_failed_mutation_returns_its_error_and_changes_nothing(
+    gql: GraphQL, mutation: str, status: int, code: str
+) -> None:
     post = make_post(status="draft")
     before = Post.objects.values().get()
 
@@ -153,7 +155,7 @@ def test_what_is_refused_says_so_and_changes_nothing(gql: GraphQL, mutation: str
 
 
 @pytest.mark.django_db
-def test_a_mutation_that_fails_leaves_those_around_it_done(gql: GraphQL) -> None:
+def test_failed_mutation_keeps_the_effects_of_the_others(gql: GraphQL) -> None:
     post = make_post(status="draft")
 
     answer = gql(

@@ -48,7 +48,7 @@ CALLERS: dict[str, tuple[Caller, set[PostStatus], set[PostStatus]]] = {  # the c
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("caller", CALLERS)
-def test_each_caller_finds_and_lists_exactly_what_they_may_see(caller: str) -> None:
+def test_each_caller_finds_and_lists_exactly_the_visible_posts(caller: str) -> None:
     as_caller, own_seen, others_seen = CALLERS[caller]
     own, other = make_author(), make_author()
     posts = {(author.pk, status): make_post_in(status, author) for author in (own, other) for status in PostStatus}
@@ -77,7 +77,7 @@ def sees(actor: Actor, post: Post) -> bool:
 
 
 @pytest.mark.django_db
-def test_the_condition_agrees_with_the_table_for_every_actor() -> None:
+def test_visible_posts_condition_equals_the_table_for_every_actor() -> None:
     authors = [make_author(user=make_user()), make_author(user=make_user()), make_author()]
     posts = [make_post_in(status, author) for author in authors for status in PostStatus]
 
@@ -98,7 +98,7 @@ def test_the_condition_agrees_with_the_table_for_every_actor() -> None:
 
 
 @pytest.mark.django_db
-def test_posts_come_newest_first_and_the_later_written_of_one_moment_first() -> None:
+def test_posts_are_ordered_newest_first_then_by_id() -> None:
     old, new = datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 1, 1, tzinfo=UTC)
     first, second, third = make_post(created_at=new), make_post(created_at=old), make_post(created_at=new)
 
@@ -108,7 +108,7 @@ def test_posts_come_newest_first_and_the_later_written_of_one_moment_first() -> 
 
 
 @pytest.mark.django_db
-def test_posts_of_a_state_are_only_these() -> None:
+def test_status_filter_returns_posts_of_that_status_only() -> None:
     authors = make_author(), make_author()
     posts = {(who, status): make_post_in(status, who) for who in authors for status in PostStatus}
 
@@ -120,7 +120,7 @@ def test_posts_of_a_state_are_only_these() -> None:
 
 
 @pytest.mark.django_db
-def test_asking_for_a_hidden_state_gives_no_posts() -> None:
+def test_hidden_status_returns_no_posts() -> None:
     make_post_in(PostStatus.DRAFT, make_author())
 
     posts = selectors.select_newest_posts(ANONYMOUS, status="draft").queryset()
@@ -130,7 +130,7 @@ def test_asking_for_a_hidden_state_gives_no_posts() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("limit", "number"), [(None, 10), (1, 1), (11, 11), (99, 99), (100, 100)])
-def test_a_list_of_posts_holds_as_many_as_the_limit_says(limit: int | None, number: int) -> None:
+def test_list_of_posts_has_the_requested_length(limit: int | None, number: int) -> None:
     author = make_author()
     Post.objects.bulk_create(Post(title="Title", author=author, status="published") for _ in range(101))
 
@@ -141,7 +141,7 @@ def test_a_list_of_posts_holds_as_many_as_the_limit_says(limit: int | None, numb
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("limit", [-(2**63), -1, 0, 101, 2**63])
-def test_a_limit_outside_the_limits_is_malformed(limit: int) -> None:
+def test_limit_out_of_range_raises_malformed(limit: int) -> None:
     with pytest.raises(Malformed) as refusal:
         selectors.select_newest_posts(ANONYMOUS, limit=limit)
 
@@ -150,7 +150,7 @@ def test_a_limit_outside_the_limits_is_malformed(limit: int) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", NO_IDS)
-def test_what_is_no_id_finds_nothing(text: str) -> None:
+def test_invalid_id_finds_nothing(text: str) -> None:
     make_post(pk=1, author=make_author(pk=1))
     make_post(pk=3, author=make_author(pk=3))
 
@@ -163,7 +163,7 @@ def test_what_is_no_id_finds_nothing(text: str) -> None:
 
 
 @pytest.mark.django_db
-def test_an_id_at_the_end_of_64_bits_finds_its_row() -> None:
+def test_largest_64_bit_id_finds_its_row() -> None:
     author = make_author(pk=2**63 - 1)
     post = make_post(pk=2**63 - 1, author=author)
 

@@ -30,7 +30,7 @@ def caller(role: Role | None, without: set[Scope], author: Author | None = None)
 
 
 @pytest.mark.django_db
-def test_a_new_post_is_the_callers_draft_with_what_was_given() -> None:
+def test_new_post_is_a_draft_of_the_caller_with_trimmed_values() -> None:
     author = make_author()
     actor = make_actor(Role.AUTHOR, author=author)
 
@@ -45,7 +45,7 @@ def test_a_new_post_is_the_callers_draft_with_what_was_given() -> None:
     ("status", "publish_at"),
     [("draft", None), ("published", None), ("archived", None), ("scheduled", LATER)],
 )
-def test_a_new_post_may_begin_in_any_state(status: str, publish_at: datetime | None) -> None:
+def test_new_post_may_have_any_status(status: str, publish_at: datetime | None) -> None:
     actor = make_actor(Role.AUTHOR)
 
     post = services.create_post(actor=actor, title="Soup", body="", status=status, publish_at=publish_at)
@@ -74,9 +74,7 @@ def test_a_new_post_may_begin_in_any_state(status: str, publish_at: datetime | N
         ({"author_id": "no id"}, {"authorId": ["There is no author with this id."]}),
     ],
 )
-def test_a_new_post_against_a_rule_is_invalid_and_leaves_nothing(
-    given: dict[str, Any], fields: Mapping[str, list[str]]
-) -> None:
+def test_invalid_post_is_rejected_and_nothing_is_stored(given: dict[str, Any], fields: Mapping[str, list[str]]) -> None:
     actor = make_actor(Role.EDITOR)
 
     with pytest.raises(Invalid) as refusal:
@@ -88,7 +86,7 @@ def test_a_new_post_against_a_rule_is_invalid_and_leaves_nothing(
 
 
 @pytest.mark.django_db
-def test_a_new_post_at_the_edge_of_the_rules_is_stored() -> None:
+def test_post_at_the_limits_is_stored() -> None:
     actor = make_actor(Role.AUTHOR)
     tags = ["x" * 50, *(str(number) for number in range(19))]
 
@@ -98,7 +96,7 @@ def test_a_new_post_at_the_edge_of_the_rules_is_stored() -> None:
 
 
 @pytest.mark.django_db
-def test_a_first_post_makes_the_callers_profile_and_a_second_uses_it() -> None:
+def test_first_post_creates_the_profile_that_the_second_uses() -> None:
     user = make_user(Role.AUTHOR, name="Ines", email="ines@example.invalid")
     actor = Actor(user_id=user.pk, role=Role.AUTHOR, scopes=ALL_SCOPES)
 
@@ -111,7 +109,7 @@ def test_a_first_post_makes_the_callers_profile_and_a_second_uses_it() -> None:
 
 
 @pytest.mark.django_db
-def test_a_profile_that_is_made_while_a_credential_lives_is_the_callers_own_at_once() -> None:
+def test_profile_created_after_the_credential_is_used() -> None:
     user = make_user(Role.AUTHOR)
     actor = Actor(user_id=user.pk, role=Role.AUTHOR, scopes=ALL_SCOPES)
     post = make_post(author=make_author(user=user), status="draft")
@@ -123,7 +121,7 @@ def test_a_profile_that_is_made_while_a_credential_lives_is_the_callers_own_at_o
 
 
 @pytest.mark.django_db
-def test_an_author_may_name_themselves() -> None:
+def test_author_may_set_author_id_to_their_own_profile() -> None:
     author = make_author()
     actor = make_actor(Role.AUTHOR, author=author)
 
@@ -133,7 +131,7 @@ def test_an_author_may_name_themselves() -> None:
 
 
 @pytest.mark.django_db
-def test_a_post_costs_one_read_and_one_write(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_creation_executes_one_select_and_one_insert(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     author = make_author()
     actor = make_actor(Role.AUTHOR, author=author)
 
@@ -146,7 +144,7 @@ def test_a_post_costs_one_read_and_one_write(django_assert_num_queries: DjangoAs
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.AUTHOR, Role.ADMIN])
-def test_a_credential_that_outlives_its_user_writes_nothing(role: Role) -> None:
+def test_credential_of_a_deleted_user_cannot_write(role: Role) -> None:
     post = make_post()
     actor = make_actor(role)
     get_user_model().objects.get().delete()
@@ -162,7 +160,7 @@ def test_a_credential_that_outlives_its_user_writes_nothing(role: Role) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.EDITOR, Role.ADMIN])
-def test_an_editor_writes_as_any_author_without_a_profile_of_their_own(role: Role) -> None:
+def test_editor_creates_posts_of_any_author_without_a_profile(role: Role) -> None:
     other = make_author()
     actor = make_actor(role)
 
@@ -173,7 +171,7 @@ def test_an_editor_writes_as_any_author_without_a_profile_of_their_own(role: Rol
 
 
 @pytest.mark.django_db
-def test_the_operator_has_to_name_the_author() -> None:
+def test_operator_must_set_the_author_of_a_new_post() -> None:
     with pytest.raises(Invalid) as refusal:
         services.create_post(actor=OPERATOR, title="Soup", body="")
 
@@ -191,7 +189,7 @@ def test_the_operator_has_to_name_the_author() -> None:
         (Role.EDITOR, {Scope.POSTS_PUBLISH}, Forbidden, "You may not make posts published."),
     ],
 )
-def test_who_may_not_write_a_post_learns_that_before_its_faults(
+def test_missing_permission_is_reported_before_invalid_values(
     role: Role | None, without: set[Scope], refused: type[ApiError], message: str
 ) -> None:
     other = make_author()
@@ -207,7 +205,7 @@ def test_who_may_not_write_a_post_learns_that_before_its_faults(
 
 
 @pytest.mark.django_db
-def test_an_author_without_a_profile_may_not_write_as_another() -> None:
+def test_author_without_a_profile_may_not_write_for_another_author() -> None:
     other = make_author()
 
     with pytest.raises(Forbidden):
@@ -217,7 +215,7 @@ def test_an_author_without_a_profile_may_not_write_as_another() -> None:
 
 
 @pytest.mark.django_db
-def test_without_posts_publish_drafts_can_still_be_written() -> None:
+def test_author_without_posts_publish_can_create_drafts() -> None:
     actor = make_actor(Role.AUTHOR, scopes={Scope.POSTS_WRITE})
 
     post = services.create_post(actor=actor, title="Soup", body="")
@@ -227,7 +225,7 @@ def test_without_posts_publish_drafts_can_still_be_written() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("changes", [{"title": " New "}, {"body": ""}, {"tags": []}, {"title": "New", "tags": ["b"]}])
-def test_an_update_changes_what_is_given_and_nothing_else(changes: dict[str, Any]) -> None:
+def test_update_changes_the_given_fields_and_nothing_else(changes: dict[str, Any]) -> None:
     author = make_author()
     post = make_post(author=author, title="Old", body="Old.", tags=["a"], updated_at=PAST, created_at=PAST)
     before = stored(post)
@@ -241,7 +239,7 @@ def test_an_update_changes_what_is_given_and_nothing_else(changes: dict[str, Any
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("changes", [{}, {"title": " Old\n"}, {"title": "Old", "body": "Old.", "tags": [" a"]}])
-def test_an_update_that_changes_nothing_leaves_version_and_time(changes: dict[str, Any]) -> None:
+def test_update_without_effect_keeps_version_and_time(changes: dict[str, Any]) -> None:
     post = make_post(title="Old", body="Old.", tags=["a"], updated_at=PAST)
     before = Post.objects.values().get(pk=post.pk)
 
@@ -251,7 +249,7 @@ def test_an_update_that_changes_nothing_leaves_version_and_time(changes: dict[st
 
 
 @pytest.mark.django_db
-def test_an_update_against_a_rule_is_invalid_and_changes_nothing() -> None:
+def test_invalid_update_is_rejected_and_changes_nothing() -> None:
     post = make_post()
     before = stored(post)
 
@@ -275,7 +273,7 @@ def test_an_update_against_a_rule_is_invalid_and_changes_nothing() -> None:
         (Role.EDITOR, {Scope.POSTS_READ}, PostStatus.ARCHIVED, NotFound),
     ],
 )
-def test_who_may_not_change_a_post_is_refused_as_the_table_says(
+def test_actor_without_permission_cannot_update_a_post(
     role: Role | None, without: set[Scope], status: str, refused: type[ApiError]
 ) -> None:
     post = make_post(status=status, updated_at=PAST)
@@ -288,7 +286,7 @@ def test_who_may_not_change_a_post_is_refused_as_the_table_says(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_updates_at_once_both_count() -> None:
+def test_concurrent_updates_both_take_effect() -> None:
     post = make_post(title="Old", body="Old.")
 
     race(

@@ -31,13 +31,13 @@ def post(db: None) -> Post:  # noqa: ARG001
 
 @pytest.mark.parametrize("expected", [None, "7", '"7"', "7-c0ffee", '"7-c0ffee"', '"7-Zm9v_bGU=-1"'])
 @pytest.mark.parametrize("act", ACTS)
-def test_the_version_it_is_at_lets_a_change_through(post: Post, act: str, expected: str | None) -> None:
+def test_current_version_is_accepted(post: Post, act: str, expected: str | None) -> None:
     ACTS[act](actor=OPERATOR, post_id=str(post.pk), expected_version=expected)
 
 
 @pytest.mark.parametrize("expected", WRONG)
 @pytest.mark.parametrize("act", ACTS)
-def test_another_version_and_what_is_no_version_are_a_conflict(post: Post, act: str, expected: str) -> None:
+def test_other_or_invalid_version_raises_conflict(post: Post, act: str, expected: str) -> None:
     before = Post.objects.values().get()
 
     with pytest.raises(Conflict) as refusal:
@@ -48,20 +48,20 @@ def test_another_version_and_what_is_no_version_are_a_conflict(post: Post, act: 
 
 
 @pytest.mark.django_db
-def test_who_may_not_change_a_post_learns_that_before_its_version() -> None:
+def test_missing_permission_is_reported_before_a_version_conflict() -> None:
     post = make_post(version=7)
 
     with pytest.raises(Forbidden):
         ACTS["update"](actor=make_actor(Role.READER), post_id=str(post.pk), expected_version="2")
 
 
-def test_a_conflict_comes_before_what_else_is_wrong(post: Post) -> None:
+def test_version_conflict_is_reported_before_invalid_values(post: Post) -> None:
     with pytest.raises(Conflict):
         services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": ""}, expected_version="2")
 
 
 @pytest.mark.parametrize("changes", [{"title": None}, {"body": None, "tags": None}])
-def test_null_is_invalid_where_there_is_always_something(post: Post, changes: dict[str, None]) -> None:
+def test_null_for_a_required_field_is_invalid(post: Post, changes: dict[str, None]) -> None:
     with pytest.raises(Invalid) as refusal:
         services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 

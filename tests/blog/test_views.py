@@ -27,7 +27,7 @@ def own(role: Role = Role.AUTHOR, **values: Any) -> tuple[Any, Post]:
     return make_actor(role, author=author), post
 
 
-def test_a_post_is_represented_as_graphql_has_it_but_for_comments_and_version(gql: GraphQL) -> None:
+def test_post_has_the_fields_and_values_of_graphql(gql: GraphQL) -> None:
     post = make_post(tags=["sea", "tides"], author=make_author(name="Ines", bio="b", avatar_url="https://a.invalid/x"))
     make_comment(post)
     author = {"id": str(post.author.pk), "name": "Ines", "bio": "b", "avatarUrl": "https://a.invalid/x"}
@@ -47,7 +47,7 @@ def test_a_post_is_represented_as_graphql_has_it_but_for_comments_and_version(gq
     assert (reply.body["id"], reply.body["commentCount"], reply.body["tags"]) == (str(post.pk), 1, ["sea", "tides"])
 
 
-def test_a_comment_is_represented_with_its_author() -> None:
+def test_comment_includes_its_author() -> None:
     comment = make_comment(make_post(), body="Hear!")
 
     reply = ask("GET", f"/posts/{comment.post_id}/comments/{comment.pk}")
@@ -57,7 +57,7 @@ def test_a_comment_is_represented_with_its_author() -> None:
     assert list(reply.body["author"]) == ["id", "name", "bio", "avatarUrl"]
 
 
-def test_an_email_is_there_for_those_who_may_see_it_and_else_left_out() -> None:
+def test_email_is_omitted_for_callers_who_may_not_read_it() -> None:
     author = make_author(email="ines@example.invalid")
     path = f"/authors/{author.pk}"
     author_himself = make_actor(Role.AUTHOR, author=author)
@@ -71,7 +71,7 @@ def test_an_email_is_there_for_those_who_may_see_it_and_else_left_out() -> None:
         assert ask("GET", path, actor=actor).body["email"] == "ines@example.invalid"
 
 
-def test_a_page_of_authors_shows_each_email_to_those_who_may_see_it() -> None:
+def test_list_of_authors_shows_each_email_to_callers_who_may_read_it() -> None:
     mine, theirs = make_author(email="mine@example.invalid"), make_author(email="theirs@example.invalid")
 
     def emails(actor: Actor | None = None) -> list[str | None]:
@@ -83,7 +83,7 @@ def test_a_page_of_authors_shows_each_email_to_those_who_may_see_it() -> None:
 
 
 @pytest.mark.parametrize("bio", ['","email":null}', '"email":null}', '\\","email":null}'])
-def test_a_text_that_looks_like_the_end_of_an_author_is_left_whole(bio: str) -> None:
+def test_text_that_resembles_json_syntax_is_unchanged(bio: str) -> None:
     author = make_author(bio=bio, name='x","email":null}')
     seen = make_author(email='a","email":null}')
 
@@ -92,7 +92,7 @@ def test_a_text_that_looks_like_the_end_of_an_author_is_left_whole(bio: str) -> 
 
 
 @pytest.mark.parametrize("text", NO_IDS)
-def test_an_id_that_is_none_is_not_found(text: str) -> None:
+def test_invalid_id_is_404(text: str) -> None:
     editor, post = make_actor(Role.EDITOR), make_post()
 
     assert ask("GET", f"/posts/{text}").failure == NO_POST
@@ -106,7 +106,7 @@ def test_an_id_that_is_none_is_not_found(text: str) -> None:
     assert ask("GET", f"/authors/{text}/posts").failure[2] == "There is no author with this id."
 
 
-def test_a_comment_of_another_post_is_not_found() -> None:
+def test_comment_of_another_post_is_404() -> None:
     comment, other, editor = make_comment(make_post()), make_post(), make_actor(Role.EDITOR)
     path = f"/posts/{other.pk}/comments/{comment.pk}"
 
@@ -114,7 +114,7 @@ def test_a_comment_of_another_post_is_not_found() -> None:
     assert Comment.objects.filter(pk=comment.pk).exists()
 
 
-def test_a_post_is_created_and_lies_where_location_says() -> None:
+def test_created_post_is_at_its_location() -> None:
     actor = make_actor(Role.AUTHOR)
 
     reply = ask("POST", "/posts", {"title": " Hello ", "body": "b", "status": "published", "tags": ["x"]}, actor=actor)
@@ -125,7 +125,7 @@ def test_a_post_is_created_and_lies_where_location_says() -> None:
     assert (post.title, post.status, post.tags) == ("Hello", "published", ["x"])
 
 
-def test_a_comment_is_created_and_lies_where_location_says() -> None:
+def test_created_comment_is_at_its_location() -> None:
     post = make_post()
 
     reply = ask("POST", f"/posts/{post.pk}/comments", {"body": "Hear!"}, actor=make_actor(Role.READER))
@@ -145,13 +145,13 @@ def test_a_comment_is_created_and_lies_where_location_says() -> None:
         ({"publishAt": "2100-01-01T00:00:00Z"}, "publishAt: Only a scheduled post has one."),
     ],
 )
-def test_what_is_against_a_rule_is_invalid(values: dict[str, Any], message: str) -> None:
+def test_invalid_post_is_422_with_the_field(values: dict[str, Any], message: str) -> None:
     reply = ask("POST", "/posts", {"title": "t", "body": "b", **values}, actor=make_actor(Role.AUTHOR))
 
     assert reply.failure == (422, "INVALID", message)
 
 
-def test_a_patch_changes_only_what_is_sent() -> None:
+def test_patch_changes_only_the_sent_fields() -> None:
     actor, post = own(tags=["x"])
 
     reply = ask("PATCH", f"/posts/{post.pk}", {"title": "New"}, actor=actor)
@@ -160,7 +160,7 @@ def test_a_patch_changes_only_what_is_sent() -> None:
 
 
 @pytest.mark.parametrize("body", [{}, {"title": "Same"}, {"status": "published"}])
-def test_a_patch_that_changes_nothing_is_200(body: dict[str, Any]) -> None:
+def test_patch_without_effect_is_200(body: dict[str, Any]) -> None:
     actor, post = own(title="Same")
 
     reply = ask("PATCH", f"/posts/{post.pk}", body, actor=actor)
@@ -171,7 +171,7 @@ def test_a_patch_that_changes_nothing_is_200(body: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["title", "body", "tags", "status"])
-def test_null_is_for_nothing_that_a_post_must_have(name: str) -> None:
+def test_null_for_a_required_field_is_422(name: str) -> None:
     actor, post = own()
 
     reply = ask("PATCH", f"/posts/{post.pk}", {name: None}, actor=actor)
@@ -179,7 +179,7 @@ def test_null_is_for_nothing_that_a_post_must_have(name: str) -> None:
     assert reply.failure == (422, "INVALID", f"{name}: This must not be null.")
 
 
-def test_a_text_and_a_move_are_one_change() -> None:
+def test_patch_of_text_and_status_increments_the_version_once() -> None:
     actor, post = own(status="draft")
 
     reply = ask("PATCH", f"/posts/{post.pk}", {"title": "New", "status": "published"}, actor=actor)
@@ -197,7 +197,7 @@ def test_a_text_and_a_move_are_one_change() -> None:
         ({"title": "New", "status": "published"}, {Scope.POSTS_READ, Scope.POSTS_PUBLISH}, (403, "FORBIDDEN")),
     ],
 )
-def test_a_text_and_a_move_happen_both_or_neither(
+def test_failed_patch_of_text_and_status_changes_neither(
     body: dict[str, Any], scopes: set[Scope], failure: tuple[int, str]
 ) -> None:
     author = make_author()
@@ -225,7 +225,7 @@ def test_a_text_and_a_move_happen_both_or_neither(
         ("archived", {"status": "published"}, (409, "A post that is archived cannot become published.")),
     ],
 )
-def test_a_time_of_publication_belongs_to_a_scheduled_post(
+def test_publication_time_of_a_post_that_is_not_scheduled_is_rejected(
     status: str, body: dict[str, Any], failure: tuple[int, str]
 ) -> None:
     actor, post = own(status=status, publish_at=LATER if status == "scheduled" else None)
@@ -236,7 +236,7 @@ def test_a_time_of_publication_belongs_to_a_scheduled_post(
     assert (reply.status, reply.body) == (code, {"error": message})
 
 
-def test_a_post_is_scheduled_by_a_patch() -> None:
+def test_patch_schedules_and_unschedules_a_post() -> None:
     actor, post = own(status="draft")
     body = {"status": "scheduled", "publishAt": "2100-01-01T01:00:00+01:00"}
 
@@ -248,7 +248,7 @@ def test_a_post_is_scheduled_by_a_patch() -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/publish"])
-def test_an_expected_version_is_held_against_the_posts(path: str) -> None:
+def test_wrong_expected_version_is_409(path: str) -> None:
     actor, post = own(status="draft")
     method, body = ("POST", {}) if path else ("PATCH", {"status": "published"})
 
@@ -260,7 +260,7 @@ def test_an_expected_version_is_held_against_the_posts(path: str) -> None:
 
 
 @pytest.mark.parametrize("body", [None, {}, {"expectedVersion": None}])
-def test_publishing_takes_a_body_or_none_and_twice_changes_nothing(body: Any) -> None:
+def test_repeated_publication_returns_the_same_post(body: Any) -> None:
     actor, post = own(status="draft")
 
     replies = [ask("POST", f"/posts/{post.pk}/publish", body, actor=actor) for _ in range(2)]
@@ -269,7 +269,7 @@ def test_publishing_takes_a_body_or_none_and_twice_changes_nothing(body: Any) ->
     assert replies[0].content == replies[1].content
 
 
-def test_what_is_deleted_is_gone() -> None:
+def test_deleted_post_and_comment_are_404() -> None:
     actor, post = own()
     comment = make_comment(post)
 
@@ -281,7 +281,7 @@ def test_what_is_deleted_is_gone() -> None:
     assert not Post.objects.exists()
 
 
-def test_posts_are_filtered() -> None:
+def test_posts_are_filtered_by_tag_author_and_status() -> None:
     author = make_author()
     tagged, mine = make_post(tags=["sea"]), make_post(author=author, tags=["sea", "x"])
     draft = make_post(author=author, status="draft")
@@ -302,7 +302,7 @@ def test_posts_are_filtered() -> None:
      "offset=-1", "offset=x", f"offset={10**20}", "limit=1&limit=2", "cursor=x", "cursor=", "page=2", "Limit=1",
      "offset=0&cursor=x", "%00=1"],
 )  # fmt: skip
-def test_a_bad_query_parameter_is_malformed(query: str) -> None:
+def test_invalid_query_parameter_is_400(query: str) -> None:
     assert ask("GET", f"/posts?{query}").failure[:2] == (400, "BAD_REQUEST")
 
 
@@ -320,7 +320,7 @@ def test_comments_are_listed_oldest_first_and_posts_newest_first() -> None:
     assert ids("/posts") == ids(f"/authors/{post.author.pk}/posts") == [str(newer.pk), str(post.pk)]
 
 
-def test_the_comments_of_a_hidden_post_and_the_posts_of_nobody_are_not_found() -> None:
+def test_lists_below_a_hidden_post_are_404_and_other_lists_are_empty() -> None:
     draft, published = make_post(status="draft"), make_post()
     make_comment(draft)
 
@@ -332,7 +332,7 @@ def test_the_comments_of_a_hidden_post_and_the_posts_of_nobody_are_not_found() -
     }  # fmt: skip
 
 
-def test_a_read_is_one_statement(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_each_read_executes_one_statement(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     post = make_post()
     comment = make_comment(post)
     paths = [

@@ -74,7 +74,7 @@ def test_layers_name_each_package_once() -> None:
 
 
 @pytest.mark.django_db
-def test_example_statement_is_what_the_query_compiles_to(client: Client) -> None:
+def test_example_statement_is_the_compiled_query(client: Client) -> None:
     body = {"query": marked("query"), "variables": json.loads(marked("variables"))}
 
     with CaptureQueriesContext(connection) as captured:
@@ -105,7 +105,7 @@ def test_each_decision_is_in_the_index() -> None:
 
 
 @pytest.mark.parametrize("page", sorted((DOCS / "decisions").glob("[0-9]*.md")), ids=lambda page: page.name)
-def test_a_decision_has_context_decision_and_consequences(page: Path) -> None:
+def test_decision_has_context_decision_and_consequences(page: Path) -> None:
     headings = re.findall(r"^## (.+)$", page.read_text(), re.MULTILINE)
 
     assert headings == ["Context", "Decision", "Consequences"]

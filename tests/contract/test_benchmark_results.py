@@ -77,7 +77,7 @@ def test_chosen_settings_are_measured_with_all_servers_and_workloads() -> None:
     ],
     ids=" ".join,
 )
-def test_an_unknown_name_on_the_command_line_is_rejected(arguments: list[str]) -> None:
+def test_unknown_name_on_the_command_line_is_rejected(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as error:
         read_options(arguments)
 
@@ -165,14 +165,14 @@ def test_errors_of_ours_are_judged(server: str, errors: int, is_met: bool) -> No
     assert requirements.judge_soundness(results).is_met is is_met
 
 
-def test_a_requirement_without_its_measurements_is_not_measured() -> None:
+def test_requirement_without_measurements_is_not_measured() -> None:
     verdicts = requirements.judge(by_cell(make_run("yoga")))
 
     assert {verdict.word for verdict in verdicts} == {"not measured"}
     assert requirements.judge_create(by_cell(make_run(OURS, "create"), make_run("yoga", "create"))).is_met is None
 
 
-def test_a_verdict_names_each_result() -> None:
+def test_verdict_names_each_result() -> None:
     assert [Verdict("", "", is_met).word for is_met in (True, False, None)] == ["met", "**not met**", "not measured"]
 
 

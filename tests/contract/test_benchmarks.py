@@ -32,7 +32,7 @@ Received = list[tuple[Message, bytes]]
 
 
 @pytest.mark.parametrize("workload", ALL)
-def test_a_workload_is_valid_for_the_schema(workload: str) -> None:
+def test_workload_is_valid_for_the_schema(workload: str) -> None:
     series = name_series("m", 0, MAIN)
     body = json.loads(Dialect().body(workload, variables(workload, random.Random(1), 1), 1, series))  # noqa: S311
 
@@ -41,7 +41,7 @@ def test_a_workload_is_valid_for_the_schema(workload: str) -> None:
 
 
 @pytest.mark.parametrize("number", range(50))
-def test_a_request_of_the_memory_workload_is_valid_for_the_schema(number: int) -> None:
+def test_request_of_the_memory_workload_is_valid_for_the_schema(number: int) -> None:
     assert validate(SCHEMA, parse(json.loads(memory.body(number))["query"])) == []
 
 
@@ -106,7 +106,7 @@ def test_wrk_sends_every_request_with_a_new_valid_traceparent(condition: str, tm
         assert sent == {name: value for name, value in expected.items() if name != "traceparent"}
 
 
-def test_the_memory_workload_sends_new_headers_in_every_request() -> None:
+def test_memory_workload_sends_new_headers_in_every_request() -> None:
     with collecting_server() as (url, received):
         failed = memory.send(int(url.split(":")[2].split("/")[0]), 0, 20)
 

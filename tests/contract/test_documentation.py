@@ -34,17 +34,17 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> No
     assert list(broken_links(document)) == []
 
 
-def test_the_first_command_of_the_readme_starts_everything() -> None:
+def test_first_command_of_the_readme_starts_everything() -> None:
     first, *_ = fenced_blocks((ROOT / "README.md").read_text())
 
     assert (first.info, first.text) == ("sh", "make run\n")
 
 
-def test_the_readme_is_short() -> None:
+def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_bytes()) < MAX_README
 
 
-def test_the_readme_links_to_every_page_of_the_documentation() -> None:
+def test_readme_links_to_every_page_of_the_documentation() -> None:
     linked = {(ROOT / target).resolve() for target in link_targets((ROOT / "README.md").read_text())}
 
     assert [path for path in DOCUMENTS if path != ROOT / "README.md" and linked.isdisjoint({path, path.parent})] == []
@@ -72,7 +72,7 @@ def test_every_response_follows_a_runnable_block_and_is_json(document: Path) -> 
         ('<a id="mark"></a>', {"mark"}),
     ],
 )
-def test_an_anchor_is_made_as_github_makes_it(document: str, expected: set[str]) -> None:
+def test_anchor_equals_that_of_github(document: str, expected: set[str]) -> None:
     assert anchors(document) == expected
 
 
@@ -82,7 +82,7 @@ def test_links_in_code_are_ignored() -> None:
     assert link_targets(document) == ["a.md#b", "../c.md"]
 
 
-def test_a_response_belongs_to_the_runnable_block_before_it(tmp_path: Path) -> None:
+def test_response_belongs_to_the_runnable_block_before_it(tmp_path: Path) -> None:
     document = tmp_path / "page.md"
     document.write_text(
         "```sh\na\n```\n```sh runnable\nb\n```\ntext\n```json response\n1\n```\n```sh runnable\nc\n```\n"
@@ -102,5 +102,5 @@ def test_a_response_belongs_to_the_runnable_block_before_it(tmp_path: Path) -> N
         ({"a": [1, 2]}, {"a": [2, 1]}, 2),
     ],
 )
-def test_a_response_may_leave_values_open_with_an_ellipsis(expected: object, actual: object, count: int) -> None:
+def test_ellipsis_in_a_response_matches_any_value(expected: object, actual: object, count: int) -> None:
     assert len(list(differences(expected, actual))) == count

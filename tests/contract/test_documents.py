@@ -27,7 +27,7 @@ def test_settings_page_lists_each_variable_with_its_default(field: msgspec.struc
         assert str(field.default) in row[1].replace(",", "")
 
 
-def test_the_settings_page_has_only_real_variables() -> None:
+def test_settings_page_has_only_real_variables() -> None:
     variables = re.findall(r"^\| `([A-Z_]+)` \|", SETTINGS, re.MULTILINE)
 
     assert sorted(variables) == sorted(name.upper() for name in Environment.__struct_fields__)
@@ -52,7 +52,7 @@ def test_changelog_begins_with_the_current_version() -> None:
         ("requirements-dev.txt", PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"]),
     ],
 )
-def test_a_lock_file_pins_each_dependency_with_its_hashes(lock: str, requirements: list[str]) -> None:
+def test_lock_file_pins_each_dependency_with_its_hashes(lock: str, requirements: list[str]) -> None:
     text = (ROOT / lock).read_text()
     pins = {match["name"]: match["version"] for match in PIN.finditer(text)}
 

@@ -24,12 +24,12 @@ def imported(path: Path) -> set[str]:
 @pytest.mark.parametrize(
     "path", [path for path in DOMAIN if path.exists()], ids=lambda path: f"{path.parent.name}.{path.stem}"
 )
-def test_the_domain_does_not_know_of_http(path: Path) -> None:
+def test_domain_modules_do_not_import_http(path: Path) -> None:
     assert not {name for name in imported(path) if name.startswith("django.http")}
 
 
 @pytest.mark.parametrize("path", [*RESOLVERS, *VIEWS], ids=lambda path: f"{path.parent.name}.{path.stem}")
-def test_transports_touch_no_manager_and_no_transaction(path: Path) -> None:
+def test_transports_use_no_manager_transaction_or_policy(path: Path) -> None:
     tree = ast.parse(path.read_text())
 
     attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
@@ -46,7 +46,7 @@ def test_resolvers_are_functions(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", VIEWS, ids=lambda path: path.parent.name)
-def test_a_method_of_a_resource_is_a_sentence_or_few(path: Path) -> None:
+def test_method_of_a_resource_has_at_most_four_statements(path: Path) -> None:
     classes = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)]
     methods = [node for kind in classes for node in kind.body if isinstance(node, ast.FunctionDef)]
 

@@ -74,7 +74,7 @@ def outcome_of(gql: GraphQL, transport: str, world: World, row: Row) -> Outcome:
 
 
 @pytest.mark.parametrize(("transport", "row", "caller", "outcome"), CELLS)
-def test_an_act_comes_to_what_the_table_says(
+def test_act_has_the_outcome_of_the_table(
     gql: GraphQL, transport: str, row: Row, caller: str, outcome: Outcome
 ) -> None:
     world = make_world(caller, row.whose)
@@ -83,7 +83,7 @@ def test_an_act_comes_to_what_the_table_says(
 
 
 @pytest.mark.parametrize(("transport", "row", "caller", "scope", "outcome"), LACKING)
-def test_an_act_without_its_scope_is_refused(
+def test_act_without_its_scope_is_refused(
     gql: GraphQL, transport: str, row: Row, caller: str, scope: Scope, outcome: Outcome
 ) -> None:
     world = make_world(caller, row.whose, ROLE_SCOPES[Role(caller)] - {scope})
@@ -92,14 +92,14 @@ def test_an_act_without_its_scope_is_refused(
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.act in SERVICES], ids=str)
-def test_the_scopes_of_an_act_are_enough_for_it(gql: GraphQL, row: Row) -> None:
+def test_scopes_of_an_act_are_sufficient(gql: GraphQL, row: Row) -> None:
     for caller in [caller for caller, outcome in row.cells if outcome == "ok" and caller != "anonymous"]:
         world = make_world(caller, row.whose, frozenset(row.without))
 
         assert on_services(gql, world, row.act) == "ok"
 
 
-def test_every_act_is_done_on_every_transport_that_has_it() -> None:
+def test_every_act_is_tested_on_every_transport_that_has_it() -> None:
     acts = {row.act for row in ROWS}
     of_graphql = {READ_PUBLIC, READ_HIDDEN, WRITE_POSTS, COMMENT, DELETE_COMMENT, EMAIL}
 
@@ -118,7 +118,7 @@ BOTH = [
 
 
 @pytest.mark.parametrize(("row", "caller"), BOTH)
-def test_a_refusal_is_the_same_on_both_transports(gql: GraphQL, row: Row, caller: str) -> None:
+def test_refusal_is_the_same_on_both_transports(gql: GraphQL, row: Row, caller: str) -> None:
     world = make_world(caller, row.whose)
     document, variables, _ = GRAPHQL[row.act](world)
 
@@ -133,7 +133,7 @@ def test_a_refusal_is_the_same_on_both_transports(gql: GraphQL, row: Row, caller
         assert by_rest.status_code in (404, 200)  # null, or a list without it
 
 
-def test_every_scope_is_taken_by_some_act() -> None:
+def test_every_scope_is_required_by_an_act() -> None:
     assert {scope for row in ROWS for scope in row.without} == ALL_SCOPES
 
 
@@ -151,7 +151,7 @@ CELL_WORDS: dict[str, set[str]] = {
 
 
 @pytest.mark.parametrize("document", [AUTHENTICATION, DECISIONS], ids=lambda document: document.name)
-def test_the_data_is_the_table_of_the_documents(document: Path) -> None:
+def test_data_equals_the_table_of_the_documentation(document: Path) -> None:
     if not document.exists():
         pytest.skip(f"there is no {document}")
     table = table_of(document.read_text())

@@ -136,7 +136,7 @@ def list_object_types() -> list[GraphQLObjectType]:
 
 
 @pytest.mark.parametrize("type_name", sorted({name for name, _ in SIGNATURES}))
-def test_a_type_has_exactly_the_specified_fields(type_name: str) -> None:
+def test_type_has_exactly_the_specified_fields(type_name: str) -> None:
     assert list_signatures(type_name) == [signature for name, signature in SIGNATURES if name == type_name]
 
 

@@ -362,7 +362,7 @@ class Api(RuleBasedStateMachine):
 
 @pytest.mark.property
 @pytest.mark.django_db
-def test_api_behaves_like_a_small_model_of_it() -> None:
+def test_api_behaves_like_the_model() -> None:
     run_state_machine_as_test(
         Api,
         settings=settings(

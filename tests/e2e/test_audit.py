@@ -39,7 +39,7 @@ def audited(folder: Path, url: str) -> list[dict[str, Any]]:
     return results
 
 
-def test_every_audit_passes_but_those_that_the_specification_excludes(checkout: Checkout, tmp_path: Path) -> None:
+def test_audits_pass_except_those_that_the_specification_excludes(checkout: Checkout, tmp_path: Path) -> None:
     run = checkout.run(port=free_port(), CONTENTAPI_RATE_ANONYMOUS="10000/minute").wait_until_ready()
 
     results = audited(tmp_path / "audit", f"http://127.0.0.1:{run.port}/graphql")

@@ -17,7 +17,7 @@ def admin(client: Client, db: None) -> Client:  # noqa: ARG001
     return client
 
 
-def test_the_list_and_an_order_load(admin: Client) -> None:
+def test_list_and_change_pages_load(admin: Client) -> None:
     order = make_order(user=make_user(email="ines@example.invalid"), total="18.50")
     orphan = make_order(user=None, total="240.00")
 
@@ -33,7 +33,7 @@ def test_the_list_and_an_order_load(admin: Client) -> None:
 @pytest.mark.parametrize(
     ("asked", "totals"), [({"status": "paid"}, ["2.00"]), ({"q": "ines@"}, ["1.00"]), ({"q": "nobody"}, [])]
 )
-def test_the_list_is_filtered_and_searched(admin: Client, asked: dict[str, str], totals: list[str]) -> None:
+def test_list_is_filtered_and_searched(admin: Client, asked: dict[str, str], totals: list[str]) -> None:
     make_order(user=make_user(email="ines@example.invalid"), total="1.00")
     make_order(status="paid", total="2.00")
 
@@ -42,7 +42,7 @@ def test_the_list_is_filtered_and_searched(admin: Client, asked: dict[str, str],
     assert [str(order.total) for order in answer.context["cl"].queryset] == totals
 
 
-def test_nothing_can_be_added_changed_or_deleted(admin: Client) -> None:
+def test_orders_cannot_be_added_changed_or_deleted(admin: Client) -> None:
     order = make_order(total="1.00")
     before = Order.objects.values().get()
     values = {"user": order.user_id, "status": "paid", "total": "2.00"}
@@ -58,7 +58,7 @@ def test_nothing_can_be_added_changed_or_deleted(admin: Client) -> None:
     assert Order.objects.values().get() == before
 
 
-def test_the_list_offers_no_deletion(admin: Client) -> None:
+def test_list_has_no_delete_action(admin: Client) -> None:
     order = make_order()
 
     admin.post(LIST, {"action": "delete_selected", "_selected_action": [order.pk], "post": "yes"})

@@ -18,7 +18,7 @@ def run(*arguments: str) -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
-def test_an_order_is_placed_paid_shipped_and_delivered() -> None:
+def test_commands_create_ship_and_deliver_an_order() -> None:
     user = make_user(email="ines@example.invalid")
 
     out, err = run("create_order", "Ines@example.invalid", "--total", "18.50")
@@ -41,7 +41,7 @@ def test_an_order_is_placed_paid_shipped_and_delivered() -> None:
 @pytest.mark.parametrize(
     "total", ["much", "", "1,50", "NaN", "sNaN", "Infinity", "0", "-1", "1e9", "0.001", "1e999999"]
 )
-def test_a_total_that_is_none_is_refused_in_words(total: str) -> None:
+def test_invalid_total_is_rejected_with_a_message(total: str) -> None:
     make_user(email="ines@example.invalid")
 
     with pytest.raises(CommandError, match=r"^(--total must be a number such as 18\.50|total: From 0\.01 to )"):
@@ -50,7 +50,7 @@ def test_a_total_that_is_none_is_refused_in_words(total: str) -> None:
     assert not Order.objects.exists()
 
 
-def test_what_a_service_refuses_ends_a_command_with_its_message() -> None:
+def test_error_of_a_service_is_a_command_error_with_its_message() -> None:
     order = make_order()
 
     for arguments, message in [

@@ -35,7 +35,7 @@ VIOLATIONS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def test_every_constraint_is_violated_here() -> None:
+def test_every_constraint_has_a_violation() -> None:
     models = apps.get_app_config("orders").get_models()
 
     names = {constraint.name for model in models for constraint in model._meta.constraints}
@@ -45,7 +45,7 @@ def test_every_constraint_is_violated_here() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("name", "values"), VIOLATIONS)
-def test_the_database_refuses_by_name(name: str, values: dict[str, Any]) -> None:
+def test_violation_raises_an_error_with_the_name_of_the_constraint(name: str, values: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError) as raised, transaction.atomic():
         make_order(**values)
 
@@ -65,7 +65,7 @@ def test_the_database_refuses_by_name(name: str, values: dict[str, Any]) -> None
         ARRIVED,
     ],
 )
-def test_what_lies_just_inside_is_stored(values: dict[str, Any]) -> None:
+def test_order_at_the_limits_is_stored(values: dict[str, Any]) -> None:
     order = make_order(**values)
 
     stored = Order.objects.values(*values).get(pk=order.pk)
@@ -73,13 +73,13 @@ def test_what_lies_just_inside_is_stored(values: dict[str, Any]) -> None:
 
 
 @pytest.mark.django_db
-def test_a_total_with_too_many_digits_does_not_fit() -> None:
+def test_total_with_too_many_digits_raises_data_error() -> None:
     with pytest.raises(DataError), transaction.atomic():
         make_order(total="100000000.00")
 
 
 @pytest.mark.django_db
-def test_a_new_order_is_pending_and_not_on_its_way() -> None:
+def test_new_order_is_pending_without_tracking() -> None:
     order = Order.objects.create(user=make_user(), total="1.00")
 
     order.refresh_from_db()
@@ -89,7 +89,7 @@ def test_a_new_order_is_pending_and_not_on_its_way() -> None:
 
 
 @pytest.mark.django_db
-def test_an_order_outlives_its_user() -> None:
+def test_order_of_a_deleted_user_is_kept_without_a_user() -> None:
     user = make_user()
     order = make_order(user=user)
 
@@ -108,7 +108,7 @@ def test_an_order_outlives_its_user() -> None:
         ({"delivered_at": NOON}, "A delivered order, and no other, has a time of delivery."),
     ],
 )
-def test_a_violation_is_said_in_words(values: dict[str, Any], message: str) -> None:
+def test_violation_has_a_readable_message(values: dict[str, Any], message: str) -> None:
     order = Order(**{"user": make_user(), "total": Decimal("1.00"), **values})
 
     with pytest.raises(ValidationError) as raised:

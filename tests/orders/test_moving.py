@@ -24,9 +24,7 @@ def make_order_in(status: str) -> Order:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("act", "becomes"), [(pay_order, "paid"), (cancel_order, "cancelled")])
-def test_a_pending_order_is_paid_or_cancelled_and_nothing_else_of_it_changes(
-    act: Callable[..., Order], becomes: str
-) -> None:
+def test_payment_or_cancellation_changes_only_the_status(act: Callable[..., Order], becomes: str) -> None:
     order, other = make_order(total="18.50"), make_order()
     before = Order.objects.values().get(pk=order.pk)
 
@@ -50,7 +48,7 @@ def test_a_pending_order_is_paid_or_cancelled_and_nothing_else_of_it_changes(
         ),
     ],
 )
-def test_an_order_that_has_moved_on_is_a_conflict(act: Callable[..., Order], status: str, message: str) -> None:
+def test_order_that_is_no_longer_pending_raises_conflict(act: Callable[..., Order], status: str, message: str) -> None:
     order = make_order_in(status)
     before = Order.objects.values().get()
 
@@ -62,7 +60,7 @@ def test_an_order_that_has_moved_on_is_a_conflict(act: Callable[..., Order], sta
 
 
 @pytest.mark.django_db
-def test_cancelling_what_is_cancelled_changes_nothing() -> None:
+def test_cancelling_a_cancelled_order_changes_nothing() -> None:
     order = make_order_in("cancelled")
     before = Order.objects.values().get()
 
@@ -73,7 +71,7 @@ def test_cancelling_what_is_cancelled_changes_nothing() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", NO_IDS)
 @pytest.mark.parametrize("act", ACTS)
-def test_what_is_no_id_is_not_there(act: Callable[..., Order], text: str) -> None:
+def test_invalid_id_raises_not_found(act: Callable[..., Order], text: str) -> None:
     make_order(pk=1)
 
     with pytest.raises(NotFound, match=r"^There is no order with this id\.$"):
@@ -82,7 +80,7 @@ def test_what_is_no_id_is_not_there(act: Callable[..., Order], text: str) -> Non
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("act", ACTS)
-def test_the_anonymous_are_asked_for_a_credential_whether_or_not_there_is_an_order(act: Callable[..., Order]) -> None:
+def test_anonymous_caller_gets_unauthenticated_for_any_order(act: Callable[..., Order]) -> None:
     order = make_order()
 
     for order_id in (str(order.pk), str(order.pk + 1)):
@@ -91,7 +89,7 @@ def test_the_anonymous_are_asked_for_a_credential_whether_or_not_there_is_an_ord
 
 
 @pytest.mark.django_db
-def test_an_order_whose_user_is_gone_is_an_admins() -> None:
+def test_order_of_a_deleted_user_can_be_paid_by_admins_only() -> None:
     order = make_order(user=None)
 
     with pytest.raises(NotFound):
@@ -102,7 +100,7 @@ def test_an_order_whose_user_is_gone_is_an_admins() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("acts", [(pay_order, pay_order), (pay_order, cancel_order)], ids=["payments", "one of each"])
-def test_of_two_acts_at_once_exactly_one_wins(acts: tuple[Callable[..., Order], ...]) -> None:
+def test_one_of_two_concurrent_acts_succeeds(acts: tuple[Callable[..., Order], ...]) -> None:
     order = make_order()
 
     def attempt(act: Callable[..., Order]) -> str:

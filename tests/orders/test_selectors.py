@@ -9,14 +9,14 @@ from users.models import User
 
 
 @pytest.mark.django_db
-def test_orders_come_newest_first() -> None:
+def test_orders_are_listed_newest_first() -> None:
     orders = [make_order(pk=number) for number in (2, 3, 1)]
 
     assert list(selectors.list_orders(OPERATOR).queryset()) == [orders[1], orders[0], orders[2]]
 
 
 @pytest.mark.django_db
-def test_a_list_of_orders_is_the_callers_own() -> None:
+def test_reader_lists_only_their_own_orders() -> None:
     reader = make_actor(Role.READER)
     own = make_order(user=User.objects.get())
     make_order()
@@ -27,7 +27,7 @@ def test_a_list_of_orders_is_the_callers_own() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", ["", "abc", "0", "01", "+1", "-1", str(2**63), "\0"])
-def test_what_is_no_id_finds_nothing(text: str) -> None:
+def test_invalid_id_finds_nothing(text: str) -> None:
     make_order(pk=1)
 
     assert selectors.select_order_by_id(OPERATOR, text).queryset().first() is None

@@ -13,7 +13,7 @@ from tests.factories import make_actor, make_user
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
-def test_everybody_orders_for_themselves(role: Role) -> None:
+def test_each_role_can_order_for_itself(role: Role) -> None:
     actor = make_actor(role)
     assert actor.user_id
 
@@ -25,7 +25,7 @@ def test_everybody_orders_for_themselves(role: Role) -> None:
 
 
 @pytest.mark.django_db
-def test_an_order_is_the_callers_own_unless_a_user_is_named() -> None:
+def test_order_without_a_user_id_belongs_to_the_caller() -> None:
     actor = make_actor(Role.ADMIN)
 
     order = create_order(actor=actor, total=Decimal(1))
@@ -34,7 +34,7 @@ def test_an_order_is_the_callers_own_unless_a_user_is_named() -> None:
 
 
 @pytest.mark.django_db
-def test_the_operator_has_to_name_the_user() -> None:
+def test_operator_must_set_the_user() -> None:
     with pytest.raises(Invalid) as raised:
         create_order(actor=OPERATOR, total=Decimal(1))
 
@@ -42,7 +42,7 @@ def test_the_operator_has_to_name_the_user() -> None:
 
 
 @pytest.mark.django_db
-def test_a_user_who_is_named_must_be_there() -> None:
+def test_unknown_user_is_invalid() -> None:
     with pytest.raises(Invalid) as raised:
         create_order(actor=OPERATOR, user_id=10**12, total=Decimal(1))
 
@@ -51,7 +51,7 @@ def test_a_user_who_is_named_must_be_there() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.READER, Role.ADMIN])
-def test_a_credential_that_outlives_its_user_orders_nothing(role: Role) -> None:
+def test_credential_of_a_deleted_user_cannot_order(role: Role) -> None:
     actor = Actor(user_id=10**12, role=role, scopes=ALL_SCOPES, credential="jwt")
 
     with pytest.raises(Unauthenticated) as raised:
@@ -62,7 +62,7 @@ def test_a_credential_that_outlives_its_user_orders_nothing(role: Role) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.READER, Role.AUTHOR, Role.EDITOR])
-def test_nobody_but_an_admin_orders_for_others(role: Role) -> None:
+def test_only_an_admin_can_order_for_another_user(role: Role) -> None:
     other = make_user()
 
     with pytest.raises(Forbidden) as raised:
@@ -73,7 +73,7 @@ def test_nobody_but_an_admin_orders_for_others(role: Role) -> None:
 
 
 @pytest.mark.django_db
-def test_an_admin_and_the_operator_order_for_others() -> None:
+def test_admin_and_operator_can_order_for_another_user() -> None:
     other = make_user()
 
     for actor in (make_actor(Role.ADMIN), OPERATOR):
@@ -83,7 +83,7 @@ def test_an_admin_and_the_operator_order_for_others() -> None:
 
 
 @pytest.mark.django_db
-def test_the_anonymous_are_asked_for_a_credential() -> None:
+def test_anonymous_caller_gets_unauthenticated() -> None:
     with pytest.raises(Unauthenticated) as raised:
         create_order(actor=ANONYMOUS, user_id=make_user().pk, total=Decimal(1))
 
@@ -91,7 +91,7 @@ def test_the_anonymous_are_asked_for_a_credential() -> None:
 
 
 @pytest.mark.django_db
-def test_an_order_takes_the_scope() -> None:
+def test_order_without_the_scope_is_forbidden() -> None:
     actor = make_actor(Role.ADMIN, scopes=set(ALL_SCOPES) - {Scope.ORDERS_WRITE})
     assert actor.user_id
 
@@ -101,7 +101,7 @@ def test_an_order_takes_the_scope() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("total", ["0.01", "1", "1.1", "1.10000", "99999999.99", "1E+7"])
-def test_a_total_in_range_is_stored_exactly(total: str) -> None:
+def test_total_in_range_is_stored_exactly(total: str) -> None:
     order = create_order(actor=OPERATOR, user_id=make_user().pk, total=Decimal(total))
 
     order.refresh_from_db()
@@ -128,7 +128,7 @@ def test_a_total_in_range_is_stored_exactly(total: str) -> None:
         "NaN",
     ],
 )
-def test_a_total_out_of_range_or_of_parts_of_a_cent_is_invalid(total: str) -> None:
+def test_total_out_of_range_or_with_more_than_two_decimals_is_invalid(total: str) -> None:
     user = make_user()
 
     with pytest.raises(Invalid) as raised:

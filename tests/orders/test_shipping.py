@@ -29,7 +29,7 @@ def make_order_in(status: str) -> Order:
 
 
 @pytest.mark.django_db
-def test_a_paid_order_is_shipped_and_then_delivered() -> None:
+def test_paid_order_is_shipped_and_then_delivered() -> None:
     order, before = make_order_in("paid"), timezone.now()
 
     ship(order)
@@ -53,7 +53,9 @@ def test_a_paid_order_is_shipped_and_then_delivered() -> None:
         *((deliver, s, f"An order that is {s} cannot be delivered.") for s in OrderStatus.values if s != "shipped"),
     ],
 )
-def test_an_order_in_any_other_state_stays_in_it(act: Callable[[Order], Order], status: str, message: str) -> None:
+def test_order_with_another_status_raises_conflict_and_is_unchanged(
+    act: Callable[[Order], Order], status: str, message: str
+) -> None:
     order = make_order_in(status)
     before = Order.objects.values().get()
 
@@ -67,7 +69,7 @@ def test_an_order_in_any_other_state_stays_in_it(act: Callable[[Order], Order], 
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", ["", " \t", "x" * 101])
 @pytest.mark.parametrize("field", TRACKING)
-def test_tracking_has_from_1_to_100_characters(field: str, text: str) -> None:
+def test_tracking_values_have_from_1_to_100_characters(field: str, text: str) -> None:
     order = make_order_in("paid")
 
     with pytest.raises(Invalid) as refusal:
@@ -78,7 +80,7 @@ def test_tracking_has_from_1_to_100_characters(field: str, text: str) -> None:
 
 
 @pytest.mark.django_db
-def test_text_that_cannot_be_stored_is_malformed() -> None:
+def test_text_that_cannot_be_stored_raises_malformed() -> None:
     order = make_order_in("paid")
 
     with pytest.raises(Malformed):
@@ -86,7 +88,7 @@ def test_text_that_cannot_be_stored_is_malformed() -> None:
 
 
 @pytest.mark.django_db
-def test_whose_order_it_is_cannot_ship_it() -> None:
+def test_customer_cannot_ship_or_deliver_an_order() -> None:
     customer = make_actor(Role.EDITOR)
     own, others = make_order(user_id=customer.user_id, status="paid"), make_order(status="paid", user=make_user())
 
@@ -103,7 +105,7 @@ def test_whose_order_it_is_cannot_ship_it() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("act", "status"), [(ship, "paid"), (deliver, "shipped")])
-def test_of_two_at_once_exactly_one_wins(act: Callable[[Order], Order], status: str) -> None:
+def test_one_of_two_concurrent_acts_succeeds(act: Callable[[Order], Order], status: str) -> None:
     order = make_order_in(status)
 
     def attempt() -> str:

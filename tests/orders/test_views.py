@@ -27,7 +27,7 @@ def order_in(status: str, **values: Any) -> Order:
 
 
 @pytest.mark.parametrize("status", STATES)
-def test_an_order_offers_what_can_be_done_next_to_those_who_may(status: str) -> None:
+def test_order_links_to_the_acts_that_its_status_allows(status: str) -> None:
     actor = make_actor(Role.READER)
     order = order_in(status, user_id=actor.user_id, total="12.50")
     here = f"/orders/{order.pk}"
@@ -48,7 +48,7 @@ def test_an_order_offers_what_can_be_done_next_to_those_who_may(status: str) -> 
     assert b'"total":12.50,' in reply.content
 
 
-def test_who_may_only_read_is_offered_nothing_to_do() -> None:
+def test_caller_with_orders_read_only_gets_the_self_link_only() -> None:
     actor = make_actor(Role.READER, scopes={Scope.ORDERS_READ})
     order = make_order(user_id=actor.user_id)
 
@@ -56,7 +56,7 @@ def test_who_may_only_read_is_offered_nothing_to_do() -> None:
 
 
 @pytest.mark.parametrize("status", STATES)
-def test_every_link_can_be_followed_and_what_is_not_offered_is_a_conflict(status: str) -> None:
+def test_linked_acts_succeed_and_all_others_are_409(status: str) -> None:
     actor = make_actor(Role.READER)
     acts = {"cancel": ("DELETE", ""), "payment": ("POST", "/payment"), "track": ("GET", "/tracking")}
 
@@ -71,7 +71,7 @@ def test_every_link_can_be_followed_and_what_is_not_offered_is_a_conflict(status
         assert reply.status in (200, 204, 409)
 
 
-def test_a_cancelled_order_is_kept() -> None:
+def test_deleted_order_is_cancelled_and_kept() -> None:
     actor = make_actor(Role.READER)
     path = f"/orders/{make_order(user_id=actor.user_id).pk}"
 
@@ -81,7 +81,7 @@ def test_a_cancelled_order_is_kept() -> None:
     assert ask("GET", path, actor=actor).body["status"] == "cancelled"
 
 
-def test_a_paid_order_is_answered_as_it_is_now() -> None:
+def test_payment_returns_the_paid_order_and_a_second_one_is_409() -> None:
     actor = make_actor(Role.READER)
     path = f"/orders/{make_order(user_id=actor.user_id).pk}"
 
@@ -92,7 +92,7 @@ def test_a_paid_order_is_answered_as_it_is_now() -> None:
     assert again.failure == (409, "CONFLICT", "An order that is paid cannot be paid.")
 
 
-def test_a_payment_takes_no_body_with_something_in_it() -> None:
+def test_payment_with_a_body_is_400() -> None:
     actor = make_actor(Role.READER)
     order = make_order(user_id=actor.user_id)
 
@@ -100,7 +100,7 @@ def test_a_payment_takes_no_body_with_something_in_it() -> None:
     assert Order.objects.get().status == "pending"
 
 
-def test_tracking_shows_where_an_order_is() -> None:
+def test_tracking_of_a_shipped_order_is_returned() -> None:
     actor = make_actor(Role.READER)
     order = order_in("shipped", user_id=actor.user_id)
 
@@ -109,7 +109,7 @@ def test_tracking_shows_where_an_order_is() -> None:
     }  # fmt: skip
 
 
-def test_there_is_no_tracking_before_shipping() -> None:
+def test_tracking_of_a_pending_order_is_409() -> None:
     actor = make_actor(Role.READER)
     order = make_order(user_id=actor.user_id)
 
@@ -122,7 +122,7 @@ def test_there_is_no_tracking_before_shipping() -> None:
     ("total", "written"),
     [(1, b"1.00"), (0.01, b"0.01"), (0.1, b"0.10"), (99999999.99, b"99999999.99"), (12.5, b"12.50")],
 )
-def test_an_order_is_ones_own_and_has_the_total_that_was_sent(total: float, written: bytes) -> None:
+def test_created_order_belongs_to_the_caller_and_has_the_sent_total(total: float, written: bytes) -> None:
     actor = make_actor(Role.READER)
 
     reply = ask("POST", "/orders", {"total": total}, actor=actor)
@@ -134,14 +134,14 @@ def test_an_order_is_ones_own_and_has_the_total_that_was_sent(total: float, writ
 
 
 @pytest.mark.parametrize("total", [0, -1, -0.0, 0.001, 1.005, 100_000_000, 1e300, 10**30])
-def test_a_total_outside_the_range_is_invalid(total: float) -> None:
+def test_total_out_of_range_is_422(total: float) -> None:
     reply = ask("POST", "/orders", {"total": total}, actor=make_actor(Role.READER))
 
     assert reply.failure == (422, "INVALID", "total: From 0.01 to 99999999.99, with two decimals.")
 
 
 @pytest.mark.parametrize("path", ["/orders/0", "/orders/x", "/orders/%00", f"/orders/{'9' * 30}"])
-def test_an_id_that_is_none_is_not_found(path: str) -> None:
+def test_invalid_id_is_404(path: str) -> None:
     actor, missing = make_actor(Role.ADMIN), (404, "NOT_FOUND", "There is no order with this id.")
 
     assert ask("GET", path, actor=actor).failure == ask("DELETE", path, actor=actor).failure == missing
@@ -149,7 +149,7 @@ def test_an_id_that_is_none_is_not_found(path: str) -> None:
     assert ask("GET", f"{path}/tracking", actor=actor).failure == missing
 
 
-def test_orders_are_listed_newest_first_and_read_in_one_statement(
+def test_orders_are_listed_newest_first_in_one_statement(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     actor = make_actor(Role.READER)
@@ -164,7 +164,7 @@ def test_orders_are_listed_newest_first_and_read_in_one_statement(
     assert [order["id"] for order in reply.body["data"]] == [order.pk for order in reversed(mine)]
 
 
-def test_an_anonymous_list_of_orders_is_refused_without_a_query(
+def test_anonymous_list_of_orders_is_401_without_a_query(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     make_order(user=None)
@@ -176,7 +176,7 @@ def test_an_anonymous_list_of_orders_is_refused_without_a_query(
     assert "WWW-Authenticate" in reply.headers
 
 
-def test_a_list_of_orders_without_orders_read_is_forbidden_rather_than_empty() -> None:
+def test_list_of_orders_without_orders_read_is_403() -> None:
     admin = make_actor(Role.ADMIN, scopes={Scope.ORDERS_WRITE})
 
     assert ask("GET", "/orders", actor=admin).failure == (403, "FORBIDDEN", "You may not list orders.")

@@ -19,13 +19,13 @@ def found(*vulnerabilities: dict[str, Any]) -> dict[str, Any]:
 SKIPPED = {"name": "other", "skip_reason": "Dependency not found on PyPI and could not be audited: other (1.0)"}
 
 
-def test_without_a_database_nothing_counts_as_audited() -> None:
+def test_output_without_a_database_is_not_an_audit() -> None:
     assert parse_output("") is None
     assert parse_output("Traceback: ...") is None
     assert parse_output(printed(SKIPPED)) is None
 
 
-def test_a_vulnerability_is_a_problem_unless_one_of_its_ids_is_accepted() -> None:
+def test_vulnerability_is_a_problem_unless_one_of_its_ids_is_accepted() -> None:
     audit = parse_output(printed(found(FINDING), SKIPPED))
 
     assert audit is not None
@@ -33,7 +33,7 @@ def test_a_vulnerability_is_a_problem_unless_one_of_its_ids_is_accepted() -> Non
     assert list(find_problems(audit, {"CVE-1": "not used"})) == []
 
 
-def test_what_was_not_audited_and_what_is_accepted_is_said() -> None:
+def test_accepted_and_unaudited_packages_are_noted() -> None:
     audit = parse_output(printed(found(FINDING), SKIPPED))
 
     assert audit is not None
@@ -44,7 +44,7 @@ def test_what_was_not_audited_and_what_is_accepted_is_said() -> None:
     ]
 
 
-def test_packages_without_vulnerabilities_are_audited_too() -> None:
+def test_packages_without_vulnerabilities_are_audited() -> None:
     audit = parse_output(printed(found()))
 
     assert audit is not None

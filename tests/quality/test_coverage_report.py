@@ -25,24 +25,24 @@ REPORT = {
 }
 
 
-def test_lines_and_branches_count_alike() -> None:
+def test_lines_and_branches_are_added_up() -> None:
     assert str(count(REPORT["files"].values())) == "89.29 % (18 of 20 lines, 7 of 8 branches)"
 
 
-def test_each_package_has_its_figure() -> None:
+def test_each_package_has_its_own_percentage() -> None:
     packages = count_packages(REPORT)
 
     assert {package: counts.percent for package, counts in packages.items()} == {"a": 100 * 25 / 28, "b": 100}
 
 
-def test_a_total_of_the_threshold_is_enough() -> None:
+def test_total_at_the_threshold_passes() -> None:
     assert list(find_problems(REPORT, 89.28, ["a/as_int.py"])) == []
     assert list(find_problems(REPORT, 89.3, [])) == [
         "The coverage is 89.29 %; at least 89.3 % is required (fail_under)."
     ]
 
 
-def test_an_uncovered_line_or_branch_is_named_where_all_must_be_covered() -> None:
+def test_uncovered_part_of_a_file_to_cover_in_full_is_a_problem() -> None:
     assert list(find_problems(REPORT, 0, ["a/part.py", "a/moved.py"])) == [
         "a/part.py must be covered in full; uncovered lines: 3, 7.",
         "a/part.py must be covered in full; uncovered branches: 2 to 3.",

@@ -16,12 +16,12 @@ DIFF = """\
 """
 
 
-def test_the_changed_lines_are_read_from_the_diff() -> None:
+def test_changed_lines_are_read_from_the_diff() -> None:
     assert read_changed_lines(DIFF.splitlines()) == ("return a and b", "return a or b")
 
 
 @pytest.mark.parametrize("before", ["return a", "return 'a'", 'return "a"', "return 'a', \"b\"", "return (\na\n)"])
-def test_a_mutant_is_printed_as_an_entry_of_the_list(before: str) -> None:
+def test_mutant_is_printed_as_an_entry_of_the_list(before: str) -> None:
     mutant = Mutant("policy.reach", before, "return None")
 
     [entry] = tomllib.loads(describe(mutant))["accepted"]
@@ -38,5 +38,5 @@ def test_a_mutant_is_printed_as_an_entry_of_the_list(before: str) -> None:
         ('x = broadcast("A", y)', "x = broadcast(None, y)", False),
     ],
 )
-def test_the_type_of_a_cast_is_not_used(before: str, after: str, *, equivalent: bool) -> None:
+def test_mutant_of_the_type_of_a_cast_is_equivalent(before: str, after: str, *, equivalent: bool) -> None:
     assert is_equivalent(Mutant("f", before, after)) is equivalent

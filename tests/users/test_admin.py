@@ -33,7 +33,7 @@ def browser(role: Role) -> Client:
 
 
 @pytest.mark.django_db
-def test_an_admin_adds_a_user_who_then_logs_in_with_the_email_in_another_case() -> None:
+def test_added_user_logs_in_with_the_email_in_another_case() -> None:
     added = browser(Role.ADMIN).post(NEW_USER, NEW)
     newcomer = Client()
 
@@ -59,7 +59,7 @@ def test_an_admin_adds_a_user_who_then_logs_in_with_the_email_in_another_case() 
         ({"password2": "another"}, "The two password fields didn’t match."),  # noqa: RUF001 - Django's words
     ],
 )
-def test_a_user_against_a_rule_is_not_added_and_the_form_says_why(changed: dict[str, str], message: str) -> None:
+def test_invalid_user_is_rejected_with_a_form_error(changed: dict[str, str], message: str) -> None:
     make_user(email="taken@example.invalid")
 
     answer = browser(Role.ADMIN).post(NEW_USER, {**NEW, **changed})
@@ -69,7 +69,7 @@ def test_a_user_against_a_rule_is_not_added_and_the_form_says_why(changed: dict[
 
 
 @pytest.mark.django_db
-def test_an_admin_changes_a_role_and_locks_an_account() -> None:
+def test_admin_changes_a_role_and_locks_an_account() -> None:
     user = make_user(email="ines@example.invalid")
     changed = {"email": user.email, "name": "Ines Ähre", "role": "author"}
 
@@ -81,7 +81,7 @@ def test_an_admin_changes_a_role_and_locks_an_account() -> None:
 
 
 @pytest.mark.django_db
-def test_an_admin_deletes_a_user_with_a_key_and_keeps_posts_and_orders() -> None:
+def test_deleted_user_leaves_posts_and_orders_but_no_api_keys() -> None:
     user = make_user(Role.AUTHOR)
     post = make_post(author=make_author(user=user))
     order = Order.objects.create(user=user, total="1.00")
@@ -97,14 +97,14 @@ def test_an_admin_deletes_a_user_with_a_key_and_keeps_posts_and_orders() -> None
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("address", [USERS, NEW_USER, KEYS, reverse("admin:orders_order_changelist")])
-def test_an_editor_cannot_see_users_keys_or_orders(address: str) -> None:
+def test_editor_gets_403_for_users_keys_and_orders(address: str) -> None:
     answer = browser(Role.EDITOR).get(address)
 
     assert answer.status_code == 403
 
 
 @pytest.mark.django_db
-def test_an_editors_desk_shows_the_blog_alone() -> None:
+def test_index_of_an_editor_shows_the_blog_only() -> None:
     answer = browser(Role.EDITOR).get(reverse("admin:index"))
 
     assert answer.status_code == 200
@@ -115,7 +115,7 @@ def test_an_editors_desk_shows_the_blog_alone() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.READER, Role.AUTHOR])
-def test_a_reader_and_an_author_cannot_enter(role: Role) -> None:
+def test_reader_and_author_cannot_log_in(role: Role) -> None:
     user = make_user(role)
     user.set_password(PASSWORD)
     user.save()
@@ -128,7 +128,7 @@ def test_a_reader_and_an_author_cannot_enter(role: Role) -> None:
 
 
 @pytest.mark.django_db
-def test_a_locked_admin_cannot_enter() -> None:
+def test_locked_admin_cannot_log_in() -> None:
     user = make_user(Role.ADMIN, is_active=False)
     user.set_password(PASSWORD)
     user.save()
@@ -141,7 +141,7 @@ def test_a_locked_admin_cannot_enter() -> None:
 
 
 @pytest.mark.django_db
-def test_an_admin_revokes_the_selected_keys_at_once() -> None:
+def test_revoke_action_revokes_the_selected_keys_only() -> None:
     user = make_user()
     revoked, kept = (services.create_api_key(email=user.email, name="x").rpartition("_")[0] for _ in range(2))
     selected = [ApiKey.objects.get(prefix=revoked).pk]
@@ -154,7 +154,7 @@ def test_an_admin_revokes_the_selected_keys_at_once() -> None:
 
 
 @pytest.mark.django_db
-def test_nobody_adds_changes_or_deletes_a_key_here() -> None:
+def test_keys_cannot_be_added_changed_or_deleted() -> None:
     services.create_api_key(email=make_user().email, name="before")
     pk = ApiKey.objects.get().pk
     client = browser(Role.ADMIN)
@@ -170,7 +170,7 @@ def test_nobody_adds_changes_or_deletes_a_key_here() -> None:
 
 
 @pytest.mark.django_db
-def test_no_page_shows_a_secret() -> None:
+def test_pages_show_no_secrets() -> None:
     user = make_user(Role.ADMIN)
     user.set_password(PASSWORD)
     user.save()
@@ -194,7 +194,7 @@ def test_no_page_shows_a_secret() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("address", [USERS, KEYS])
-def test_a_list_can_be_searched(address: str) -> None:
+def test_lists_can_be_searched_by_email(address: str) -> None:
     user = make_user(email="ines@example.invalid")
     services.create_api_key(email=user.email, name="blog")
     client = browser(Role.ADMIN)

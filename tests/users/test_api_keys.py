@@ -34,7 +34,7 @@ def require_refused(key: str) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
-def test_a_key_authenticates_its_user(role: Role) -> None:
+def test_key_authenticates_its_user(role: Role) -> None:
     user = make_user(role)
     key = make_key(user)
 
@@ -50,7 +50,7 @@ def test_a_key_authenticates_its_user(role: Role) -> None:
 
 
 @pytest.mark.django_db
-def test_a_key_brings_its_own_scopes() -> None:
+def test_actor_has_the_scopes_of_the_key() -> None:
     user = make_user(Role.AUTHOR)
     key = make_key(user, scopes=[Scope.POSTS_READ])
 
@@ -66,7 +66,7 @@ def test_a_key_brings_its_own_scopes() -> None:
 
 
 @pytest.mark.django_db
-def test_a_users_new_role_counts_at_once_and_a_scope_beyond_it_does_not() -> None:
+def test_new_role_of_the_user_applies_at_once_and_limits_the_scopes() -> None:
     user = make_user(Role.EDITOR)
     key = make_key(user)
     User.objects.update(role=Role.READER)
@@ -77,7 +77,7 @@ def test_a_users_new_role_counts_at_once_and_a_scope_beyond_it_does_not() -> Non
 
 
 @pytest.mark.django_db
-def test_a_key_that_was_just_used_costs_one_read(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_recently_used_key_costs_one_select(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     key = make_key()
     authenticate({"X-API-Key": key})
 
@@ -88,7 +88,7 @@ def test_a_key_that_was_just_used_costs_one_read(django_assert_num_queries: Djan
 
 
 @pytest.mark.django_db
-def test_the_first_use_of_a_key_costs_one_read_and_one_write(
+def test_first_use_of_a_key_costs_one_select_and_one_update(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     key = make_key()
@@ -116,7 +116,7 @@ def test_the_first_use_of_a_key_costs_one_read_and_one_write(
         "x" * 100_000,
     ],
 )
-def test_what_has_not_the_form_of_a_key_is_refused_without_a_query(
+def test_text_in_another_format_is_refused_without_a_query(
     django_assert_num_queries: DjangoAssertNumQueries, key: str
 ) -> None:
     with django_assert_num_queries(0):
@@ -124,7 +124,7 @@ def test_what_has_not_the_form_of_a_key_is_refused_without_a_query(
 
 
 @pytest.mark.django_db
-def test_an_unknown_prefix_is_refused_after_one_read(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_unknown_prefix_is_refused_after_one_select(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     key = make_key()
     change_key(prefix="capi_ffffffff" if "capi_ffffffff" not in key else "capi_00000000")
 
@@ -134,7 +134,7 @@ def test_an_unknown_prefix_is_refused_after_one_read(django_assert_num_queries: 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("position", [0, 31, 63])
-def test_an_altered_secret_is_refused_and_leaves_no_trace(position: int) -> None:
+def test_altered_secret_is_refused_and_records_no_use(position: int) -> None:
     key = make_key()
     prefix, _, secret = key.rpartition("_")
     altered = secret[:position] + ("0" if secret[position] != "0" else "1") + secret[position + 1 :]
@@ -145,7 +145,7 @@ def test_an_altered_secret_is_refused_and_leaves_no_trace(position: int) -> None
 
 
 @pytest.mark.django_db
-def test_the_secret_of_another_key_is_refused() -> None:
+def test_secret_of_another_key_is_refused() -> None:
     user = make_user()
     one, other = make_key(user), make_key(user)
 
@@ -153,7 +153,7 @@ def test_the_secret_of_another_key_is_refused() -> None:
 
 
 @pytest.mark.django_db
-def test_a_revoked_key_is_refused_at_once() -> None:
+def test_revoked_key_is_refused_at_once() -> None:
     key = make_key()
     authenticate({"X-API-Key": key})
 
@@ -163,7 +163,7 @@ def test_a_revoked_key_is_refused_at_once() -> None:
 
 
 @pytest.mark.django_db
-def test_an_expired_key_is_refused() -> None:
+def test_expired_key_is_refused() -> None:
     key = make_key()
     now = timezone.now()
     change_key(created_at=now - timedelta(days=2), expires_at=now - timedelta(seconds=1))
@@ -172,7 +172,7 @@ def test_an_expired_key_is_refused() -> None:
 
 
 @pytest.mark.django_db
-def test_the_key_of_a_locked_user_is_refused_and_works_again_with_the_user() -> None:
+def test_key_of_a_locked_user_is_refused_until_the_user_is_unlocked() -> None:
     user = make_user()
     key = make_key(user)
 
@@ -184,7 +184,7 @@ def test_the_key_of_a_locked_user_is_refused_and_works_again_with_the_user() -> 
 
 
 @pytest.mark.django_db
-def test_the_key_of_a_deleted_user_is_refused() -> None:
+def test_key_of_a_deleted_user_is_refused() -> None:
     user = make_user()
     key = make_key(user)
 
@@ -194,7 +194,7 @@ def test_the_key_of_a_deleted_user_is_refused() -> None:
 
 
 @pytest.mark.django_db
-def test_the_last_use_is_kept_and_not_again_within_a_minute() -> None:
+def test_last_use_is_recorded_once_per_minute() -> None:
     key = make_key()
     before = timezone.now()
 
@@ -208,7 +208,7 @@ def test_the_last_use_is_kept_and_not_again_within_a_minute() -> None:
 
 
 @pytest.mark.django_db
-def test_the_last_use_is_kept_again_after_a_minute() -> None:
+def test_last_use_is_recorded_again_after_a_minute() -> None:
     key = make_key()
     before = timezone.now()
     change_key(last_used_at=before - ApiKey.LAST_USE_KEPT_EVERY)

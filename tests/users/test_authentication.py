@@ -17,7 +17,7 @@ from users.authentication import authenticate, build_session_actor
 from users.models import User
 
 
-def test_no_credential_is_anonymous() -> None:
+def test_request_without_a_credential_is_anonymous() -> None:
     actor = authenticate({"Cookie": "sessionid=x", "Accept": "*/*"})
 
     assert actor is ANONYMOUS
@@ -25,7 +25,7 @@ def test_no_credential_is_anonymous() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
-def test_a_token_authenticates_its_user_without_a_query(
+def test_token_authenticates_its_user_without_a_query(
     django_assert_num_queries: DjangoAssertNumQueries, role: Role
 ) -> None:
     user = make_user(role)
@@ -44,7 +44,7 @@ def test_a_token_authenticates_its_user_without_a_query(
 
 
 @pytest.mark.django_db
-def test_a_token_brings_its_own_scopes() -> None:
+def test_actor_has_the_scopes_of_the_token() -> None:
     token = tokens.issue_token(user=make_user(Role.AUTHOR), scopes=[Scope.POSTS_READ])
 
     actor = authenticate({"Authorization": f"Bearer {token}"})
@@ -53,7 +53,7 @@ def test_a_token_brings_its_own_scopes() -> None:
 
 
 @pytest.mark.django_db
-def test_a_scope_that_the_role_does_not_allow_is_of_no_use() -> None:
+def test_scope_outside_of_the_role_has_no_effect() -> None:
     token = tokens.issue_token(user=make_user(Role.READER), scopes=[Scope.POSTS_WRITE, Scope.COMMENTS_WRITE])
 
     actor = authenticate({"Authorization": f"Bearer {token}"})
@@ -62,7 +62,7 @@ def test_a_scope_that_the_role_does_not_allow_is_of_no_use() -> None:
 
 
 @pytest.mark.django_db
-def test_a_token_keeps_its_role_until_it_expires() -> None:
+def test_token_keeps_its_role_until_it_expires() -> None:
     token = tokens.issue_token(user=make_user(Role.EDITOR))
     User.objects.update(role=Role.READER)
 
@@ -76,18 +76,18 @@ def token_that_says(**claims: Any) -> str:
     return jwt.encode({name: value for name, value in said.items() if value is not None}, get_key_ring().signing_key())
 
 
-def test_scopes_that_are_not_known_are_passed_over() -> None:
+def test_unknown_scopes_are_ignored() -> None:
     token = token_that_says(scope="openid posts:read  POSTS:WRITE posts:fly posts:read")
 
     assert authenticate({"Authorization": f"Bearer {token}"}).scopes == {Scope.POSTS_READ}
 
 
-def test_a_token_without_scopes_has_none() -> None:
+def test_token_without_a_scope_claim_has_no_scopes() -> None:
     assert authenticate({"Authorization": f"Bearer {token_that_says()}"}).scopes == frozenset()
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR", "Bearer  "])
-def test_the_scheme_may_be_written_in_any_case(scheme: str) -> None:
+def test_scheme_may_be_in_any_case(scheme: str) -> None:
     assert authenticate({"Authorization": f"{scheme} {token_that_says()}"}).user_id == 7
 
 
@@ -113,14 +113,14 @@ def require_bearer_refused(value: str) -> None:
     ],
     ids=repr,
 )
-def test_a_token_that_says_what_none_of_ours_does_is_refused(claims: dict[str, Any]) -> None:
+def test_token_with_an_invalid_claim_is_refused(claims: dict[str, Any]) -> None:
     require_bearer_refused(f"Bearer {token_that_says(**claims)}")
 
 
 @pytest.mark.parametrize(
     "value", ["Bearer", "Bearer ", "Bearer a.b.c", "bearer é", "Bearer \0", "Bearer x y", "Bearer =", "Bearer a,b"]
 )
-def test_what_is_no_token_is_refused(value: str) -> None:
+def test_text_that_is_not_a_token_is_refused(value: str) -> None:
     require_bearer_refused(value)
 
 
@@ -128,13 +128,13 @@ def test_what_is_no_token_is_refused(value: str) -> None:
     "form",
     ["Bearer {0} {0}", "Bearer {0}, Bearer {0}", "Bearer {0}\n", 'Bearer "{0}"', "Bearer\t{0}", "Bearer{0}", "{0}"],
 )
-def test_one_good_token_must_be_all_there_is(form: str) -> None:
+def test_valid_token_with_additional_text_is_refused(form: str) -> None:
     with pytest.raises(Unauthenticated):
         authenticate({"Authorization": form.format(token_that_says())})
 
 
 @pytest.mark.parametrize("value", ["", " ", "Basic YTpi", "Negotiate", "Token x", "ApiKey x", "x" * 100_000])
-def test_another_scheme_is_refused(value: str) -> None:
+def test_other_scheme_is_refused(value: str) -> None:
     with pytest.raises(Unauthenticated) as raised:
         authenticate({"Authorization": value})
 
@@ -142,7 +142,7 @@ def test_another_scheme_is_refused(value: str) -> None:
     assert raised.value.headers["WWW-Authenticate"] == 'ApiKey realm="contentapi", Bearer realm="contentapi"'
 
 
-def test_a_bad_token_is_not_logged_but_why_it_is_bad(caplog: pytest.LogCaptureFixture) -> None:
+def test_refused_token_is_logged_by_its_reason_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
     good = token_that_says()
     bad = [f"{good[:-8]}AAAAAAAA", token_that_says(exp=1), token_that_says(role="hush"), "hush", "hush.hush.hush"]
 
@@ -162,7 +162,7 @@ def test_a_bad_token_is_not_logged_but_why_it_is_bad(caplog: pytest.LogCaptureFi
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("key", ["good", "bad", ""])
-def test_two_credentials_are_malformed(key: str) -> None:
+def test_two_credentials_raise_malformed(key: str) -> None:
     presented = services.create_api_key(email=make_user().email, name="test") if key == "good" else key
 
     with pytest.raises(Malformed):
@@ -173,7 +173,7 @@ def test_two_credentials_are_malformed(key: str) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.EDITOR, Role.ADMIN])
-def test_a_session_authenticates_its_user_with_all_scopes_of_the_role(role: Role) -> None:
+def test_session_authenticates_its_user_with_all_scopes_of_the_role(role: Role) -> None:
     user = make_user(role)
 
     actor = build_session_actor(user)

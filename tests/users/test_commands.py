@@ -31,7 +31,7 @@ def status_with(key: str) -> int:
 
 
 @pytest.mark.django_db
-def test_create_user_prints_the_id_alone() -> None:
+def test_create_user_prints_the_id_only() -> None:
     out, err = run("create_user", EMAIL, "--name", "Ines")
 
     user = User.objects.get()
@@ -41,7 +41,7 @@ def test_create_user_prints_the_id_alone() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
-def test_create_user_gives_the_role(role: Role) -> None:
+def test_create_user_sets_the_role(role: Role) -> None:
     run("create_user", EMAIL, "--name", "Ines", "--role", role)
 
     assert User.objects.get().role == role
@@ -61,7 +61,7 @@ def test_create_user_reads_the_password_from_the_first_line(monkeypatch: pytest.
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("typed", ["", "\n", "short\n"])
-def test_create_user_refuses_a_bad_password(monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
+def test_create_user_rejects_an_invalid_password(monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
 
     with pytest.raises(CommandError, match="password: This password is too short"):
@@ -81,7 +81,7 @@ def test_create_user_refuses_a_bad_password(monkeypatch: pytest.MonkeyPatch, typ
         ([EMAIL, "--name", "Ines", "--role", "owner"], "invalid choice: 'owner'"),
     ],
 )
-def test_create_user_refuses_bad_input(arguments: list[str], message: str) -> None:
+def test_create_user_rejects_invalid_arguments(arguments: list[str], message: str) -> None:
     with pytest.raises(CommandError) as raised:
         run("create_user", *arguments)
 
@@ -90,7 +90,7 @@ def test_create_user_refuses_bad_input(arguments: list[str], message: str) -> No
 
 
 @pytest.mark.django_db
-def test_create_user_refuses_an_email_taken_in_another_case() -> None:
+def test_create_user_rejects_an_email_taken_in_another_case() -> None:
     run("create_user", EMAIL, "--name", "Ines")
 
     with pytest.raises(CommandError) as raised:
@@ -101,7 +101,7 @@ def test_create_user_refuses_an_email_taken_in_another_case() -> None:
 
 
 @pytest.mark.django_db
-def test_create_api_key_prints_the_key_alone_and_the_key_works() -> None:
+def test_create_api_key_prints_a_working_key_only() -> None:
     user = make_user(Role.AUTHOR, email=EMAIL)
 
     out, err = run("create_api_key", EMAIL.upper(), "--name", "blog")
@@ -113,7 +113,7 @@ def test_create_api_key_prints_the_key_alone_and_the_key_works() -> None:
 
 
 @pytest.mark.django_db
-def test_create_api_key_takes_scopes_and_days() -> None:
+def test_create_api_key_accepts_scopes_and_days() -> None:
     make_user(Role.AUTHOR, email=EMAIL)
 
     run(
@@ -127,7 +127,7 @@ def test_create_api_key_takes_scopes_and_days() -> None:
 
 
 @pytest.mark.django_db
-def test_create_api_key_warns_of_scopes_beyond_the_role_beside_the_key() -> None:
+def test_create_api_key_warns_on_stderr_of_scopes_outside_of_the_role() -> None:
     make_user(Role.READER, email=EMAIL)
 
     out, err = run("create_api_key", EMAIL, "--name", "x", "--scope", "posts:write", "--scope", "orders:read")
@@ -148,7 +148,7 @@ def test_create_api_key_warns_of_scopes_beyond_the_role_beside_the_key() -> None
         ([EMAIL, "--name", "x", "--expires-in-days", "soon"], "invalid int value: 'soon'"),
     ],
 )
-def test_create_api_key_refuses_bad_input(arguments: list[str], message: str) -> None:
+def test_create_api_key_rejects_invalid_arguments(arguments: list[str], message: str) -> None:
     make_user(email=EMAIL)
 
     with pytest.raises(CommandError) as raised:
@@ -159,7 +159,7 @@ def test_create_api_key_refuses_bad_input(arguments: list[str], message: str) ->
 
 
 @pytest.mark.django_db
-def test_revoke_api_key_works_at_once_and_twice() -> None:
+def test_revoke_api_key_takes_effect_at_once_and_may_be_repeated() -> None:
     make_user(email=EMAIL)
     key = run("create_api_key", EMAIL, "--name", "x")[0].strip()
     prefix = key.rpartition("_")[0]
@@ -173,7 +173,7 @@ def test_revoke_api_key_works_at_once_and_twice() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("prefix", ["capi_00000000", "", "%"])
-def test_revoke_api_key_refuses_an_unknown_prefix(prefix: str) -> None:
+def test_revoke_api_key_rejects_an_unknown_prefix(prefix: str) -> None:
     with pytest.raises(CommandError) as raised:
         run("revoke_api_key", prefix)
 
@@ -181,7 +181,7 @@ def test_revoke_api_key_refuses_an_unknown_prefix(prefix: str) -> None:
 
 
 @pytest.mark.django_db
-def test_revoke_api_key_refuses_a_whole_key_without_repeating_its_secret() -> None:
+def test_revoke_api_key_rejects_a_whole_key_without_repeating_its_secret() -> None:
     make_user(email=EMAIL)
     key = run("create_api_key", EMAIL, "--name", "x")[0].strip()
 
@@ -194,7 +194,7 @@ def test_revoke_api_key_refuses_a_whole_key_without_repeating_its_secret() -> No
 @pytest.mark.parametrize(
     "command", ["create_user", "create_api_key", "revoke_api_key", "issue_token", "rotate_jwt_key"]
 )
-def test_help_says_what_a_command_does(command: str) -> None:
+def test_help_shows_the_usage_of_each_command(command: str) -> None:
     shown = subprocess.run(
         [sys.executable, "manage.py", command, "--help"],
         cwd=settings.BASE_DIR,

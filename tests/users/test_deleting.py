@@ -16,7 +16,7 @@ NO_IDS = ["", "abc", "0", "01", "-1", str(2**63), "\0"]
 
 
 @pytest.mark.django_db
-def test_a_user_goes_with_their_keys_and_what_they_made_stays() -> None:
+def test_deleted_user_loses_their_keys_and_leaves_posts_and_orders() -> None:
     user, other = make_user(Role.AUTHOR), make_user()
     key = services.create_api_key(email=user.email, name="test")
     services.create_api_key(email=other.email, name="test")
@@ -37,7 +37,7 @@ def test_a_user_goes_with_their_keys_and_what_they_made_stays() -> None:
 
 
 @pytest.mark.django_db
-def test_a_user_who_is_gone_is_not_there_to_delete_again() -> None:
+def test_second_deletion_raises_not_found() -> None:
     user = make_user()
     services.delete_user(actor=OPERATOR, user_id=str(user.pk))
 
@@ -47,7 +47,7 @@ def test_a_user_who_is_gone_is_not_there_to_delete_again() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", NO_IDS)
-def test_what_is_no_id_finds_nobody(text: str) -> None:
+def test_invalid_id_finds_no_user(text: str) -> None:
     make_user(pk=1)
 
     assert selectors.select_user_by_id(OPERATOR, text).queryset().first() is None
@@ -56,7 +56,7 @@ def test_what_is_no_id_finds_nobody(text: str) -> None:
 
 
 @pytest.mark.django_db
-def test_users_come_as_they_were_made_and_to_everybody_else_themselves_alone() -> None:
+def test_users_are_listed_by_creation_and_a_reader_sees_themselves_only() -> None:
     later = [make_user(pk=10**12 + number) for number in (3, 1, 2)]  # than the ids that sequences give
     reader = make_actor(Role.READER)
 
@@ -65,7 +65,7 @@ def test_users_come_as_they_were_made_and_to_everybody_else_themselves_alone() -
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_that_delete_a_user_at_once_one_has_deleted_them() -> None:
+def test_one_of_two_concurrent_deletions_succeeds() -> None:
     user = make_user()
     user_id = str(user.pk)
 

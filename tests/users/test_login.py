@@ -54,7 +54,7 @@ def test_wrong_passwords_for_an_account_from_one_address_are_limited(page: str) 
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_wrong_passwords_from_one_address_do_not_lock_the_account_out_elsewhere(page: str) -> None:
+def test_account_limited_at_one_address_can_log_in_from_another(page: str) -> None:
     user = make_member("admin")
     for _ in range(MOST + 1):
         attempt(page, user.email)
@@ -64,7 +64,7 @@ def test_wrong_passwords_from_one_address_do_not_lock_the_account_out_elsewhere(
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_wrong_passwords_for_one_account_do_not_limit_another_at_the_same_address(page: str) -> None:
+def test_limit_of_one_account_does_not_apply_to_another_account(page: str) -> None:
     user = make_member("admin")
     for _ in range(MOST + 1):
         attempt(page, "somebody@example.invalid")
@@ -102,7 +102,7 @@ def test_wrong_passwords_from_many_addresses_are_limited_for_the_account(setting
     assert attempt("/oauth/login", make_member().email, PASSWORD, address="192.0.2.99") == 302
 
 
-def test_a_browser_that_has_logged_in_before_is_not_locked_out_by_others(settings: Settings) -> None:
+def test_known_browser_can_log_in_while_the_account_is_limited(settings: Settings) -> None:
     limit(settings, login_account="2/hour", login_address="2/minute")
     user, browser = make_member(), Client(REMOTE_ADDR="192.0.2.1")
     assert post(browser, user.email, PASSWORD) == 302
@@ -114,7 +114,7 @@ def test_a_browser_that_has_logged_in_before_is_not_locked_out_by_others(setting
     assert post(browser, user.email, PASSWORD) == 302
 
 
-def test_a_known_browser_has_a_limit_of_its_own_that_others_addresses_do_not_extend(settings: Settings) -> None:
+def test_limit_of_a_known_browser_is_shared_by_all_its_addresses(settings: Settings) -> None:
     limit(settings, login="2/minute")
     user, browser = make_member(), Client()
     post(browser, user.email, PASSWORD)
@@ -127,7 +127,7 @@ def test_a_known_browser_has_a_limit_of_its_own_that_others_addresses_do_not_ext
     assert attempts == [200, 200, 429]
 
 
-def test_a_known_browser_is_known_to_its_account_only(settings: Settings) -> None:
+def test_known_browser_is_known_to_its_account_only(settings: Settings) -> None:
     limit(settings, login_account="1/hour")
     user, other, browser = make_member(), make_member(), Client()
     post(browser, user.email, PASSWORD)
@@ -137,7 +137,7 @@ def test_a_known_browser_is_known_to_its_account_only(settings: Settings) -> Non
     assert attempts == [200, 429]
 
 
-def test_a_browser_stays_known_to_the_accounts_that_share_it(settings: Settings) -> None:
+def test_shared_browser_is_known_to_each_of_its_accounts(settings: Settings) -> None:
     limit(settings, login_account="1/hour")
     one, other, browser = make_member(), make_member(), Client()
     for user in (one, other):
@@ -149,7 +149,7 @@ def test_a_browser_stays_known_to_the_accounts_that_share_it(settings: Settings)
     assert post(browser, one.email, PASSWORD) == 302
 
 
-def test_a_new_password_makes_every_browser_unknown(settings: Settings) -> None:
+def test_new_password_makes_every_browser_unknown(settings: Settings) -> None:
     limit(settings, login_account="1/hour")
     user, browser = make_member(), Client()
     post(browser, user.email, PASSWORD)
@@ -163,9 +163,7 @@ def test_a_new_password_makes_every_browser_unknown(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("written", [str.upper, lambda email: email.replace("i", "İ"), lambda email: f" {email} "])
-def test_another_spelling_of_an_email_does_not_get_a_limit_of_its_own(
-    settings: Settings, written: Callable[[str], str]
-) -> None:
+def test_other_spelling_of_an_email_has_no_separate_limit(settings: Settings, written: Callable[[str], str]) -> None:
     limit(settings, login_account="1/hour")
     user = make_member()
     attempt("/oauth/login", user.email)
@@ -176,7 +174,7 @@ def test_another_spelling_of_an_email_does_not_get_a_limit_of_its_own(
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "W10:1vX:x", "\0"])
-def test_a_forged_cookie_does_not_make_a_browser_known(settings: Settings, cookie: str) -> None:
+def test_forged_cookie_does_not_make_a_browser_known(settings: Settings, cookie: str) -> None:
     limit(settings, login_account="1/hour")
     user, browser = make_member(), Client()
     browser.cookies["known_browser"] = cookie
@@ -186,7 +184,7 @@ def test_a_forged_cookie_does_not_make_a_browser_known(settings: Settings, cooki
     assert attempts == [200, 429]
 
 
-def test_the_cookie_of_a_known_browser_is_no_credential_and_does_not_reveal_the_email() -> None:
+def test_known_browser_cookie_is_no_credential_and_hides_the_email() -> None:
     user, browser = make_member("admin"), Client()
     post(browser, user.email, PASSWORD)
     cookie = browser.cookies["known_browser"]
@@ -200,7 +198,7 @@ def test_the_cookie_of_a_known_browser_is_no_credential_and_does_not_reveal_the_
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_successful_login_does_not_use_up_a_limit(settings: Settings, page: str) -> None:
+def test_successful_login_is_not_counted(settings: Settings, page: str) -> None:
     limit(settings, login_account="3/hour", login_address="3/minute", login="3/minute")
     user = make_member("admin")
 
@@ -220,7 +218,7 @@ def test_concurrent_wrong_passwords_do_not_exceed_the_limit() -> None:
     assert sorted(attempts) == [200] * MOST + [429] * 10
 
 
-def test_a_refused_attempt_does_not_hash_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_attempt_does_not_hash_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
     user, hashed = make_member(), []
     verify = Argon2PasswordHasher.verify
 
@@ -236,13 +234,13 @@ def test_a_refused_attempt_does_not_hash_the_password(monkeypatch: pytest.Monkey
     assert len(hashed) == MOST
 
 
-def test_both_pages_count_together() -> None:
+def test_both_login_pages_share_the_limits() -> None:
     attempts = [attempt(PAGES[number % 2], "somebody@example.invalid") for number in range(MOST + 1)]
 
     assert attempts == [200] * MOST + [429]
 
 
-def test_a_refusal_says_how_long_to_wait_and_what_the_owner_can_do() -> None:
+def test_refusal_states_the_wait_and_the_alternative() -> None:
     for _ in range(MOST):
         attempt("/oauth/login", "somebody@example.invalid")
 
@@ -257,7 +255,7 @@ def test_a_refusal_says_how_long_to_wait_and_what_the_owner_can_do() -> None:
     assert page["RateLimit-Policy"] == '"login";q=10;w=60'
 
 
-def test_an_attempt_that_the_account_limit_refuses_is_not_counted_for_the_address(settings: Settings) -> None:
+def test_attempt_refused_by_the_account_is_not_counted_for_the_address(settings: Settings) -> None:
     limit(settings, login_account="1/hour", login_address="2/minute")
     user = make_member()
     attempt("/oauth/login", user.email, address="192.0.2.100")
@@ -268,19 +266,19 @@ def test_an_attempt_that_the_account_limit_refuses_is_not_counted_for_the_addres
     assert attempt("/oauth/login", "somebody@example.invalid") == 200
 
 
-def test_a_page_is_looked_at_freely() -> None:
+def test_reading_the_login_page_is_not_limited() -> None:
     assert {Client().get("/oauth/login").status_code for _ in range(3 * MOST)} == {200}
 
 
 @pytest.mark.parametrize(("email", "password"), [("nobody@example.invalid", "x"), ("", ""), ("\0", "\0")])
-def test_a_wrong_login_says_nothing_of_what_was_wrong(email: str, password: str) -> None:
+def test_failed_login_does_not_reveal_the_reason(email: str, password: str) -> None:
     page = Browser().log_in("/oauth/login", email, password)
 
     assert page.status_code == 200
     assert "do not belong to an account that may log in" in page.content.decode()
 
 
-def test_who_logs_in_goes_on_within_this_site_only() -> None:
+def test_login_redirects_within_this_site_only() -> None:
     user = make_member()
 
     assert Browser().log_in("/oauth/login?next=/oauth/authorize%3Fx", user.email, PASSWORD)["Location"].endswith("?x")
@@ -289,7 +287,7 @@ def test_who_logs_in_goes_on_within_this_site_only() -> None:
     )
 
 
-def test_the_login_page_without_an_application_shows_the_user_and_a_logout() -> None:
+def test_login_page_without_an_application_shows_the_user_and_a_logout() -> None:
     user, browser = make_member(), Browser()
     browser.log_in("/oauth/login", user.email, PASSWORD)
 
@@ -301,11 +299,11 @@ def test_the_login_page_without_an_application_shows_the_user_and_a_logout() -> 
     assert "<h1>Log in</h1>" in browser.client.get("/oauth/login").content.decode()
 
 
-def test_a_password_is_kept_as_argon2() -> None:
+def test_password_is_stored_as_an_argon2_hash() -> None:
     assert make_member().password.startswith("argon2$argon2id$")
 
 
-def test_a_copy_of_the_database_lets_nobody_into_a_session() -> None:
+def test_session_key_in_the_database_does_not_log_in() -> None:
     browser = Browser(make_member("admin"))
     cookie = browser.client.cookies["sessionid"].value
 
@@ -318,7 +316,7 @@ def test_a_copy_of_the_database_lets_nobody_into_a_session() -> None:
     assert thief.get("/admin/").status_code == 302
 
 
-def test_logging_out_ends_the_session_for_every_copy_of_its_cookie() -> None:
+def test_logout_ends_the_session_for_every_copy_of_its_cookie() -> None:
     browser = Browser(make_member("admin"))
     copy = Client()
     copy.cookies["sessionid"] = browser.client.cookies["sessionid"].value
@@ -330,7 +328,7 @@ def test_logging_out_ends_the_session_for_every_copy_of_its_cookie() -> None:
     assert not Session.objects.exists()
 
 
-def test_the_cookies_are_out_of_reach_of_scripts() -> None:
+def test_session_cookie_is_httponly_and_samesite_lax() -> None:
     browser, user = Browser(), make_member()
 
     answer = browser.log_in("/oauth/login", user.email, PASSWORD)

@@ -57,7 +57,7 @@ VIOLATIONS: dict[str, Callable[[], object]] = {
 }
 
 
-def test_every_constraint_is_violated_here() -> None:
+def test_every_constraint_has_a_violation() -> None:
     models = apps.get_app_config("users").get_models()
 
     names = {constraint.name for model in models for constraint in model._meta.constraints}
@@ -67,7 +67,7 @@ def test_every_constraint_is_violated_here() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("name", "violate"), VIOLATIONS.items())
-def test_the_database_refuses_by_name(name: str, violate: Callable[[], object]) -> None:
+def test_violation_raises_an_error_with_the_name_of_the_constraint(name: str, violate: Callable[[], object]) -> None:
     with pytest.raises(IntegrityError) as raised, transaction.atomic():
         violate()
 
@@ -91,7 +91,7 @@ def test_every_scope_can_be_stored(scopes: list[Scope]) -> None:
 
 
 @pytest.mark.django_db
-def test_an_email_is_found_whatever_its_case() -> None:
+def test_email_is_found_in_any_case() -> None:
     user = make_user(email="Ines.Ähre@Example.invalid")
     make_user(email="ines@example.invalid")
 
@@ -103,7 +103,7 @@ def test_an_email_is_found_whatever_its_case() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("email", ["", "ines", "%@example.invalid", "ines@example.invalid "])
-def test_another_email_finds_nobody(email: str) -> None:
+def test_other_email_finds_no_user(email: str) -> None:
     make_user(email="ines@example.invalid")
 
     found = User.objects.with_email(email)
@@ -112,7 +112,7 @@ def test_another_email_finds_nobody(email: str) -> None:
 
 
 @pytest.mark.django_db
-def test_a_taken_email_is_said_in_words() -> None:
+def test_taken_email_has_a_readable_message() -> None:
     make_user(email="ines@example.invalid")
 
     with pytest.raises(ValidationError) as raised:
@@ -122,7 +122,7 @@ def test_a_taken_email_is_said_in_words() -> None:
 
 
 @pytest.mark.django_db
-def test_create_superuser_makes_an_admin_with_a_password() -> None:
+def test_create_superuser_creates_an_admin_with_a_password() -> None:
     user = User.objects.create_superuser(email="root@example.invalid", name="Root", password="a fair password")
 
     stored = User.objects.get(pk=user.pk)
@@ -141,7 +141,7 @@ def test_create_superuser_makes_an_admin_with_a_password() -> None:
         (Role.ADMIN, False, False, False),
     ],
 )
-def test_the_role_says_who_may_use_the_admin_site(*, role: Role, active: bool, staff: bool, superuser: bool) -> None:
+def test_role_determines_access_to_the_admin_site(*, role: Role, active: bool, staff: bool, superuser: bool) -> None:
     user = User(email="a@example.invalid", name="A", role=role, is_active=active)
 
     assert (user.is_staff, user.is_superuser) == (staff, superuser)
@@ -150,7 +150,7 @@ def test_the_role_says_who_may_use_the_admin_site(*, role: Role, active: bool, s
     assert (user.has_perm("orders.view_order"), user.has_module_perms("orders")) == (superuser, superuser)
 
 
-def test_a_user_and_a_key_are_named_without_secrets() -> None:
+def test_names_of_users_and_keys_contain_no_secrets() -> None:
     user = User(email="ines@example.invalid", name="Ines", password="hash")
     key = ApiKey(user=user, prefix="capi_00000001", name="blog", digest=b"digest")
 

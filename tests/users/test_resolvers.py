@@ -12,7 +12,7 @@ VIEWER = "{ viewer { user { id name email } role scopes author { id name email }
 
 
 @pytest.mark.django_db
-def test_a_viewer_is_the_user_of_the_credential_with_what_it_lets_them_do(gql: GraphQL) -> None:
+def test_viewer_returns_the_user_role_scopes_and_author_of_the_credential(gql: GraphQL) -> None:
     author = make_author(name="Ines", email="ines@example.invalid")
     actor = make_actor(Role.AUTHOR, scopes={Scope.POSTS_WRITE, Scope.AUTHORS_READ}, author=author)
     user = User.objects.get()
@@ -31,7 +31,7 @@ def test_a_viewer_is_the_user_of_the_credential_with_what_it_lets_them_do(gql: G
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
-def test_the_scopes_are_those_that_the_role_can_use_too(role: Role) -> None:
+def test_viewer_returns_only_scopes_that_the_role_allows(role: Role) -> None:
     actor = make_actor(role, scopes=set(ALL_SCOPES))
 
     viewer = run("{ viewer { role scopes author { id } } }", actor=actor).data["viewer"]
@@ -40,7 +40,7 @@ def test_the_scopes_are_those_that_the_role_can_use_too(role: Role) -> None:
 
 
 @pytest.mark.django_db
-def test_viewing_takes_no_scope() -> None:
+def test_viewer_needs_no_scope() -> None:
     actor = make_actor(Role.READER, scopes=set(), author=make_author(email="ines@example.invalid"))
 
     viewer = run("{ viewer { user { id } scopes author { email } } }", actor=actor).data["viewer"]
@@ -49,7 +49,7 @@ def test_viewing_takes_no_scope() -> None:
 
 
 @pytest.mark.django_db
-def test_the_anonymous_are_nobody_and_cost_nothing(gql: GraphQL) -> None:
+def test_viewer_is_null_for_anonymous_callers_without_a_query(gql: GraphQL) -> None:
     assert gql(VIEWER).data == {"viewer": None}
     assert run(VIEWER).statements == []
 
@@ -64,7 +64,7 @@ def test_viewer_is_null_for_a_token_of_a_deleted_user() -> None:
 
 
 @pytest.mark.django_db
-def test_a_viewer_with_all_their_posts_is_one_statement_and_everyones_own() -> None:
+def test_viewer_returns_each_callers_own_posts_in_one_statement() -> None:
     actors = [make_actor(Role.AUTHOR, author=make_author()) for _ in range(2)]
     posts = [make_post(author=user.author, status="draft") for user in User.objects.order_by("pk")]
 

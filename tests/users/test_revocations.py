@@ -33,7 +33,7 @@ def delete(user: User) -> None:
 
 
 @pytest.mark.parametrize("change", [lock, demote, delete])
-def test_a_token_ends_with_what_its_user_was(change: Callable[[User], None]) -> None:
+def test_token_of_a_changed_or_deleted_user_is_refused(change: Callable[[User], None]) -> None:
     user, other = make_user(Role.EDITOR), make_user(Role.EDITOR)
     ends, stays = (tokens.issue_token(user=each, ttl=3600) for each in (user, other))
     assert authenticate({"Authorization": f"Bearer {ends}"}).user_id == user.pk  # known from now on
@@ -47,7 +47,7 @@ def test_a_token_ends_with_what_its_user_was(change: Callable[[User], None]) -> 
 
 
 @pytest.mark.parametrize("seconds", [-600, -1, 0, LEEWAY - 1])
-def test_a_revoked_token_stays_so_as_long_as_its_times_would_make_it_good(seconds: int) -> None:
+def test_revoked_token_stays_revoked_until_its_leeway_ends(seconds: int) -> None:
     user, now = make_user(), timezone.now()
     tokens.issue_token(user=user, jti="ends")
     IssuedToken.objects.update(expires_at=now - timedelta(seconds=seconds))
@@ -58,7 +58,7 @@ def test_a_revoked_token_stays_so_as_long_as_its_times_would_make_it_good(second
     assert [token.jti for token in revoked] == ["ends"]
 
 
-def test_what_has_expired_need_not_be_known() -> None:
+def test_expired_token_is_not_listed_as_revoked() -> None:
     user = make_user()
     tokens.issue_token(user=user)
     IssuedToken.objects.update(expires_at=timezone.now() - timedelta(minutes=2))
@@ -67,7 +67,7 @@ def test_what_has_expired_need_not_be_known() -> None:
     assert not IssuedToken.objects.all().revoked(timezone.now()).exists()
 
 
-def test_a_name_changed_changes_nothing() -> None:
+def test_changed_name_of_a_user_revokes_nothing() -> None:
     user = make_user()
     token = tokens.issue_token(user=user)
     user.name = "Another"

@@ -24,7 +24,7 @@ def create(**values: Any) -> User:
 
 
 @pytest.mark.django_db
-def test_a_user_is_a_reader_without_a_password_by_default() -> None:
+def test_new_user_is_a_reader_without_a_password_by_default() -> None:
     user = create(email="  Ines@Example.invalid ", name=" Ines  Ähre ")
 
     stored = User.objects.get(pk=user.pk)
@@ -33,7 +33,7 @@ def test_a_user_is_a_reader_without_a_password_by_default() -> None:
 
 
 @pytest.mark.django_db
-def test_a_password_is_kept_as_an_argon2_hash_that_fits_it() -> None:
+def test_password_is_stored_as_an_argon2_hash() -> None:
     user = create(password=PASSWORD)
 
     stored = User.objects.get(pk=user.pk)
@@ -42,7 +42,7 @@ def test_a_password_is_kept_as_an_argon2_hash_that_fits_it() -> None:
 
 
 @pytest.mark.django_db
-def test_an_admin_creates_users_of_any_role() -> None:
+def test_admin_creates_users_of_any_role() -> None:
     admin = make_actor(Role.ADMIN)
 
     users = [create(actor=admin, email=f"{role}@example.invalid", role=role) for role in Role]
@@ -52,7 +52,7 @@ def test_an_admin_creates_users_of_any_role() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.READER, Role.AUTHOR, Role.EDITOR])
-def test_nobody_else_creates_users(role: Role) -> None:
+def test_user_below_admin_cannot_create_users(role: Role) -> None:
     actor = make_actor(role)
 
     with pytest.raises(Forbidden):
@@ -62,7 +62,7 @@ def test_nobody_else_creates_users(role: Role) -> None:
 
 
 @pytest.mark.django_db
-def test_the_anonymous_are_asked_for_a_credential() -> None:
+def test_anonymous_caller_gets_unauthenticated() -> None:
     with pytest.raises(Unauthenticated):
         create(actor=ANONYMOUS)
 
@@ -87,7 +87,7 @@ def test_the_anonymous_are_asked_for_a_credential() -> None:
         ({"password": "ines@example.invalid"}, {"password": ["The password is too similar to the email."]}),
     ],
 )
-def test_a_user_against_a_rule_is_invalid_and_not_made(values: dict[str, Any], fields: Mapping[str, list[str]]) -> None:
+def test_invalid_user_is_rejected_and_not_stored(values: dict[str, Any], fields: Mapping[str, list[str]]) -> None:
     with pytest.raises(Invalid) as raised:
         create(**values)
 
@@ -97,7 +97,7 @@ def test_a_user_against_a_rule_is_invalid_and_not_made(values: dict[str, Any], f
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("length", [255, 300, 321])
-def test_an_email_that_is_too_long_to_store_is_invalid(length: int) -> None:
+def test_email_that_is_too_long_is_invalid(length: int) -> None:
     domain = "@example.invalid"
 
     with pytest.raises(Invalid) as raised:
@@ -107,7 +107,7 @@ def test_an_email_that_is_too_long_to_store_is_invalid(length: int) -> None:
 
 
 @pytest.mark.django_db
-def test_a_user_at_the_limits_is_made() -> None:
+def test_user_at_the_limits_is_stored() -> None:
     domain = "@example.invalid"
 
     user = create(name="x" * 150, email="x" * (254 - len(domain)) + domain)
@@ -117,7 +117,7 @@ def test_a_user_at_the_limits_is_made() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("email", ["ines@example.invalid", "INES@EXAMPLE.INVALID", " Ines@Example.Invalid "])
-def test_an_email_that_is_taken_in_any_case_is_a_conflict(email: str) -> None:
+def test_email_taken_in_any_case_raises_conflict(email: str) -> None:
     create()
 
     with pytest.raises(Conflict) as raised:
@@ -128,7 +128,7 @@ def test_an_email_that_is_taken_in_any_case_is_a_conflict(email: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_that_take_an_email_at_once_one_gets_it() -> None:
+def test_one_of_two_concurrent_creations_with_an_email_succeeds() -> None:
     def attempt(email: str) -> str:
         try:
             return create(email=email).email
@@ -147,7 +147,7 @@ def test_of_two_that_take_an_email_at_once_one_gets_it() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("email", ["nobody@example.invalid", "", "%"])
-def test_an_unknown_email_names_no_user(email: str) -> None:
+def test_unknown_email_raises_not_found(email: str) -> None:
     with pytest.raises(NotFound) as raised:
         selectors.get_user_by_email(email)
 
@@ -156,7 +156,7 @@ def test_an_unknown_email_names_no_user(email: str) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
-def test_a_key_has_a_readable_prefix_all_scopes_of_the_role_and_a_year(role: Role) -> None:
+def test_key_has_a_prefix_and_by_default_all_scopes_and_a_year(role: Role) -> None:
     user = make_user(role)
 
     key = services.create_api_key(email=user.email.upper(), name=" blog ")
@@ -170,7 +170,7 @@ def test_a_key_has_a_readable_prefix_all_scopes_of_the_role_and_a_year(role: Rol
 
 
 @pytest.mark.django_db
-def test_a_key_may_have_fewer_scopes_and_days() -> None:
+def test_key_may_have_fewer_scopes_and_days() -> None:
     user = make_user(Role.EDITOR)
 
     services.create_api_key(
@@ -183,7 +183,7 @@ def test_a_key_may_have_fewer_scopes_and_days() -> None:
 
 
 @pytest.mark.django_db
-def test_the_database_holds_the_digest_of_a_key_and_not_the_key() -> None:
+def test_key_is_stored_as_a_hash() -> None:
     key = services.create_api_key(email=make_user().email, name="blog")
 
     with connection.cursor() as cursor:
@@ -206,7 +206,7 @@ def test_the_database_holds_the_digest_of_a_key_and_not_the_key() -> None:
         ({"expires_in_days": 36_501}, "expires_in_days"),
     ],
 )
-def test_a_key_against_a_rule_is_invalid_and_not_made(values: dict[str, Any], field: str) -> None:
+def test_invalid_key_is_rejected_and_not_stored(values: dict[str, Any], field: str) -> None:
     user = make_user()
 
     with pytest.raises(Invalid) as raised:
@@ -218,14 +218,14 @@ def test_a_key_against_a_rule_is_invalid_and_not_made(values: dict[str, Any], fi
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("name", "days"), [("x", 1), ("x" * 100, 36_500)])
-def test_a_key_at_the_limits_is_made(name: str, days: int) -> None:
+def test_key_at_the_limits_is_stored(name: str, days: int) -> None:
     services.create_api_key(email=make_user().email, name=name, expires_in_days=days)
 
     assert ApiKey.objects.get().name == name
 
 
 @pytest.mark.django_db
-def test_revoking_takes_this_key_alone_and_once() -> None:
+def test_revocation_affects_only_its_key_and_keeps_the_first_time() -> None:
     user = make_user()
     prefix, other = (services.create_api_key(email=user.email, name="x").rpartition("_")[0] for _ in range(2))
 
@@ -241,7 +241,7 @@ def test_revoking_takes_this_key_alone_and_once() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("prefix", ["capi_00000000", "", "capi_"])
-def test_revoking_an_unknown_prefix_finds_nothing(prefix: str) -> None:
+def test_revocation_of_an_unknown_prefix_raises_not_found(prefix: str) -> None:
     services.create_api_key(email=make_user().email, name="x")
 
     with pytest.raises(NotFound) as raised:

@@ -23,7 +23,7 @@ from users.revocations import EVERY, REVOCATIONS
 
 
 @pytest.mark.django_db
-def test_issue_token_prints_a_token_alone_that_works() -> None:
+def test_issue_token_prints_a_working_token_only() -> None:
     user = make_user(Role.AUTHOR, email=EMAIL)
 
     out, err = run("issue_token", EMAIL.upper())
@@ -34,7 +34,7 @@ def test_issue_token_prints_a_token_alone_that_works() -> None:
 
 
 @pytest.mark.django_db
-def test_issue_token_takes_scopes_and_a_life() -> None:
+def test_issue_token_accepts_scopes_and_a_lifetime() -> None:
     make_user(Role.AUTHOR, email=EMAIL)
 
     out, _ = run("issue_token", EMAIL, "--scope", "posts:write", "--scope", "posts:read", "--ttl", "7")
@@ -45,7 +45,7 @@ def test_issue_token_takes_scopes_and_a_life() -> None:
 
 
 @pytest.mark.django_db
-def test_issue_token_says_which_scopes_the_role_does_not_allow() -> None:
+def test_issue_token_names_scopes_that_the_role_does_not_allow() -> None:
     make_user(Role.READER, email=EMAIL)
 
     out, err = run("issue_token", EMAIL, "--scope", "posts:write", "--scope", "orders:read")
@@ -67,7 +67,7 @@ def test_issue_token_says_which_scopes_the_role_does_not_allow() -> None:
         (["locked@example.invalid"], "This account is locked."),
     ],
 )
-def test_issue_token_says_what_is_wrong(arguments: list[str], message: str) -> None:
+def test_issue_token_rejects_invalid_arguments(arguments: list[str], message: str) -> None:
     make_user(email=EMAIL)
     make_user(email="locked@example.invalid", is_active=False)
 
@@ -84,7 +84,9 @@ def test_issue_token_says_what_is_wrong(arguments: list[str], message: str) -> N
         ("changing its role", lambda user: User.objects.filter(pk=user.pk).update(role=Role.READER)),
     ],
 )
-def test_the_help_of_issue_token_agrees_with_what_ends_a_token(statement: str, change: Callable[[User], Any]) -> None:
+def test_help_of_issue_token_states_the_changes_that_revoke_a_token(
+    statement: str, change: Callable[[User], Any]
+) -> None:
     user = make_user(Role.AUTHOR, email=EMAIL)
     out, _ = run("issue_token", EMAIL, "--ttl", "3600")
     headers = {"Authorization": f"Bearer {out.strip()}"}
@@ -101,7 +103,7 @@ def test_the_help_of_issue_token_agrees_with_what_ends_a_token(statement: str, c
 
 
 @pytest.mark.django_db
-def test_the_help_of_issue_token_agrees_that_a_locked_account_gets_no_token() -> None:
+def test_help_of_issue_token_states_that_a_locked_account_gets_no_token() -> None:
     make_user(email=EMAIL, is_active=False)
 
     with pytest.raises(CommandError, match="locked"):
@@ -111,9 +113,7 @@ def test_the_help_of_issue_token_agrees_that_a_locked_account_gets_no_token() ->
 
 
 @pytest.mark.django_db
-def test_rotate_jwt_key_prints_the_new_keys_id_and_tokens_of_the_old_one_stay_good(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_rotate_jwt_key_prints_the_new_key_id_and_old_tokens_stay_valid(settings: Settings, tmp_path: Path) -> None:
     settings.VAR_DIR = tmp_path
     user = make_user()
     before = tokens.issue_token(user=user)
@@ -149,7 +149,7 @@ def test_rotate_jwt_key_prints_the_next_value_of_the_variable(settings: Settings
     assert not list(tmp_path.iterdir())
 
 
-def test_rotate_jwt_key_leads_away_from_a_secret(settings: Settings) -> None:
+def test_rotate_jwt_key_replaces_a_secret_by_a_private_key(settings: Settings) -> None:
     settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key="", jwt_secret=SECRET)
 
     out, _ = run("rotate_jwt_key")

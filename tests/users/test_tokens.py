@@ -21,7 +21,7 @@ from users.tokens import ACCESS_TOKEN_LIFE, AUDIENCE, issue_token, read
 pytestmark = pytest.mark.django_db
 
 
-def test_a_token_says_who_its_user_is_and_for_how_long() -> None:
+def test_token_contains_the_user_the_scopes_and_the_times() -> None:
     user = make_user(Role.AUTHOR, name="Inés")
     before = int(time.time())
 
@@ -44,7 +44,7 @@ def test_a_token_says_who_its_user_is_and_for_how_long() -> None:
     }
 
 
-def test_the_header_is_that_of_an_access_token() -> None:
+def test_header_is_that_of_an_access_token() -> None:
     token = issue_token(user=make_user())
 
     assert pyjwt.get_unverified_header(token) == {
@@ -55,20 +55,20 @@ def test_the_header_is_that_of_an_access_token() -> None:
 
 
 @pytest.mark.parametrize("role", Role)
-def test_no_scope_named_is_all_scopes_of_the_role(role: Role) -> None:
+def test_token_without_scopes_argument_has_all_scopes_of_the_role(role: Role) -> None:
     claims = read(issue_token(user=make_user(role)))
 
     assert claims is not None
     assert claims["scope"].split() == sorted(ROLE_SCOPES[role])
 
 
-def test_no_two_tokens_are_alike() -> None:
+def test_two_tokens_of_a_user_differ() -> None:
     user = make_user()
 
     assert issue_token(user=user) != issue_token(user=user)
 
 
-def test_a_token_may_say_more_but_nothing_else_of_what_it_says() -> None:
+def test_additional_claims_do_not_replace_the_standard_claims() -> None:
     user = make_user()
 
     claims = read(
@@ -83,7 +83,7 @@ def test_a_token_may_say_more_but_nothing_else_of_what_it_says() -> None:
 
 
 @pytest.mark.parametrize("ttl", [1, MAX_LIFETIME])
-def test_a_token_lives_from_a_second_to_a_day(ttl: int) -> None:
+def test_lifetime_may_be_from_one_second_to_one_day(ttl: int) -> None:
     claims = read(issue_token(user=make_user(), ttl=ttl))
 
     assert claims is not None
@@ -91,27 +91,27 @@ def test_a_token_lives_from_a_second_to_a_day(ttl: int) -> None:
 
 
 @pytest.mark.parametrize("ttl", [0, -1, MAX_LIFETIME + 1])
-def test_another_life_is_invalid(ttl: int) -> None:
+def test_lifetime_out_of_range_is_invalid(ttl: int) -> None:
     with pytest.raises(Invalid) as raised:
         issue_token(user=make_user(), ttl=ttl)
 
     assert raised.value.fields == {"ttl": ["From 1 to 86400 seconds."]}
 
 
-def test_a_locked_user_gets_no_token() -> None:
+def test_locked_user_gets_no_token() -> None:
     with pytest.raises(Invalid) as raised:
         issue_token(user=make_user(is_active=False))
 
     assert raised.value.fields == {"user": ["This account is locked."]}
 
 
-def test_the_longest_name_fits() -> None:
+def test_longest_name_fits_into_a_token() -> None:
     token = issue_token(user=make_user(name="\U0001f3b5" * 150))
 
     assert read(token)
 
 
-def test_reading_asks_the_database_nothing() -> None:
+def test_reading_a_token_executes_no_query() -> None:
     token = issue_token(user=make_user())
 
     with CaptureQueriesContext(connection) as queries:
@@ -121,13 +121,13 @@ def test_reading_asks_the_database_nothing() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a.b.c", "x" * 100_000, "é", "\0"])
-def test_what_is_no_token_reads_as_none(text: str) -> None:
+def test_text_that_is_not_a_token_is_read_as_none(text: str) -> None:
     assert read(text) is None
     with pytest.raises(TokenError):
         tokens.verify_access_token(text)
 
 
-def test_the_token_of_another_service_with_the_same_key_is_not_ours() -> None:
+def test_token_of_another_audience_or_issuer_is_read_as_none() -> None:
     now = int(time.time())
     claims = {"iss": "http://localhost", "aud": "billing", "sub": "1", "jti": "1", "iat": now, "exp": now + 60}
 
@@ -139,7 +139,7 @@ def test_the_token_of_another_service_with_the_same_key_is_not_ours() -> None:
     assert read(jwt.encode({**claims, "aud": AUDIENCE}, get_key_ring().signing_key()))
 
 
-def test_the_public_url_is_the_issuer(settings: Settings) -> None:
+def test_public_url_is_the_issuer(settings: Settings) -> None:
     before = issue_token(user=make_user())
     settings.PUBLIC_URL = "https://api.example.com"
 
@@ -150,7 +150,7 @@ def test_the_public_url_is_the_issuer(settings: Settings) -> None:
     assert read(before) is None
 
 
-def test_another_checkouts_tokens_are_not_ours(settings: Settings, tmp_path: Path) -> None:
+def test_token_of_another_checkout_is_read_as_none(settings: Settings, tmp_path: Path) -> None:
     token = issue_token(user=make_user())
 
     settings.VAR_DIR = tmp_path

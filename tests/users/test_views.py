@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 ADA = {"name": "Ada", "email": "ada@example.invalid"}
 
 
-def test_a_user_has_exactly_three_fields() -> None:
+def test_user_has_exactly_three_fields() -> None:
     user = make_user(name="Ada", email="ada@example.invalid")
 
     reply = ask("GET", f"/users/{user.pk}", actor=make_actor(Role.ADMIN))
@@ -24,7 +24,7 @@ def test_a_user_has_exactly_three_fields() -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "x", "-1", "01", "9" * 30, "%00"])
-def test_a_missing_user_is_not_found(text: str) -> None:
+def test_missing_user_is_404(text: str) -> None:
     admin = make_actor(Role.ADMIN)
 
     missing = (404, "NOT_FOUND", "There is no user with this id.")
@@ -32,7 +32,7 @@ def test_a_missing_user_is_not_found(text: str) -> None:
     assert ask("DELETE", f"/users/{text}", actor=admin).failure == missing
 
 
-def test_a_user_is_created_and_lies_where_location_says() -> None:
+def test_created_user_is_at_its_location() -> None:
     admin = make_actor(Role.ADMIN)
 
     reply = ask("POST", "/users", ADA, actor=admin)
@@ -48,16 +48,16 @@ def test_a_user_is_created_and_lies_where_location_says() -> None:
     "body", [{}, {"name": "Ada"}, {"email": "ada@example.invalid"}, {**ADA, "name": ""}, {**ADA, "email": ""},
              {**ADA, "name": "  "}, {**ADA, "email": "no email"}, {**ADA, "name": "x" * 151}]
 )  # fmt: skip
-def test_a_missing_an_empty_and_a_wrong_field_are_invalid(body: dict[str, Any]) -> None:
+def test_missing_empty_or_invalid_field_is_422(body: dict[str, Any]) -> None:
     assert ask("POST", "/users", body, actor=make_actor(Role.ADMIN)).failure[:2] == (422, "INVALID")
 
 
 @pytest.mark.parametrize("body", [{**ADA, "name": None}, {**ADA, "name": 1}, {**ADA, "role": "admin"}, [], b"{"])
-def test_another_shape_is_malformed(body: Any) -> None:
+def test_body_of_another_shape_is_400(body: Any) -> None:
     assert ask("POST", "/users", body, actor=make_actor(Role.ADMIN)).failure[:2] == (400, "BAD_REQUEST")
 
 
-def test_a_taken_email_is_a_conflict() -> None:
+def test_taken_email_is_409() -> None:
     make_user(email="ADA@example.invalid")
 
     reply = ask("POST", "/users", ADA, actor=make_actor(Role.ADMIN))
@@ -65,7 +65,7 @@ def test_a_taken_email_is_a_conflict() -> None:
     assert reply.failure == (409, "CONFLICT", "The email ada@example.invalid is taken.")
 
 
-def test_a_user_is_deleted_once_and_gone_then() -> None:
+def test_deleted_user_is_404() -> None:
     admin, user = make_actor(Role.ADMIN), make_user()
 
     first, second = (ask("DELETE", f"/users/{user.pk}", actor=admin) for _ in range(2))
@@ -74,7 +74,7 @@ def test_a_user_is_deleted_once_and_gone_then() -> None:
     assert not User.objects.filter(pk=user.pk).exists()
 
 
-def test_users_are_listed_in_the_order_in_which_they_were_made() -> None:
+def test_users_are_listed_in_order_of_creation() -> None:
     admin = make_actor(Role.ADMIN)
     users = [make_user() for _ in range(3)]
 
@@ -84,7 +84,7 @@ def test_users_are_listed_in_the_order_in_which_they_were_made() -> None:
     assert reply.body["next_cursor"] is None
 
 
-def test_a_list_of_users_needs_a_credential_and_its_scope() -> None:
+def test_list_of_users_needs_a_credential_and_its_scope() -> None:
     admin = make_actor(Role.ADMIN, scopes={Scope.USERS_WRITE})
 
     assert ask("GET", "/users").failure == (401, "UNAUTHENTICATED", "A credential is needed to list users.")

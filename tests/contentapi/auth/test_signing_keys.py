@@ -46,7 +46,7 @@ def kids(keys: KeyRing) -> list[str]:
 # --- From the environment -------------------------------------------------------------------------------
 
 
-def test_the_first_private_key_signs_and_all_verify() -> None:
+def test_first_private_key_signs_and_all_keys_verify() -> None:
     keys = load_key_ring(FIRST.private_pem + SECOND.public_pem + THIRD.private_pem, SECRET, None)
 
     assert keys.signing_key() == FIRST

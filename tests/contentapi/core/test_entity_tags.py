@@ -17,11 +17,11 @@ def test_invalid_version_is_none(text: str) -> None:
 
 
 @pytest.mark.parametrize("expected", [None, "7", '"7-c0ffee"', frozenset({"6", "7"})])
-def test_a_version_that_is_expected_goes_through(expected: ExpectedVersion) -> None:
+def test_expected_version_is_accepted(expected: ExpectedVersion) -> None:
     require_version("post", 7, expected)
 
 
 @pytest.mark.parametrize("expected", ["6", "", "07", "x", "77", frozenset({"6"}), frozenset[str]()])
-def test_another_version_is_a_conflict_that_says_which_it_is(expected: ExpectedVersion) -> None:
+def test_other_version_raises_conflict_with_the_current_version(expected: ExpectedVersion) -> None:
     with pytest.raises(Conflict, match="Version conflict: the post is at version 7"):
         require_version("post", 7, expected)

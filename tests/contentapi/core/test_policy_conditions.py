@@ -38,7 +38,7 @@ def where(condition: Q) -> str:
         ("visible_users", Scope.USERS_READ, [NOTHING, ITSELF, ITSELF, ITSELF, EVERYTHING, EVERYTHING]),
     ],
 )
-def test_a_condition_finds_ones_own_rows_or_all(rule: str, scope: Scope, conditions: list[Q]) -> None:
+def test_condition_selects_own_rows_or_all_rows(rule: str, scope: Scope, conditions: list[Q]) -> None:
     visible = getattr(policy, rule)
 
     assert [visible(actor) for actor in ACTORS] == conditions
@@ -60,7 +60,7 @@ def test_editors_and_admins_see_all_posts(actor: Actor) -> None:
     assert policy.visible_posts(actor) == EVERYTHING
 
 
-def test_an_author_sees_the_public_posts_and_their_own() -> None:
+def test_author_sees_public_posts_and_their_own_posts() -> None:
     assert [where(part) for part in policy.split_visible_posts(AUTHOR)] == [IS_PUBLIC, f"({OWN_UNPUBLISHED})"]
     assert where(policy.visible_posts(AUTHOR)) == f"({IS_PUBLIC} OR ({OWN_UNPUBLISHED}))"
 
@@ -72,7 +72,7 @@ def test_all_published_posts_are_visible(actor: Actor) -> None:
 
 
 @pytest.mark.parametrize("status", ["draft", "scheduled", "archived"])
-def test_posts_of_another_state_are_narrowed_to_those_that_the_role_reaches(status: str) -> None:
+def test_hidden_status_is_narrowed_to_the_posts_that_the_role_sees(status: str) -> None:
     assert where(policy.narrow_visible_posts(AUTHOR, status)) == IS_OWN
     assert [policy.narrow_visible_posts(actor, status) for actor in (ANONYMOUS, READER)] == [NEVER, NEVER]
     assert [policy.narrow_visible_posts(actor, status) for actor in (EDITOR, ADMIN, OPERATOR)] == [EVERYTHING] * 3
@@ -88,7 +88,7 @@ def test_unpublished_posts_are_visible_to_their_author_and_to_editors(status: st
 @pytest.mark.parametrize(
     ("old", "new"), [("published", "draft"), ("scheduled", "draft"), ("draft", "published"), ("draft", "scheduled")]
 )
-def test_a_move_to_or_from_a_public_state_takes_the_scope_to_publish(old: str, new: str) -> None:
+def test_transition_to_or_from_a_public_status_needs_posts_publish(old: str, new: str) -> None:
     publisher = Actor(user_id=7, role=Role.AUTHOR, scopes={Scope.POSTS_PUBLISH})
     writer = without(AUTHOR, Scope.POSTS_PUBLISH)
 

@@ -44,7 +44,7 @@ def test_introspection_is_recognised_in_the_root_fields(
         ("100000000000", 10),  # longer: the default of another type's variable
     ],
 )
-def test_a_default_as_long_as_an_int_is_read(default: str, cost: int) -> None:
+def test_default_with_the_length_of_an_int_is_parsed(default: str, cost: int) -> None:
     assert cost_of(f"query ($n: Int = {default}) {{ posts(limit: $n) {{ id }} }}").evaluate({}) == cost
 
 
@@ -52,19 +52,19 @@ def test_a_default_as_long_as_an_int_is_read(default: str, cost: int) -> None:
     ("document", "cost"),
     [("{ posts { id } }", 10), ("{ posts(limit: 3) { author { id } } }", 6), ("{ postsConnection { totalCount } }", 1)],
 )
-def test_without_variables_a_cost_is_a_number_at_once(document: str, cost: int) -> None:
+def test_cost_without_variables_is_a_constant(document: str, cost: int) -> None:
     total = cost_of(document).total
 
     assert (total.constant, total.parts) == (cost, ())
 
 
-def test_with_variables_a_cost_stays_open() -> None:
+def test_cost_with_variables_has_open_parts() -> None:
     total: Any = cost_of("query ($n: Int) { posts(limit: $n) { id } post(id: 1) { id } }").total
 
     assert (total.constant, len(total.parts)) == (1, 1)
 
 
-def test_a_fragment_is_walked_once_however_often_it_is_spread() -> None:
+def test_repeated_fragment_is_visited_once() -> None:
     document = parse("{ ...F ... { ...G ...F } } fragment F on Query { ...G a: __typename } fragment G on Query { b }")
     [operation, *_] = document.definitions
     assert isinstance(operation, OperationDefinitionNode)

@@ -42,7 +42,7 @@ def set_limit(settings: Settings, variable: str, most: int) -> None:
         ("contentapi_max_directives", "number of directives", "{ a @x @y }", "{ a @x @y @z }"),
     ],
 )
-def test_two_are_allowed_and_three_are_not(
+def test_number_at_the_limit_passes_and_one_more_is_rejected(
     settings: Settings, variable: str, what: str, allowed: str, refused: str
 ) -> None:
     set_limit(settings, variable, 2)
@@ -54,13 +54,13 @@ def test_two_are_allowed_and_three_are_not(
     assert raised.value.message == f"The query's {what} is 3; at most 2 is allowed ({variable.upper()})."
 
 
-def test_a_query_has_no_mutations(settings: Settings) -> None:
+def test_limit_of_mutations_does_not_apply_to_a_query(settings: Settings) -> None:
     set_limit(settings, "contentapi_max_mutations", 2)
 
     check("{ a b c }")
 
 
-def test_the_counts_come_in_an_order_and_a_query_has_one_less() -> None:
+def test_counts_are_in_a_fixed_order_and_only_writes_count_mutations() -> None:
     size = OperationSize(depth=1, introspection_depth=2, aliases=3, root_fields=4, directives=5)
 
     query = list(iterate_counts(size))
@@ -78,7 +78,7 @@ def braces(number: int) -> str:
     return "{ ... " * (number - 1) + "{ a }" + " }" * (number - 1)
 
 
-def test_braces_within_each_other_are_limited() -> None:
+def test_nested_braces_are_limited() -> None:
     check(braces(MAX_NESTING))
     with pytest.raises(LimitExceeded) as raised:
         check(braces(MAX_NESTING + 1))
@@ -86,7 +86,7 @@ def test_braces_within_each_other_are_limited() -> None:
     assert (MAX_NESTING, raised.value.message) == (100, "The query's nesting is 101; at most 100 is allowed.")
 
 
-def test_the_nesting_of_every_operation_is_limited_before_one_is_chosen() -> None:
+def test_nesting_of_every_operation_is_checked_before_one_is_selected() -> None:
     document = f"query A {{ a }} query B {braces(101)} query C {{ a }}"
 
     with pytest.raises(LimitExceeded, match=r"^The query's nesting is 101"):
@@ -111,7 +111,7 @@ def test_the_nesting_of_every_operation_is_limited_before_one_is_chosen() -> Non
         ("fragment F on Q { a b c }", None, False),
     ],
 )
-def test_only_the_operation_that_is_executed_is_held_to_the_limits(
+def test_only_the_executed_operation_is_limited(
     settings: Settings, document: str, name: str | None, *, is_refused: bool
 ) -> None:
     set_limit(settings, "contentapi_max_root_fields", 2)
@@ -133,11 +133,11 @@ def test_only_the_operation_that_is_executed_is_held_to_the_limits(
         ("5 or more", "5 or more"),
     ],
 )
-def test_a_number_above_the_cap_is_not_written_out(counted: int | str, said: str) -> None:
+def test_number_above_the_cap_is_reported_as_the_cap_or_more(counted: int | str, said: str) -> None:
     assert limit_exceeded("size", counted, 5).message == f"The query's size is {said}; at most 5 is allowed."
 
 
-def test_a_cost_of_the_limit_is_allowed_and_one_more_is_not(settings: Settings) -> None:
+def test_cost_at_the_limit_passes_and_one_more_is_rejected(settings: Settings) -> None:
     set_limit(settings, "contentapi_max_cost", 40)
 
     require_cost_within_limit(40)

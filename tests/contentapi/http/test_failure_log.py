@@ -115,7 +115,7 @@ LINES: list[tuple[str, str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("method", "path", "changes", "expected"), LINES, ids=range(len(LINES)))
-def test_a_client_error_is_one_line_without_anything_secret(
+def test_client_error_is_one_line_without_secrets(
     application: Any, log: pytest.LogCaptureFixture, method: str, path: str, changes: dict[str, Any], expected: str
 ) -> None:
     status, _ = call(application, method, path, **changes)
@@ -126,7 +126,7 @@ def test_a_client_error_is_one_line_without_anything_secret(
 
 
 @pytest.mark.usefixtures("log")
-def test_a_line_carries_the_id_of_its_response(application: Any) -> None:
+def test_line_contains_the_request_id_of_the_response(application: Any) -> None:
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(logging.Formatter(project.LOGGING["formatters"]["line"]["format"]))  # type: ignore[index]
@@ -146,7 +146,7 @@ def test_a_line_carries_the_id_of_its_response(application: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["/posts/\r\n2026 ERROR forged", "/x\n", "/\x1b[31m", "/\x85\x9b", "/\u2028"])
-def test_control_characters_of_a_path_are_escaped(application: Any, log: pytest.LogCaptureFixture, path: str) -> None:
+def test_control_characters_in_a_path_are_escaped(application: Any, log: pytest.LogCaptureFixture, path: str) -> None:
     call(application, "GET", path.encode().decode("latin-1"))
 
     line = line_of(log)
@@ -155,20 +155,20 @@ def test_control_characters_of_a_path_are_escaped(application: Any, log: pytest.
     assert len(line.splitlines()) == 1
 
 
-def test_a_long_request_gives_a_line_of_bounded_length(application: Any, log: pytest.LogCaptureFixture) -> None:
+def test_line_of_a_long_request_has_a_limited_length(application: Any, log: pytest.LogCaptureFixture) -> None:
     call(application, "M" * 5000, "/\x00" * 5000)
 
     assert len(line_of(log)) <= MAX_LINE
     assert line_of(log).startswith(f"{'M' * 17}... /\\x00/")
 
 
-def test_a_path_that_is_too_long_leaves_the_status_and_the_code(log: pytest.LogCaptureFixture) -> None:
+def test_truncated_path_keeps_status_and_code(log: pytest.LogCaptureFixture) -> None:
     call(applications()["Django"], "GET", "/" + "x" * 5000)
 
     assert line_of(log).endswith("... 404 NOT_FOUND There is nothing at this address.")
 
 
-def test_a_request_without_an_error_logs_nothing(application: Any, log: pytest.LogCaptureFixture) -> None:
+def test_request_without_an_error_logs_nothing(application: Any, log: pytest.LogCaptureFixture) -> None:
     path = f"/posts/{make_post().pk}"
 
     statuses = [
@@ -183,7 +183,7 @@ def test_a_request_without_an_error_logs_nothing(application: Any, log: pytest.L
     assert log.records == []
 
 
-def test_some_data_and_a_client_error_is_one_line(application: Any, log: pytest.LogCaptureFixture) -> None:
+def test_partial_data_with_a_client_error_is_one_line(application: Any, log: pytest.LogCaptureFixture) -> None:
     key = api_key_of(make_actor(Role.READER))
     query = f'mutation {{ addComment(input: {{postId: {make_post().pk}, body: "x"}}) {{ id }} deletePost(id: 0) }}'
 
@@ -193,7 +193,7 @@ def test_some_data_and_a_client_error_is_one_line(application: Any, log: pytest.
     assert line_of(log) == "POST /graphql 294 NOT_FOUND There is no post with this id."
 
 
-def test_an_unknown_exception_is_one_error_with_its_traceback(application: Any, log: pytest.LogCaptureFixture) -> None:
+def test_unknown_exception_is_one_error_with_its_traceback(application: Any, log: pytest.LogCaptureFixture) -> None:
     execute("ALTER TABLE blog_post RENAME TO lost")
 
     call(application, "GET", "/posts")
@@ -202,7 +202,7 @@ def test_an_unknown_exception_is_one_error_with_its_traceback(application: Any, 
     assert 'relation "blog_post" does not exist' in log.text
 
 
-def test_several_unknown_exceptions_are_one_error_with_all_their_tracebacks(
+def test_several_unknown_exceptions_are_one_error_with_all_tracebacks(
     application: Any, log: pytest.LogCaptureFixture
 ) -> None:
     execute("ALTER TABLE blog_post RENAME COLUMN body TO lost_body")
@@ -219,7 +219,7 @@ def test_several_unknown_exceptions_are_one_error_with_all_their_tracebacks(
 @pytest.mark.parametrize(
     ("method", "path", "body"), [("GET", "/posts", b""), ("POST", "/graphql", graphql("{ posts { id } }"))]
 )
-def test_a_database_failure_is_one_line_without_a_traceback(
+def test_database_failure_is_one_line_without_a_traceback(
     application: Any, log: pytest.LogCaptureFixture, method: str, path: str, body: bytes
 ) -> None:
     answer_slowly()
@@ -232,7 +232,7 @@ def test_a_database_failure_is_one_line_without_a_traceback(
     assert "Traceback" not in log.text
 
 
-def test_a_request_over_its_rate_is_one_line(
+def test_request_over_its_rate_limit_is_one_line(
     application: Any, log: pytest.LogCaptureFixture, settings: Settings
 ) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/hour")
@@ -246,7 +246,7 @@ def test_a_request_over_its_rate_is_one_line(
     ]
 
 
-def test_a_log_level_above_info_leaves_client_errors_out(application: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_log_level_above_info_omits_client_errors(application: Any, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
 
     call(application, "GET", "/posts/0")
@@ -254,7 +254,7 @@ def test_a_log_level_above_info_leaves_client_errors_out(application: Any, caplo
     assert caplog.records == []
 
 
-def test_codes_whose_messages_repeat_the_request_are_not_safe() -> None:
+def test_messages_that_repeat_the_request_are_not_logged() -> None:
     repeating = {"BAD_REQUEST", "CONFLICT", "INVALID", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"}
 
     assert SAFE_MESSAGES.isdisjoint(repeating)

@@ -41,7 +41,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("uri", WRONG)
-def test_users_are_sent_to_https_addresses_only(uri: str) -> None:
+def test_redirect_uri_other_than_absolute_https_is_rejected(uri: str) -> None:
     with pytest.raises(Invalid) as raised:
         register_client(name="App", redirect_uris=[CALLBACK, uri])
 
@@ -50,14 +50,14 @@ def test_users_are_sent_to_https_addresses_only(uri: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 101, "a\0b", "\udcff"])
-def test_an_application_has_a_name(name: str) -> None:
+def test_invalid_application_name_is_rejected(name: str) -> None:
     with pytest.raises(Invalid) as raised:
         register_client(name=name, redirect_uris=[CALLBACK])
 
     assert set(raised.value.fields) == {"name"}
 
 
-def test_only_a_hash_of_the_secret_is_kept() -> None:
+def test_client_secret_is_stored_as_a_hash() -> None:
     client = register_client(name=" App ", redirect_uris=[CALLBACK, f"{CALLBACK}/2"])
 
     kept = Application.objects.get(client_id=client.client_id)
@@ -73,18 +73,18 @@ def run(*arguments: str) -> list[str]:
     return out.getvalue().splitlines()
 
 
-def test_the_command_prints_the_id_and_the_secret() -> None:
+def test_command_prints_the_client_id_and_the_secret() -> None:
     client_id, secret = run("App", "--redirect-uri", CALLBACK)
 
     assert Application.objects.get().client_id == client_id
     assert len(secret) == 43
 
 
-def test_the_command_prints_no_secret_of_a_public_application() -> None:
+def test_command_prints_no_secret_for_a_public_application() -> None:
     assert run("App", "--redirect-uri", CALLBACK, "--public") == [Application.objects.get().client_id]
 
 
-def test_the_command_says_what_is_wrong() -> None:
+def test_command_reports_an_invalid_redirect_uri() -> None:
     with pytest.raises(CommandError, match="https"):
         run("App", "--redirect-uri", "http://app.example.invalid/")
 
@@ -103,7 +103,7 @@ def register(desk: Client, **changes: str) -> Any:
     return desk.post(ADD, form, follow=True)
 
 
-def test_the_admin_shows_a_secret_once(desk: Client) -> None:
+def test_admin_page_shows_the_secret_once(desk: Client) -> None:
     page = register(desk).content.decode()
 
     client = Application.objects.get()
@@ -115,7 +115,7 @@ def test_the_admin_shows_a_secret_once(desk: Client) -> None:
     assert client.client_secret not in changing
 
 
-def test_the_admin_keeps_the_secret_when_the_name_changes(desk: Client) -> None:
+def test_admin_page_keeps_the_secret_when_the_name_changes(desk: Client) -> None:
     register(desk)
     before = Application.objects.get()
 
@@ -126,20 +126,20 @@ def test_the_admin_keeps_the_secret_when_the_name_changes(desk: Client) -> None:
     assert (after.name, after.client_secret, after.client_id) == ("Renamed", before.client_secret, before.client_id)
 
 
-def test_the_admin_refuses_what_the_command_refuses(desk: Client) -> None:
+def test_admin_page_rejects_an_invalid_redirect_uri(desk: Client) -> None:
     page = register(desk, redirect_uris="http://app.example.invalid/").content.decode()
 
     assert "must be an absolute https URI" in page
     assert not Application.objects.exists()
 
 
-def test_an_editor_registers_no_applications(client: Client) -> None:
+def test_editor_cannot_register_an_application(client: Client) -> None:
     client.force_login(make_member("editor"))
 
     assert client.get(ADD).status_code == 403
 
 
-def test_the_admin_shows_no_codes_and_no_access_tokens(desk: Client) -> None:
+def test_admin_index_lists_no_codes_and_no_access_tokens(desk: Client) -> None:
     page = desk.get("/admin/").content.decode()
 
     assert "oauth2_provider/application" in page

@@ -48,7 +48,9 @@ def assert_fine(response: Any, sent: str = "") -> None:
 @CAREFUL
 @given(form=FORMS, known=st.booleans(), headers=HEADERS)
 @pytest.mark.parametrize("path", ["token", "revoke", "introspect"])
-def test_an_endpoint_answers_any_form(*, path: str, form: dict[str, str], known: bool, headers: dict[str, str]) -> None:
+def test_any_form_at_an_endpoint_is_handled_without_a_server_error(
+    *, path: str, form: dict[str, str], known: bool, headers: dict[str, str]
+) -> None:
     application = Application(public=True)
     body = urlencode({"client_id": application.registered.client_id, **form} if known else form, errors="surrogatepass")
 
@@ -61,7 +63,9 @@ def test_an_endpoint_answers_any_form(*, path: str, form: dict[str, str], known:
 @CAREFUL
 @given(form=FORMS, known=st.booleans(), posted=st.booleans())
 @example(form={"self": "*.py"}, known=True, posted=False)  # hypothesis also tries literals of our code
-def test_the_page_answers_any_address(*, form: dict[str, str], known: bool, posted: bool) -> None:
+def test_any_authorization_request_is_handled_without_a_server_error(
+    *, form: dict[str, str], known: bool, posted: bool
+) -> None:
     browser = Client()
     browser.force_login(make_member())
     address = Application().address(**form) if known else f"/oauth/authorize?{urlencode(form)}"
@@ -73,14 +77,14 @@ def test_the_page_answers_any_address(*, form: dict[str, str], known: bool, post
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"%", b"a=%zz", b"=&=&", b"a" * 2_000_000, b"&" * 100_000])
 @pytest.mark.parametrize("path", ["token", "revoke", "introspect"])
-def test_an_endpoint_answers_any_bytes(path: str, body: bytes) -> None:
+def test_any_bytes_at_an_endpoint_are_rejected_without_a_server_error(path: str, body: bytes) -> None:
     response = Client().generic("POST", f"/oauth/{path}", body, "application/x-www-form-urlencoded")
 
     assert_fine(response)
     assert response.status_code >= 400
 
 
-def test_a_person_who_logs_in_may_write_anything() -> None:
+def test_nul_characters_at_the_login_page_cause_no_server_error() -> None:
     browser = Browser()
 
     assert_fine(browser.log_in("/oauth/login", "a\0b@example.invalid", "\0"))

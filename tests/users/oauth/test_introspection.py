@@ -25,7 +25,7 @@ def state_of(application: Application, token: str) -> dict[str, Any]:
     return state
 
 
-def test_an_access_token_is_active_until_it_is_revoked() -> None:
+def test_access_token_is_active_until_it_is_revoked() -> None:
     user, application = make_member(), Application()
     granted = json.loads(application.exchange(Browser(user).code_for(application, scope="posts:read")).content)
 
@@ -40,7 +40,7 @@ def test_an_access_token_is_active_until_it_is_revoked() -> None:
     assert after == {"active": False}
 
 
-def test_a_token_of_the_operators_is_active_as_long_as_its_user() -> None:
+def test_issued_token_is_active_until_its_user_is_locked() -> None:
     user, application = make_member(), Application()
     token = tokens.issue_token(user=user)
 
@@ -52,7 +52,7 @@ def test_a_token_of_the_operators_is_active_as_long_as_its_user() -> None:
     assert state_of(application, token) == {"active": False}
 
 
-def test_a_refresh_token_is_active_for_its_own_application_until_it_is_spent() -> None:
+def test_refresh_token_is_active_for_its_application_until_it_is_used() -> None:
     application, other = Application(), Application(name="Another")
     granted = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
 
@@ -62,7 +62,7 @@ def test_a_refresh_token_is_active_for_its_own_application_until_it_is_spent() -
     assert state_of(application, granted["refresh_token"]) == {"active": False}
 
 
-def test_a_refresh_token_that_has_run_out_is_not_active() -> None:
+def test_expired_refresh_token_is_not_active() -> None:
     application = Application()
     granted = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
     AccessToken.objects.update(expires=timezone.now() - timedelta(days=31))
@@ -70,7 +70,7 @@ def test_a_refresh_token_that_has_run_out_is_not_active() -> None:
     assert state_of(application, granted["refresh_token"]) == {"active": False}
 
 
-def test_a_token_of_ours_for_nobody_is_not_active() -> None:
+def test_token_without_a_valid_user_is_not_active() -> None:
     now = int(time.time())
     claims = {"iss": "http://testserver", "aud": "contentapi", "sub": "abc", "iat": now, "exp": now + 60, "jti": "x"}
 
@@ -78,15 +78,15 @@ def test_a_token_of_ours_for_nobody_is_not_active() -> None:
 
 
 @pytest.mark.parametrize("garbage", ["nothing", "a.b.c", "x" * 10_000, "é"])
-def test_what_is_no_token_is_not_active(garbage: str) -> None:
+def test_text_that_is_not_a_token_is_not_active(garbage: str) -> None:
     assert state_of(Application(), garbage) == {"active": False}
 
 
-def test_no_token_is_400() -> None:
+def test_introspection_without_a_token_is_400() -> None:
     assert Application().post("/oauth/introspect", token_type_hint="access_token").status_code == 400
 
 
-def test_nobody_without_a_secret_learns_anything() -> None:
+def test_introspection_without_a_valid_secret_is_401() -> None:
     public, wrong = Application(public=True), Application()
 
     assert public.post("/oauth/introspect", token="nothing").status_code == 401
@@ -94,14 +94,14 @@ def test_nobody_without_a_secret_learns_anything() -> None:
     assert wrong.post("/oauth/introspect", secret="wrong", token="nothing").status_code == 401
 
 
-def test_what_is_only_read_says_so() -> None:
+def test_post_to_the_metadata_is_405_with_allow() -> None:
     posted = Client(enforce_csrf_checks=True).post("/.well-known/oauth-authorization-server")
 
     assert (posted.status_code, posted["Allow"]) == (405, "GET, HEAD")
 
 
 @pytest.mark.parametrize("path", ["token", "revoke", "introspect"])
-def test_the_endpoints_take_a_posted_form_and_nothing_else(path: str) -> None:
+def test_endpoints_accept_only_a_posted_form(path: str) -> None:
     got, json_body = Client().get(f"/oauth/{path}?token=x"), Client().post(f"/oauth/{path}", "{}", "application/json")
 
     assert (got.status_code, got["Allow"]) == (405, "POST")

@@ -40,14 +40,14 @@ def assert_one_won_and_its_family_ended(answers: list[Any]) -> None:
     assert not RefreshToken.objects.filter(revoked=None).exists()
 
 
-def test_of_several_exchanges_of_one_code_one_wins() -> None:
+def test_one_of_several_concurrent_exchanges_of_a_code_succeeds() -> None:
     application = Application()
     code = Browser(make_member()).code_for(application)
 
     assert_one_won_and_its_family_ended(raced(lambda: application.exchange(code)))
 
 
-def test_of_several_refreshes_with_one_token_one_wins() -> None:
+def test_one_of_several_concurrent_refreshes_with_a_token_succeeds() -> None:
     application = Application()
     granted = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
 

@@ -37,7 +37,9 @@ SHOWN: dict[str, dict[str, str | None]] = {
 
 
 @pytest.mark.parametrize(("changes", "error"), REDIRECTED.values(), ids=REDIRECTED)
-def test_a_wrong_request_goes_back_to_the_application(changes: dict[str, str | None], error: str) -> None:
+def test_invalid_request_redirects_to_the_application_with_the_error(
+    changes: dict[str, str | None], error: str
+) -> None:
     application = Application()
 
     parameters = parameters_of(Browser(make_member()).client.get(application.address(**changes)))
@@ -48,7 +50,7 @@ def test_a_wrong_request_goes_back_to_the_application(changes: dict[str, str | N
 
 
 @pytest.mark.parametrize("changes", SHOWN.values(), ids=SHOWN)
-def test_a_request_of_which_nothing_is_sure_is_sent_nowhere(changes: dict[str, str | None]) -> None:
+def test_request_without_a_trusted_redirect_uri_is_400_without_a_redirect(changes: dict[str, str | None]) -> None:
     response = Browser(make_member()).client.get(Application().address(**changes))
 
     assert response.status_code == 400
@@ -56,13 +58,13 @@ def test_a_request_of_which_nothing_is_sure_is_sent_nowhere(changes: dict[str, s
     assert "This cannot go on" in response.content.decode()
 
 
-def test_an_address_that_cannot_be_decoded_is_sent_nowhere() -> None:
+def test_query_that_cannot_be_decoded_is_400() -> None:
     response = Browser(make_member()).client.get("/oauth/authorize?client_id=%zz%ff&scope=%")
 
     assert response.status_code == 400
 
 
-def test_a_parameter_twice_is_sent_nowhere() -> None:
+def test_repeated_parameter_is_400() -> None:
     application = Application()
 
     response = Browser(make_member()).client.get(
@@ -72,13 +74,13 @@ def test_a_parameter_twice_is_sent_nowhere() -> None:
     assert response.status_code == 400
 
 
-def test_nobody_logs_in_for_a_request_that_is_refused_anyway() -> None:
+def test_invalid_request_is_rejected_before_the_login() -> None:
     parameters = parameters_of(Browser().client.get(Application().address(response_type="token")))
 
     assert parameters["error"] == "unsupported_response_type"
 
 
-def test_who_says_no_sends_the_application_away_with_nothing() -> None:
+def test_user_who_declines_returns_access_denied_and_no_grant() -> None:
     application = Application()
 
     parameters = parameters_of(Browser(make_member()).answer(application.address(), allow=False))
@@ -91,7 +93,7 @@ def test_who_says_no_sends_the_application_away_with_nothing() -> None:
     assert not Grant.objects.exists()
 
 
-def test_consent_takes_the_pages_own_form() -> None:
+def test_consent_without_a_csrf_token_is_403() -> None:
     browser, application = Browser(make_member()), Application()
 
     forged = browser.client.post(application.address(), {"allow": "yes"})
@@ -101,7 +103,7 @@ def test_consent_takes_the_pages_own_form() -> None:
     assert not Grant.objects.exists()
 
 
-def test_nobody_is_asked_by_way_of_an_old_consent() -> None:
+def test_earlier_consent_does_not_skip_the_consent_page() -> None:
     user, application = make_member(), Application()
     application.exchange(Browser(user).code_for(application))
 
@@ -111,7 +113,7 @@ def test_nobody_is_asked_by_way_of_an_old_consent() -> None:
     assert "Allow Harbour News" in page.content.decode()
 
 
-def test_who_may_do_nothing_that_is_asked_for_can_only_refuse() -> None:
+def test_user_without_the_requested_scopes_cannot_consent() -> None:
     browser, application = Browser(make_member("reader")), Application()
     address = application.address(scope="posts:write")
 

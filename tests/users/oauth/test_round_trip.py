@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 WRITE = 'mutation { createPost(input: {title: "By an application", body: ""}) { author { name } } }'
 
 
-def test_from_the_first_address_to_the_revoked_token() -> None:
+def test_authorization_code_flow_from_login_to_revocation() -> None:
     user, browser, application = make_member(), Browser(), Application()
     address = application.address()
 
@@ -57,7 +57,7 @@ def test_from_the_first_address_to_the_revoked_token() -> None:
     assert application.refresh(refreshed["refresh_token"]).status_code == 400
 
 
-def test_an_access_token_is_a_jwt_of_ours() -> None:
+def test_access_token_is_a_jwt_with_the_claims_of_the_grant() -> None:
     user, application = make_member("reader"), Application()
     code = Browser(user).code_for(application, scope="comments:write orders:read")
 
@@ -70,7 +70,7 @@ def test_an_access_token_is_a_jwt_of_ours() -> None:
     assert claims["exp"] - claims["iat"] == 600
 
 
-def test_a_public_application_needs_no_secret() -> None:
+def test_public_application_needs_no_secret() -> None:
     application = Application(public=True)
 
     exchanged = application.exchange(Browser(make_member()).code_for(application))
@@ -79,7 +79,7 @@ def test_a_public_application_needs_no_secret() -> None:
     assert exchanged.status_code == 200
 
 
-def test_the_secret_may_come_in_the_form() -> None:
+def test_secret_in_the_form_is_accepted() -> None:
     application = Application()
     code = Browser(make_member()).code_for(application)
     form = {"client_id": application.registered.client_id, "client_secret": application.registered.secret}
@@ -97,7 +97,7 @@ def test_the_secret_may_come_in_the_form() -> None:
     assert exchanged.status_code == 200
 
 
-def test_no_scope_asked_for_is_all_that_the_role_allows() -> None:
+def test_request_without_a_scope_grants_all_scopes_of_the_role() -> None:
     application = Application()
 
     granted = json.loads(application.exchange(Browser(make_member("reader")).code_for(application, scope=None)).content)
@@ -107,7 +107,7 @@ def test_no_scope_asked_for_is_all_that_the_role_allows() -> None:
     }  # fmt: skip
 
 
-def test_a_scope_that_the_role_does_not_allow_is_not_granted() -> None:
+def test_scope_outside_of_the_role_is_not_granted() -> None:
     application = Application()
 
     granted = json.loads(
@@ -119,7 +119,7 @@ def test_a_scope_that_the_role_does_not_allow_is_not_granted() -> None:
     assert granted["scope"] == "orders:read"
 
 
-def test_a_refresh_may_ask_for_less() -> None:
+def test_refresh_may_request_fewer_scopes() -> None:
     application = Application()
     granted = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
 
@@ -128,7 +128,7 @@ def test_a_refresh_may_ask_for_less() -> None:
     assert refreshed["scope"] == "posts:read"
 
 
-def test_the_metadata_say_where_everything_is_and_nothing_that_is_refused() -> None:
+def test_metadata_lists_the_endpoints_and_supported_methods() -> None:
     response = Client().get("/.well-known/oauth-authorization-server")
 
     assert response.status_code == 200

@@ -28,7 +28,7 @@ EXCHANGES: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("changes", EXCHANGES.values(), ids=EXCHANGES)
-def test_a_wrong_exchange_gets_nothing(changes: dict[str, str]) -> None:
+def test_invalid_exchange_is_400_and_creates_no_token(changes: dict[str, str]) -> None:
     application = Application()
     code = Browser(make_member()).code_for(application)
 
@@ -39,7 +39,7 @@ def test_a_wrong_exchange_gets_nothing(changes: dict[str, str]) -> None:
     assert not AccessToken.objects.exists()
 
 
-def test_a_wrong_secret_is_401() -> None:
+def test_wrong_secret_is_401() -> None:
     application = Application()
     code = Browser(make_member()).code_for(application)
 
@@ -50,7 +50,7 @@ def test_a_wrong_secret_is_401() -> None:
     assert json.loads(response.content)["error"] == "invalid_client"
 
 
-def test_a_confidential_application_cannot_do_without_its_secret() -> None:
+def test_confidential_application_without_its_secret_is_401() -> None:
     application = Application()
     code = Browser(make_member()).code_for(application)
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK}
@@ -60,7 +60,7 @@ def test_a_confidential_application_cannot_do_without_its_secret() -> None:
     assert response.status_code == 401
 
 
-def test_a_code_is_of_use_to_its_own_application_only() -> None:
+def test_code_is_valid_for_its_own_application_only() -> None:
     application, other = Application(), Application(name="Another")
     code = Browser(make_member()).code_for(application)
     other.verifier = application.verifier
@@ -69,7 +69,7 @@ def test_a_code_is_of_use_to_its_own_application_only() -> None:
     assert application.exchange(code).status_code == 200
 
 
-def test_a_code_ends_after_a_minute() -> None:
+def test_code_expires_after_a_minute() -> None:
     application = Application()
     code = Browser(make_member()).code_for(application)
     grant = Grant.objects.get()
@@ -84,7 +84,7 @@ def granted_to(application: Application) -> dict[str, Any]:
     return granted
 
 
-def test_a_code_presented_twice_ends_all_that_came_out_of_it() -> None:
+def test_reused_code_revokes_the_tokens_that_it_gave() -> None:
     application = Application()
     code = Browser(make_member()).code_for(application)
     first = json.loads(application.exchange(code).content)
@@ -97,7 +97,7 @@ def test_a_code_presented_twice_ends_all_that_came_out_of_it() -> None:
     assert application.refresh(second["refresh_token"]).status_code == 400
 
 
-def test_another_application_ends_nothing_by_presenting_a_spent_code() -> None:
+def test_code_reused_by_another_application_revokes_nothing() -> None:
     application, other = Application(), Application(name="Another")
     code = Browser(make_member()).code_for(application)
     granted = json.loads(application.exchange(code).content)
@@ -107,7 +107,7 @@ def test_another_application_ends_nothing_by_presenting_a_spent_code() -> None:
     assert ask(granted["access_token"]).status_code == 200
 
 
-def test_a_refresh_token_presented_twice_ends_its_family() -> None:
+def test_reused_refresh_token_revokes_its_family() -> None:
     application = Application()
     first = granted_to(application)
     second = json.loads(application.refresh(first["refresh_token"]).content)
@@ -119,7 +119,7 @@ def test_a_refresh_token_presented_twice_ends_its_family() -> None:
     assert application.refresh(second["refresh_token"]).status_code == 400
 
 
-def test_one_family_does_not_end_with_another() -> None:
+def test_reused_refresh_token_does_not_revoke_another_family() -> None:
     application = Application()
     first, other = granted_to(application), granted_to(application)
     application.refresh(first["refresh_token"])
@@ -130,7 +130,7 @@ def test_one_family_does_not_end_with_another() -> None:
     assert application.refresh(other["refresh_token"]).status_code == 200
 
 
-def test_another_application_cannot_use_or_end_a_refresh_token() -> None:
+def test_another_application_cannot_use_or_revoke_a_refresh_token() -> None:
     application, other = Application(), Application(name="Another")
     granted = granted_to(application)
 
@@ -140,7 +140,7 @@ def test_another_application_cannot_use_or_end_a_refresh_token() -> None:
     assert application.refresh(granted["refresh_token"]).status_code == 200
 
 
-def test_a_refresh_cannot_ask_for_more() -> None:
+def test_refresh_with_more_scopes_is_rejected() -> None:
     application = Application()
     granted = granted_to(application)
 
@@ -149,7 +149,7 @@ def test_a_refresh_cannot_ask_for_more() -> None:
     assert json.loads(response.content)["error"] == "invalid_scope"
 
 
-def test_a_refresh_token_ends_thirty_days_after_its_last_use() -> None:
+def test_refresh_token_expires_thirty_days_after_its_last_use() -> None:
     application = Application()
     granted = granted_to(application)
     AccessToken.objects.update(expires=timezone.now() - timedelta(days=30))
@@ -157,7 +157,7 @@ def test_a_refresh_token_ends_thirty_days_after_its_last_use() -> None:
     assert application.refresh(granted["refresh_token"]).status_code == 400
 
 
-def test_a_locked_account_gets_no_tokens() -> None:
+def test_locked_account_gets_no_tokens() -> None:
     application, user = Application(), make_member()
     code = Browser(user).code_for(application)
     granted = json.loads(application.exchange(Browser(user).code_for(application)).content)
@@ -168,7 +168,7 @@ def test_a_locked_account_gets_no_tokens() -> None:
     assert application.refresh(granted["refresh_token"]).status_code == 400
 
 
-def test_a_deleted_accounts_tokens_end() -> None:
+def test_tokens_of_a_deleted_user_are_revoked() -> None:
     from users.revocations import REVOCATIONS
 
     application, user = Application(), make_member()
@@ -181,7 +181,7 @@ def test_a_deleted_accounts_tokens_end() -> None:
     assert application.refresh(granted["refresh_token"]).status_code == 400
 
 
-def test_revoking_an_access_token_ends_its_refresh_token_too() -> None:
+def test_revoking_an_access_token_revokes_its_refresh_token() -> None:
     application = Application()
     granted = granted_to(application)
 
@@ -191,11 +191,11 @@ def test_revoking_an_access_token_ends_its_refresh_token_too() -> None:
     assert application.refresh(granted["refresh_token"]).status_code == 400
 
 
-def test_revoking_what_is_no_token_is_fine() -> None:
+def test_revoking_an_unknown_token_is_200() -> None:
     assert Application().post("/oauth/revoke", token="nothing").status_code == 200
 
 
-def test_nothing_that_lets_somebody_in_is_kept() -> None:
+def test_no_usable_credential_is_stored() -> None:
     application, browser = Application(), Browser(make_member())
     unspent, code = browser.code_for(application), browser.code_for(application)
     granted = json.loads(application.exchange(code).content)
@@ -214,7 +214,7 @@ def application_rows() -> list[Any]:
     return list(Row.objects.values_list())
 
 
-def test_a_parameter_twice_gets_nothing() -> None:
+def test_repeated_parameter_in_the_form_is_400() -> None:
     application = Application()
     code = Browser(make_member()).code_for(application)
     body = f"grant_type=authorization_code&code=wrong&code={code}&client_id={application.registered.client_id}"
@@ -225,7 +225,7 @@ def test_a_parameter_twice_gets_nothing() -> None:
 
 
 @pytest.mark.parametrize("path", ["token", "revoke", "introspect"])
-def test_no_credential_is_taken_from_an_address(path: str) -> None:
+def test_credential_in_the_query_is_400(path: str) -> None:
     client = Application().registered
     address = f"/oauth/{path}?client_id={client.client_id}&client_secret={client.secret}"
 
@@ -234,14 +234,14 @@ def test_no_credential_is_taken_from_an_address(path: str) -> None:
     assert response.status_code == 400
 
 
-def test_a_client_authenticates_in_one_way() -> None:
+def test_two_client_credentials_are_401() -> None:
     application, other = Application(), Application(name="Another")
     form = {"client_id": other.registered.client_id, "client_secret": other.registered.secret, "token": "x"}
 
     assert application.post("/oauth/introspect", secret="wrong", **form).status_code == 401
 
 
-def test_the_name_of_the_scheme_may_be_written_small() -> None:
+def test_authorization_scheme_may_be_in_lower_case() -> None:
     client = Application().registered
     pair = base64.b64encode(f"{client.client_id}:{client.secret}".encode()).decode()
 
