@@ -1,4 +1,4 @@
-"""Writing posts: who may, what is refused, what is stored. The moves are in test_moves.py."""
+"""Writing posts: who may, what is refused, what is stored. Changes of the status are in test_transitions.py."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
