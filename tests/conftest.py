@@ -10,14 +10,14 @@ from django.test import Client
 
 from contentapi import rate_limits
 from contentapi.core.identity import Actor
-from tests.graphql_requests import Answer, Post, post_to_graphql
+from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
 from tests.redis_server import RedisServer
 from users import services
 from users.models import User
 
 
 class GraphQL(Protocol):
-    def __call__(self, query: str, *, actor: Actor | None = None, **variables: Any) -> Answer: ...
+    def __call__(self, query: str, *, actor: Actor | None = None, **variables: Any) -> GraphQLResponse: ...
 
 
 def api_key_of(actor: Actor) -> str:
@@ -40,16 +40,16 @@ def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 @pytest.fixture
-def post(db: None) -> Post:  # noqa: ARG001
+def post(db: None) -> PostToGraphQL:  # noqa: ARG001
     return post_to_graphql
 
 
 @pytest.fixture
 def gql(db: None, client: Client) -> GraphQL:  # noqa: ARG001
-    def execute(query: str, *, actor: Actor | None = None, **variables: Any) -> Answer:
+    def execute(query: str, *, actor: Actor | None = None, **variables: Any) -> GraphQLResponse:
         headers = {} if actor is None else {"X-API-Key": api_key_of(actor)}
         body = {"query": query, "variables": variables}
-        return Answer(client.post("/graphql", body, content_type="application/json", headers=headers))
+        return GraphQLResponse(client.post("/graphql", body, content_type="application/json", headers=headers))
 
     return execute
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from django.test import Client
 
 
-class Answer:
+class GraphQLResponse:
     """A GraphQL response: its status, decoded body and headers."""
 
     def __init__(self, response: Any) -> None:
@@ -27,21 +27,21 @@ class Answer:
         return [error["extensions"]["code"] for error in self.body["errors"]]
 
 
-class Post(Protocol):
-    def __call__(self, body: Any, content_type: str = "application/json", **headers: str) -> Answer: ...
+class PostToGraphQL(Protocol):
+    def __call__(self, body: Any, content_type: str = "application/json", **headers: str) -> GraphQLResponse: ...
 
 
-def post_to_graphql(body: Any, content_type: str = "application/json", **headers: str) -> Answer:
+def post_to_graphql(body: Any, content_type: str = "application/json", **headers: str) -> GraphQLResponse:
     """Send a POST request. Bytes are sent unchanged, any other body as JSON. Header names have underscores."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     client = Client(raise_request_exception=False)
-    return Answer(client.generic("POST", "/graphql", content, content_type=content_type, headers=named))
+    return GraphQLResponse(client.generic("POST", "/graphql", content, content_type=content_type, headers=named))
 
 
-def error_entry(answer: Answer, code: str, status: int, message: str, **more: Any) -> dict[str, Any]:
+def error_entry(response: GraphQLResponse, code: str, status: int, message: str, **more: Any) -> dict[str, Any]:
     """Return the expected entry of `errors` in this response."""
-    extensions = {"code": code, "status": status, "requestId": answer.headers["X-Request-ID"]}
+    extensions = {"code": code, "status": status, "requestId": response.headers["X-Request-ID"]}
     if fields := more.pop("fields", None):
         extensions["fields"] = fields
     return {"message": message, "extensions": extensions, **more}

@@ -9,7 +9,7 @@ from contentapi.core.identity import Actor
 from tests.conftest import api_key_of
 
 
-class Reply:
+class RestResponse:
     """A REST response: its status, headers and decoded body, if it has one."""
 
     def __init__(self, response: Any) -> None:
@@ -19,14 +19,14 @@ class Reply:
         self.body: Any = json.loads(response.content) if response.content else None
 
     @property
-    def failure(self) -> tuple[int, str, str]:
+    def error(self) -> tuple[int, str, str]:
         """The status, the code and the message of an error response, whose body contains only the message."""
         assert self.headers["Content-Type"] == "application/json"
         assert list(self.body) == ["error"]
         return self.status, self.headers["X-Error-Code"], self.body["error"]
 
 
-def ask(
+def send_request(
     method: str,
     path: str,
     body: Any = None,
@@ -34,7 +34,7 @@ def ask(
     actor: Actor | None = None,
     content_type: str = "application/json",
     **headers: str,
-) -> Reply:
+) -> RestResponse:
     """Send a request. Bytes are sent unchanged, any other body as JSON. Header names have underscores."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     if actor is not None:
@@ -42,4 +42,4 @@ def ask(
     content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
     client = Client(raise_request_exception=False)
     sent_type = content_type if body is not None else ""
-    return Reply(client.generic(method, path, content, content_type=sent_type, headers=named))
+    return RestResponse(client.generic(method, path, content, content_type=sent_type, headers=named))

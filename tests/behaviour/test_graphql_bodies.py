@@ -11,7 +11,7 @@ from django.test import Client
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.graphql_requests import Answer, Post, error_entry, post_to_graphql
+from tests.graphql_requests import GraphQLResponse, PostToGraphQL, error_entry, post_to_graphql
 
 BODY = "Invalid body: "
 STORABLE = "Text must not contain the NUL character or lone surrogates."
@@ -72,7 +72,7 @@ def with_variables(text: str, query: str = "query ($a: ID!) { post(id: $a) { tit
     ],
     ids=lambda value: value[:40].decode() if isinstance(value, bytes) else "",
 )
-def test_invalid_body_is_400_with_the_reason(post: Post, body: bytes, reason: str) -> None:
+def test_invalid_body_is_400_with_the_reason(post: PostToGraphQL, body: bytes, reason: str) -> None:
     response = post(body)
 
     error = error_entry(response, "BAD_REQUEST", 400, BODY + reason)
@@ -92,14 +92,14 @@ def test_invalid_body_is_400_with_the_reason(post: Post, body: bytes, reason: st
         b" ",
     ],
 )
-def test_body_that_is_not_unicode_is_400(post: Post, body: bytes) -> None:
+def test_body_that_is_not_unicode_is_400(post: PostToGraphQL, body: bytes) -> None:
     response = post(body)
 
     assert (response.status, response.codes, set(response.body)) == (400, ["BAD_REQUEST"], {"errors"})
 
 
 @pytest.mark.parametrize("variables", [{"a": "\0"}, {"a": {"b": ["x\0y"]}}, {"\0": 1}, {"a": [{"\0": 1}]}])
-def test_nul_in_variables_is_400(post: Post, variables: dict[str, Any]) -> None:
+def test_nul_in_variables_is_400(post: PostToGraphQL, variables: dict[str, Any]) -> None:
     response = post({"query": "{ __typename }", "variables": variables})
 
     assert (response.status, response.body) == (400, {"errors": [error_entry(response, "BAD_REQUEST", 400, STORABLE)]})
@@ -118,7 +118,7 @@ def test_nul_in_variables_is_400(post: Post, variables: dict[str, Any]) -> None:
     ],
 )
 @pytest.mark.parametrize("query", ["{ post(id: LITERAL) { id } }", "query ($a: ID = LITERAL) { post(id: $a) { id } }"])
-def test_literal_that_cannot_be_stored_is_rejected(post: Post, query: str, literal: str, code: str) -> None:
+def test_literal_that_cannot_be_stored_is_rejected(post: PostToGraphQL, query: str, literal: str, code: str) -> None:
     response = post({"query": query.replace("LITERAL", literal).replace("ID =", "ID! =")})
 
     assert (response.status, response.codes, set(response.body)) == (400, [code], {"errors"})
@@ -158,7 +158,9 @@ def test_literal_that_cannot_be_stored_is_rejected(post: Post, query: str, liter
     ],
     ids=lambda value: json.dumps(value)[:60] if isinstance(value, dict) else "",
 )
-def test_request_error_has_a_message_and_no_data(post: Post, body: dict[str, Any], code: str, message: str) -> None:
+def test_request_error_has_a_message_and_no_data(
+    post: PostToGraphQL, body: dict[str, Any], code: str, message: str
+) -> None:
     response = post(body)
 
     errors = [(error["message"], error["extensions"]["code"]) for error in response.body["errors"]]
@@ -166,7 +168,7 @@ def test_request_error_has_a_message_and_no_data(post: Post, body: dict[str, Any
 
 
 @pytest.mark.parametrize("moment", ["yesterday", "2026-11-21", 5, [], "2026-11-21T09:30:00"])
-def test_time_in_a_wrong_format_is_a_coercion_error(post: Post, moment: object) -> None:
+def test_time_in_a_wrong_format_is_a_coercion_error(post: PostToGraphQL, moment: object) -> None:
     body = {
         "query": "mutation ($a: CreatePostInput!) { createPost(input: $a) { id } }",
         "variables": {"a": {"title": "t", "body": "b", "publishAt": moment}},
@@ -178,14 +180,14 @@ def test_time_in_a_wrong_format_is_a_coercion_error(post: Post, moment: object) 
     assert "2026-11-21T09:30:00+00:00" in response.body["errors"][0]["message"]
 
 
-def test_deeply_nested_variables_are_a_coercion_error(post: Post) -> None:
+def test_deeply_nested_variables_are_a_coercion_error(post: PostToGraphQL) -> None:
     response = post(with_variables("[" * 900 + "]" * 900))
 
     assert (response.status, response.codes, set(response.body)) == (400, ["BAD_REQUEST"], {"errors"})
 
 
 @pytest.mark.parametrize("levels", [300, 900])
-def test_deeply_nested_query_is_rejected(post: Post, levels: int) -> None:
+def test_deeply_nested_query_is_rejected(post: PostToGraphQL, levels: int) -> None:
     response = post({"query": "{a" * levels + "}" * levels})
 
     assert (response.status, len(response.codes), set(response.body)) == (400, 1, {"errors"})
@@ -199,26 +201,26 @@ def test_deeply_nested_query_is_rejected(post: Post, levels: int) -> None:
         ("{ __typename } #" + "é" * 16 * 1024, "CONTENTAPI_MAX_QUERY_LENGTH"),
     ],
 )
-def test_message_names_the_exceeded_limit(post: Post, query: str, name: str) -> None:
+def test_message_names_the_exceeded_limit(post: PostToGraphQL, query: str, name: str) -> None:
     response = post({"query": query})
 
     assert (response.status, response.codes, set(response.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
     assert name in response.body["errors"][0]["message"]
 
 
-def test_bytes_that_are_not_utf_8_are_400_with_their_position(post: Post) -> None:
+def test_bytes_that_are_not_utf_8_are_400_with_their_position(post: PostToGraphQL) -> None:
     response = post(b'{"query": "{ \xff }"}')
 
     assert response.body["errors"][0]["message"] == f"{BODY}it is not UTF-8 (byte 13)."
 
 
-def test_ignored_numbers_may_have_any_length(post: Post) -> None:
+def test_ignored_numbers_may_have_any_length(post: PostToGraphQL) -> None:
     response = post(b'{"query": "{ __typename }", "ignored": [' + b"1" * 9000 + b", 1e999]}")
 
     assert response.data == {"__typename": "Query"}
 
 
-def test_null_and_unknown_members_are_ignored(post: Post) -> None:
+def test_null_and_unknown_members_are_ignored(post: PostToGraphQL) -> None:
     body = {"query": "{ __typename }", "variables": None, "operationName": None, "extensions": None, "id": [1]}
 
     response = post(body)
@@ -227,7 +229,7 @@ def test_null_and_unknown_members_are_ignored(post: Post) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "identity, gzip", "x"])
-def test_compressed_body_is_415(post: Post, encoding: str) -> None:
+def test_compressed_body_is_415(post: PostToGraphQL, encoding: str) -> None:
     response = post(gzip.compress(b'{"query": "{ __typename }"}'), Content_Encoding=encoding)
 
     error = error_entry(
@@ -236,14 +238,16 @@ def test_compressed_body_is_415(post: Post, encoding: str) -> None:
     assert (response.status, response.body) == (415, {"errors": [error]})
 
 
-def test_identity_encoding_is_accepted(post: Post) -> None:
+def test_identity_encoding_is_accepted(post: PostToGraphQL) -> None:
     assert post({"query": "{ __typename }"}, Content_Encoding="Identity").status == 200
 
 
 @pytest.mark.parametrize(
     "query", ["{", "{ nope }", '{ post(id: "\\u0000") { id } }', "query ($a: ID!) { post(id: $a) { id } }"]
 )
-def test_client_error_is_not_logged_as_an_error(post: Post, caplog: pytest.LogCaptureFixture, query: str) -> None:
+def test_client_error_is_not_logged_as_an_error(
+    post: PostToGraphQL, caplog: pytest.LogCaptureFixture, query: str
+) -> None:
     response = post({"query": query})
 
     assert response.status == 400
@@ -272,7 +276,7 @@ def test_no_body_causes_a_500(body: bytes) -> None:
     assume(b"__typename" not in body)  # hypothesis also tries literals of our code, and one is a valid request
     client = Client(raise_request_exception=False)
 
-    response = Answer(client.generic("POST", "/graphql", body or b" ", content_type="application/json"))
+    response = GraphQLResponse(client.generic("POST", "/graphql", body or b" ", content_type="application/json"))
 
     if response.status != 200:
         assert (response.status, set(response.body)) == (400, {"errors"})
@@ -299,7 +303,7 @@ def test_no_variables_cause_a_500(query: str, variables: Any) -> None:
 
 
 @pytest.mark.parametrize("text", [r'"\u0000"', r'{"\u0000": 1}', r'{"b": ["x", {"c": "\u0000"}]}'])
-def test_escapes_are_also_checked_in_a_short_body(post: Post, text: str) -> None:
+def test_escapes_are_also_checked_in_a_short_body(post: PostToGraphQL, text: str) -> None:
     response = post(with_variables(text))
 
     assert (response.status, response.body["errors"][0]["message"]) == (400, STORABLE)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from contentapi.core.identity import Role
 from tests.conftest import GraphQL, api_key_of
 from tests.factories import make_actor, make_author, make_post
-from tests.graphql_requests import Post, error_entry, post_to_graphql
+from tests.graphql_requests import PostToGraphQL, error_entry, post_to_graphql
 
 HELLO = {"query": "{ __typename }"}
 POSTS = {"query": "{ __typename posts { title } }"}
@@ -39,7 +39,7 @@ def answer_slowly() -> None:
     )
 
 
-def test_unknown_exception_is_masked(post: Post) -> None:
+def test_unknown_exception_is_masked(post: PostToGraphQL) -> None:
     lose_a_column()
 
     response = post(POSTS)
@@ -51,7 +51,7 @@ def test_unknown_exception_is_masked(post: Post) -> None:
 
 
 def test_traceback_of_an_unknown_exception_is_logged_with_the_request_id(
-    post: Post, caplog: pytest.LogCaptureFixture
+    post: PostToGraphQL, caplog: pytest.LogCaptureFixture
 ) -> None:
     lose_a_column()
 
@@ -64,7 +64,7 @@ def test_traceback_of_an_unknown_exception_is_logged_with_the_request_id(
     assert vars(record)["request_id"] == response.body["errors"][0]["extensions"]["requestId"]
 
 
-def test_unknown_exception_outside_execution_is_masked(post: Post) -> None:
+def test_unknown_exception_outside_execution_is_masked(post: PostToGraphQL) -> None:
     key = api_key_of(make_actor(Role.READER))
     execute("ALTER TABLE users_apikey RENAME TO lost_keys")
 
@@ -74,7 +74,9 @@ def test_unknown_exception_outside_execution_is_masked(post: Post) -> None:
     assert (response.status, response.body) == (500, {"errors": [error]})
 
 
-def test_statement_over_its_time_limit_is_503_with_retry_after(post: Post, caplog: pytest.LogCaptureFixture) -> None:
+def test_statement_over_its_time_limit_is_503_with_retry_after(
+    post: PostToGraphQL, caplog: pytest.LogCaptureFixture
+) -> None:
     answer_slowly()
 
     response = post(POSTS)
@@ -96,7 +98,7 @@ def test_statement_over_its_time_limit_is_503_with_retry_after(post: Post, caplo
     assert (record.levelno, record.exc_info) == (logging.ERROR, None)
 
 
-def test_error_beside_data_is_294_and_masked(post: Post) -> None:
+def test_error_beside_data_is_294_and_masked(post: PostToGraphQL) -> None:
     author = make_author(name="Ines")
     execute("ALTER TABLE blog_comment RENAME COLUMN body TO lost_body")
     written = make_post(author=author)
@@ -114,7 +116,7 @@ def test_error_beside_data_is_294_and_masked(post: Post) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "x", "é", UNKNOWN_KEY, f"{UNKNOWN_KEY} ", UNKNOWN_KEY.upper(), "k" * 8000])
-def test_invalid_api_key_is_401_for_every_operation(post: Post, key: str) -> None:
+def test_invalid_api_key_is_401_for_every_operation(post: PostToGraphQL, key: str) -> None:
     response = post(HELLO, X_API_Key=key)
 
     error = error_entry(response, "UNAUTHENTICATED", 401, "The API key is unknown, expired or revoked.")
@@ -123,7 +125,7 @@ def test_invalid_api_key_is_401_for_every_operation(post: Post, key: str) -> Non
 
 
 @pytest.mark.parametrize("value", ["", "Basic YTpi", "Negotiate", f"ApiKey {UNKNOWN_KEY}", "Bearerx a.b.c"])
-def test_other_scheme_than_bearer_is_401(post: Post, value: str) -> None:
+def test_other_scheme_than_bearer_is_401(post: PostToGraphQL, value: str) -> None:
     response = post(HELLO, Authorization=value)
 
     error = error_entry(response, "UNAUTHENTICATED", 401, "Authorization must be Bearer and a token.")
@@ -132,7 +134,7 @@ def test_other_scheme_than_bearer_is_401(post: Post, value: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["Bearer", "Bearer a.b.c", "bearer x y", "Bearer é", "Bearer " + "x" * 9000])
-def test_invalid_bearer_token_is_401_with_the_reason(post: Post, value: str) -> None:
+def test_invalid_bearer_token_is_401_with_the_reason(post: PostToGraphQL, value: str) -> None:
     response = post(HELLO, Authorization=value)
 
     error = error_entry(response, "UNAUTHENTICATED", 401, "This bearer token is not valid.")
@@ -140,7 +142,7 @@ def test_invalid_bearer_token_is_401_with_the_reason(post: Post, value: str) -> 
     assert response.headers["WWW-Authenticate"] == f'{CHALLENGE}, error="invalid_token"'
 
 
-def test_two_credentials_are_400_even_if_one_is_valid(post: Post) -> None:
+def test_two_credentials_are_400_even_if_one_is_valid(post: PostToGraphQL) -> None:
     key = api_key_of(make_actor(Role.READER))
 
     response = post(HELLO, X_API_Key=key, Authorization="Bearer a.b.c")

@@ -17,7 +17,7 @@ from contentapi.rate_limits.account import reset_counters
 from contentapi.urls import endpoint
 from tests.conftest import GraphQL, api_key_of
 from tests.factories import make_actor, make_author
-from tests.graphql_requests import Answer, Post, error_entry
+from tests.graphql_requests import GraphQLResponse, PostToGraphQL, error_entry
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +32,7 @@ def limited(settings: Settings, **limits: Any) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **variables)
 
 
-def left(response: Answer) -> dict[str, int]:
+def left(response: GraphQLResponse) -> dict[str, int]:
     return {name: int(remaining) for name, remaining, _ in RATE.findall(response.headers["RateLimit"])}
 
 
@@ -56,7 +56,7 @@ def test_response_states_the_remaining_limit(gql: GraphQL) -> None:
         ({"query": WRITE}, {}, 401),
     ],
 )
-def test_failed_request_is_charged_to_the_address(post: Post, body: Any, headers: Any, status: int) -> None:
+def test_failed_request_is_charged_to_the_address(post: PostToGraphQL, body: Any, headers: Any, status: int) -> None:
     response = post(body, **headers)
 
     assert response.status == status
@@ -65,10 +65,10 @@ def test_failed_request_is_charged_to_the_address(post: Post, body: Any, headers
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "OPTIONS"])
 def test_other_method_is_charged(client: Client, method: str) -> None:
-    assert left(Answer(client.generic(method, "/graphql"))) == {"anonymous": 299}
+    assert left(GraphQLResponse(client.generic(method, "/graphql"))) == {"anonymous": 299}
 
 
-def test_500_states_the_remaining_limit(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_500_states_the_remaining_limit(post: PostToGraphQL, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contentapi.graphql.endpoint.read_body", lambda _: 1 / 0)
 
     response = post(HELLO)
@@ -76,7 +76,7 @@ def test_500_states_the_remaining_limit(post: Post, monkeypatch: pytest.MonkeyPa
     assert (response.status, left(response)) == (500, {"anonymous": 299})
 
 
-def test_request_over_the_limit_is_429_with_retry_after(post: Post, settings: Settings) -> None:
+def test_request_over_the_limit_is_429_with_retry_after(post: PostToGraphQL, settings: Settings) -> None:
     limited(settings, anonymous="2/minute")
     assert [post(HELLO).status for _ in range(2)] == [200, 200]
 
@@ -88,7 +88,7 @@ def test_request_over_the_limit_is_429_with_retry_after(post: Post, settings: Se
     assert response.headers["RateLimit"] == '"anonymous";r=0;t=60'
 
 
-def test_body_over_the_rate_limit_is_not_read(post: Post, settings: Settings) -> None:
+def test_body_over_the_rate_limit_is_not_read(post: PostToGraphQL, settings: Settings) -> None:
     limited(settings, anonymous="1/minute")
     post(HELLO)
 
@@ -122,7 +122,7 @@ def test_expensive_request_is_refused_while_a_cheap_one_is_accepted(gql: GraphQL
     assert gql("{ __typename }").status == 200
 
 
-def test_mutation_counts_against_the_write_limit_and_a_query_does_not(post: Post, settings: Settings) -> None:
+def test_mutation_counts_against_the_write_limit_and_a_query_does_not(post: PostToGraphQL, settings: Settings) -> None:
     limited(settings, writes="2/minute")
     key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
 
@@ -139,7 +139,7 @@ def test_mutation_counts_against_the_write_limit_and_a_query_does_not(post: Post
     assert (read.status, left(read)) == (200, {"authenticated": 2996})
 
 
-def test_each_mutation_of_a_request_counts_as_one_write(post: Post) -> None:
+def test_each_mutation_of_a_request_counts_as_one_write(post: PostToGraphQL) -> None:
     key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
     ten = " ".join(f'a{number}: createPost(input: {{title: "t", body: "b"}}) {{ id }}' for number in range(10))
 
@@ -149,7 +149,7 @@ def test_each_mutation_of_a_request_counts_as_one_write(post: Post) -> None:
     assert left(responses[1]) == {"authenticated": 2998}
 
 
-def test_mutations_beyond_the_write_limit_are_refused_together(post: Post, settings: Settings) -> None:
+def test_mutations_beyond_the_write_limit_are_refused_together(post: PostToGraphQL, settings: Settings) -> None:
     limited(settings, writes="5/minute")
     key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
     three = " ".join(f'a{number}: createPost(input: {{title: "t", body: "b"}}) {{ id }}' for number in range(3))
@@ -163,7 +163,7 @@ def test_mutations_beyond_the_write_limit_are_refused_together(post: Post, setti
     assert left(again)["writes"] == 1
 
 
-def test_selected_operation_decides_whether_it_is_a_write(post: Post) -> None:
+def test_selected_operation_decides_whether_it_is_a_write(post: PostToGraphQL) -> None:
     key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
     document = f"query Read {{ __typename }} {WRITE.replace('mutation', 'mutation Write')}"
 
@@ -179,7 +179,7 @@ def test_selected_operation_decides_whether_it_is_a_write(post: Post) -> None:
     ]
 
 
-def test_invalid_credential_over_the_address_limit_is_429(post: Post, settings: Settings) -> None:
+def test_invalid_credential_over_the_address_limit_is_429(post: PostToGraphQL, settings: Settings) -> None:
     limited(settings, anonymous="2/minute")
 
     statuses = [post(HELLO, X_API_Key=f"wrong {number}").status for number in range(3)]
@@ -188,14 +188,14 @@ def test_invalid_credential_over_the_address_limit_is_429(post: Post, settings: 
     assert post(HELLO).status == 429
 
 
-def test_valid_credential_is_not_limited_by_its_address(post: Post, settings: Settings) -> None:
+def test_valid_credential_is_not_limited_by_its_address(post: PostToGraphQL, settings: Settings) -> None:
     limited(settings, anonymous="1/minute")
     post(HELLO)
 
     assert post(HELLO, X_API_Key=api_key_of(make_actor(Role.READER))).status == 200
 
 
-def test_x_forwarded_for_has_an_effect_only_behind_a_proxy(post: Post, settings: Settings) -> None:
+def test_x_forwarded_for_has_an_effect_only_behind_a_proxy(post: PostToGraphQL, settings: Settings) -> None:
     limited(settings, anonymous="1/minute")
 
     ignored = [post(HELLO, X_Forwarded_For=f"198.51.100.{number}").status for number in range(2)]
@@ -248,7 +248,7 @@ def test_allowed_origins_may_read_the_headers(client: Client, settings: Settings
 
 @pytest.mark.parametrize("known", [False, True])
 def test_operation_refused_for_its_cost_is_charged(
-    post: Post,
+    post: PostToGraphQL,
     settings: Settings,
     known: bool,  # noqa: FBT001
 ) -> None:

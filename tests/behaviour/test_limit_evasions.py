@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from contentapi.graphql.errors import LONGEST_MESSAGE
-from tests.graphql_requests import Post
+from tests.graphql_requests import PostToGraphQL
 
 LONG = 32 * 1024
 DEEP = "posts { author { " * 5 + "posts { author { id } }" + " } }" * 5  # 13 fields
@@ -210,7 +210,9 @@ REFUSED: dict[str, tuple[str, Request]] = {
 
 
 @pytest.mark.parametrize("way", REFUSED)
-def test_known_evasions_of_the_limits_are_rejected(post: Post, way: str, django_assert_num_queries: Any) -> None:
+def test_known_evasions_of_the_limits_are_rejected(
+    post: PostToGraphQL, way: str, django_assert_num_queries: Any
+) -> None:
     limit, request = REFUSED[way]
 
     with django_assert_num_queries(0):
@@ -238,7 +240,7 @@ NESTED = {
 
 
 @pytest.mark.parametrize("kind", NESTED)
-def test_nesting_deeper_than_the_stack_is_rejected(post: Post, kind: str) -> None:
+def test_nesting_deeper_than_the_stack_is_rejected(post: PostToGraphQL, kind: str) -> None:
     response = post({"query": NESTED[kind], "operationName": "A" if "query A" in NESTED[kind] else None})
 
     assert (response.status, response.codes, set(response.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
@@ -249,7 +251,7 @@ def test_nesting_deeper_than_the_stack_is_rejected(post: Post, kind: str) -> Non
 @pytest.mark.parametrize(
     "lists", ["fields { type { fields { type { fields { name } } } } }", "interfaces { " * 3 + "name }}}"]
 )
-def test_nested_introspection_lists_are_rejected(post: Post, lists: str) -> None:
+def test_nested_introspection_lists_are_rejected(post: PostToGraphQL, lists: str) -> None:
     response = post({"query": f'{{ __type(name: "Query") {{ {lists} }} }}'})
 
     message = "The query's depth of lists in introspection is 3 or more; at most 2 is allowed."
@@ -257,7 +259,7 @@ def test_nested_introspection_lists_are_rejected(post: Post, lists: str) -> None
     assert response.body["errors"][0]["message"] == message
 
 
-def test_too_many_values_in_variables_are_rejected(post: Post) -> None:
+def test_too_many_values_in_variables_are_rejected(post: PostToGraphQL) -> None:
     responses = [post({"query": "{ __typename }", "variables": {"a": [1] * items}}) for items in (9997, 9998)]
 
     assert [response.status for response in responses] == [200, 400]
@@ -295,7 +297,7 @@ ANSWERED: dict[str, Request] = {
 
 
 @pytest.mark.parametrize("case", ANSWERED)
-def test_harmless_operation_that_resembles_an_evasion_is_executed(post: Post, case: str) -> None:
+def test_harmless_operation_that_resembles_an_evasion_is_executed(post: PostToGraphQL, case: str) -> None:
     request = ANSWERED[case]
 
     response = post({"query": request.query, "variables": request.variables, "operationName": request.name})
@@ -305,7 +307,7 @@ def test_harmless_operation_that_resembles_an_evasion_is_executed(post: Post, ca
 
 @pytest.mark.parametrize("value", ["100", [100], {"n": 100}, True, 100.5, 10**30, 10**400, 1e300, -1, "", [], {}])
 def test_page_size_of_a_wrong_type_is_rejected_before_execution(
-    post: Post, value: Any, django_assert_num_queries: Any
+    post: PostToGraphQL, value: Any, django_assert_num_queries: Any
 ) -> None:
     request = sized("$n: Int", value)
 
@@ -336,7 +338,7 @@ WORDY = {
 
 
 @pytest.mark.parametrize("case", WORDY)
-def test_message_does_not_repeat_long_input(post: Post, case: str) -> None:
+def test_message_does_not_repeat_long_input(post: PostToGraphQL, case: str) -> None:
     request = WORDY[case]
 
     response = post({"query": request.query, "variables": request.variables, "operationName": request.name})
@@ -347,7 +349,7 @@ def test_message_does_not_repeat_long_input(post: Post, case: str) -> None:
     assert "set_int_max_str_digits" not in json.dumps(response.body)
 
 
-def test_number_of_reported_errors_is_limited(post: Post) -> None:
+def test_number_of_reported_errors_is_limited(post: PostToGraphQL) -> None:
     response = post({"query": "{ post(id: 0) { " + " ".join(f"wrong{number}" for number in range(500)) + " } }"})
 
     assert (response.status, set(response.codes), len(response.codes)) == (400, {"GRAPHQL_VALIDATION_FAILED"}, 21)

@@ -15,7 +15,7 @@ from contentapi.projection.libpq import read_column
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.graphql_requests import error_entry
-from tests.resources import ask
+from tests.resources import send_request
 
 MESSAGE = "The response's size in bytes is 1001 or more; at most 1000 is allowed (CONTENTAPI_MAX_RESPONSE)."
 BODY = "x" * 400
@@ -135,9 +135,9 @@ def test_too_large_page_is_refused(path: str) -> None:
     for _ in range(3):
         make_comment(post, body=BODY)
 
-    response = ask("GET", path.replace("AUTHOR", str(author.pk)).replace("POST", str(post.pk)))
+    response = send_request("GET", path.replace("AUTHOR", str(author.pk)).replace("POST", str(post.pk)))
 
-    assert response.failure == (400, "LIMIT_EXCEEDED", MESSAGE)
+    assert response.error == (400, "LIMIT_EXCEEDED", MESSAGE)
 
 
 @pytest.mark.django_db
@@ -145,7 +145,7 @@ def test_too_large_page_is_refused(path: str) -> None:
 def test_single_resource_may_have_any_size() -> None:
     post = make_post(body=BODY * 3)
 
-    assert ask("GET", f"/posts/{post.pk}").body["body"] == BODY * 3
+    assert send_request("GET", f"/posts/{post.pk}").body["body"] == BODY * 3
 
 
 @pytest.mark.django_db

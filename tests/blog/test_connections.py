@@ -16,8 +16,8 @@ from tests.blog.test_selectors import CALLERS, make_post_in
 from tests.conftest import GraphQL
 from tests.contentapi.projection.execution import run
 from tests.factories import make_actor, make_author, make_comment, make_post
-from tests.graphql_requests import Answer
-from tests.resources import ask
+from tests.graphql_requests import GraphQLResponse
+from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
 
@@ -55,7 +55,7 @@ def cursor_of(gql: GraphQL, **variables: Any) -> str:
     return str(posts_of(gql, first=1, **variables)["pageInfo"]["endCursor"])
 
 
-def message(answer: Answer) -> str:
+def message(answer: GraphQLResponse) -> str:
     assert (answer.status, answer.codes) == (400, ["BAD_REQUEST"])
     return str(answer.body["errors"][0]["message"])
 
@@ -239,7 +239,7 @@ def test_page_of_100_posts_is_returned(gql: GraphQL) -> None:
 
 
 def test_invalid_tag_is_rejected_with_the_message_of_rest(gql: GraphQL) -> None:
-    assert message(gql(POSTS, filter={"tag": "x" * 51})) == ask("GET", f"/posts?tag={'x' * 51}").failure[2]
+    assert message(gql(POSTS, filter={"tag": "x" * 51})) == send_request("GET", f"/posts?tag={'x' * 51}").error[2]
 
 
 @pytest.mark.parametrize(
@@ -307,10 +307,10 @@ def test_after_and_before_cursors_of_different_posts_are_rejected(gql: GraphQL) 
 def test_cursor_of_rest_is_rejected_by_graphql_and_vice_versa(gql: GraphQL) -> None:
     make_post()
     make_post()
-    of_rest = ask("GET", "/posts?limit=1").body["next_cursor"]
+    of_rest = send_request("GET", "/posts?limit=1").body["next_cursor"]
 
     assert gql(POSTS, after=of_rest).status == 400
-    assert ask("GET", f"/posts?cursor={cursor_of(gql)}").status == 400
+    assert send_request("GET", f"/posts?cursor={cursor_of(gql)}").status == 400
     assert gql(POSTS, after=Signer(salt="other", sep=".").sign("5b31375d")).status == 400
 
 

@@ -10,7 +10,7 @@ from contentapi.core.identity import Actor, Role, Scope
 from tests.blog.test_selectors import CALLERS, make_post_in
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
-from tests.graphql_requests import Answer
+from tests.graphql_requests import GraphQLResponse
 
 pytestmark = pytest.mark.django_db
 
@@ -26,11 +26,11 @@ def ids(items: list[dict[str, Any]]) -> list[int]:
     return [int(item["id"]) for item in items]
 
 
-def comments_in(answer: Answer) -> list[int]:
+def comments_in(answer: GraphQLResponse) -> list[int]:
     return ids(answer.data["post"]["comments"])
 
 
-def posts_in(answer: Answer) -> list[int]:
+def posts_in(answer: GraphQLResponse) -> list[int]:
     return ids(answer.data["author"]["posts"])
 
 

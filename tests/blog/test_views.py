@@ -11,7 +11,7 @@ from blog.models import Comment, Post
 from contentapi.core.identity import Actor, Role, Scope
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
-from tests.resources import ask
+from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +32,7 @@ def test_post_has_the_fields_and_values_of_graphql(gql: GraphQL) -> None:
     make_comment(post)
     author = {"id": str(post.author.pk), "name": "Ines", "bio": "b", "avatarUrl": "https://a.invalid/x"}
 
-    reply = ask("GET", f"/posts/{post.pk}")
+    reply = send_request("GET", f"/posts/{post.pk}")
 
     by_graphql = gql(
         "query ($id: ID!) { post(id: $id) { id title body status author { id name bio avatarUrl }"
@@ -50,7 +50,7 @@ def test_post_has_the_fields_and_values_of_graphql(gql: GraphQL) -> None:
 def test_comment_includes_its_author() -> None:
     comment = make_comment(make_post(), body="Hear!")
 
-    reply = ask("GET", f"/posts/{comment.post_id}/comments/{comment.pk}")
+    reply = send_request("GET", f"/posts/{comment.post_id}/comments/{comment.pk}")
 
     assert list(reply.body) == ["id", "body", "author", "createdAt"]
     assert (reply.body["id"], reply.body["body"]) == (str(comment.pk), "Hear!")
@@ -64,18 +64,18 @@ def test_email_is_omitted_for_callers_who_may_not_read_it() -> None:
     without_scope = make_actor(Role.EDITOR, scopes={Scope.POSTS_READ})
 
     public = ["id", "name", "bio", "avatarUrl"]
-    assert list(ask("GET", path).body) == public
-    assert list(ask("GET", path, actor=make_actor(Role.READER)).body) == public
-    assert list(ask("GET", path, actor=without_scope).body) == public
+    assert list(send_request("GET", path).body) == public
+    assert list(send_request("GET", path, actor=make_actor(Role.READER)).body) == public
+    assert list(send_request("GET", path, actor=without_scope).body) == public
     for actor in (author_himself, make_actor(Role.EDITOR)):
-        assert ask("GET", path, actor=actor).body["email"] == "ines@example.invalid"
+        assert send_request("GET", path, actor=actor).body["email"] == "ines@example.invalid"
 
 
 def test_list_of_authors_shows_each_email_to_callers_who_may_read_it() -> None:
     mine, theirs = make_author(email="mine@example.invalid"), make_author(email="theirs@example.invalid")
 
     def emails(actor: Actor | None = None) -> list[str | None]:
-        return [item.get("email") for item in ask("GET", "/authors", actor=actor).body["data"]]
+        return [item.get("email") for item in send_request("GET", "/authors", actor=actor).body["data"]]
 
     assert emails() == [None, None]
     assert emails(make_actor(Role.AUTHOR, author=mine)) == [mine.email, None]
@@ -87,51 +87,53 @@ def test_text_that_resembles_json_syntax_is_unchanged(bio: str) -> None:
     author = make_author(bio=bio, name='x","email":null}')
     seen = make_author(email='a","email":null}')
 
-    assert ask("GET", f"/authors/{author.pk}").body["bio"] == bio
-    assert ask("GET", f"/authors/{seen.pk}", actor=make_actor(Role.EDITOR)).body["email"] == 'a","email":null}'
+    assert send_request("GET", f"/authors/{author.pk}").body["bio"] == bio
+    assert send_request("GET", f"/authors/{seen.pk}", actor=make_actor(Role.EDITOR)).body["email"] == 'a","email":null}'
 
 
 @pytest.mark.parametrize("text", NO_IDS)
 def test_invalid_id_is_404(text: str) -> None:
     editor, post = make_actor(Role.EDITOR), make_post()
 
-    assert ask("GET", f"/posts/{text}").failure == NO_POST
-    assert ask("PATCH", f"/posts/{text}", {"title": "New"}, actor=editor).failure == NO_POST
-    assert ask("DELETE", f"/posts/{text}", actor=editor).failure == NO_POST
-    assert ask("POST", f"/posts/{text}/publish", actor=editor).failure == NO_POST
-    assert ask("GET", f"/posts/{text}/comments").failure == NO_POST
-    assert ask("POST", f"/posts/{text}/comments", {"body": "x"}, actor=editor).failure == NO_POST
-    assert ask("GET", f"/posts/{post.pk}/comments/{text}").failure[2] == "There is no comment with this id."
-    assert ask("GET", f"/authors/{text}").failure[2] == "There is no author with this id."
-    assert ask("GET", f"/authors/{text}/posts").failure[2] == "There is no author with this id."
+    assert send_request("GET", f"/posts/{text}").error == NO_POST
+    assert send_request("PATCH", f"/posts/{text}", {"title": "New"}, actor=editor).error == NO_POST
+    assert send_request("DELETE", f"/posts/{text}", actor=editor).error == NO_POST
+    assert send_request("POST", f"/posts/{text}/publish", actor=editor).error == NO_POST
+    assert send_request("GET", f"/posts/{text}/comments").error == NO_POST
+    assert send_request("POST", f"/posts/{text}/comments", {"body": "x"}, actor=editor).error == NO_POST
+    assert send_request("GET", f"/posts/{post.pk}/comments/{text}").error[2] == "There is no comment with this id."
+    assert send_request("GET", f"/authors/{text}").error[2] == "There is no author with this id."
+    assert send_request("GET", f"/authors/{text}/posts").error[2] == "There is no author with this id."
 
 
 def test_comment_of_another_post_is_404() -> None:
     comment, other, editor = make_comment(make_post()), make_post(), make_actor(Role.EDITOR)
     path = f"/posts/{other.pk}/comments/{comment.pk}"
 
-    assert ask("GET", path).failure[0] == ask("DELETE", path, actor=editor).failure[0] == 404
+    assert send_request("GET", path).error[0] == send_request("DELETE", path, actor=editor).error[0] == 404
     assert Comment.objects.filter(pk=comment.pk).exists()
 
 
 def test_created_post_is_at_its_location() -> None:
     actor = make_actor(Role.AUTHOR)
 
-    reply = ask("POST", "/posts", {"title": " Hello ", "body": "b", "status": "published", "tags": ["x"]}, actor=actor)
+    reply = send_request(
+        "POST", "/posts", {"title": " Hello ", "body": "b", "status": "published", "tags": ["x"]}, actor=actor
+    )
 
     post = Post.objects.get()
     assert (reply.status, reply.headers["Location"]) == (201, f"/posts/{post.pk}")
-    assert reply.content == ask("GET", f"/posts/{post.pk}").content
+    assert reply.content == send_request("GET", f"/posts/{post.pk}").content
     assert (post.title, post.status, post.tags) == ("Hello", "published", ["x"])
 
 
 def test_created_comment_is_at_its_location() -> None:
     post = make_post()
 
-    reply = ask("POST", f"/posts/{post.pk}/comments", {"body": "Hear!"}, actor=make_actor(Role.READER))
+    reply = send_request("POST", f"/posts/{post.pk}/comments", {"body": "Hear!"}, actor=make_actor(Role.READER))
 
     assert reply.status == 201
-    assert reply.content == ask("GET", reply.headers["Location"]).content
+    assert reply.content == send_request("GET", reply.headers["Location"]).content
 
 
 @pytest.mark.parametrize(
@@ -146,15 +148,15 @@ def test_created_comment_is_at_its_location() -> None:
     ],
 )
 def test_invalid_post_is_422_with_the_field(values: dict[str, Any], message: str) -> None:
-    reply = ask("POST", "/posts", {"title": "t", "body": "b", **values}, actor=make_actor(Role.AUTHOR))
+    reply = send_request("POST", "/posts", {"title": "t", "body": "b", **values}, actor=make_actor(Role.AUTHOR))
 
-    assert reply.failure == (422, "INVALID", message)
+    assert reply.error == (422, "INVALID", message)
 
 
 def test_patch_changes_only_the_sent_fields() -> None:
     actor, post = own(tags=["x"])
 
-    reply = ask("PATCH", f"/posts/{post.pk}", {"title": "New"}, actor=actor)
+    reply = send_request("PATCH", f"/posts/{post.pk}", {"title": "New"}, actor=actor)
 
     assert (reply.status, reply.body["title"], reply.body["body"], reply.body["tags"]) == (200, "New", "Text.", ["x"])
 
@@ -163,7 +165,7 @@ def test_patch_changes_only_the_sent_fields() -> None:
 def test_patch_without_effect_is_200(body: dict[str, Any]) -> None:
     actor, post = own(title="Same")
 
-    reply = ask("PATCH", f"/posts/{post.pk}", body, actor=actor)
+    reply = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
 
     assert reply.status == 200
     assert Post.objects.get() == post
@@ -174,15 +176,15 @@ def test_patch_without_effect_is_200(body: dict[str, Any]) -> None:
 def test_null_for_a_required_field_is_422(name: str) -> None:
     actor, post = own()
 
-    reply = ask("PATCH", f"/posts/{post.pk}", {name: None}, actor=actor)
+    reply = send_request("PATCH", f"/posts/{post.pk}", {name: None}, actor=actor)
 
-    assert reply.failure == (422, "INVALID", f"{name}: This must not be null.")
+    assert reply.error == (422, "INVALID", f"{name}: This must not be null.")
 
 
 def test_patch_of_text_and_status_increments_the_version_once() -> None:
     actor, post = own(status="draft")
 
-    reply = ask("PATCH", f"/posts/{post.pk}", {"title": "New", "status": "published"}, actor=actor)
+    reply = send_request("PATCH", f"/posts/{post.pk}", {"title": "New", "status": "published"}, actor=actor)
 
     assert (reply.status, reply.body["title"], reply.body["status"]) == (200, "New", "published")
     assert Post.objects.get().version == 2
@@ -204,9 +206,9 @@ def test_failed_patch_of_text_and_status_changes_neither(
     post = make_post(author=author, status="scheduled", publish_at=LATER, title="Old")
     actor = make_actor(Role.AUTHOR, scopes=scopes, author=author)
 
-    reply = ask("PATCH", f"/posts/{post.pk}", body, actor=actor)
+    reply = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
 
-    assert reply.failure[:2] == failure
+    assert reply.error[:2] == failure
     assert (Post.objects.get().title, Post.objects.get().status, Post.objects.get().version) == ("Old", "scheduled", 1)
 
 
@@ -231,7 +233,7 @@ def test_publication_time_of_a_post_that_is_not_scheduled_is_rejected(
     actor, post = own(status=status, publish_at=LATER if status == "scheduled" else None)
 
     code, message = failure
-    reply = ask("PATCH", f"/posts/{post.pk}", body, actor=actor)
+    reply = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
 
     assert (reply.status, reply.body) == (code, {"error": message})
 
@@ -240,11 +242,14 @@ def test_patch_schedules_and_unschedules_a_post() -> None:
     actor, post = own(status="draft")
     body = {"status": "scheduled", "publishAt": "2100-01-01T01:00:00+01:00"}
 
-    reply = ask("PATCH", f"/posts/{post.pk}", body, actor=actor)
+    reply = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
 
     assert (reply.status, reply.body["publishAt"]) == (200, "2100-01-01T00:00:00+00:00")
-    assert ask("PATCH", f"/posts/{post.pk}", {"title": "New"}, actor=actor).body["publishAt"] == reply.body["publishAt"]
-    assert ask("PATCH", f"/posts/{post.pk}", {"status": "draft"}, actor=actor).body["publishAt"] is None
+    assert (
+        send_request("PATCH", f"/posts/{post.pk}", {"title": "New"}, actor=actor).body["publishAt"]
+        == reply.body["publishAt"]
+    )
+    assert send_request("PATCH", f"/posts/{post.pk}", {"status": "draft"}, actor=actor).body["publishAt"] is None
 
 
 @pytest.mark.parametrize("path", ["", "/publish"])
@@ -252,10 +257,10 @@ def test_wrong_expected_version_is_409(path: str) -> None:
     actor, post = own(status="draft")
     method, body = ("POST", {}) if path else ("PATCH", {"status": "published"})
 
-    refused = ask(method, f"/posts/{post.pk}{path}", {**body, "expectedVersion": "7"}, actor=actor)
-    done = ask(method, f"/posts/{post.pk}{path}", {**body, "expectedVersion": "1"}, actor=actor)
+    refused = send_request(method, f"/posts/{post.pk}{path}", {**body, "expectedVersion": "7"}, actor=actor)
+    done = send_request(method, f"/posts/{post.pk}{path}", {**body, "expectedVersion": "1"}, actor=actor)
 
-    assert refused.failure[:2] == (409, "CONFLICT")
+    assert refused.error[:2] == (409, "CONFLICT")
     assert (done.status, done.body["status"]) == (200, "published")
 
 
@@ -263,7 +268,7 @@ def test_wrong_expected_version_is_409(path: str) -> None:
 def test_repeated_publication_returns_the_same_post(body: Any) -> None:
     actor, post = own(status="draft")
 
-    replies = [ask("POST", f"/posts/{post.pk}/publish", body, actor=actor) for _ in range(2)]
+    replies = [send_request("POST", f"/posts/{post.pk}/publish", body, actor=actor) for _ in range(2)]
 
     assert [(reply.status, reply.body["status"]) for reply in replies] == [(200, "published")] * 2
     assert replies[0].content == replies[1].content
@@ -273,8 +278,8 @@ def test_deleted_post_and_comment_are_404() -> None:
     actor, post = own()
     comment = make_comment(post)
 
-    first = ask("DELETE", f"/posts/{post.pk}/comments/{comment.pk}", actor=actor)
-    second, third = (ask("DELETE", f"/posts/{post.pk}", actor=actor) for _ in range(2))
+    first = send_request("DELETE", f"/posts/{post.pk}/comments/{comment.pk}", actor=actor)
+    second, third = (send_request("DELETE", f"/posts/{post.pk}", actor=actor) for _ in range(2))
 
     assert (first.status, first.content, second.status, third.status) == (204, b"", 204, 404)
     assert "Content-Type" not in second.headers
@@ -288,7 +293,7 @@ def test_posts_are_filtered_by_tag_author_and_status() -> None:
     editor = make_actor(Role.EDITOR)
 
     def ids(query: str) -> set[str]:
-        return {post["id"] for post in ask("GET", f"/posts?{query}", actor=editor).body["data"]}
+        return {post["id"] for post in send_request("GET", f"/posts?{query}", actor=editor).body["data"]}
 
     assert ids("tag=sea") == {str(tagged.pk), str(mine.pk)}
     assert ids(f"author={author.pk}") == {str(mine.pk), str(draft.pk)}
@@ -303,7 +308,7 @@ def test_posts_are_filtered_by_tag_author_and_status() -> None:
      "offset=0&cursor=x", "%00=1"],
 )  # fmt: skip
 def test_invalid_query_parameter_is_400(query: str) -> None:
-    assert ask("GET", f"/posts?{query}").failure[:2] == (400, "BAD_REQUEST")
+    assert send_request("GET", f"/posts?{query}").error[:2] == (400, "BAD_REQUEST")
 
 
 def test_comments_are_listed_oldest_first_and_posts_newest_first() -> None:
@@ -314,7 +319,7 @@ def test_comments_are_listed_oldest_first_and_posts_newest_first() -> None:
     a, b, c = (str(comment.pk) for comment in comments)
 
     def ids(path: str) -> list[str]:
-        return [item["id"] for item in ask("GET", path).body["data"]]
+        return [item["id"] for item in send_request("GET", path).body["data"]]
 
     assert ids(f"/posts/{post.pk}/comments") == [b, c, a]
     assert ids("/posts") == ids(f"/authors/{post.author.pk}/posts") == [str(newer.pk), str(post.pk)]
@@ -324,10 +329,10 @@ def test_lists_below_a_hidden_post_are_404_and_other_lists_are_empty() -> None:
     draft, published = make_post(status="draft"), make_post()
     make_comment(draft)
 
-    assert ask("GET", f"/posts/{draft.pk}/comments").failure == NO_POST
-    assert ask("GET", f"/posts/{published.pk}/comments").body == {"data": [], "next_cursor": None}
-    assert ask("GET", f"/authors/{draft.author.pk}/posts").body == {"data": [], "next_cursor": None}
-    assert ask("GET", f"/posts/{published.pk}/comments?offset=5").body == {
+    assert send_request("GET", f"/posts/{draft.pk}/comments").error == NO_POST
+    assert send_request("GET", f"/posts/{published.pk}/comments").body == {"data": [], "next_cursor": None}
+    assert send_request("GET", f"/authors/{draft.author.pk}/posts").body == {"data": [], "next_cursor": None}
+    assert send_request("GET", f"/posts/{published.pk}/comments?offset=5").body == {
         "data": [], "total": 0, "offset": 5, "limit": 10,
     }  # fmt: skip
 
@@ -342,4 +347,4 @@ def test_each_read_executes_one_statement(django_assert_num_queries: DjangoAsser
 
     for path in paths:
         with django_assert_num_queries(1):
-            assert ask("GET", path).status == 200
+            assert send_request("GET", path).status == 200

@@ -14,7 +14,7 @@ from contentapi import rate_limits
 from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope
 from tests.conftest import GraphQL, api_key_of
 from tests.factories import make_actor, make_author, make_comment, make_post
-from tests.resources import ask
+from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
 
@@ -191,8 +191,8 @@ def fail_on_both_transports(gql: GraphQL, act: Any, world: World, actor: Actor, 
     entry = by_graphql.body["errors"][0]
     assert entry["extensions"]["status"] == by_graphql.status
     rate_limits.reset_counters()
-    by_rest = ask(method, path, body, actor=caller, **headers)
-    return [Failure(by_graphql.status, entry["extensions"]["code"], entry["message"]), Failure(*by_rest.failure)]
+    by_rest = send_request(method, path, body, actor=caller, **headers)
+    return [Failure(by_graphql.status, entry["extensions"]["code"], entry["message"]), Failure(*by_rest.error)]
 
 
 @pytest.mark.parametrize("name", FAILURES)
@@ -233,21 +233,22 @@ def test_both_transports_refuse_missing_scopes_alike(gql: GraphQL, name: str) ->
 def test_both_transports_refuse_an_invalid_credential_alike(headers: dict[str, str]) -> None:
     body: Any = {"query": "{ __typename }"}
 
-    by_graphql, by_rest = ask("POST", "/graphql", body, actor=None, **headers), ask("GET", "/posts", **headers)  # type: ignore[arg-type]
+    by_graphql = send_request("POST", "/graphql", body, **headers)  # type: ignore[arg-type]
+    by_rest = send_request("GET", "/posts", **headers)  # type: ignore[arg-type]
 
     entry = by_graphql.body["errors"][0]
-    assert (by_graphql.status, entry["extensions"]["code"], entry["message"]) == by_rest.failure
+    assert (by_graphql.status, entry["extensions"]["code"], entry["message"]) == by_rest.error
     assert by_graphql.headers["WWW-Authenticate"] == by_rest.headers["WWW-Authenticate"]
 
 
 def test_both_transports_refuse_too_many_requests_alike(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/minute")
-    ask("GET", "/posts")
+    send_request("GET", "/posts")
 
-    by_graphql, by_rest = ask("POST", "/graphql", {"query": "{ __typename }"}), ask("GET", "/posts")
+    by_graphql, by_rest = send_request("POST", "/graphql", {"query": "{ __typename }"}), send_request("GET", "/posts")
 
     entry = by_graphql.body["errors"][0]
-    assert (by_graphql.status, entry["extensions"]["code"], entry["message"]) == by_rest.failure
+    assert (by_graphql.status, entry["extensions"]["code"], entry["message"]) == by_rest.error
     assert by_graphql.headers["Retry-After"] == by_rest.headers["Retry-After"]
 
 
@@ -258,8 +259,8 @@ def test_both_transports_refuse_too_many_requests_alike(settings: Settings) -> N
 def test_both_transports_refuse_an_invalid_body_alike(body: bytes, content_type: str) -> None:
     key = api_key_of(make_actor(Role.AUTHOR))
 
-    by_graphql = ask("POST", "/graphql", body, content_type=content_type, X_API_Key=key)
-    by_rest = ask("POST", "/posts", body, content_type=content_type, X_API_Key=key)
+    by_graphql = send_request("POST", "/graphql", body, content_type=content_type, X_API_Key=key)
+    by_rest = send_request("POST", "/posts", body, content_type=content_type, X_API_Key=key)
 
     entry = by_graphql.body["errors"][0]
-    assert (by_graphql.status, entry["extensions"]["code"], entry["message"]) == by_rest.failure
+    assert (by_graphql.status, entry["extensions"]["code"], entry["message"]) == by_rest.error

@@ -17,7 +17,7 @@ from contentapi.core.errors import ApiError
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post
-from tests.resources import Reply, ask
+from tests.resources import RestResponse, send_request
 from tests.thoroughness import examples
 
 NO_ID = 10**12
@@ -117,13 +117,14 @@ class Api(RuleBasedStateMachine):
 
     # Requests
 
-    def ask(self, caller: str, method: str, path: str, body: Any = None) -> Reply:
+    def send(self, caller: str, method: str, path: str, body: Any = None) -> RestResponse:
         rate_limits.reset_counters()
-        return ask(method, path, body, **({"X_API_Key": self.keys[caller]} if caller in self.keys else {}))  # type: ignore[arg-type]
+        headers = {"X_API_Key": self.keys[caller]} if caller in self.keys else {}
+        return send_request(method, path, body, **headers)  # type: ignore[arg-type]
 
     def gql(self, caller: str, document: str, **variables: Any) -> tuple[int, Any]:
         """Return the status and the value of the one root field."""
-        response = self.ask(caller, "POST", "/graphql", {"query": document, "variables": variables})
+        response = self.send(caller, "POST", "/graphql", {"query": document, "variables": variables})
         return response.status, next(iter((response.body.get("data") or {"": None}).values()))
 
     def expect(self, status_code: int, caller: str, *conditions: tuple[bool, int]) -> bool:
@@ -149,7 +150,7 @@ class Api(RuleBasedStateMachine):
             **({"publishAt": LATER} if status == "scheduled" else {}),
         }
         if transport == "rest":
-            response = self.ask(caller, "POST", "/posts", given)
+            response = self.send(caller, "POST", "/posts", given)
             status_code, made = response.status, response.body
         else:
             document = "mutation ($input: CreatePostInput!) { createPost(input: $input) { id title status } }"
@@ -171,7 +172,7 @@ class Api(RuleBasedStateMachine):
         expected = {"none": {}, "right": {"expectedVersion": str(post.version)}, "wrong": {"expectedVersion": "99"}}
         given = {"title": title, **expected[version]}
         if transport == "rest":
-            status_code = self.ask(caller, "PATCH", f"/posts/{post.id}", given).status
+            status_code = self.send(caller, "PATCH", f"/posts/{post.id}", given).status
         else:
             document = "mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id } }"
             status_code, _ = self.gql(caller, document, input={"id": post.id, **given})
@@ -186,7 +187,7 @@ class Api(RuleBasedStateMachine):
         post = self.post_at(place)
         time = {"publishAt": LATER} if status == "scheduled" else {}
         if transport == "rest":
-            status_code = self.ask(caller, "PATCH", f"/posts/{post.id}", {"status": status, **time}).status
+            status_code = self.send(caller, "PATCH", f"/posts/{post.id}", {"status": status, **time}).status
         elif status == "scheduled":
             document = "mutation ($input: SchedulePostInput!) { schedulePost(input: $input) { id } }"
             status_code, _ = self.gql(caller, document, input={"id": post.id, **time})
@@ -205,7 +206,7 @@ class Api(RuleBasedStateMachine):
     def delete_post(self, caller: str, transport: str, place: int) -> None:
         post = self.post_at(place)
         if transport == "rest":
-            status_code = self.ask(caller, "DELETE", f"/posts/{post.id}").status
+            status_code = self.send(caller, "DELETE", f"/posts/{post.id}").status
         else:
             status_code, _ = self.gql(caller, "mutation ($id: ID!) { deletePost(id: $id) }", id=post.id)
 
@@ -216,7 +217,7 @@ class Api(RuleBasedStateMachine):
     def read_post(self, caller: str, transport: str, place: int) -> None:
         post = self.post_at(place)
         if transport == "rest":
-            response = self.ask(caller, "GET", f"/posts/{post.id}")
+            response = self.send(caller, "GET", f"/posts/{post.id}")
             found = response.body if response.status == 200 else None
         else:
             document = "query ($id: ID!) { post(id: $id) { title status version commentCount } }"
@@ -232,7 +233,7 @@ class Api(RuleBasedStateMachine):
     def list_posts(self, caller: str, transport: str, status: str | None) -> None:
         if transport == "rest":
             query = f"?limit=100&status={status}" if status else "?limit=100"
-            listed = self.ask(caller, "GET", f"/posts{query}").body["data"]
+            listed = self.send(caller, "GET", f"/posts{query}").body["data"]
         else:
             document = "query ($status: PostStatus) { posts(limit: 100, status: $status) { id } }"
             _, listed = self.gql(caller, document, status=status)
@@ -246,7 +247,7 @@ class Api(RuleBasedStateMachine):
     def comment(self, caller: str, transport: str, place: int) -> None:
         post = self.post_at(place)
         if transport == "rest":
-            response = self.ask(caller, "POST", f"/posts/{post.id}/comments", {"body": "Hear!"})
+            response = self.send(caller, "POST", f"/posts/{post.id}/comments", {"body": "Hear!"})
             status_code, made = response.status, response.body
         else:
             document = "mutation ($input: AddCommentInput!) { addComment(input: $input) { id } }"
@@ -260,7 +261,7 @@ class Api(RuleBasedStateMachine):
         post = self.post_at(place)
         comment = at(post.comments, which, Comment(NO_ID, "", gone=True))
         if transport == "rest":
-            status_code = self.ask(caller, "DELETE", f"/posts/{post.id}/comments/{comment.id}").status
+            status_code = self.send(caller, "DELETE", f"/posts/{post.id}/comments/{comment.id}").status
         else:
             status_code, _ = self.gql(caller, "mutation ($id: ID!) { deleteComment(id: $id) }", id=comment.id)
 
@@ -277,7 +278,7 @@ class Api(RuleBasedStateMachine):
 
     @rule(caller=CALLERS, total=st.sampled_from([18.5, 0, 0.001]))
     def create_order(self, caller: str, total: float) -> None:
-        response = self.ask(caller, "POST", "/orders", {"total": total})
+        response = self.send(caller, "POST", "/orders", {"total": total})
 
         if self.expect(response.status, caller, (total == 18.5, 422)):
             self.orders.append(Order(response.body["id"], caller))
@@ -289,7 +290,7 @@ class Api(RuleBasedStateMachine):
         becomes = "paid" if act == "pay" else "cancelled"
         method, path = ("POST", "/payment") if act == "pay" else ("DELETE", "")
 
-        status_code = self.ask(caller, method, f"/orders/{order.id}{path}").status
+        status_code = self.send(caller, method, f"/orders/{order.id}{path}").status
 
         is_legal = order.status == "pending" or order.status == becomes == "cancelled"
         if self.expect(status_code, caller, (order.id != NO_ID and order.is_visible_to(caller), 404), (is_legal, 409)):
@@ -312,7 +313,7 @@ class Api(RuleBasedStateMachine):
     @rule(caller=CALLERS, place=PLACES)
     def read_order_and_its_tracking(self, caller: str, place: int) -> None:
         order = self.order_at(place)
-        response, tracking = (self.ask(caller, "GET", f"/orders/{order.id}{path}") for path in ("", "/tracking"))
+        response, tracking = (self.send(caller, "GET", f"/orders/{order.id}{path}") for path in ("", "/tracking"))
 
         is_there = order.id != NO_ID and order.is_visible_to(caller)
         assert response.status == (200 if is_there else 404)
@@ -329,7 +330,7 @@ class Api(RuleBasedStateMachine):
         email=st.sampled_from(["new@example.invalid", "NEW@example.invalid", "other@example.invalid", ""]),
     )
     def create_user(self, caller: str, email: str) -> None:
-        response = self.ask(caller, "POST", "/users", {"name": "New", "email": email})
+        response = self.send(caller, "POST", "/users", {"name": "New", "email": email})
 
         is_taken = any(user.email == email.lower() and not user.gone for user in self.users)
         conditions = ((caller == "admin", 403), (bool(email), 422), (not is_taken, 409))
@@ -342,8 +343,8 @@ class Api(RuleBasedStateMachine):
     def read_and_delete_user(self, caller: str, place: int) -> None:
         user = at(self.users, place, User(NO_ID, "", gone=True))
 
-        found = self.ask(caller, "GET", f"/users/{user.id}").status
-        deleted = self.ask(caller, "DELETE", f"/users/{user.id}").status
+        found = self.send(caller, "GET", f"/users/{user.id}").status
+        deleted = self.send(caller, "DELETE", f"/users/{user.id}").status
 
         is_there = not user.gone and caller == "admin"
         assert found == (200 if is_there else 404)

@@ -1,4 +1,7 @@
-"""The operators' commands for orders. The rules are in test_services.py, test_payment_and_cancellation.py and test_shipping.py."""
+"""The operators' commands for orders.
+
+The rules are in test_services.py, test_payment_and_cancellation.py and test_shipping.py.
+"""
 
 import io
 

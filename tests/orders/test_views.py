@@ -10,7 +10,7 @@ from contentapi.core.identity import Role, Scope
 from orders.models import Order, OrderStatus
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_order
-from tests.resources import ask
+from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +40,7 @@ def test_order_links_to_the_acts_that_its_status_allows(status: str) -> None:
         "delivered": {"track": {"href": f"{here}/tracking"}},
     }
 
-    reply = ask("GET", here, actor=actor)
+    reply = send_request("GET", here, actor=actor)
 
     links = {"self": {"href": here}, **further.get(status, {})}
     assert (reply.status, reply.body) == (200, {"id": order.pk, "status": status, "total": 12.5, "_links": links})
@@ -52,7 +52,7 @@ def test_caller_with_orders_read_only_gets_the_self_link_only() -> None:
     actor = make_actor(Role.READER, scopes={Scope.ORDERS_READ})
     order = make_order(user_id=actor.user_id)
 
-    assert list(ask("GET", f"/orders/{order.pk}", actor=actor).body["_links"]) == ["self"]
+    assert list(send_request("GET", f"/orders/{order.pk}", actor=actor).body["_links"]) == ["self"]
 
 
 @pytest.mark.parametrize("status", STATES)
@@ -62,9 +62,9 @@ def test_linked_acts_succeed_and_all_others_are_409(status: str) -> None:
 
     for name, (method, below) in acts.items():
         order = order_in(status, user_id=actor.user_id)
-        offered = name in ask("GET", f"/orders/{order.pk}", actor=actor).body["_links"]
+        offered = name in send_request("GET", f"/orders/{order.pk}", actor=actor).body["_links"]
 
-        reply = ask(method, f"/orders/{order.pk}{below}", actor=actor)
+        reply = send_request(method, f"/orders/{order.pk}{below}", actor=actor)
 
         already = (name, status) == ("cancel", "cancelled")
         assert (reply.status < 300) is (offered or already)
@@ -75,28 +75,31 @@ def test_deleted_order_is_cancelled_and_kept() -> None:
     actor = make_actor(Role.READER)
     path = f"/orders/{make_order(user_id=actor.user_id).pk}"
 
-    replies = [ask("DELETE", path, actor=actor) for _ in range(2)]
+    replies = [send_request("DELETE", path, actor=actor) for _ in range(2)]
 
     assert [(reply.status, reply.content) for reply in replies] == [(204, b"")] * 2
-    assert ask("GET", path, actor=actor).body["status"] == "cancelled"
+    assert send_request("GET", path, actor=actor).body["status"] == "cancelled"
 
 
 def test_payment_returns_the_paid_order_and_a_second_one_is_409() -> None:
     actor = make_actor(Role.READER)
     path = f"/orders/{make_order(user_id=actor.user_id).pk}"
 
-    paid, again = ask("POST", f"{path}/payment", actor=actor), ask("POST", f"{path}/payment", {}, actor=actor)
+    paid, again = (
+        send_request("POST", f"{path}/payment", actor=actor),
+        send_request("POST", f"{path}/payment", {}, actor=actor),
+    )
 
     assert (paid.status, paid.body["status"], list(paid.body["_links"])) == (200, "paid", ["self"])
-    assert paid.content == ask("GET", path, actor=actor).content
-    assert again.failure == (409, "CONFLICT", "An order that is paid cannot be paid.")
+    assert paid.content == send_request("GET", path, actor=actor).content
+    assert again.error == (409, "CONFLICT", "An order that is paid cannot be paid.")
 
 
 def test_payment_with_a_body_is_400() -> None:
     actor = make_actor(Role.READER)
     order = make_order(user_id=actor.user_id)
 
-    assert ask("POST", f"/orders/{order.pk}/payment", {"amount": 1}, actor=actor).failure[0] == 400
+    assert send_request("POST", f"/orders/{order.pk}/payment", {"amount": 1}, actor=actor).error[0] == 400
     assert Order.objects.get().status == "pending"
 
 
@@ -104,7 +107,7 @@ def test_tracking_of_a_shipped_order_is_returned() -> None:
     actor = make_actor(Role.READER)
     order = order_in("shipped", user_id=actor.user_id)
 
-    assert ask("GET", f"/orders/{order.pk}/tracking", actor=actor).body == {
+    assert send_request("GET", f"/orders/{order.pk}/tracking", actor=actor).body == {
         "carrier": "Harbour Post", "trackingNumber": "HP-1", "shippedAt": "2026-11-01T00:00:00Z", "deliveredAt": None,
     }  # fmt: skip
 
@@ -113,7 +116,7 @@ def test_tracking_of_a_pending_order_is_409() -> None:
     actor = make_actor(Role.READER)
     order = make_order(user_id=actor.user_id)
 
-    failure = ask("GET", f"/orders/{order.pk}/tracking", actor=actor).failure
+    failure = send_request("GET", f"/orders/{order.pk}/tracking", actor=actor).error
 
     assert failure == (409, "CONFLICT", "An order that is pending has no tracking.")
 
@@ -125,28 +128,28 @@ def test_tracking_of_a_pending_order_is_409() -> None:
 def test_created_order_belongs_to_the_caller_and_has_the_sent_total(total: float, written: bytes) -> None:
     actor = make_actor(Role.READER)
 
-    reply = ask("POST", "/orders", {"total": total}, actor=actor)
+    reply = send_request("POST", "/orders", {"total": total}, actor=actor)
 
     order = Order.objects.get()
     assert (reply.status, reply.headers["Location"], order.user_id) == (201, f"/orders/{order.pk}", actor.user_id)
     assert b'"total":%s,' % written in reply.content
-    assert reply.content == ask("GET", reply.headers["Location"], actor=actor).content
+    assert reply.content == send_request("GET", reply.headers["Location"], actor=actor).content
 
 
 @pytest.mark.parametrize("total", [0, -1, -0.0, 0.001, 1.005, 100_000_000, 1e300, 10**30])
 def test_total_out_of_range_is_422(total: float) -> None:
-    reply = ask("POST", "/orders", {"total": total}, actor=make_actor(Role.READER))
+    reply = send_request("POST", "/orders", {"total": total}, actor=make_actor(Role.READER))
 
-    assert reply.failure == (422, "INVALID", "total: From 0.01 to 99999999.99, with two decimals.")
+    assert reply.error == (422, "INVALID", "total: From 0.01 to 99999999.99, with two decimals.")
 
 
 @pytest.mark.parametrize("path", ["/orders/0", "/orders/x", "/orders/%00", f"/orders/{'9' * 30}"])
 def test_invalid_id_is_404(path: str) -> None:
     actor, missing = make_actor(Role.ADMIN), (404, "NOT_FOUND", "There is no order with this id.")
 
-    assert ask("GET", path, actor=actor).failure == ask("DELETE", path, actor=actor).failure == missing
-    assert ask("POST", f"{path}/payment", actor=actor).failure == missing
-    assert ask("GET", f"{path}/tracking", actor=actor).failure == missing
+    assert send_request("GET", path, actor=actor).error == send_request("DELETE", path, actor=actor).error == missing
+    assert send_request("POST", f"{path}/payment", actor=actor).error == missing
+    assert send_request("GET", f"{path}/tracking", actor=actor).error == missing
 
 
 def test_orders_are_listed_newest_first_in_one_statement(
@@ -156,10 +159,10 @@ def test_orders_are_listed_newest_first_in_one_statement(
     mine = [make_order(user_id=actor.user_id) for _ in range(3)]
     make_order()
     key = api_key_of(actor)
-    ask("GET", "/orders", X_API_Key=key)  # records the last use of the key
+    send_request("GET", "/orders", X_API_Key=key)  # records the last use of the key
 
     with django_assert_num_queries(2):  # the key and the orders
-        reply = ask("GET", "/orders", X_API_Key=key)
+        reply = send_request("GET", "/orders", X_API_Key=key)
 
     assert [order["id"] for order in reply.body["data"]] == [order.pk for order in reversed(mine)]
 
@@ -170,13 +173,13 @@ def test_anonymous_list_of_orders_is_401_without_a_query(
     make_order(user=None)
 
     with django_assert_num_queries(0):
-        reply = ask("GET", "/orders")
+        reply = send_request("GET", "/orders")
 
-    assert reply.failure == (401, "UNAUTHENTICATED", "A credential is needed to list orders.")
+    assert reply.error == (401, "UNAUTHENTICATED", "A credential is needed to list orders.")
     assert "WWW-Authenticate" in reply.headers
 
 
 def test_list_of_orders_without_orders_read_is_403() -> None:
     admin = make_actor(Role.ADMIN, scopes={Scope.ORDERS_WRITE})
 
-    assert ask("GET", "/orders", actor=admin).failure == (403, "FORBIDDEN", "You may not list orders.")
+    assert send_request("GET", "/orders", actor=admin).error == (403, "FORBIDDEN", "You may not list orders.")

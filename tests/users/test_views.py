@@ -6,7 +6,7 @@ import pytest
 
 from contentapi.core.identity import Role, Scope
 from tests.factories import make_actor, make_user
-from tests.resources import ask
+from tests.resources import send_request
 from users.models import User
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +17,7 @@ ADA = {"name": "Ada", "email": "ada@example.invalid"}
 def test_user_has_exactly_three_fields() -> None:
     user = make_user(name="Ada", email="ada@example.invalid")
 
-    reply = ask("GET", f"/users/{user.pk}", actor=make_actor(Role.ADMIN))
+    reply = send_request("GET", f"/users/{user.pk}", actor=make_actor(Role.ADMIN))
 
     assert (reply.status, reply.body) == (200, {"id": user.pk, "name": "Ada", "email": "ada@example.invalid"})
     assert list(reply.body) == ["id", "name", "email"]
@@ -28,19 +28,19 @@ def test_missing_user_is_404(text: str) -> None:
     admin = make_actor(Role.ADMIN)
 
     missing = (404, "NOT_FOUND", "There is no user with this id.")
-    assert ask("GET", f"/users/{text}", actor=admin).failure == missing
-    assert ask("DELETE", f"/users/{text}", actor=admin).failure == missing
+    assert send_request("GET", f"/users/{text}", actor=admin).error == missing
+    assert send_request("DELETE", f"/users/{text}", actor=admin).error == missing
 
 
 def test_created_user_is_at_its_location() -> None:
     admin = make_actor(Role.ADMIN)
 
-    reply = ask("POST", "/users", ADA, actor=admin)
+    reply = send_request("POST", "/users", ADA, actor=admin)
 
     user = User.objects.get(email="ada@example.invalid")
     assert (reply.status, reply.headers["Location"]) == (201, f"/users/{user.pk}")
     assert reply.body == {"id": user.pk, **ADA}
-    assert reply.content == ask("GET", f"/users/{user.pk}", actor=admin).content
+    assert reply.content == send_request("GET", f"/users/{user.pk}", actor=admin).content
     assert (user.role, user.has_usable_password()) == ("reader", False)
 
 
@@ -49,26 +49,26 @@ def test_created_user_is_at_its_location() -> None:
              {**ADA, "name": "  "}, {**ADA, "email": "no email"}, {**ADA, "name": "x" * 151}]
 )  # fmt: skip
 def test_missing_empty_or_invalid_field_is_422(body: dict[str, Any]) -> None:
-    assert ask("POST", "/users", body, actor=make_actor(Role.ADMIN)).failure[:2] == (422, "INVALID")
+    assert send_request("POST", "/users", body, actor=make_actor(Role.ADMIN)).error[:2] == (422, "INVALID")
 
 
 @pytest.mark.parametrize("body", [{**ADA, "name": None}, {**ADA, "name": 1}, {**ADA, "role": "admin"}, [], b"{"])
 def test_body_of_another_shape_is_400(body: Any) -> None:
-    assert ask("POST", "/users", body, actor=make_actor(Role.ADMIN)).failure[:2] == (400, "BAD_REQUEST")
+    assert send_request("POST", "/users", body, actor=make_actor(Role.ADMIN)).error[:2] == (400, "BAD_REQUEST")
 
 
 def test_taken_email_is_409() -> None:
     make_user(email="ADA@example.invalid")
 
-    reply = ask("POST", "/users", ADA, actor=make_actor(Role.ADMIN))
+    reply = send_request("POST", "/users", ADA, actor=make_actor(Role.ADMIN))
 
-    assert reply.failure == (409, "CONFLICT", "The email ada@example.invalid is taken.")
+    assert reply.error == (409, "CONFLICT", "The email ada@example.invalid is taken.")
 
 
 def test_deleted_user_is_404() -> None:
     admin, user = make_actor(Role.ADMIN), make_user()
 
-    first, second = (ask("DELETE", f"/users/{user.pk}", actor=admin) for _ in range(2))
+    first, second = (send_request("DELETE", f"/users/{user.pk}", actor=admin) for _ in range(2))
 
     assert (first.status, first.content, second.status) == (204, b"", 404)
     assert not User.objects.filter(pk=user.pk).exists()
@@ -78,7 +78,7 @@ def test_users_are_listed_in_order_of_creation() -> None:
     admin = make_actor(Role.ADMIN)
     users = [make_user() for _ in range(3)]
 
-    reply = ask("GET", "/users", actor=admin)
+    reply = send_request("GET", "/users", actor=admin)
 
     assert [user["id"] for user in reply.body["data"]] == [admin.user_id, *[user.pk for user in users]]
     assert reply.body["next_cursor"] is None
@@ -87,5 +87,5 @@ def test_users_are_listed_in_order_of_creation() -> None:
 def test_list_of_users_needs_a_credential_and_its_scope() -> None:
     admin = make_actor(Role.ADMIN, scopes={Scope.USERS_WRITE})
 
-    assert ask("GET", "/users").failure == (401, "UNAUTHENTICATED", "A credential is needed to list users.")
-    assert ask("GET", "/users", actor=admin).failure == (403, "FORBIDDEN", "You may not list users.")
+    assert send_request("GET", "/users").error == (401, "UNAUTHENTICATED", "A credential is needed to list users.")
+    assert send_request("GET", "/users", actor=admin).error == (403, "FORBIDDEN", "You may not list users.")

@@ -12,7 +12,7 @@ from contentapi.graphql.costs import measure
 from contentapi.graphql.limits import COUNT_CAP
 from contentapi.schema import SCHEMA
 from tests.conftest import GraphQL
-from tests.graphql_requests import Post
+from tests.graphql_requests import PostToGraphQL
 
 PAGE = "{ posts(limit: 100) { title comments { body author { name } } author { name } } }"
 PAGED = build_schema(
@@ -237,7 +237,7 @@ def test_operation_over_the_cost_limit_is_not_executed(
 
 
 @pytest.mark.parametrize("asked", [{"cost": True}, {"cost": True, "other": 1}])
-def test_cost_is_in_the_response_when_requested(post: Post, asked: dict[str, Any]) -> None:
+def test_cost_is_in_the_response_when_requested(post: PostToGraphQL, asked: dict[str, Any]) -> None:
     answer = post({"query": "{ posts(limit: 3) { author { id } } }", "extensions": asked})
 
     assert answer.body == {"data": {"posts": []}, "extensions": {"cost": 6}}
@@ -245,13 +245,13 @@ def test_cost_is_in_the_response_when_requested(post: Post, asked: dict[str, Any
 
 
 @pytest.mark.parametrize("asked", [None, {}, {"cost": False}, {"cost": 1}, {"cost": "true"}])
-def test_cost_is_not_in_the_response_otherwise(post: Post, asked: dict[str, Any] | None) -> None:
+def test_cost_is_not_in_the_response_otherwise(post: PostToGraphQL, asked: dict[str, Any] | None) -> None:
     answer = post({"query": "{ posts(limit: 3) { author { id } } }", "extensions": asked})
 
     assert answer.body == {"data": {"posts": []}}
 
 
-def test_cost_is_in_the_response_to_a_failed_operation(post: Post) -> None:
+def test_cost_is_in_the_response_to_a_failed_operation(post: PostToGraphQL) -> None:
     answer = post({"query": "{ post(id: 1) { id } posts(limit: 0) { id } }", "extensions": {"cost": True}})
 
     assert (answer.status, answer.body["extensions"]) == (400, {"cost": 1})

@@ -25,7 +25,7 @@ from contentapi.core.identity import Role
 from contentapi.graphql.errors import ErrorReport
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_post
-from tests.graphql_requests import Answer, Post, error_entry
+from tests.graphql_requests import GraphQLResponse, PostToGraphQL, error_entry
 
 JSON = "application/json; charset=utf-8"
 GRAPHQL = "application/graphql-response+json; charset=utf-8"
@@ -120,7 +120,7 @@ def test_kind_earlier_in_the_order_is_worse(worse: ApiError, better: ApiError) -
 @pytest.mark.django_db
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
 def test_other_method_is_405_with_allow(client: Client, method: str) -> None:
-    answer = Answer(client.generic(method, "/graphql?query={__typename}"))
+    answer = GraphQLResponse(client.generic(method, "/graphql?query={__typename}"))
 
     message = f"{method} is not allowed here; allowed: POST."
     assert (answer.status, answer.headers["Allow"], answer.headers["Content-Type"]) == (405, "POST", JSON)
@@ -146,27 +146,27 @@ def test_other_method_is_405_with_allow(client: Client, method: str) -> None:
         ("application/graphql-response+json; charset=utf-8, application/json; charset=utf-8", GRAPHQL),
     ],
 )
-def test_response_has_the_media_type_that_accept_prefers(post: Post, accept: str, media_type: str) -> None:
+def test_response_has_the_media_type_that_accept_prefers(post: PostToGraphQL, accept: str, media_type: str) -> None:
     answer = post(HELLO, Accept=accept)
 
     assert (answer.status, answer.headers["Content-Type"]) == (200, media_type)
     assert answer.body == {"data": {"__typename": "Query"}}
 
 
-def test_request_without_accept_gets_json(post: Post) -> None:
+def test_request_without_accept_gets_json(post: PostToGraphQL) -> None:
     answer = post(HELLO)
 
     assert (answer.status, answer.headers["Content-Type"]) == (200, JSON)
 
 
-def test_error_response_has_the_preferred_media_type(post: Post) -> None:
+def test_error_response_has_the_preferred_media_type(post: PostToGraphQL) -> None:
     answer = post({"query": "{"}, Accept="application/graphql-response+json")
 
     assert (answer.status, answer.headers["Content-Type"]) == (400, GRAPHQL)
 
 
 @pytest.mark.parametrize("accept", ["text/html", "image/*", "application/xml", "*/*;q=0", "application/json;q=0"])
-def test_no_acceptable_media_type_is_406(post: Post, accept: str) -> None:
+def test_no_acceptable_media_type_is_406(post: PostToGraphQL, accept: str) -> None:
     answer = post(HELLO, Accept=accept)
 
     message = "The response is application/json or application/graphql-response+json; Accept allows neither."
@@ -178,7 +178,7 @@ def test_no_acceptable_media_type_is_406(post: Post, accept: str) -> None:
     "content_type",
     ["application/json", "APPLICATION/JSON", 'application/json; charset="UTF-8"', "application/json;charset=utf-8"],
 )
-def test_json_body_in_utf_8_is_accepted(post: Post, content_type: str) -> None:
+def test_json_body_in_utf_8_is_accepted(post: PostToGraphQL, content_type: str) -> None:
     answer = post(HELLO, content_type)
 
     assert answer.data == {"__typename": "Query"}
@@ -198,14 +198,14 @@ def test_json_body_in_utf_8_is_accepted(post: Post, content_type: str) -> None:
         "application/json; charset=unknown",
     ],
 )
-def test_body_of_another_media_type_is_415(post: Post, content_type: str) -> None:
+def test_body_of_another_media_type_is_415(post: PostToGraphQL, content_type: str) -> None:
     answer = post(HELLO, content_type)
 
     error = error_entry(answer, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the body as application/json in UTF-8.")
     assert (answer.status, answer.body) == (415, {"errors": [error]})
 
 
-def test_body_over_the_limit_is_413(post: Post) -> None:
+def test_body_over_the_limit_is_413(post: PostToGraphQL) -> None:
     body = json.dumps({**HELLO, "more": "x" * 1024 * 1024}).encode()
 
     answer = post(body)
@@ -215,7 +215,7 @@ def test_body_over_the_limit_is_413(post: Post) -> None:
 
 
 @pytest.mark.parametrize(("spare", "status"), [(0, 200), (-1, 413)])
-def test_body_at_the_limit_is_accepted(post: Post, settings: Settings, spare: int, status: int) -> None:
+def test_body_at_the_limit_is_accepted(post: PostToGraphQL, settings: Settings, spare: int, status: int) -> None:
     limit = len(json.dumps(HELLO)) + spare
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_body=limit)
 
@@ -227,6 +227,8 @@ def test_body_at_the_limit_is_accepted(post: Post, settings: Settings, spare: in
 def test_invalid_content_length_is_not_a_server_error(db: None) -> None:  # noqa: ARG001
     client = Client(raise_request_exception=False)
 
-    answer = Answer(client.generic("POST", "/graphql", b"{}", content_type="application/json", CONTENT_LENGTH="x"))
+    answer = GraphQLResponse(
+        client.generic("POST", "/graphql", b"{}", content_type="application/json", CONTENT_LENGTH="x")
+    )
 
     assert (answer.status, answer.codes) == (400, ["BAD_REQUEST"])

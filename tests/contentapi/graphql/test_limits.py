@@ -8,7 +8,7 @@ from graphql import get_introspection_query, parse
 from pytest_django import Settings
 
 from contentapi.graphql.limits import COUNT_CAP, measure_operations
-from tests.graphql_requests import Post, error_entry
+from tests.graphql_requests import PostToGraphQL, error_entry
 
 COUNTED = ("depth", "introspection_depth", "root_fields", "aliases", "directives")
 
@@ -187,7 +187,7 @@ BOUNDS: list[tuple[str, str, str, int, str]] = [
 
 @pytest.mark.parametrize(("what", "allowed", "refused", "most", "variable"), BOUNDS, ids=[bound[0] for bound in BOUNDS])
 def test_limit_itself_passes_and_one_more_is_rejected(
-    post: Post, what: str, allowed: str, refused: str, most: int, variable: str
+    post: PostToGraphQL, what: str, allowed: str, refused: str, most: int, variable: str
 ) -> None:
     within, over = post({"query": allowed}), post({"query": refused})
 
@@ -212,7 +212,7 @@ def test_limit_itself_passes_and_one_more_is_rejected(
     ],
 )
 def test_each_limit_is_a_setting_also_for_a_cached_document(
-    post: Post, settings: Settings, variable: str, document: str
+    post: PostToGraphQL, settings: Settings, variable: str, document: str
 ) -> None:
     known = post({"query": document})
 
@@ -224,7 +224,7 @@ def test_each_limit_is_a_setting_also_for_a_cached_document(
     assert f"at most 1 is allowed ({variable.upper()})." in answer.body["errors"][0]["message"]
 
 
-def test_number_over_the_cap_is_reported_as_the_cap_or_more(post: Post) -> None:
+def test_number_over_the_cap_is_reported_as_the_cap_or_more(post: PostToGraphQL) -> None:
     doubling = " ".join(f"fragment F{number} on Query {{ ...F{number + 1} ...F{number + 1} }}" for number in range(60))
 
     answer = post({"query": f"{{ ...F0 }} {doubling} fragment F60 on Query {{ a: __typename }}"})
@@ -234,7 +234,7 @@ def test_number_over_the_cap_is_reported_as_the_cap_or_more(post: Post) -> None:
     )
 
 
-def test_full_introspection_is_within_the_limits(post: Post) -> None:
+def test_full_introspection_is_within_the_limits(post: PostToGraphQL) -> None:
     query = get_introspection_query(
         specified_by_url=True, directive_is_repeatable=True, schema_description=True, input_value_deprecation=True
     )
@@ -244,7 +244,7 @@ def test_full_introspection_is_within_the_limits(post: Post) -> None:
 
 @pytest.mark.parametrize(("number", "status"), [(58, 200), (59, 400)])
 def test_values_of_variables_are_counted_in_a_long_body(
-    post: Post, settings: Settings, number: int, status: int
+    post: PostToGraphQL, settings: Settings, number: int, status: int
 ) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_values=61)
     body = {

@@ -7,7 +7,7 @@ from graphql import build_schema, introspection_from_schema
 from pytest_django import Settings
 
 from contentapi.schema import SCHEMA
-from tests.resources import ask
+from tests.resources import send_request
 
 PATH = "/schema.graphql"
 
@@ -44,16 +44,16 @@ def test_head_and_options_get_a_response(client: Client) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 def test_other_methods_are_405_with_allow(method: str) -> None:
-    reply = ask(method, PATH)
+    reply = send_request(method, PATH)
 
     message = f"{method} is not allowed here; allowed: GET, HEAD, OPTIONS."
-    assert reply.failure == (405, "METHOD_NOT_ALLOWED", message)
+    assert reply.error == (405, "METHOD_NOT_ALLOWED", message)
     assert reply.headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
 @pytest.mark.usefixtures("without_introspection")
 def test_sdl_is_404_when_introspection_is_off() -> None:
-    reply, problem = ask("GET", PATH), ask("GET", PATH, Accept="application/problem+json")
+    reply, problem = send_request("GET", PATH), send_request("GET", PATH, Accept="application/problem+json")
 
-    assert reply.failure == (404, "NOT_FOUND", "There is nothing at this address.")
+    assert reply.error == (404, "NOT_FOUND", "There is nothing at this address.")
     assert (problem.status, problem.body["title"]) == (404, "Not Found")

@@ -9,7 +9,7 @@ from contentapi.core.identity import Actor, Role
 from contentapi.rest import Resource
 from contentapi.server.router import Router, iterate_resources
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
-from tests.resources import Reply, ask
+from tests.resources import RestResponse, send_request
 
 pytestmark = pytest.mark.django_db
 
@@ -60,9 +60,9 @@ def test_router_leaves_other_paths_to_django(path: str) -> None:
 def test_every_way_to_name_the_version_gets_the_same_response(prefix: str, headers: dict[str, Any]) -> None:
     path = f"/posts/{make_post().pk}"
 
-    response = ask("GET", prefix + path, **headers)
+    response = send_request("GET", prefix + path, **headers)
 
-    assert (response.status, response.content) == (200, ask("GET", path).content)
+    assert (response.status, response.content) == (200, send_request("GET", path).content)
     assert response.headers["X-API-Version"] == "1"
     assert {"Accept", "X-API-Version", "X-API-Key", "Authorization"} <= set(response.headers["Vary"].split(", "))
 
@@ -79,7 +79,7 @@ def test_every_way_to_name_the_version_gets_the_same_response(prefix: str, heade
     ],
 )
 def test_response_has_the_preferred_media_type(accept: str, content_type: str) -> None:
-    assert ask("GET", "/posts", Accept=accept).headers["Content-Type"] == content_type
+    assert send_request("GET", "/posts", Accept=accept).headers["Content-Type"] == content_type
 
 
 @pytest.mark.parametrize(
@@ -103,26 +103,26 @@ def test_response_has_the_preferred_media_type(accept: str, content_type: str) -
     ],
 )
 def test_unknown_version_is_refused(prefix: str, headers: dict[str, Any], failure: tuple[int, str]) -> None:
-    response = ask("GET", f"{prefix}/posts", **headers)
+    response = send_request("GET", f"{prefix}/posts", **headers)
 
-    assert response.failure[:2] == failure
+    assert response.error[:2] == failure
     assert response.headers["X-API-Version"] == "1"
 
 
 def test_write_with_an_unknown_version_has_no_effect() -> None:
-    response = ask("POST", "/orders", {"total": 1}, actor=make_actor(Role.READER), X_API_Version="2")
+    response = send_request("POST", "/orders", {"total": 1}, actor=make_actor(Role.READER), X_API_Version="2")
 
-    assert response.failure == (400, "BAD_REQUEST", "X-API-Version must be 1. There is no other version.")
+    assert response.error == (400, "BAD_REQUEST", "X-API-Version must be 1. There is no other version.")
 
 
 @pytest.mark.parametrize("prefix", ["", "/v1"])
 def test_paths_in_responses_keep_the_prefix(prefix: str) -> None:
     actor = make_actor(Role.ADMIN)
 
-    order = ask("POST", f"{prefix}/orders", {"total": 1}, actor=actor)
-    listed = ask("GET", f"{prefix}/orders", actor=actor)
-    post = ask("POST", f"{prefix}/posts", {"title": "t", "body": "b"}, actor=actor)
-    user = ask("POST", f"{prefix}/users", {"name": "n", "email": "n@example.invalid"}, actor=actor)
+    order = send_request("POST", f"{prefix}/orders", {"total": 1}, actor=actor)
+    listed = send_request("GET", f"{prefix}/orders", actor=actor)
+    post = send_request("POST", f"{prefix}/posts", {"title": "t", "body": "b"}, actor=actor)
+    user = send_request("POST", f"{prefix}/users", {"name": "n", "email": "n@example.invalid"}, actor=actor)
 
     here = f"{prefix}/orders/{order.body['id']}"
     assert order.headers["Location"] == here
@@ -132,13 +132,13 @@ def test_paths_in_responses_keep_the_prefix(prefix: str) -> None:
     assert user.headers["Location"] == f"{prefix}/users/{user.body['id']}"
 
 
-def followed(path: str, actor: Actor | None = None) -> list[Reply]:
+def followed(path: str, actor: Actor | None = None) -> list[RestResponse]:
     """Return the pages of a collection, each found by the link in the one before."""
-    responses = [ask("GET", path, actor=actor)]
+    responses = [send_request("GET", path, actor=actor)]
     while link := responses[-1].headers.get("Link"):
         assert link.startswith("<")
         assert link.endswith('>; rel="next"')
-        responses.append(ask("GET", link[1:].partition(">")[0], actor=actor))
+        responses.append(send_request("GET", link[1:].partition(">")[0], actor=actor))
     return responses
 
 
@@ -176,6 +176,6 @@ def test_cursor_works_under_another_prefix() -> None:
     author = make_author()
     for _ in range(2):
         make_post(author=author)
-    cursor: Any = ask("GET", "/posts?limit=1").body["next_cursor"]
+    cursor: Any = send_request("GET", "/posts?limit=1").body["next_cursor"]
 
-    assert len(ask("GET", f"/v1/posts?limit=1&cursor={cursor}").body["data"]) == 1
+    assert len(send_request("GET", f"/v1/posts?limit=1&cursor={cursor}").body["data"]) == 1

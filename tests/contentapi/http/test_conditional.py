@@ -12,7 +12,7 @@ from contentapi.core.identity import Actor, Role
 from contentapi.http.conditional import etag_matches, parse_if_match, resolve_expected_version
 from orders.models import Order
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
-from tests.resources import Reply, ask
+from tests.resources import RestResponse, send_request
 from users.models import User
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ MINE = '"1-c0ffee"'
 
 
 def tag(path: str, actor: Actor | None = None) -> str:
-    return str(ask("GET", path, actor=actor).headers["ETag"])
+    return str(send_request("GET", path, actor=actor).headers["ETag"])
 
 
 def own_post(**values: Any) -> tuple[Actor, str]:
@@ -50,10 +50,10 @@ def test_single_resource_has_an_etag_and_is_304_for_it() -> None:
     admin = make_actor(Role.ADMIN)
 
     for path, version in single_resources().items():
-        first = ask("GET", path, actor=admin)
-        head = ask("HEAD", path, actor=admin)
-        again = ask("GET", path, actor=admin, If_None_Match=first.headers["ETag"])
-        prefixed = ask("HEAD", f"/v1{path}", actor=admin, If_None_Match=first.headers["ETag"])
+        first = send_request("GET", path, actor=admin)
+        head = send_request("HEAD", path, actor=admin)
+        again = send_request("GET", path, actor=admin, If_None_Match=first.headers["ETag"])
+        prefixed = send_request("HEAD", f"/v1{path}", actor=admin, If_None_Match=first.headers["ETag"])
 
         assert first.headers["ETag"].startswith(f'"{version}-')
         assert head.headers["ETag"] == first.headers["ETag"]
@@ -61,15 +61,15 @@ def test_single_resource_has_an_etag_and_is_304_for_it() -> None:
 
 
 def test_collections_have_no_etag() -> None:
-    assert "ETag" not in ask("GET", "/posts").headers
-    assert ask("GET", "/posts", If_None_Match="*").status == 200
+    assert "ETag" not in send_request("GET", "/posts").headers
+    assert send_request("GET", "/posts", If_None_Match="*").status == 200
 
 
 def test_304_has_the_headers_that_a_cache_needs() -> None:
     path = f"/posts/{make_post().pk}"
-    first = ask("GET", path)
+    first = send_request("GET", path)
 
-    again = ask("GET", path, If_None_Match=first.headers["ETag"])
+    again = send_request("GET", path, If_None_Match=first.headers["ETag"])
 
     same = ("ETag", "Cache-Control", "Vary", "X-API-Version", "Content-Length")
     assert [again.headers[name] for name in same] == [first.headers[name] for name in same]
@@ -95,14 +95,14 @@ def test_304_has_the_headers_that_a_cache_needs() -> None:
 def test_if_none_match_is_a_list_and_accepts_weak_tags(template: str, status: int) -> None:
     path = f"/posts/{make_post().pk}"
 
-    assert ask("GET", path, If_None_Match=template.replace("{tag}", tag(path))).status == status
+    assert send_request("GET", path, If_None_Match=template.replace("{tag}", tag(path))).status == status
 
 
 def test_hidden_resource_is_404_and_not_304() -> None:
     actor, path = own_post(status="draft")
 
-    assert ask("GET", path, If_None_Match="*").failure[0] == 404
-    assert ask("GET", path, actor=actor, If_None_Match="*").status == 304
+    assert send_request("GET", path, If_None_Match="*").error[0] == 404
+    assert send_request("GET", path, actor=actor, If_None_Match="*").status == 304
 
 
 def test_etag_differs_between_callers_who_see_different_fields() -> None:
@@ -125,7 +125,7 @@ def test_write_returns_the_etag_of_the_next_read() -> None:
     actor = make_actor(Role.AUTHOR)
 
     def written(method: str, path: str, body: Any = None) -> tuple[str, str]:
-        response = ask(method, path, body, actor=actor)
+        response = send_request(method, path, body, actor=actor)
         assert response.status in (200, 201), response.body
         place = response.headers.get("Location") or path.removesuffix("/publish").removesuffix("/payment")
         assert response.headers["ETag"] == tag(place, actor)
@@ -144,7 +144,7 @@ def test_text_that_resembles_a_version_is_unchanged() -> None:
     text = 'x","version":"9"}'
     path = f"/posts/{make_post(body=text, title=text, tags=[text]).pk}"
 
-    response = ask("GET", path)
+    response = send_request("GET", path)
 
     assert [response.body["body"], response.body["tags"]] == [text, [text]]
     assert "version" not in response.body
@@ -158,7 +158,7 @@ def test_write_with_the_expected_version_succeeds(method: str, way: str, templat
     whole = tag(path, actor)
     sent = template.replace("{tag}", whole).replace("{bare}", whole.strip('"'))
 
-    response = ask(method, path + way, {} if method == "PATCH" else None, actor=actor, If_Match=sent)
+    response = send_request(method, path + way, {} if method == "PATCH" else None, actor=actor, If_Match=sent)
 
     assert response.status == (204 if method == "DELETE" else 200)
 
@@ -168,10 +168,12 @@ def test_write_with_the_expected_version_succeeds(method: str, way: str, templat
 def test_write_with_another_version_is_409_without_effect(method: str, way: str, if_match: str) -> None:
     actor, path = own_post(status="draft", title="Old")
 
-    response = ask(method, path + way, {"title": "New"} if method == "PATCH" else None, actor=actor, If_Match=if_match)
+    response = send_request(
+        method, path + way, {"title": "New"} if method == "PATCH" else None, actor=actor, If_Match=if_match
+    )
 
     message = "Version conflict: the post is at version 1."
-    assert response.failure == (409, "CONFLICT", message)
+    assert response.error == (409, "CONFLICT", message)
     assert (Post.objects.get().title, Post.objects.get().status) == ("Old", "draft")
 
 
@@ -180,20 +182,20 @@ def test_new_comment_does_not_block_an_edit_of_the_post() -> None:
     before = tag(path, actor)
     make_comment(Post.objects.get())
 
-    response = ask("PATCH", path, {"title": "New"}, actor=actor, If_Match=before)
+    response = send_request("PATCH", path, {"title": "New"}, actor=actor, If_Match=before)
 
     assert tag(path, actor) != before
     assert response.status == 200
-    assert ask("PATCH", path, {"title": "Newer"}, actor=actor, If_Match=before).failure[:2] == (409, "CONFLICT")
+    assert send_request("PATCH", path, {"title": "Newer"}, actor=actor, If_Match=before).error[:2] == (409, "CONFLICT")
 
 
 @pytest.mark.parametrize("if_match", ["", ",", '"1', "1 2", '*, "1"', '"1""2"', "c0ffee", "1-c0ffee x", "é", "W/1"])
 def test_invalid_if_match_is_400(if_match: str) -> None:
     actor, path = own_post()
 
-    response = ask("PATCH", path, {"title": "New"}, actor=actor, If_Match=if_match)
+    response = send_request("PATCH", path, {"title": "New"}, actor=actor, If_Match=if_match)
 
-    assert response.failure[:2] == (400, "BAD_REQUEST")
+    assert response.error[:2] == (400, "BAD_REQUEST")
     assert "If-Match must be" in response.body["error"]
 
 
@@ -215,7 +217,7 @@ def test_if_match_and_expected_version_must_agree(if_match: str, sent: str, stat
     actor, path = own_post()
 
     responses = [
-        ask(method, path + way, {"expectedVersion": sent}, actor=actor, If_Match=if_match)
+        send_request(method, path + way, {"expectedVersion": sent}, actor=actor, If_Match=if_match)
         for method, way in (("PATCH", ""), ("POST", "/publish"), ("DELETE", ""))
     ]
 
@@ -228,8 +230,8 @@ def test_resource_without_a_version_is_at_version_1() -> None:
 
     for path in paths:
         seen = tag(path, admin)
-        assert ask("DELETE", path, actor=admin, If_Match='"2-c0ffee"').failure[:2] == (409, "CONFLICT")
-        assert ask("DELETE", path, actor=admin, If_Match=seen).status == 204
+        assert send_request("DELETE", path, actor=admin, If_Match='"2-c0ffee"').error[:2] == (409, "CONFLICT")
+        assert send_request("DELETE", path, actor=admin, If_Match=seen).status == 204
     assert not Comment.objects.exists()
     assert User.objects.count() == 1
 
@@ -239,15 +241,15 @@ def test_each_state_of_an_order_has_its_own_version() -> None:
     path = f"/orders/{make_order(user_id=actor.user_id).pk}"
     pending = tag(path, actor)
 
-    paid = ask("POST", f"{path}/payment", actor=actor, If_Match=pending)
+    paid = send_request("POST", f"{path}/payment", actor=actor, If_Match=pending)
     late = [
-        ask("DELETE", path, actor=actor, If_Match=pending),
-        ask("POST", f"{path}/payment", actor=actor, If_Match="1"),
+        send_request("DELETE", path, actor=actor, If_Match=pending),
+        send_request("POST", f"{path}/payment", actor=actor, If_Match="1"),
     ]
 
     assert (paid.status, paid.body["status"]) == (200, "paid")
     expected = (409, "CONFLICT", "Version conflict: the order is at version 2.")
-    assert [response.failure for response in late] == [expected, expected]
+    assert [response.error for response in late] == [expected, expected]
     assert Order.objects.get().status == "paid"
 
 
@@ -255,22 +257,25 @@ def test_each_state_of_an_order_has_its_own_version() -> None:
     ("path", "body"), [("/posts", {"title": "t", "body": "b"}), ("/orders", {"total": 1}), ("/users", {"name": "n"})]
 )
 def test_if_match_on_a_collection_is_400(path: str, body: Any) -> None:
-    response = ask("POST", path, body, actor=make_actor(Role.ADMIN), If_Match="*")
+    response = send_request("POST", path, body, actor=make_actor(Role.ADMIN), If_Match="*")
 
-    assert response.failure[:2] == (400, "BAD_REQUEST")
+    assert response.error[:2] == (400, "BAD_REQUEST")
 
 
 def test_if_none_match_on_a_write_is_400() -> None:
     actor, path = own_post()
 
-    assert ask("PATCH", path, {"title": "New"}, actor=actor, If_None_Match=MINE).failure[:2] == (400, "BAD_REQUEST")
+    assert send_request("PATCH", path, {"title": "New"}, actor=actor, If_None_Match=MINE).error[:2] == (
+        400,
+        "BAD_REQUEST",
+    )
 
 
 @pytest.mark.parametrize(("if_match", "status"), [("{tag}", 200), ("*", 200), ('"2-0"', 409), ("x", 400)])
 def test_if_match_also_applies_to_reads(if_match: str, status: int) -> None:
     path = f"/posts/{make_post().pk}"
 
-    response: Reply = ask("GET", path, If_Match=if_match.replace("{tag}", tag(path)))
+    response: RestResponse = send_request("GET", path, If_Match=if_match.replace("{tag}", tag(path)))
 
     assert response.status == status
 

@@ -21,7 +21,7 @@ from orders.models import Order
 from tests.blog.racing import race
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_order, make_post, make_user
-from tests.resources import Reply, ask
+from tests.resources import RestResponse, send_request
 from users.models import User
 from users.selectors import get_user_by_email
 from users.tokens import issue_token
@@ -36,8 +36,8 @@ def key(db: None) -> str:  # noqa: ARG001
     return api_key_of(make_actor(Role.ADMIN))
 
 
-def post(path: str, body: Any, credential: str, idempotency_key: str = "one", **headers: Any) -> Reply:
-    return ask("POST", path, body, X_API_Key=credential, Idempotency_Key=idempotency_key, **headers)
+def post(path: str, body: Any, credential: str, idempotency_key: str = "one", **headers: Any) -> RestResponse:
+    return send_request("POST", path, body, X_API_Key=credential, Idempotency_Key=idempotency_key, **headers)
 
 
 def test_repeated_post_has_one_effect_and_the_same_response(key: str) -> None:
@@ -99,7 +99,7 @@ def test_key_of_another_request_is_422(key: str, path: str, body: Any, query: st
     response = post(path + query, body, key)
 
     message = "Idempotency-Key: This key was sent with another request. Send a new key with each new request."
-    assert response.failure == (422, "INVALID", message)
+    assert response.error == (422, "INVALID", message)
     assert REPLAYED not in response.headers
     assert (Post.objects.count(), Order.objects.count()) == (1, 0)
 
@@ -117,9 +117,9 @@ def test_key_is_shared_by_tokens_of_a_user_with_equal_scopes(db: None) -> None: 
     user = make_user(Role.AUTHOR, email="ines@example.invalid")
     read, write = Scope.POSTS_READ, Scope.POSTS_WRITE
 
-    def by_token(*scopes: Scope) -> Reply:
+    def by_token(*scopes: Scope) -> RestResponse:
         token = issue_token(user=get_user_by_email(user.email), scopes=scopes, ttl=600)
-        return ask("POST", "/posts", NEW, Authorization=f"Bearer {token}", Idempotency_Key="one")
+        return send_request("POST", "/posts", NEW, Authorization=f"Bearer {token}", Idempotency_Key="one")
 
     responses = [by_token(write, read), by_token(read, write), by_token(write)]
 
@@ -137,10 +137,10 @@ def test_key_is_shared_by_tokens_of_a_user_with_equal_scopes(db: None) -> None: 
 def test_refusal_is_replayed(key: str, body: Any, status: int) -> None:
     first, again = post("/posts", body, key), post("/posts", body, key)
 
-    assert (first.failure[0], first.headers.get(REPLAYED)) == (status, None)
-    assert again.failure == first.failure
+    assert (first.error[0], first.headers.get(REPLAYED)) == (status, None)
+    assert again.error == first.error
     assert again.headers[REPLAYED] == "true"
-    assert post("/posts", NEW, key).failure[0] == 422
+    assert post("/posts", NEW, key).error[0] == 422
 
 
 def test_conflict_and_not_found_are_replayed(key: str) -> None:
@@ -148,7 +148,7 @@ def test_conflict_and_not_found_are_replayed(key: str) -> None:
 
     responses = [post(f"/orders/{pk}/payment", None, key, str(pk)) for pk in (order.pk, order.pk, 0, 0)]
 
-    assert [response.failure[0] for response in responses] == [409, 409, 404, 404]
+    assert [response.error[0] for response in responses] == [409, 409, 404, 404]
     assert [response.headers.get(REPLAYED) for response in responses] == [None, "true", None, "true"]
 
 
@@ -181,7 +181,7 @@ def test_invalid_key_is_400(key: str, bad: str) -> None:
     response = post("/posts", NEW, key, bad)
 
     message = "Idempotency-Key must be 1 to 255 visible ASCII characters."
-    assert response.failure == (400, "BAD_REQUEST", message)
+    assert response.error == (400, "BAD_REQUEST", message)
     assert not Post.objects.exists()
 
 
@@ -192,9 +192,9 @@ def test_every_other_key_is_valid(key: str, good: str) -> None:
 
 @pytest.mark.django_db
 def test_anonymous_post_is_refused_and_not_stored() -> None:
-    responses = [ask("POST", "/posts", NEW, Idempotency_Key="one") for _ in range(2)]
+    responses = [send_request("POST", "/posts", NEW, Idempotency_Key="one") for _ in range(2)]
 
-    assert [response.failure[0] for response in responses] == [401, 401]
+    assert [response.error[0] for response in responses] == [401, 401]
     assert not IdempotencyRecord.objects.exists()
 
 
@@ -202,7 +202,7 @@ def test_429_is_not_stored(key: str, settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="1/minute")
     post("/posts", NEW, key, "another")
 
-    assert post("/posts", NEW, key).failure[0] == 429
+    assert post("/posts", NEW, key).error[0] == 429
 
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="600/minute")
     assert post("/posts", NEW, key).status == 201
@@ -211,7 +211,7 @@ def test_429_is_not_stored(key: str, settings: Settings) -> None:
 def test_500_is_not_stored(key: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE blog_post RENAME TO lost")
-    assert post("/posts", NEW, key).failure[0] == 500
+    assert post("/posts", NEW, key).error[0] == 500
 
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE lost RENAME TO blog_post")
@@ -261,12 +261,12 @@ def test_each_new_record_deletes_a_few_expired_ones(key: str) -> None:
 
 
 def test_post_without_a_key_is_not_stored(key: str, django_assert_num_queries: DjangoAssertNumQueries) -> None:
-    ask("POST", "/posts", NEW, X_API_Key=key)
+    send_request("POST", "/posts", NEW, X_API_Key=key)
     path = f"/posts/{Post.objects.get().pk}"
 
     with django_assert_num_queries(3):  # the key's user, the user's author, and the insertion, which reads the post
-        ask("POST", "/posts", NEW, X_API_Key=key)
-    ask("PATCH", path, {"title": "New"}, X_API_Key=key, Idempotency_Key="one")
+        send_request("POST", "/posts", NEW, X_API_Key=key)
+    send_request("PATCH", path, {"title": "New"}, X_API_Key=key, Idempotency_Key="one")
 
     assert not IdempotencyRecord.objects.exists()
 
@@ -284,7 +284,7 @@ def test_concurrent_request_with_the_same_key_is_409() -> None:
     paid, waits = sorted(responses, key=lambda response: response.status)
     assert (paid.status, paid.body["status"]) == (200, "paid")
     message = "The first request with this Idempotency-Key is still running. Try again shortly."
-    assert waits.failure == (409, "CONFLICT", message)
+    assert waits.error == (409, "CONFLICT", message)
     assert (waits.headers["Retry-After"], waits.headers.get(REPLAYED)) == ("1", None)
     assert post(path, None, credential).headers[REPLAYED] == "true"
 
@@ -306,7 +306,7 @@ def test_requests_with_two_keys_do_not_wait_for_each_other() -> None:
 def test_lost_database_leaves_no_effect_and_no_record() -> None:
     path, credential = f"/orders/{make_order().pk}/payment", api_key_of(make_actor(Role.ADMIN))
 
-    def pay() -> Reply:
+    def pay() -> RestResponse:
         try:
             return post(path, None, credential)
         finally:
@@ -317,7 +317,7 @@ def test_lost_database_leaves_no_effect_and_no_record() -> None:
         run = pool.submit(pay)
         while not end_those_who_wait():
             pass
-        assert run.result().failure[:2] == (503, "UNAVAILABLE")
+        assert run.result().error[:2] == (503, "UNAVAILABLE")
 
     assert (Order.objects.get().status, IdempotencyRecord.objects.count()) == ("pending", 0)
     assert post(path, None, credential).body["status"] == "paid"

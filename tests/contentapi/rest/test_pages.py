@@ -17,7 +17,7 @@ from contentapi.core.identity import Actor, Role
 from contentapi.rest.pages import PageRequest, parse_page_params
 from orders.models import Order
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
-from tests.resources import ask
+from tests.resources import send_request
 from tests.thoroughness import examples
 from users.models import User
 
@@ -28,7 +28,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 def page(path: str, actor: Actor | None = None, **parameters: Any) -> Any:
     query = "&".join(f"{name}={quote(str(value))}" for name, value in parameters.items())
-    return ask("GET", f"{path}?{query}", actor=actor)
+    return send_request("GET", f"{path}?{query}", actor=actor)
 
 
 def pages(path: str, actor: Actor | None = None, **parameters: Any) -> Iterator[list[Any]]:
@@ -95,10 +95,10 @@ def test_cursor_is_bound_to_its_collection_and_filters(path: str) -> None:
     with_filter = path.format(author=post.author.pk)
     joint = "&" if "?" in with_filter else "?"
 
-    response = ask("GET", f"{with_filter}{joint}cursor={cursor}", actor=make_actor(Role.ADMIN))
+    response = send_request("GET", f"{with_filter}{joint}cursor={cursor}", actor=make_actor(Role.ADMIN))
 
     message = "cursor must be a next_cursor of this collection with the same filters."
-    assert response.failure == (400, "BAD_REQUEST", message)
+    assert response.error == (400, "BAD_REQUEST", message)
 
 
 def test_cursor_works_with_another_limit() -> None:
@@ -140,7 +140,7 @@ def test_authors_keep_their_order_while_others_are_deleted() -> None:
 def test_text_signed_for_another_purpose_is_no_cursor() -> None:
     foreign = Signer(salt="other", sep=".").sign("5b31375d")
 
-    assert page("/posts", cursor=foreign).failure[0] == 400
+    assert page("/posts", cursor=foreign).error[0] == 400
 
 
 Make = Callable[[int], Model]

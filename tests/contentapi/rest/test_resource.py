@@ -12,7 +12,7 @@ from blog.models import Post
 from contentapi.core.identity import Role
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_post, make_user
-from tests.resources import ask
+from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
 
@@ -44,27 +44,27 @@ def left(response: Any) -> dict[str, int]:
     ],
 )
 def test_other_method_is_405_with_allow(path: str, allow: str) -> None:
-    refused, options = ask("PUT", path), ask("OPTIONS", path)
+    refused, options = send_request("PUT", path), send_request("OPTIONS", path)
 
-    assert refused.failure == (405, "METHOD_NOT_ALLOWED", f"PUT is not allowed here; allowed: {allow}.")
+    assert refused.error == (405, "METHOD_NOT_ALLOWED", f"PUT is not allowed here; allowed: {allow}.")
     assert refused.headers["Allow"] == allow
     assert (options.status, options.content, options.headers["Allow"]) == (204, b"", allow)
 
 
 @pytest.mark.parametrize("method", ["RESPOND", "ANSWER", "METHODS", "__CLASS__", "TRACE"])
 def test_other_attributes_are_no_methods(method: str) -> None:
-    assert ask(method, "/posts").failure[:2] == (405, "METHOD_NOT_ALLOWED")
+    assert send_request(method, "/posts").error[:2] == (405, "METHOD_NOT_ALLOWED")
 
 
 @pytest.mark.parametrize("path", ["/posts/", "/posts/1/", "/users/1/x", "/orders//payment"])
 def test_other_paths_are_404(path: str) -> None:
-    assert ask("GET", path).failure == (404, "NOT_FOUND", "There is nothing at this address.")
+    assert send_request("GET", path).error == (404, "NOT_FOUND", "There is nothing at this address.")
 
 
 def test_head_equals_get_without_the_body() -> None:
     path = f"/posts/{make_post().pk}"
 
-    got, head = ask("GET", path), ask("HEAD", path)
+    got, head = send_request("GET", path), send_request("HEAD", path)
 
     assert (head.status, head.content) == (200, b"")
     assert head.headers["Content-Length"] == got.headers["Content-Length"] == str(len(got.content))
@@ -90,9 +90,9 @@ def test_head_equals_get_without_the_body() -> None:
     ],
 )
 def test_wrong_body_is_400_with_the_position(body: bytes, reason: str) -> None:
-    response = ask("POST", "/posts", body, actor=make_actor(Role.AUTHOR))
+    response = send_request("POST", "/posts", body, actor=make_actor(Role.AUTHOR))
 
-    assert response.failure == (400, "BAD_REQUEST", f"Invalid body: {reason}.")
+    assert response.error == (400, "BAD_REQUEST", f"Invalid body: {reason}.")
 
 
 @pytest.mark.parametrize(
@@ -112,16 +112,16 @@ def test_wrong_body_is_400_with_the_position(body: bytes, reason: str) -> None:
     ],
 )
 def test_text_that_cannot_be_stored_is_400(body: bytes) -> None:
-    response = ask("POST", "/posts", body, actor=make_actor(Role.AUTHOR))
+    response = send_request("POST", "/posts", body, actor=make_actor(Role.AUTHOR))
 
-    assert response.failure[:2] == (400, "BAD_REQUEST")
+    assert response.error[:2] == (400, "BAD_REQUEST")
 
 
 @pytest.mark.parametrize("total", [b"NaN", b"Infinity", b"1e400", b'"1"', b"true", b"null", b"[1]"])
 def test_invalid_number_is_400(total: bytes) -> None:
-    response = ask("POST", "/orders", b'{"total": ' + total + b"}", actor=make_actor(Role.READER))
+    response = send_request("POST", "/orders", b'{"total": ' + total + b"}", actor=make_actor(Role.READER))
 
-    assert response.failure[:2] == (400, "BAD_REQUEST")
+    assert response.error[:2] == (400, "BAD_REQUEST")
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_invalid_number_is_400(total: bytes) -> None:
      "application/merge-patch+json", "application/json; charset=latin-1"],
 )  # fmt: skip
 def test_body_of_another_media_type_is_415(content_type: str) -> None:
-    response = ask("POST", "/posts", NEW, actor=make_actor(Role.AUTHOR), content_type=content_type)
+    response = send_request("POST", "/posts", NEW, actor=make_actor(Role.AUTHOR), content_type=content_type)
 
-    assert response.failure == (415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json in UTF-8.")
+    assert response.error == (415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json in UTF-8.")
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "application/merge-patch+json; charset=utf-8"])
@@ -140,7 +140,7 @@ def test_patch_accepts_a_merge_patch(content_type: str) -> None:
     author = make_author()
     path = f"/posts/{make_post(author=author).pk}"
 
-    response = ask(
+    response = send_request(
         "PATCH", path, {"title": "New"}, actor=make_actor(Role.AUTHOR, author=author), content_type=content_type
     )
 
@@ -150,22 +150,22 @@ def test_patch_accepts_a_merge_patch(content_type: str) -> None:
 def test_body_over_the_limit_is_413(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_body=100)
 
-    response = ask("POST", "/posts", {**NEW, "body": "x" * 100}, actor=make_actor(Role.AUTHOR))
+    response = send_request("POST", "/posts", {**NEW, "body": "x" * 100}, actor=make_actor(Role.AUTHOR))
 
-    assert response.failure[:2] == (413, "TOO_LARGE")
+    assert response.error[:2] == (413, "TOO_LARGE")
     assert "CONTENTAPI_MAX_BODY" in response.body["error"]
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json;q=0", "image/*"])
 def test_accept_without_json_is_406(accept: str) -> None:
-    response = ask("GET", "/posts", Accept=accept)
+    response = send_request("GET", "/posts", Accept=accept)
 
-    assert response.failure[:2] == (406, "NOT_ACCEPTABLE")
+    assert response.error[:2] == (406, "NOT_ACCEPTABLE")
 
 
 @pytest.mark.parametrize("accept", ["", "*/*", "application/*", "application/json", "text/html, */*;q=0.1"])
 def test_accept_with_json_gets_json(accept: str) -> None:
-    assert ask("GET", "/posts", Accept=accept).headers["Content-Type"] == "application/json"
+    assert send_request("GET", "/posts", Accept=accept).headers["Content-Type"] == "application/json"
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_accept_with_json_gets_json(accept: str) -> None:
     ["application/problem+json", "application/json, application/problem+json", "*/*, Application/Problem+JSON"],
 )
 def test_accept_with_problem_details_gets_them(accept: str) -> None:
-    response = ask("POST", "/posts", {"title": " ", "body": "b"}, actor=make_actor(Role.AUTHOR), Accept=accept)
+    response = send_request("POST", "/posts", {"title": " ", "body": "b"}, actor=make_actor(Role.AUTHOR), Accept=accept)
 
     assert (response.status, response.headers["Content-Type"]) == (422, "application/problem+json")
     assert response.headers["X-Error-Code"] == "INVALID"
@@ -191,7 +191,7 @@ def test_accept_with_problem_details_gets_them(accept: str) -> None:
     ("method", "path", "status"), [("GET", "/nowhere", 404), ("PUT", "/posts", 405), ("GET", "/posts?x=1", 400)]
 )
 def test_every_error_has_problem_details(method: str, path: str, status: int) -> None:
-    response = ask(method, path, Accept="application/problem+json")
+    response = send_request(method, path, Accept="application/problem+json")
 
     assert (response.status, response.body["status"], response.headers["Content-Type"]) == (
         status,
@@ -202,16 +202,16 @@ def test_every_error_has_problem_details(method: str, path: str, status: int) ->
 
 @pytest.mark.parametrize("accept", ["*/*", "application/problem+json;q=0, application/json"])
 def test_accept_that_does_not_name_problem_details_gets_none(accept: str) -> None:
-    assert ask("GET", "/posts/0", Accept=accept).failure == (404, "NOT_FOUND", "There is no post with this id.")
+    assert send_request("GET", "/posts/0", Accept=accept).error == (404, "NOT_FOUND", "There is no post with this id.")
 
 
 def test_500_is_logged_and_reveals_nothing_of_its_cause(caplog: pytest.LogCaptureFixture) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE blog_post RENAME TO lost")
 
-    response = ask("GET", "/posts")
+    response = send_request("GET", "/posts")
 
-    assert response.failure == (500, "INTERNAL", "Internal server error")
+    assert response.error == (500, "INTERNAL", "Internal server error")
     assert len(response.headers["X-Request-ID"]) == 32
     [record] = caplog.records
     assert (record.name, record.exc_info is not None) == ("contentapi.requests", True)
@@ -219,33 +219,36 @@ def test_500_is_logged_and_reveals_nothing_of_its_cause(caplog: pytest.LogCaptur
 
 @pytest.mark.parametrize("header", ["X_API_Key", "Authorization"])
 def test_invalid_credential_is_charged_to_the_address(header: str) -> None:
-    response = ask("GET", "/posts", actor=None, **{header: "Bearer x"})
+    response = send_request("GET", "/posts", actor=None, **{header: "Bearer x"})
 
-    assert response.failure[:2] == (401, "UNAUTHENTICATED")
+    assert response.error[:2] == (401, "UNAUTHENTICATED")
     assert "WWW-Authenticate" in response.headers
     assert left(response) == {"anonymous": 299}
 
 
 def test_two_credentials_are_400() -> None:
-    assert ask("GET", "/posts", X_API_Key="x", Authorization="Bearer x").failure[:2] == (400, "BAD_REQUEST")
+    assert send_request("GET", "/posts", X_API_Key="x", Authorization="Bearer x").error[:2] == (400, "BAD_REQUEST")
 
 
 def test_write_also_counts_against_the_write_limit() -> None:
     author = make_actor(Role.AUTHOR)
 
-    assert [left(ask("GET", "/posts")), left(ask("HEAD", "/posts/0"))] == [{"anonymous": 299}, {"anonymous": 298}]
-    read, write = ask("GET", "/posts", actor=author), ask("POST", "/posts", NEW, actor=author)
+    assert [left(send_request("GET", "/posts")), left(send_request("HEAD", "/posts/0"))] == [
+        {"anonymous": 299},
+        {"anonymous": 298},
+    ]
+    read, write = send_request("GET", "/posts", actor=author), send_request("POST", "/posts", NEW, actor=author)
     assert left(read) == {"authenticated": 2999}
     assert left(write) == {"authenticated": 2999, "writes": 599}  # a key of its own
 
 
 def test_request_over_the_limit_is_429_with_retry_after(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/minute")
-    ask("GET", "/posts")
+    send_request("GET", "/posts")
 
-    response = ask("POST", "/posts", NEW)
+    response = send_request("POST", "/posts", NEW)
 
-    assert response.failure[:2] == (429, "RATE_LIMITED")
+    assert response.error[:2] == (429, "RATE_LIMITED")
     assert response.headers["Retry-After"] == "60"
     assert left(response) == {"anonymous": 0}
 
@@ -254,7 +257,7 @@ def test_write_over_the_limit_has_no_effect(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="1/minute")
     key = api_key_of(make_actor(Role.AUTHOR))
 
-    responses = [ask("POST", "/posts", NEW, X_API_Key=key) for _ in range(2)]
+    responses = [send_request("POST", "/posts", NEW, X_API_Key=key) for _ in range(2)]
 
     assert [response.status for response in responses] == [201, 429]
     assert Post.objects.count() == 1
@@ -263,7 +266,12 @@ def test_write_over_the_limit_has_no_effect(settings: Settings) -> None:
 def test_response_to_an_authenticated_caller_is_not_cached() -> None:
     path, reader = f"/posts/{make_post().pk}", make_actor(Role.READER)
 
-    responses = [ask("GET", path), ask("GET", path, actor=reader), ask("DELETE", path), ask("GET", path, X_API_Key="x")]
+    responses = [
+        send_request("GET", path),
+        send_request("GET", path, actor=reader),
+        send_request("DELETE", path),
+        send_request("GET", path, X_API_Key="x"),
+    ]
 
     assert [response.headers["Cache-Control"] for response in responses] == [
         "no-cache",

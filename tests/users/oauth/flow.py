@@ -30,7 +30,7 @@ class Application:
     def challenge(self) -> str:
         return base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
 
-    def address(self, /, **changes: str | None) -> str:
+    def build_authorization_url(self, /, **changes: str | None) -> str:
         """Return where the user is sent; a parameter that is None is left out."""
         parameters = {
             "response_type": "code",
@@ -76,39 +76,41 @@ class Browser:
         form = {
             "username": email,
             "password": password,
-            "csrfmiddlewaretoken": token_in(page),
-            "next": next_in(address),
+            "csrfmiddlewaretoken": find_csrf_token(page),
+            "next": find_next_path(address),
         }
         return self.client.post(address, form)
 
-    def answer(self, address: str, *, allow: bool) -> Any:
+    def submit_consent(self, address: str, *, allow: bool) -> Any:
         """Open the consent page and press one of its buttons."""
         page = self.client.get(address)
-        form = {"csrfmiddlewaretoken": token_in(page), "allow": "yes" if allow else "no"}
+        form = {"csrfmiddlewaretoken": find_csrf_token(page), "allow": "yes" if allow else "no"}
         return self.client.post(address, form)
 
-    def code_for(self, application: Application, **changes: str | None) -> str:
-        return parameters_of(self.answer(application.address(**changes), allow=True))["code"]
+    def obtain_code(self, application: Application, **changes: str | None) -> str:
+        return read_redirect_parameters(
+            self.submit_consent(application.build_authorization_url(**changes), allow=True)
+        )["code"]
 
 
-def token_in(page: Any) -> str:
+def find_csrf_token(page: Any) -> str:
     found = CSRF.search(page.content.decode())
     assert found, page.content.decode()
     return found[1]
 
 
-def next_in(address: str) -> str:
+def find_next_path(address: str) -> str:
     return parse_qs(urlsplit(address).query).get("next", [""])[0]
 
 
-def parameters_of(redirection: Any) -> dict[str, str]:
+def read_redirect_parameters(redirection: Any) -> dict[str, str]:
     """Return the parameters of a redirect to the application."""
     assert redirection.status_code == 302, redirection.content
     assert redirection["Location"].startswith(f"{CALLBACK}?"), redirection["Location"]
     return {name: texts[0] for name, texts in parse_qs(urlsplit(redirection["Location"]).query).items()}
 
 
-def ask(access_token: str, query: str = "{ viewer { role } }") -> Any:
+def query_api(access_token: str, query: str = "{ viewer { role } }") -> Any:
     """Ask the API with an access token."""
     headers = {"Authorization": f"Bearer {access_token}"}
     return Client().post("/graphql", json.dumps({"query": query}), content_type="application/json", headers=headers)

@@ -6,7 +6,16 @@ import pytest
 from django.test import Client
 
 from blog.models import Post
-from tests.users.oauth.flow import CALLBACK, PASSWORD, Application, Browser, ask, make_member, next_in, parameters_of
+from tests.users.oauth.flow import (
+    CALLBACK,
+    PASSWORD,
+    Application,
+    Browser,
+    find_next_path,
+    make_member,
+    query_api,
+    read_redirect_parameters,
+)
 from users import tokens
 
 pytestmark = pytest.mark.django_db
@@ -16,21 +25,21 @@ WRITE = 'mutation { createPost(input: {title: "By an application", body: ""}) { 
 
 def test_authorization_code_flow_from_login_to_revocation() -> None:
     user, browser, application = make_member(), Browser(), Application()
-    address = application.address()
+    address = application.build_authorization_url()
 
     to_login = browser.client.get(address)
     assert to_login.status_code == 302
     assert to_login["Location"].startswith("/oauth/login?next=")
 
     back = browser.log_in(to_login["Location"], user.email.upper(), PASSWORD)
-    assert (back.status_code, back["Location"]) == (302, next_in(to_login["Location"])) == (302, address)
+    assert (back.status_code, back["Location"]) == (302, find_next_path(to_login["Location"])) == (302, address)
 
     page = browser.client.get(address).content.decode()
     assert "Allow Harbour News to act for you?" in page
     assert "Write, change and delete posts" in page
     assert "Place, pay and cancel orders" not in page
 
-    parameters = parameters_of(browser.answer(address, allow=True))
+    parameters = read_redirect_parameters(browser.submit_consent(address, allow=True))
     assert set(parameters) == {"code", "state", "iss"}
     assert (parameters["state"], parameters["iss"]) == (application.state, "http://testserver")
 
@@ -41,25 +50,25 @@ def test_authorization_code_flow_from_login_to_revocation() -> None:
     assert (granted["token_type"], granted["expires_in"]) == ("Bearer", 600)
     assert set(granted["scope"].split()) == {"posts:read", "posts:write", "posts:publish"}
 
-    assert json.loads(ask(granted["access_token"], WRITE).content) == {
+    assert json.loads(query_api(granted["access_token"], WRITE).content) == {
         "data": {"createPost": {"author": {"name": "Mara Member"}}}
     }
     assert Post.objects.filter(title="By an application").exists()
 
     refreshed = json.loads(application.refresh(granted["refresh_token"]).content)
     assert refreshed["refresh_token"] != granted["refresh_token"]
-    assert ask(refreshed["access_token"]).status_code == 200
-    assert ask(granted["access_token"]).status_code == 401
+    assert query_api(refreshed["access_token"]).status_code == 200
+    assert query_api(granted["access_token"]).status_code == 401
 
     revoked = application.post("/oauth/revoke", token=refreshed["refresh_token"])
     assert revoked.status_code == 200
-    assert ask(refreshed["access_token"]).status_code == 401
+    assert query_api(refreshed["access_token"]).status_code == 401
     assert application.refresh(refreshed["refresh_token"]).status_code == 400
 
 
 def test_access_token_is_a_jwt_with_the_claims_of_the_grant() -> None:
     user, application = make_member("reader"), Application()
-    code = Browser(user).code_for(application, scope="comments:write orders:read")
+    code = Browser(user).obtain_code(application, scope="comments:write orders:read")
 
     granted = json.loads(application.exchange(code).content)
 
@@ -73,7 +82,7 @@ def test_access_token_is_a_jwt_with_the_claims_of_the_grant() -> None:
 def test_public_application_needs_no_secret() -> None:
     application = Application(public=True)
 
-    exchanged = application.exchange(Browser(make_member()).code_for(application))
+    exchanged = application.exchange(Browser(make_member()).obtain_code(application))
 
     assert application.registered.secret == ""
     assert exchanged.status_code == 200
@@ -81,7 +90,7 @@ def test_public_application_needs_no_secret() -> None:
 
 def test_secret_in_the_form_is_accepted() -> None:
     application = Application()
-    code = Browser(make_member()).code_for(application)
+    code = Browser(make_member()).obtain_code(application)
     form = {"client_id": application.registered.client_id, "client_secret": application.registered.secret}
 
     exchanged = application.post(
@@ -100,7 +109,9 @@ def test_secret_in_the_form_is_accepted() -> None:
 def test_request_without_a_scope_grants_all_scopes_of_the_role() -> None:
     application = Application()
 
-    granted = json.loads(application.exchange(Browser(make_member("reader")).code_for(application, scope=None)).content)
+    granted = json.loads(
+        application.exchange(Browser(make_member("reader")).obtain_code(application, scope=None)).content
+    )
 
     assert set(granted["scope"].split()) == {
         "authors:read", "comments:write", "orders:read", "orders:write", "users:read", "users:write",
@@ -112,7 +123,7 @@ def test_scope_outside_of_the_role_is_not_granted() -> None:
 
     granted = json.loads(
         application.exchange(
-            Browser(make_member("reader")).code_for(application, scope="posts:write orders:read")
+            Browser(make_member("reader")).obtain_code(application, scope="posts:write orders:read")
         ).content
     )
 
@@ -121,7 +132,7 @@ def test_scope_outside_of_the_role_is_not_granted() -> None:
 
 def test_refresh_may_request_fewer_scopes() -> None:
     application = Application()
-    granted = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
+    granted = json.loads(application.exchange(Browser(make_member()).obtain_code(application)).content)
 
     refreshed = json.loads(application.refresh(granted["refresh_token"], scope="posts:read").content)
 

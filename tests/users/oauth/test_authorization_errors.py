@@ -3,7 +3,7 @@
 import pytest
 from oauth2_provider.models import Grant
 
-from tests.users.oauth.flow import CALLBACK, Application, Browser, make_member, parameters_of
+from tests.users.oauth.flow import CALLBACK, Application, Browser, make_member, read_redirect_parameters
 
 pytestmark = pytest.mark.django_db
 
@@ -42,7 +42,9 @@ def test_invalid_request_redirects_to_the_application_with_the_error(
 ) -> None:
     application = Application()
 
-    parameters = parameters_of(Browser(make_member()).client.get(application.address(**changes)))
+    parameters = read_redirect_parameters(
+        Browser(make_member()).client.get(application.build_authorization_url(**changes))
+    )
 
     assert parameters["error"] == error
     assert parameters["iss"] == "http://testserver"
@@ -51,7 +53,7 @@ def test_invalid_request_redirects_to_the_application_with_the_error(
 
 @pytest.mark.parametrize("changes", SHOWN.values(), ids=SHOWN)
 def test_request_without_a_trusted_redirect_uri_is_400_without_a_redirect(changes: dict[str, str | None]) -> None:
-    response = Browser(make_member()).client.get(Application().address(**changes))
+    response = Browser(make_member()).client.get(Application().build_authorization_url(**changes))
 
     assert response.status_code == 400
     assert "Location" not in response
@@ -68,14 +70,16 @@ def test_repeated_parameter_is_400() -> None:
     application = Application()
 
     response = Browser(make_member()).client.get(
-        f"{application.address()}&client_id={application.registered.client_id}"
+        f"{application.build_authorization_url()}&client_id={application.registered.client_id}"
     )
 
     assert response.status_code == 400
 
 
 def test_invalid_request_is_rejected_before_the_login() -> None:
-    parameters = parameters_of(Browser().client.get(Application().address(response_type="token")))
+    parameters = read_redirect_parameters(
+        Browser().client.get(Application().build_authorization_url(response_type="token"))
+    )
 
     assert parameters["error"] == "unsupported_response_type"
 
@@ -83,7 +87,9 @@ def test_invalid_request_is_rejected_before_the_login() -> None:
 def test_user_who_declines_returns_access_denied_and_no_grant() -> None:
     application = Application()
 
-    parameters = parameters_of(Browser(make_member()).answer(application.address(), allow=False))
+    parameters = read_redirect_parameters(
+        Browser(make_member()).submit_consent(application.build_authorization_url(), allow=False)
+    )
 
     assert (parameters["error"], parameters["state"], parameters["iss"]) == (
         "access_denied",
@@ -96,7 +102,7 @@ def test_user_who_declines_returns_access_denied_and_no_grant() -> None:
 def test_consent_without_a_csrf_token_is_403() -> None:
     browser, application = Browser(make_member()), Application()
 
-    forged = browser.client.post(application.address(), {"allow": "yes"})
+    forged = browser.client.post(application.build_authorization_url(), {"allow": "yes"})
 
     assert forged.status_code == 403
     assert "This form is out of date" in forged.content.decode()
@@ -105,9 +111,9 @@ def test_consent_without_a_csrf_token_is_403() -> None:
 
 def test_earlier_consent_does_not_skip_the_consent_page() -> None:
     user, application = make_member(), Application()
-    application.exchange(Browser(user).code_for(application))
+    application.exchange(Browser(user).obtain_code(application))
 
-    page = Browser(user).client.get(f"{application.address()}&approval_prompt=auto")
+    page = Browser(user).client.get(f"{application.build_authorization_url()}&approval_prompt=auto")
 
     assert page.status_code == 200
     assert "Allow Harbour News" in page.content.decode()
@@ -115,7 +121,7 @@ def test_earlier_consent_does_not_skip_the_consent_page() -> None:
 
 def test_user_without_the_requested_scopes_cannot_consent() -> None:
     browser, application = Browser(make_member("reader")), Application()
-    address = application.address(scope="posts:write")
+    address = application.build_authorization_url(scope="posts:write")
 
     assert 'value="yes"' not in browser.client.get(address).content.decode()
-    assert parameters_of(browser.answer(address, allow=True))["error"] == "invalid_scope"
+    assert read_redirect_parameters(browser.submit_consent(address, allow=True))["error"] == "invalid_scope"

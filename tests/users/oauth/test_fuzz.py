@@ -68,7 +68,7 @@ def test_any_authorization_request_is_handled_without_a_server_error(
 ) -> None:
     browser = Client()
     browser.force_login(make_member())
-    address = Application().address(**form) if known else f"/oauth/authorize?{urlencode(form)}"
+    address = Application().build_authorization_url(**form) if known else f"/oauth/authorize?{urlencode(form)}"
 
     response = browser.post(address, {"allow": "yes", **form}) if posted else browser.get(address)
 

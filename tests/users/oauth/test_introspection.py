@@ -27,7 +27,7 @@ def state_of(application: Application, token: str) -> dict[str, Any]:
 
 def test_access_token_is_active_until_it_is_revoked() -> None:
     user, application = make_member(), Application()
-    granted = json.loads(application.exchange(Browser(user).code_for(application, scope="posts:read")).content)
+    granted = json.loads(application.exchange(Browser(user).obtain_code(application, scope="posts:read")).content)
 
     before = state_of(application, granted["access_token"])
     application.post("/oauth/revoke", token=granted["access_token"])
@@ -54,7 +54,7 @@ def test_issued_token_is_active_until_its_user_is_locked() -> None:
 
 def test_refresh_token_is_active_for_its_application_until_it_is_used() -> None:
     application, other = Application(), Application(name="Another")
-    granted = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
+    granted = json.loads(application.exchange(Browser(make_member()).obtain_code(application)).content)
 
     assert state_of(application, granted["refresh_token"]) == {"active": True}
     assert state_of(other, granted["refresh_token"]) == {"active": False}
@@ -64,7 +64,7 @@ def test_refresh_token_is_active_for_its_application_until_it_is_used() -> None:
 
 def test_expired_refresh_token_is_not_active() -> None:
     application = Application()
-    granted = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
+    granted = json.loads(application.exchange(Browser(make_member()).obtain_code(application)).content)
     AccessToken.objects.update(expires=timezone.now() - timedelta(days=31))
 
     assert state_of(application, granted["refresh_token"]) == {"active": False}

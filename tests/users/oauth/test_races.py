@@ -10,7 +10,7 @@ import pytest
 from django.db import connections
 from oauth2_provider.models import AccessToken, RefreshToken
 
-from tests.users.oauth.flow import Application, Browser, ask, make_member
+from tests.users.oauth.flow import Application, Browser, make_member, query_api
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,20 +35,20 @@ def raced(act: Callable[[], Any]) -> list[Any]:
 def assert_one_won_and_its_family_ended(answers: list[Any]) -> None:
     assert [answer.status_code for answer in answers] == [200] + [400] * (AT_ONCE - 1)
     assert {json.loads(answer.content)["error"] for answer in answers[1:]} == {"invalid_grant"}
-    assert ask(json.loads(answers[0].content)["access_token"]).status_code == 401
+    assert query_api(json.loads(answers[0].content)["access_token"]).status_code == 401
     assert not AccessToken.objects.exists()
     assert not RefreshToken.objects.filter(revoked=None).exists()
 
 
 def test_one_of_several_concurrent_exchanges_of_a_code_succeeds() -> None:
     application = Application()
-    code = Browser(make_member()).code_for(application)
+    code = Browser(make_member()).obtain_code(application)
 
     assert_one_won_and_its_family_ended(raced(lambda: application.exchange(code)))
 
 
 def test_one_of_several_concurrent_refreshes_with_a_token_succeeds() -> None:
     application = Application()
-    granted = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
+    granted = json.loads(application.exchange(Browser(make_member()).obtain_code(application)).content)
 
     assert_one_won_and_its_family_ended(raced(lambda: application.refresh(granted["refresh_token"])))

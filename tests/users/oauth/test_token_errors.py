@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 from oauth2_provider.models import AccessToken, Grant, RefreshToken
 
-from tests.users.oauth.flow import CALLBACK, Application, Browser, ask, make_member
+from tests.users.oauth.flow import CALLBACK, Application, Browser, make_member, query_api
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ EXCHANGES: dict[str, dict[str, str]] = {
 @pytest.mark.parametrize("changes", EXCHANGES.values(), ids=EXCHANGES)
 def test_invalid_exchange_is_400_and_creates_no_token(changes: dict[str, str]) -> None:
     application = Application()
-    code = Browser(make_member()).code_for(application)
+    code = Browser(make_member()).obtain_code(application)
 
     response = application.exchange(code, **changes)
 
@@ -41,7 +41,7 @@ def test_invalid_exchange_is_400_and_creates_no_token(changes: dict[str, str]) -
 
 def test_wrong_secret_is_401() -> None:
     application = Application()
-    code = Browser(make_member()).code_for(application)
+    code = Browser(make_member()).obtain_code(application)
 
     response = application.post("/oauth/token", secret="wrong", grant_type="authorization_code", code=code)
 
@@ -52,7 +52,7 @@ def test_wrong_secret_is_401() -> None:
 
 def test_confidential_application_without_its_secret_is_401() -> None:
     application = Application()
-    code = Browser(make_member()).code_for(application)
+    code = Browser(make_member()).obtain_code(application)
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK}
 
     response = application.post("/oauth/token", secret="", code_verifier=application.verifier, **form)
@@ -62,7 +62,7 @@ def test_confidential_application_without_its_secret_is_401() -> None:
 
 def test_code_is_valid_for_its_own_application_only() -> None:
     application, other = Application(), Application(name="Another")
-    code = Browser(make_member()).code_for(application)
+    code = Browser(make_member()).obtain_code(application)
     other.verifier = application.verifier
 
     assert other.exchange(code).status_code == 400
@@ -71,7 +71,7 @@ def test_code_is_valid_for_its_own_application_only() -> None:
 
 def test_code_expires_after_a_minute() -> None:
     application = Application()
-    code = Browser(make_member()).code_for(application)
+    code = Browser(make_member()).obtain_code(application)
     grant = Grant.objects.get()
     assert timedelta(seconds=50) < grant.expires - timezone.now() <= timedelta(seconds=60)
     Grant.objects.update(expires=timezone.now())
@@ -80,31 +80,31 @@ def test_code_expires_after_a_minute() -> None:
 
 
 def granted_to(application: Application) -> dict[str, Any]:
-    granted: dict[str, Any] = json.loads(application.exchange(Browser(make_member()).code_for(application)).content)
+    granted: dict[str, Any] = json.loads(application.exchange(Browser(make_member()).obtain_code(application)).content)
     return granted
 
 
 def test_reused_code_revokes_the_tokens_that_it_gave() -> None:
     application = Application()
-    code = Browser(make_member()).code_for(application)
+    code = Browser(make_member()).obtain_code(application)
     first = json.loads(application.exchange(code).content)
     second = json.loads(application.refresh(first["refresh_token"]).content)
 
     again = application.exchange(code)
 
     assert (again.status_code, json.loads(again.content)["error"]) == (400, "invalid_grant")
-    assert ask(second["access_token"]).status_code == 401
+    assert query_api(second["access_token"]).status_code == 401
     assert application.refresh(second["refresh_token"]).status_code == 400
 
 
 def test_code_reused_by_another_application_revokes_nothing() -> None:
     application, other = Application(), Application(name="Another")
-    code = Browser(make_member()).code_for(application)
+    code = Browser(make_member()).obtain_code(application)
     granted = json.loads(application.exchange(code).content)
 
     assert other.exchange(code).status_code == 400
 
-    assert ask(granted["access_token"]).status_code == 200
+    assert query_api(granted["access_token"]).status_code == 200
 
 
 def test_reused_refresh_token_revokes_its_family() -> None:
@@ -115,7 +115,7 @@ def test_reused_refresh_token_revokes_its_family() -> None:
     again = application.refresh(first["refresh_token"])
 
     assert (again.status_code, json.loads(again.content)["error"]) == (400, "invalid_grant")
-    assert ask(second["access_token"]).status_code == 401
+    assert query_api(second["access_token"]).status_code == 401
     assert application.refresh(second["refresh_token"]).status_code == 400
 
 
@@ -126,7 +126,7 @@ def test_reused_refresh_token_does_not_revoke_another_family() -> None:
 
     application.refresh(first["refresh_token"])
 
-    assert ask(other["access_token"]).status_code == 200
+    assert query_api(other["access_token"]).status_code == 200
     assert application.refresh(other["refresh_token"]).status_code == 200
 
 
@@ -159,8 +159,8 @@ def test_refresh_token_expires_thirty_days_after_its_last_use() -> None:
 
 def test_locked_account_gets_no_tokens() -> None:
     application, user = Application(), make_member()
-    code = Browser(user).code_for(application)
-    granted = json.loads(application.exchange(Browser(user).code_for(application)).content)
+    code = Browser(user).obtain_code(application)
+    granted = json.loads(application.exchange(Browser(user).obtain_code(application)).content)
     user.is_active = False
     user.save()
 
@@ -172,12 +172,12 @@ def test_tokens_of_a_deleted_user_are_revoked() -> None:
     from users.revocations import REVOCATIONS
 
     application, user = Application(), make_member()
-    granted = json.loads(application.exchange(Browser(user).code_for(application)).content)
+    granted = json.loads(application.exchange(Browser(user).obtain_code(application)).content)
 
     user.delete()
     REVOCATIONS.refresh()
 
-    assert ask(granted["access_token"]).status_code == 401
+    assert query_api(granted["access_token"]).status_code == 401
     assert application.refresh(granted["refresh_token"]).status_code == 400
 
 
@@ -187,7 +187,7 @@ def test_revoking_an_access_token_revokes_its_refresh_token() -> None:
 
     assert application.post("/oauth/revoke", token=granted["access_token"]).status_code == 200
 
-    assert ask(granted["access_token"]).status_code == 401
+    assert query_api(granted["access_token"]).status_code == 401
     assert application.refresh(granted["refresh_token"]).status_code == 400
 
 
@@ -197,7 +197,7 @@ def test_revoking_an_unknown_token_is_200() -> None:
 
 def test_no_usable_credential_is_stored() -> None:
     application, browser = Application(), Browser(make_member())
-    unspent, code = browser.code_for(application), browser.code_for(application)
+    unspent, code = browser.obtain_code(application), browser.obtain_code(application)
     granted = json.loads(application.exchange(code).content)
 
     kept = " ".join(
@@ -216,7 +216,7 @@ def application_rows() -> list[Any]:
 
 def test_repeated_parameter_in_the_form_is_400() -> None:
     application = Application()
-    code = Browser(make_member()).code_for(application)
+    code = Browser(make_member()).obtain_code(application)
     body = f"grant_type=authorization_code&code=wrong&code={code}&client_id={application.registered.client_id}"
 
     response = Client().generic("POST", "/oauth/token", body, "application/x-www-form-urlencoded")

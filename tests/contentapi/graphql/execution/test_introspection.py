@@ -29,7 +29,7 @@ from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspec
 from contentapi.graphql.execution.operations import DocumentFragments, Operation
 from contentapi.schema import SCHEMA
 from tests.factories import make_post
-from tests.graphql_requests import Post, error_entry
+from tests.graphql_requests import PostToGraphQL, error_entry
 from tests.thoroughness import examples
 
 RICH = build_schema('''
@@ -223,7 +223,7 @@ TOOLS = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("tool", TOOLS)
-def test_query_of_a_tool_passes_and_costs_at_most_1000(post: Post, tool: str) -> None:
+def test_query_of_a_tool_passes_and_costs_at_most_1000(post: PostToGraphQL, tool: str) -> None:
     answers = [post({"query": TOOLS[tool], "extensions": {"cost": True}}) for _ in range(2)]
 
     expected = execute_sync(SCHEMA, parse(TOOLS[tool])).data
@@ -251,7 +251,7 @@ def limited(settings: Settings, **limits: int) -> None:
 
 
 @pytest.mark.django_db
-def test_repeated_introspection_costs_every_object_up_to_the_limit(post: Post, settings: Settings) -> None:
+def test_repeated_introspection_costs_every_object_up_to_the_limit(post: PostToGraphQL, settings: Settings) -> None:
     one = objects_in(execute_sync(SCHEMA, parse(f"{{ __schema {{ types {TYPE} }} }}")).data) - 2
     cost = 5 + 25 * one
     limited(settings, cost=cost)
@@ -266,7 +266,7 @@ def test_repeated_introspection_costs_every_object_up_to_the_limit(post: Post, s
 
 
 @pytest.mark.django_db
-def test_limits_apply_to_a_cached_result(post: Post, settings: Settings) -> None:
+def test_limits_apply_to_a_cached_result(post: PostToGraphQL, settings: Settings) -> None:
     assert post({"query": ATTACK}).status == 200
     limited(settings, cost=100)
 
@@ -276,7 +276,7 @@ def test_limits_apply_to_a_cached_result(post: Post, settings: Settings) -> None
 
 
 @pytest.mark.django_db
-def test_too_many_visited_objects_stop_the_execution(post: Post, settings: Settings) -> None:
+def test_too_many_visited_objects_stop_the_execution(post: PostToGraphQL, settings: Settings) -> None:
     limited(settings, cost=50)
 
     answer = post({"query": "{ __schema { types { name fields { name } } } }"})
@@ -287,7 +287,9 @@ def test_too_many_visited_objects_stop_the_execution(post: Post, settings: Setti
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("selection", ["types { name description }", f"types {TYPE}"])
-def test_introspection_result_over_the_size_limit_is_rejected(post: Post, settings: Settings, selection: str) -> None:
+def test_introspection_result_over_the_size_limit_is_rejected(
+    post: PostToGraphQL, settings: Settings, selection: str
+) -> None:
     limited(settings, response=10_000)
 
     answer = post({"query": f"{{ {repeated(9, f'__schema {{ {selection} }}')} }}"})
@@ -297,7 +299,7 @@ def test_introspection_result_over_the_size_limit_is_rejected(post: Post, settin
 
 
 @pytest.mark.django_db
-def test_too_many_introspection_fields_are_rejected(post: Post, settings: Settings) -> None:
+def test_too_many_introspection_fields_are_rejected(post: PostToGraphQL, settings: Settings) -> None:
     limited(settings, fields=3)
 
     answers = [
@@ -313,7 +315,7 @@ def test_too_many_introspection_fields_are_rejected(post: Post, settings: Settin
 
 
 @pytest.mark.django_db
-def test_introspection_with_data_costs_its_objects(post: Post) -> None:
+def test_introspection_with_data_costs_its_objects(post: PostToGraphQL) -> None:
     make_post(title="Soup")
     document = '{ first: __typename posts(limit: 3) { title } __type(name: "PostStatus") { enumValues { name } } }'
 
@@ -328,14 +330,14 @@ def test_introspection_with_data_costs_its_objects(post: Post) -> None:
 
 
 @pytest.mark.django_db
-def test_missing_type_is_null_and_costs_nothing(post: Post) -> None:
+def test_missing_type_is_null_and_costs_nothing(post: PostToGraphQL) -> None:
     answer = post({"query": '{ __type(name: "Nothing") { name } }', "extensions": {"cost": True}})
 
     assert answer.body == {"data": {"__type": None}, "extensions": {"cost": 0}}
 
 
 @pytest.mark.django_db
-def test_each_value_of_a_variable_has_its_own_result(post: Post) -> None:
+def test_each_value_of_a_variable_has_its_own_result(post: PostToGraphQL) -> None:
     document = "query ($name: String!, $with: Boolean!) { __type(name: $name) { name kind @include(if: $with) } }"
 
     answers = {
@@ -349,7 +351,7 @@ def test_each_value_of_a_variable_has_its_own_result(post: Post) -> None:
 
 
 @pytest.mark.django_db
-def test_invalid_variable_is_reported_as_in_any_operation(post: Post) -> None:
+def test_invalid_variable_is_reported_as_in_any_operation(post: PostToGraphQL) -> None:
     answer = post({"query": "query ($name: String!) { __type(name: $name) { name } }", "variables": {"name": 1}})
 
     assert (answer.status, answer.codes, set(answer.body)) == (400, ["BAD_REQUEST"], {"errors"})
@@ -357,7 +359,7 @@ def test_invalid_variable_is_reported_as_in_any_operation(post: Post) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("selection", ["types @include(if: $x) { name }", "directives(includeDeprecated: $x) { name }"])
-def test_null_for_a_directive_or_an_argument_is_a_client_error(post: Post, selection: str) -> None:
+def test_null_for_a_directive_or_an_argument_is_a_client_error(post: PostToGraphQL, selection: str) -> None:
     document = f"query ($x: Boolean = true) {{ __typename __schema {{ {selection} }} }}"
 
     answer = post({"query": document, "variables": {"x": None}})
@@ -367,7 +369,7 @@ def test_null_for_a_directive_or_an_argument_is_a_client_error(post: Post, selec
 
 
 @pytest.mark.django_db
-def test_null_for_a_directive_at_the_root_is_a_client_error(post: Post) -> None:
+def test_null_for_a_directive_at_the_root_is_a_client_error(post: PostToGraphQL) -> None:
     document = "query ($x: Boolean = true) { __schema @include(if: $x) { queryType { name } } }"
 
     answer = post({"query": document, "variables": {"x": None}})

@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from contentapi.graphql.explorer.page import render_page
-from tests.graphql_requests import Answer
+from tests.graphql_requests import GraphQLResponse
 
 CHROMIUM = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 BUILT = "explorer/0123456789ab/"
@@ -48,7 +48,7 @@ def test_browser_gets_a_page(client: Client, accept: str) -> None:
     "accept", ["", "*/*", "application/json", "application/json, text/html", "text/html;q=0, */*", "image/png"]
 )
 def test_client_that_prefers_another_type_gets_405(client: Client, accept: str) -> None:
-    answer = Answer(client.get("/graphql", headers={"Accept": accept}))
+    answer = GraphQLResponse(client.get("/graphql", headers={"Accept": accept}))
 
     assert (answer.status, answer.headers["Allow"]) == (405, "POST")
 
@@ -65,7 +65,7 @@ def test_post_from_a_browser_gets_json(client: Client) -> None:
 
 
 def test_invalid_credential_is_rejected_before_the_page(client: Client) -> None:
-    answer = Answer(client.get("/graphql", headers={"Accept": CHROMIUM, "X-API-Key": "capi_of_nobody"}))
+    answer = GraphQLResponse(client.get("/graphql", headers={"Accept": CHROMIUM, "X-API-Key": "capi_of_nobody"}))
 
     assert (answer.status, answer.codes) == (401, ["UNAUTHENTICATED"])
 
