@@ -55,9 +55,9 @@ def cursor_of(gql: GraphQL, **variables: Any) -> str:
     return str(posts_of(gql, first=1, **variables)["pageInfo"]["endCursor"])
 
 
-def message(answer: GraphQLResponse) -> str:
-    assert (answer.status, answer.codes) == (400, ["BAD_REQUEST"])
-    return str(answer.body["errors"][0]["message"])
+def message(response: GraphQLResponse) -> str:
+    assert (response.status, response.codes) == (400, ["BAD_REQUEST"])
+    return str(response.body["errors"][0]["message"])
 
 
 # --- What is on a page --------------------------------------------------------------------------------

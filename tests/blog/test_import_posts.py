@@ -68,35 +68,35 @@ def test_files_of_a_folder_are_imported_and_counted_on_stderr(tmp_path: Path, sa
 def test_changed_file_is_counted_as_updated(tmp_path: Path, said: Any) -> None:
     said(write(tmp_path, a=soup("A"), b=soup("B")))
 
-    answer = said(write(tmp_path, a=soup("New A")))
+    response = said(write(tmp_path, a=soup("New A")))
 
-    assert answer == Said("", "2 files in N s: 0 created, 1 updated, 1 unchanged, 0 not a post, 0 bad.\n", None)
+    assert response == Said("", "2 files in N s: 0 created, 1 updated, 1 unchanged, 0 not a post, 0 bad.\n", None)
     assert titles() == ["B", "New A"]
 
 
 def test_bad_files_are_named_and_the_others_are_imported(tmp_path: Path, said: Any) -> None:
     write(tmp_path, a="# Soup", b=soup("B"), c=soup("x" * 201), d=soup("D"))
 
-    answer = said(tmp_path)
+    response = said(tmp_path)
 
     lines = [
         f"{tmp_path}/a.md: does not begin with front matter (+++ or ---)",
         f"{tmp_path}/c.md: title: At most 200 characters are allowed (got 201).",
         "4 files in N s: 2 created, 0 updated, 0 unchanged, 0 not a post, 2 bad.",
     ]
-    assert answer.err.splitlines() == lines
-    assert answer.out == ""
-    assert answer.failure == "2 of 4 files could not be imported; each is named above."
+    assert response.err.splitlines() == lines
+    assert response.out == ""
+    assert response.failure == "2 of 4 files could not be imported; each is named above."
     assert titles() == ["B", "D"]
 
 
 def test_file_that_crashes_the_yaml_parser_does_not_stop_the_import(tmp_path: Path, said: Any) -> None:
     write(tmp_path, a="---\ntitle: !!int ''\n---\n", b=soup("B"))
 
-    answer = said(tmp_path)
+    response = said(tmp_path)
 
-    assert answer.failure == "1 of 2 files could not be imported; each is named above."
-    assert answer.err.startswith(f"{tmp_path}/a.md: ")
+    assert response.failure == "1 of 2 files could not be imported; each is named above."
+    assert response.err.startswith(f"{tmp_path}/a.md: ")
     assert titles() == ["B"]
 
 
@@ -104,10 +104,10 @@ def test_file_that_crashes_the_yaml_parser_does_not_stop_the_import(tmp_path: Pa
 def test_unreadable_file_is_named_and_the_others_are_imported(tmp_path: Path, said: Any) -> None:
     write(tmp_path, a=soup())
 
-    answer = said(UNREADABLE, tmp_path)
+    response = said(UNREADABLE, tmp_path)
 
-    assert answer.err.startswith(f"{UNREADABLE}: [Errno ")
-    assert answer.failure == "1 of 2 files could not be imported; each is named above."
+    assert response.err.startswith(f"{UNREADABLE}: [Errno ")
+    assert response.failure == "1 of 2 files could not be imported; each is named above."
     assert titles() == ["Soup"]
 
 
@@ -115,30 +115,30 @@ def test_unreadable_file_is_named_and_the_others_are_imported(tmp_path: Path, sa
 def test_missing_path_stops_the_command_before_it_imports(tmp_path: Path, said: Any, *, good: bool) -> None:
     paths = [write(tmp_path, a=soup()), tmp_path / "none"] if good else [tmp_path / "none"]
 
-    answer = said(*paths)
+    response = said(*paths)
 
-    assert answer == Said("", "", f"There is no {tmp_path}/none.")
+    assert response == Said("", "", f"There is no {tmp_path}/none.")
     assert titles() == []
 
 
 def test_folder_without_markdown_files_is_an_error(tmp_path: Path, said: Any) -> None:
     (tmp_path / "a.txt").touch()
 
-    answer = said(tmp_path)
+    response = said(tmp_path)
 
-    assert answer == Said("", "", "There are no Markdown files (.md, .markdown) under the given paths.")
+    assert response == Said("", "", "There are no Markdown files (.md, .markdown) under the given paths.")
 
 
 def test_second_file_with_the_same_source_path_is_a_bad_file(tmp_path: Path, said: Any) -> None:
     one, two = write(tmp_path / "one", soup=soup("One")), write(tmp_path / "two", soup=soup("Two"))
 
-    answer = said(one, two)
+    response = said(one, two)
 
-    assert answer.err.splitlines() == [
+    assert response.err.splitlines() == [
         f"{two}/soup.md: another file of this import is known as soup.md too",
         "2 files in N s: 1 created, 0 updated, 0 unchanged, 0 not a post, 1 bad.",
     ]
-    assert answer.failure == "1 of 2 files could not be imported; each is named above."
+    assert response.failure == "1 of 2 files could not be imported; each is named above."
     assert titles() == ["One"]
 
 
@@ -146,9 +146,9 @@ def test_sections_of_two_folders_may_have_the_same_path(tmp_path: Path, said: An
     one = write(tmp_path / "one", a=soup("One"), _index=soup("Section"))
     two = write(tmp_path / "two", b=soup("Two"), _index=soup("Section"))
 
-    answer = said(one, two)
+    response = said(one, two)
 
-    assert answer == Said("", "4 files in N s: 2 created, 0 updated, 0 unchanged, 2 not a post, 0 bad.\n", None)
+    assert response == Said("", "4 files in N s: 2 created, 0 updated, 0 unchanged, 2 not a post, 0 bad.\n", None)
     assert titles() == ["One", "Two"]
 
 
@@ -171,14 +171,14 @@ def test_dry_run_reports_the_same_counts_and_changes_nothing(tmp_path: Path, sai
     said(write(tmp_path, a=soup("A"), b=soup("B")))
     before = list(Post.objects.order_by("pk").values())
 
-    answer = said(write(tmp_path, b=soup("New B", 'authors = ["Ines"]'), c=soup("C"), d=""), dry_run=True)
+    response = said(write(tmp_path, b=soup("New B", 'authors = ["Ines"]'), c=soup("C"), d=""), dry_run=True)
 
-    assert answer.err.splitlines() == [
+    assert response.err.splitlines() == [
         f"{tmp_path}/d.md: does not begin with front matter (+++ or ---)",
         "4 files in N s: 1 created, 1 updated, 1 unchanged, 0 not a post, 1 bad. "
         "Nothing was changed: this was a dry run.",
     ]
-    assert answer.failure == "1 of 4 files could not be imported; each is named above."
+    assert response.failure == "1 of 4 files could not be imported; each is named above."
     assert list(Post.objects.order_by("pk").values()) == before
     assert not Author.objects.filter(name="Ines").exists()
 
@@ -207,10 +207,10 @@ def test_every_post_of_the_real_blog_is_imported_completely(said: Any) -> None:
     files = sorted(CONTENT.rglob("*.md"))
     posts = {post["source__path"]: post for file in files if (post := read_by_other_means(file))}
 
-    answer = said(CONTENT)
+    response = said(CONTENT)
 
     counts = "750 created, 0 updated, 0 unchanged, 4 not a post, 0 bad"
-    assert answer == Said("", f"754 files in N s: {counts}.\n", None)
+    assert response == Said("", f"754 files in N s: {counts}.\n", None)
     fields = next(iter(posts.values()))
     assert {post["source__path"]: post for post in Post.objects.values(*fields)} == posts
     assert PostSource.objects.count() == len(posts) == 750

@@ -26,12 +26,12 @@ def ids(items: list[dict[str, Any]]) -> list[int]:
     return [int(item["id"]) for item in items]
 
 
-def comments_in(answer: GraphQLResponse) -> list[int]:
-    return ids(answer.data["post"]["comments"])
+def comments_in(response: GraphQLResponse) -> list[int]:
+    return ids(response.data["post"]["comments"])
 
 
-def posts_in(answer: GraphQLResponse) -> list[int]:
-    return ids(answer.data["author"]["posts"])
+def posts_in(response: GraphQLResponse) -> list[int]:
+    return ids(response.data["author"]["posts"])
 
 
 def test_comments_of_a_post_are_ordered_oldest_first(gql: GraphQL) -> None:
@@ -39,9 +39,9 @@ def test_comments_of_a_post_are_ordered_oldest_first(gql: GraphQL) -> None:
     make_comment(other)
     first, second, third = (make_comment(post, created_at=moment) for moment in (NEW, OLD, NEW))
 
-    answer = gql(COMMENTS, id=post.pk)
+    response = gql(COMMENTS, id=post.pk)
 
-    assert comments_in(answer) == [second.pk, first.pk, third.pk]
+    assert comments_in(response) == [second.pk, first.pk, third.pk]
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def test_list_of_comments_has_the_requested_length(gql: GraphQL, variables: dict
     post = make_post()
     Comment.objects.bulk_create(Comment(post=post, author=post.author, body="!") for _ in range(101))
 
-    answer = gql(COMMENTS, id=post.pk, **variables)
+    response = gql(COMMENTS, id=post.pk, **variables)
 
-    assert len(comments_in(answer)) == number
-    assert answer.data["post"]["commentCount"] == 101
+    assert len(comments_in(response)) == number
+    assert response.data["post"]["commentCount"] == 101
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def test_list_of_posts_by_an_author_has_the_requested_length(
     author = make_author()
     Post.objects.bulk_create(Post(title="Title", author=author, status="published") for _ in range(101))
 
-    answer = gql(POSTS, id=author.pk, **variables)
+    response = gql(POSTS, id=author.pk, **variables)
 
-    assert len(posts_in(answer)) == number
+    assert len(posts_in(response)) == number
 
 
 @pytest.mark.parametrize("limit", [-(2**31), -1, 0, 101, 2**31 - 1])
@@ -80,12 +80,12 @@ def test_limit_out_of_range_is_rejected_with_the_range(gql: GraphQL, place: str,
         "posts": (POSTS, post.author_id, ["author", "posts"]),
     }[place]
 
-    answer = gql(document, id=row, limit=limit)
+    response = gql(document, id=row, limit=limit)
 
-    assert (answer.status, answer.codes) == (400, ["BAD_REQUEST"])
-    assert answer.body["data"] == {path[0]: None}
-    assert answer.body["errors"][0]["path"] == path
-    assert answer.body["errors"][0]["message"] == (
+    assert (response.status, response.codes) == (400, ["BAD_REQUEST"])
+    assert response.body["data"] == {path[0]: None}
+    assert response.body["errors"][0]["path"] == path
+    assert response.body["errors"][0]["message"] == (
         f"limit must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is {limit}."
     )
 
@@ -95,9 +95,9 @@ def test_posts_of_an_author_are_ordered_newest_first_then_by_id(gql: GraphQL) ->
     make_post()
     first, second, third = (make_post(author=author, created_at=moment) for moment in (NEW, OLD, NEW))
 
-    answer = gql(POSTS, id=author.pk)
+    response = gql(POSTS, id=author.pk)
 
-    assert posts_in(answer) == [third.pk, first.pk, second.pk]
+    assert posts_in(response) == [third.pk, first.pk, second.pk]
 
 
 @pytest.mark.parametrize("caller", sorted(CALLERS.keys() - {"operator"}))

@@ -13,12 +13,12 @@ def test_post_returns_exactly_the_selected_fields(gql: GraphQL) -> None:
     post = make_post(title="Soup", tags=["kitchen"])
     comment = make_comment(post, body="Hot!")
 
-    answer = gql(
+    response = gql(
         "query ($id: ID!) { post(id: $id) { title tags commentCount author { name } comments { id body } } }",
         id=post.pk,
     )
 
-    assert answer.data == {
+    assert response.data == {
         "post": {
             "title": "Soup",
             "tags": ["kitchen"],
@@ -34,13 +34,13 @@ def test_create_post_returns_the_post(gql: GraphQL) -> None:
     author = make_author(name="Ines")
     actor = make_actor(Role.AUTHOR, author=author)
 
-    answer = gql(
+    response = gql(
         "mutation ($input: CreatePostInput!) { createPost(input: $input) { title status version author { name } } }",
         actor=actor,
         input={"title": " Soup ", "body": "Boil.", "status": "published"},
     )
 
-    assert answer.data == {
+    assert response.data == {
         "createPost": {"title": "Soup", "status": "published", "version": "1", "author": {"name": "Ines"}}
     }
 
@@ -52,13 +52,13 @@ CHANGED = "{ title body tags status version publishAt }"
 def test_update_post_changes_the_sent_fields_and_returns_the_post(gql: GraphQL) -> None:
     post = make_post(title="Old", body="Old.", tags=["a"], status="draft")
 
-    answer = gql(
+    response = gql(
         f"mutation ($input: UpdatePostInput!) {{ updatePost(input: $input) {CHANGED} }}",
         actor=make_actor(Role.EDITOR),
         input={"id": post.pk, "title": "New", "tags": [], "expectedVersion": '"1-c0ffee"'},
     )
 
-    assert answer.data == {
+    assert response.data == {
         "updatePost": {
             "title": "New",
             "body": "Old.",
@@ -74,7 +74,7 @@ def test_update_post_changes_the_sent_fields_and_returns_the_post(gql: GraphQL) 
 def test_transitions_of_one_operation_run_in_order(gql: GraphQL) -> None:
     post = make_post(status="draft")
 
-    answer = gql(
+    response = gql(
         """
         mutation ($id: ID!, $later: SchedulePostInput!) {
           schedulePost(input: $later) { status publishAt version }
@@ -89,7 +89,7 @@ def test_transitions_of_one_operation_run_in_order(gql: GraphQL) -> None:
         later={"id": post.pk, "publishAt": "2100-01-01T00:00:00+00:00", "expectedVersion": "1"},
     )
 
-    assert answer.data == {
+    assert response.data == {
         "schedulePost": {"status": "scheduled", "publishAt": "2100-01-01T00:00:00+00:00", "version": "2"},
         "publishPost": {"status": "published", "publishAt": None, "version": "3"},
         "again": {"status": "published", "version": "3"},
@@ -102,14 +102,14 @@ def test_transitions_of_one_operation_run_in_order(gql: GraphQL) -> None:
 def test_delete_mutations_return_the_id(gql: GraphQL) -> None:
     post, comment = make_post(), make_comment(make_post())
 
-    answer = gql(
+    response = gql(
         "mutation ($post: ID!, $comment: ID!) { deletePost(id: $post) deleteComment(id: $comment) }",
         actor=make_actor(Role.EDITOR),
         post=post.pk,
         comment=comment.pk,
     )
 
-    assert answer.data == {"deletePost": str(post.pk), "deleteComment": str(comment.pk)}
+    assert response.data == {"deletePost": str(post.pk), "deleteComment": str(comment.pk)}
     assert not Comment.objects.exists()
 
 
@@ -118,13 +118,13 @@ def test_add_comment_returns_the_comment_of_the_caller(gql: GraphQL) -> None:
     post = make_post()
     actor = make_actor(Role.READER, author=make_author(name="Rosa"))
 
-    answer = gql(
+    response = gql(
         "mutation ($input: AddCommentInput!) { addComment(input: $input) { body author { name } } }",
         actor=actor,
         input={"postId": post.pk, "body": "Well said."},
     )
 
-    assert answer.data == {"addComment": {"body": "Well said.", "author": {"name": "Rosa"}}}
+    assert response.data == {"addComment": {"body": "Well said.", "author": {"name": "Rosa"}}}
 
 
 @pytest.mark.django_db
@@ -148,9 +148,9 @@ def test_failed_mutation_returns_its_error_and_changes_nothing(
     post = make_post(status="draft")
     before = Post.objects.values().get()
 
-    answer = gql(f"mutation {{ {mutation.replace('ID', str(post.pk))} }}", actor=make_actor(Role.EDITOR))
+    response = gql(f"mutation {{ {mutation.replace('ID', str(post.pk))} }}", actor=make_actor(Role.EDITOR))
 
-    assert (answer.status, answer.codes) == (status, [code])
+    assert (response.status, response.codes) == (status, [code])
     assert Post.objects.values().get() == before
 
 
@@ -158,11 +158,11 @@ def test_failed_mutation_returns_its_error_and_changes_nothing(
 def test_failed_mutation_keeps_the_effects_of_the_others(gql: GraphQL) -> None:
     post = make_post(status="draft")
 
-    answer = gql(
+    response = gql(
         'mutation ($id: ID!) { a: publishPost(id: $id) { status } publishPost(id: $id, expectedVersion: "1") { id } }',
         actor=make_actor(Role.EDITOR),
         id=post.pk,
     )
 
-    assert (answer.status, answer.codes) == (294, ["CONFLICT"])
-    assert answer.body["data"] == {"a": {"status": "published"}, "publishPost": None}
+    assert (response.status, response.codes) == (294, ["CONFLICT"])
+    assert response.body["data"] == {"a": {"status": "published"}, "publishPost": None}

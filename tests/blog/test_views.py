@@ -32,29 +32,33 @@ def test_post_has_the_fields_and_values_of_graphql(gql: GraphQL) -> None:
     make_comment(post)
     author = {"id": str(post.author.pk), "name": "Ines", "bio": "b", "avatarUrl": "https://a.invalid/x"}
 
-    reply = send_request("GET", f"/posts/{post.pk}")
+    response = send_request("GET", f"/posts/{post.pk}")
 
     by_graphql = gql(
         "query ($id: ID!) { post(id: $id) { id title body status author { id name bio avatarUrl }"
         " commentCount createdAt updatedAt publishAt tags } }",
         id=str(post.pk),
     ).data["post"]
-    assert (reply.status, reply.body) == (200, by_graphql)
-    assert list(reply.body) == [
+    assert (response.status, response.body) == (200, by_graphql)
+    assert list(response.body) == [
         "id", "title", "body", "status", "author", "commentCount", "createdAt", "updatedAt", "publishAt", "tags",
     ]  # fmt: skip
-    assert reply.body["author"] == author
-    assert (reply.body["id"], reply.body["commentCount"], reply.body["tags"]) == (str(post.pk), 1, ["sea", "tides"])
+    assert response.body["author"] == author
+    assert (response.body["id"], response.body["commentCount"], response.body["tags"]) == (
+        str(post.pk),
+        1,
+        ["sea", "tides"],
+    )
 
 
 def test_comment_includes_its_author() -> None:
     comment = make_comment(make_post(), body="Hear!")
 
-    reply = send_request("GET", f"/posts/{comment.post_id}/comments/{comment.pk}")
+    response = send_request("GET", f"/posts/{comment.post_id}/comments/{comment.pk}")
 
-    assert list(reply.body) == ["id", "body", "author", "createdAt"]
-    assert (reply.body["id"], reply.body["body"]) == (str(comment.pk), "Hear!")
-    assert list(reply.body["author"]) == ["id", "name", "bio", "avatarUrl"]
+    assert list(response.body) == ["id", "body", "author", "createdAt"]
+    assert (response.body["id"], response.body["body"]) == (str(comment.pk), "Hear!")
+    assert list(response.body["author"]) == ["id", "name", "bio", "avatarUrl"]
 
 
 def test_email_is_omitted_for_callers_who_may_not_read_it() -> None:
@@ -117,23 +121,23 @@ def test_comment_of_another_post_is_404() -> None:
 def test_created_post_is_at_its_location() -> None:
     actor = make_actor(Role.AUTHOR)
 
-    reply = send_request(
+    response = send_request(
         "POST", "/posts", {"title": " Hello ", "body": "b", "status": "published", "tags": ["x"]}, actor=actor
     )
 
     post = Post.objects.get()
-    assert (reply.status, reply.headers["Location"]) == (201, f"/posts/{post.pk}")
-    assert reply.content == send_request("GET", f"/posts/{post.pk}").content
+    assert (response.status, response.headers["Location"]) == (201, f"/posts/{post.pk}")
+    assert response.content == send_request("GET", f"/posts/{post.pk}").content
     assert (post.title, post.status, post.tags) == ("Hello", "published", ["x"])
 
 
 def test_created_comment_is_at_its_location() -> None:
     post = make_post()
 
-    reply = send_request("POST", f"/posts/{post.pk}/comments", {"body": "Hear!"}, actor=make_actor(Role.READER))
+    response = send_request("POST", f"/posts/{post.pk}/comments", {"body": "Hear!"}, actor=make_actor(Role.READER))
 
-    assert reply.status == 201
-    assert reply.content == send_request("GET", reply.headers["Location"]).content
+    assert response.status == 201
+    assert response.content == send_request("GET", response.headers["Location"]).content
 
 
 @pytest.mark.parametrize(
@@ -148,26 +152,31 @@ def test_created_comment_is_at_its_location() -> None:
     ],
 )
 def test_invalid_post_is_422_with_the_field(values: dict[str, Any], message: str) -> None:
-    reply = send_request("POST", "/posts", {"title": "t", "body": "b", **values}, actor=make_actor(Role.AUTHOR))
+    response = send_request("POST", "/posts", {"title": "t", "body": "b", **values}, actor=make_actor(Role.AUTHOR))
 
-    assert reply.error == (422, "INVALID", message)
+    assert response.error == (422, "INVALID", message)
 
 
 def test_patch_changes_only_the_sent_fields() -> None:
     actor, post = own(tags=["x"])
 
-    reply = send_request("PATCH", f"/posts/{post.pk}", {"title": "New"}, actor=actor)
+    response = send_request("PATCH", f"/posts/{post.pk}", {"title": "New"}, actor=actor)
 
-    assert (reply.status, reply.body["title"], reply.body["body"], reply.body["tags"]) == (200, "New", "Text.", ["x"])
+    assert (response.status, response.body["title"], response.body["body"], response.body["tags"]) == (
+        200,
+        "New",
+        "Text.",
+        ["x"],
+    )
 
 
 @pytest.mark.parametrize("body", [{}, {"title": "Same"}, {"status": "published"}])
 def test_patch_without_effect_is_200(body: dict[str, Any]) -> None:
     actor, post = own(title="Same")
 
-    reply = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
+    response = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
 
-    assert reply.status == 200
+    assert response.status == 200
     assert Post.objects.get() == post
     assert Post.objects.get().version == 1
 
@@ -176,17 +185,17 @@ def test_patch_without_effect_is_200(body: dict[str, Any]) -> None:
 def test_null_for_a_required_field_is_422(name: str) -> None:
     actor, post = own()
 
-    reply = send_request("PATCH", f"/posts/{post.pk}", {name: None}, actor=actor)
+    response = send_request("PATCH", f"/posts/{post.pk}", {name: None}, actor=actor)
 
-    assert reply.error == (422, "INVALID", f"{name}: This must not be null.")
+    assert response.error == (422, "INVALID", f"{name}: This must not be null.")
 
 
 def test_patch_of_text_and_status_increments_the_version_once() -> None:
     actor, post = own(status="draft")
 
-    reply = send_request("PATCH", f"/posts/{post.pk}", {"title": "New", "status": "published"}, actor=actor)
+    response = send_request("PATCH", f"/posts/{post.pk}", {"title": "New", "status": "published"}, actor=actor)
 
-    assert (reply.status, reply.body["title"], reply.body["status"]) == (200, "New", "published")
+    assert (response.status, response.body["title"], response.body["status"]) == (200, "New", "published")
     assert Post.objects.get().version == 2
 
 
@@ -206,9 +215,9 @@ def test_failed_patch_of_text_and_status_changes_neither(
     post = make_post(author=author, status="scheduled", publish_at=LATER, title="Old")
     actor = make_actor(Role.AUTHOR, scopes=scopes, author=author)
 
-    reply = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
+    response = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
 
-    assert reply.error[:2] == failure
+    assert response.error[:2] == failure
     assert (Post.objects.get().title, Post.objects.get().status, Post.objects.get().version) == ("Old", "scheduled", 1)
 
 
@@ -233,21 +242,21 @@ def test_publication_time_of_a_post_that_is_not_scheduled_is_rejected(
     actor, post = own(status=status, publish_at=LATER if status == "scheduled" else None)
 
     code, message = failure
-    reply = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
+    response = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
 
-    assert (reply.status, reply.body) == (code, {"error": message})
+    assert (response.status, response.body) == (code, {"error": message})
 
 
 def test_patch_schedules_and_unschedules_a_post() -> None:
     actor, post = own(status="draft")
     body = {"status": "scheduled", "publishAt": "2100-01-01T01:00:00+01:00"}
 
-    reply = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
+    response = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
 
-    assert (reply.status, reply.body["publishAt"]) == (200, "2100-01-01T00:00:00+00:00")
+    assert (response.status, response.body["publishAt"]) == (200, "2100-01-01T00:00:00+00:00")
     assert (
         send_request("PATCH", f"/posts/{post.pk}", {"title": "New"}, actor=actor).body["publishAt"]
-        == reply.body["publishAt"]
+        == response.body["publishAt"]
     )
     assert send_request("PATCH", f"/posts/{post.pk}", {"status": "draft"}, actor=actor).body["publishAt"] is None
 
@@ -268,10 +277,10 @@ def test_wrong_expected_version_is_409(path: str) -> None:
 def test_repeated_publication_returns_the_same_post(body: Any) -> None:
     actor, post = own(status="draft")
 
-    replies = [send_request("POST", f"/posts/{post.pk}/publish", body, actor=actor) for _ in range(2)]
+    responses = [send_request("POST", f"/posts/{post.pk}/publish", body, actor=actor) for _ in range(2)]
 
-    assert [(reply.status, reply.body["status"]) for reply in replies] == [(200, "published")] * 2
-    assert replies[0].content == replies[1].content
+    assert [(response.status, response.body["status"]) for response in responses] == [(200, "published")] * 2
+    assert responses[0].content == responses[1].content
 
 
 def test_deleted_post_and_comment_are_404() -> None:

@@ -213,12 +213,12 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
 
 def on_graphql(gql: GraphQL, world: World, act: str) -> Outcome:
     document, variables, holds = GRAPHQL[act](world)
-    answer = gql(document, actor=None if world.actor.is_anonymous else world.actor, **variables)
-    if "errors" in answer.body:
-        [error] = answer.body["errors"]
-        assert answer.status == error["extensions"]["status"]
-        return str(answer.status)
-    [found] = answer.data.values()
+    response = gql(document, actor=None if world.actor.is_anonymous else world.actor, **variables)
+    if "errors" in response.body:
+        [error] = response.body["errors"]
+        assert response.status == error["extensions"]["status"]
+        return str(response.status)
+    [found] = response.data.values()
     shown = found is not None if holds is None else holds in leaves(found)
     return "ok" if shown else "404"
 

@@ -37,9 +37,9 @@ def test_list_is_filtered_and_searched(admin: Client, asked: dict[str, str], tot
     make_order(user=make_user(email="ines@example.invalid"), total="1.00")
     make_order(status="paid", total="2.00")
 
-    answer = admin.get(LIST, asked)
+    response = admin.get(LIST, asked)
 
-    assert [str(order.total) for order in answer.context["cl"].queryset] == totals
+    assert [str(order.total) for order in response.context["cl"].queryset] == totals
 
 
 def test_orders_cannot_be_added_changed_or_deleted(admin: Client) -> None:

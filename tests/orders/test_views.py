@@ -40,12 +40,12 @@ def test_order_links_to_the_acts_that_its_status_allows(status: str) -> None:
         "delivered": {"track": {"href": f"{here}/tracking"}},
     }
 
-    reply = send_request("GET", here, actor=actor)
+    response = send_request("GET", here, actor=actor)
 
     links = {"self": {"href": here}, **further.get(status, {})}
-    assert (reply.status, reply.body) == (200, {"id": order.pk, "status": status, "total": 12.5, "_links": links})
-    assert list(reply.body) == ["id", "status", "total", "_links"]
-    assert b'"total":12.50,' in reply.content
+    assert (response.status, response.body) == (200, {"id": order.pk, "status": status, "total": 12.5, "_links": links})
+    assert list(response.body) == ["id", "status", "total", "_links"]
+    assert b'"total":12.50,' in response.content
 
 
 def test_caller_with_orders_read_only_gets_the_self_link_only() -> None:
@@ -64,20 +64,20 @@ def test_linked_acts_succeed_and_all_others_are_409(status: str) -> None:
         order = order_in(status, user_id=actor.user_id)
         offered = name in send_request("GET", f"/orders/{order.pk}", actor=actor).body["_links"]
 
-        reply = send_request(method, f"/orders/{order.pk}{below}", actor=actor)
+        response = send_request(method, f"/orders/{order.pk}{below}", actor=actor)
 
         already = (name, status) == ("cancel", "cancelled")
-        assert (reply.status < 300) is (offered or already)
-        assert reply.status in (200, 204, 409)
+        assert (response.status < 300) is (offered or already)
+        assert response.status in (200, 204, 409)
 
 
 def test_deleted_order_is_cancelled_and_kept() -> None:
     actor = make_actor(Role.READER)
     path = f"/orders/{make_order(user_id=actor.user_id).pk}"
 
-    replies = [send_request("DELETE", path, actor=actor) for _ in range(2)]
+    responses = [send_request("DELETE", path, actor=actor) for _ in range(2)]
 
-    assert [(reply.status, reply.content) for reply in replies] == [(204, b"")] * 2
+    assert [(response.status, response.content) for response in responses] == [(204, b"")] * 2
     assert send_request("GET", path, actor=actor).body["status"] == "cancelled"
 
 
@@ -128,19 +128,19 @@ def test_tracking_of_a_pending_order_is_409() -> None:
 def test_created_order_belongs_to_the_caller_and_has_the_sent_total(total: float, written: bytes) -> None:
     actor = make_actor(Role.READER)
 
-    reply = send_request("POST", "/orders", {"total": total}, actor=actor)
+    response = send_request("POST", "/orders", {"total": total}, actor=actor)
 
     order = Order.objects.get()
-    assert (reply.status, reply.headers["Location"], order.user_id) == (201, f"/orders/{order.pk}", actor.user_id)
-    assert b'"total":%s,' % written in reply.content
-    assert reply.content == send_request("GET", reply.headers["Location"], actor=actor).content
+    assert (response.status, response.headers["Location"], order.user_id) == (201, f"/orders/{order.pk}", actor.user_id)
+    assert b'"total":%s,' % written in response.content
+    assert response.content == send_request("GET", response.headers["Location"], actor=actor).content
 
 
 @pytest.mark.parametrize("total", [0, -1, -0.0, 0.001, 1.005, 100_000_000, 1e300, 10**30])
 def test_total_out_of_range_is_422(total: float) -> None:
-    reply = send_request("POST", "/orders", {"total": total}, actor=make_actor(Role.READER))
+    response = send_request("POST", "/orders", {"total": total}, actor=make_actor(Role.READER))
 
-    assert reply.error == (422, "INVALID", "total: From 0.01 to 99999999.99, with two decimals.")
+    assert response.error == (422, "INVALID", "total: From 0.01 to 99999999.99, with two decimals.")
 
 
 @pytest.mark.parametrize("path", ["/orders/0", "/orders/x", "/orders/%00", f"/orders/{'9' * 30}"])
@@ -162,9 +162,9 @@ def test_orders_are_listed_newest_first_in_one_statement(
     send_request("GET", "/orders", X_API_Key=key)  # records the last use of the key
 
     with django_assert_num_queries(2):  # the key and the orders
-        reply = send_request("GET", "/orders", X_API_Key=key)
+        response = send_request("GET", "/orders", X_API_Key=key)
 
-    assert [order["id"] for order in reply.body["data"]] == [order.pk for order in reversed(mine)]
+    assert [order["id"] for order in response.body["data"]] == [order.pk for order in reversed(mine)]
 
 
 def test_anonymous_list_of_orders_is_401_without_a_query(
@@ -173,10 +173,10 @@ def test_anonymous_list_of_orders_is_401_without_a_query(
     make_order(user=None)
 
     with django_assert_num_queries(0):
-        reply = send_request("GET", "/orders")
+        response = send_request("GET", "/orders")
 
-    assert reply.error == (401, "UNAUTHENTICATED", "A credential is needed to list orders.")
-    assert "WWW-Authenticate" in reply.headers
+    assert response.error == (401, "UNAUTHENTICATED", "A credential is needed to list orders.")
+    assert "WWW-Authenticate" in response.headers
 
 
 def test_list_of_orders_without_orders_read_is_403() -> None:

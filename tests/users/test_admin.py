@@ -37,11 +37,11 @@ def test_added_user_logs_in_with_the_email_in_another_case() -> None:
     added = browser(Role.ADMIN).post(NEW_USER, NEW)
     newcomer = Client()
 
-    answer = newcomer.post(LOGIN, {"username": "INES@EXAMPLE.invalid", "password": PASSWORD, "next": "/admin/"})
+    response = newcomer.post(LOGIN, {"username": "INES@EXAMPLE.invalid", "password": PASSWORD, "next": "/admin/"})
 
     user = User.objects.with_email("ines@example.invalid").get()
     assert (added.status_code, added["Location"]) == (302, reverse("admin:users_user_change", args=[user.pk]))
-    assert (answer.status_code, answer["Location"]) == (302, "/admin/")
+    assert (response.status_code, response["Location"]) == (302, "/admin/")
     assert newcomer.session["_auth_user_id"] == str(user.pk)
     assert (user.email, user.name, user.role) == ("Ines@example.invalid", "Ines", "editor")
 
@@ -62,9 +62,9 @@ def test_added_user_logs_in_with_the_email_in_another_case() -> None:
 def test_invalid_user_is_rejected_with_a_form_error(changed: dict[str, str], message: str) -> None:
     make_user(email="taken@example.invalid")
 
-    answer = browser(Role.ADMIN).post(NEW_USER, {**NEW, **changed})
+    response = browser(Role.ADMIN).post(NEW_USER, {**NEW, **changed})
 
-    assert (answer.status_code, message in answer.text.replace("&#x27;", "'")) == (200, True)
+    assert (response.status_code, message in response.text.replace("&#x27;", "'")) == (200, True)
     assert not User.objects.filter(name="Ines").exists()
 
 
@@ -73,10 +73,10 @@ def test_admin_changes_a_role_and_locks_an_account() -> None:
     user = make_user(email="ines@example.invalid")
     changed = {"email": user.email, "name": "Ines Ähre", "role": "author"}
 
-    answer = browser(Role.ADMIN).post(reverse("admin:users_user_change", args=[user.pk]), changed)
+    response = browser(Role.ADMIN).post(reverse("admin:users_user_change", args=[user.pk]), changed)
 
     user.refresh_from_db()
-    assert answer.status_code == 302
+    assert response.status_code == 302
     assert (user.name, user.role, user.is_active) == ("Ines Ähre", "author", False)
 
 
@@ -87,9 +87,9 @@ def test_deleted_user_leaves_posts_and_orders_but_no_api_keys() -> None:
     order = Order.objects.create(user=user, total="1.00")
     services.create_api_key(email=user.email, name="blog")
 
-    answer = browser(Role.ADMIN).post(reverse("admin:users_user_delete", args=[user.pk]), {"post": "yes"})
+    response = browser(Role.ADMIN).post(reverse("admin:users_user_delete", args=[user.pk]), {"post": "yes"})
 
-    assert (answer.status_code, User.objects.filter(pk=user.pk).exists()) == (302, False)
+    assert (response.status_code, User.objects.filter(pk=user.pk).exists()) == (302, False)
     post.author.refresh_from_db()
     order.refresh_from_db()
     assert (post.author.user, order.user, ApiKey.objects.count()) == (None, None, 0)
@@ -98,19 +98,19 @@ def test_deleted_user_leaves_posts_and_orders_but_no_api_keys() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("address", [USERS, NEW_USER, KEYS, reverse("admin:orders_order_changelist")])
 def test_editor_gets_403_for_users_keys_and_orders(address: str) -> None:
-    answer = browser(Role.EDITOR).get(address)
+    response = browser(Role.EDITOR).get(address)
 
-    assert answer.status_code == 403
+    assert response.status_code == 403
 
 
 @pytest.mark.django_db
 def test_index_of_an_editor_shows_the_blog_only() -> None:
-    answer = browser(Role.EDITOR).get(reverse("admin:index"))
+    response = browser(Role.EDITOR).get(reverse("admin:index"))
 
-    assert answer.status_code == 200
-    assert reverse("admin:blog_post_changelist") in answer.text
-    assert "/admin/users/" not in answer.text
-    assert "/admin/orders/" not in answer.text
+    assert response.status_code == 200
+    assert reverse("admin:blog_post_changelist") in response.text
+    assert "/admin/users/" not in response.text
+    assert "/admin/orders/" not in response.text
 
 
 @pytest.mark.django_db
@@ -134,9 +134,9 @@ def test_locked_admin_cannot_log_in() -> None:
     user.save()
     client = Client()
 
-    answer = client.post(LOGIN, {"username": user.email, "password": PASSWORD})
+    response = client.post(LOGIN, {"username": user.email, "password": PASSWORD})
 
-    assert answer.status_code == 200
+    assert response.status_code == 200
     assert "_auth_user_id" not in client.session
 
 
@@ -146,9 +146,9 @@ def test_revoke_action_revokes_the_selected_keys_only() -> None:
     revoked, kept = (services.create_api_key(email=user.email, name="x").rpartition("_")[0] for _ in range(2))
     selected = [ApiKey.objects.get(prefix=revoked).pk]
 
-    answer = browser(Role.ADMIN).post(KEYS, {"action": "revoke", "_selected_action": selected}, follow=True)
+    response = browser(Role.ADMIN).post(KEYS, {"action": "revoke", "_selected_action": selected}, follow=True)
 
-    assert f"Revoked: {revoked}." in answer.text
+    assert f"Revoked: {revoked}." in response.text
     assert ApiKey.objects.get(prefix=revoked).revoked_at is not None
     assert ApiKey.objects.get(prefix=kept).revoked_at is None
 

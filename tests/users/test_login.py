@@ -331,8 +331,8 @@ def test_logout_ends_the_session_for_every_copy_of_its_cookie() -> None:
 def test_session_cookie_is_httponly_and_samesite_lax() -> None:
     browser, user = Browser(), make_member()
 
-    answer = browser.log_in("/oauth/login", user.email, PASSWORD)
+    response = browser.log_in("/oauth/login", user.email, PASSWORD)
 
-    assert answer.cookies["sessionid"]["httponly"]
-    assert answer.cookies["sessionid"]["samesite"] == "Lax"
+    assert response.cookies["sessionid"]["httponly"]
+    assert response.cookies["sessionid"]["samesite"] == "Lax"
     assert project.SESSION_COOKIE_SECURE == project.HTTPS

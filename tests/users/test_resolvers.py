@@ -17,9 +17,9 @@ def test_viewer_returns_the_user_role_scopes_and_author_of_the_credential(gql: G
     actor = make_actor(Role.AUTHOR, scopes={Scope.POSTS_WRITE, Scope.AUTHORS_READ}, author=author)
     user = User.objects.get()
 
-    answer = gql(VIEWER, actor=actor)
+    response = gql(VIEWER, actor=actor)
 
-    assert answer.data == {
+    assert response.data == {
         "viewer": {
             "user": {"id": str(user.pk), "name": user.name, "email": user.email},
             "role": "author",

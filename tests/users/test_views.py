@@ -17,10 +17,10 @@ ADA = {"name": "Ada", "email": "ada@example.invalid"}
 def test_user_has_exactly_three_fields() -> None:
     user = make_user(name="Ada", email="ada@example.invalid")
 
-    reply = send_request("GET", f"/users/{user.pk}", actor=make_actor(Role.ADMIN))
+    response = send_request("GET", f"/users/{user.pk}", actor=make_actor(Role.ADMIN))
 
-    assert (reply.status, reply.body) == (200, {"id": user.pk, "name": "Ada", "email": "ada@example.invalid"})
-    assert list(reply.body) == ["id", "name", "email"]
+    assert (response.status, response.body) == (200, {"id": user.pk, "name": "Ada", "email": "ada@example.invalid"})
+    assert list(response.body) == ["id", "name", "email"]
 
 
 @pytest.mark.parametrize("text", ["0", "x", "-1", "01", "9" * 30, "%00"])
@@ -35,12 +35,12 @@ def test_missing_user_is_404(text: str) -> None:
 def test_created_user_is_at_its_location() -> None:
     admin = make_actor(Role.ADMIN)
 
-    reply = send_request("POST", "/users", ADA, actor=admin)
+    response = send_request("POST", "/users", ADA, actor=admin)
 
     user = User.objects.get(email="ada@example.invalid")
-    assert (reply.status, reply.headers["Location"]) == (201, f"/users/{user.pk}")
-    assert reply.body == {"id": user.pk, **ADA}
-    assert reply.content == send_request("GET", f"/users/{user.pk}", actor=admin).content
+    assert (response.status, response.headers["Location"]) == (201, f"/users/{user.pk}")
+    assert response.body == {"id": user.pk, **ADA}
+    assert response.content == send_request("GET", f"/users/{user.pk}", actor=admin).content
     assert (user.role, user.has_usable_password()) == ("reader", False)
 
 
@@ -60,9 +60,9 @@ def test_body_of_another_shape_is_400(body: Any) -> None:
 def test_taken_email_is_409() -> None:
     make_user(email="ADA@example.invalid")
 
-    reply = send_request("POST", "/users", ADA, actor=make_actor(Role.ADMIN))
+    response = send_request("POST", "/users", ADA, actor=make_actor(Role.ADMIN))
 
-    assert reply.error == (409, "CONFLICT", "The email ada@example.invalid is taken.")
+    assert response.error == (409, "CONFLICT", "The email ada@example.invalid is taken.")
 
 
 def test_deleted_user_is_404() -> None:
@@ -78,10 +78,10 @@ def test_users_are_listed_in_order_of_creation() -> None:
     admin = make_actor(Role.ADMIN)
     users = [make_user() for _ in range(3)]
 
-    reply = send_request("GET", "/users", actor=admin)
+    response = send_request("GET", "/users", actor=admin)
 
-    assert [user["id"] for user in reply.body["data"]] == [admin.user_id, *[user.pk for user in users]]
-    assert reply.body["next_cursor"] is None
+    assert [user["id"] for user in response.body["data"]] == [admin.user_id, *[user.pk for user in users]]
+    assert response.body["next_cursor"] is None
 
 
 def test_list_of_users_needs_a_credential_and_its_scope() -> None:

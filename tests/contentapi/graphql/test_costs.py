@@ -211,13 +211,13 @@ def test_same_page_by_connections_is_within_the_limit(gql: GraphQL) -> None:
 
 
 def test_one_more_level_is_rejected_with_cost_and_limit(gql: GraphQL) -> None:
-    answer = gql("{ posts(limit: 100) { comments { author { posts { id } } } author { name } } }")
+    response = gql("{ posts(limit: 100) { comments { author { posts { id } } } author { name } } }")
 
-    assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
-    assert answer.body["errors"][0]["message"] == (
+    assert (response.status, response.codes) == (400, ["LIMIT_EXCEEDED"])
+    assert response.body["errors"][0]["message"] == (
         f"The query's cost is {100 * (2 + 100 * (2 + 10))}; at most 25000 is allowed (CONTENTAPI_MAX_COST)."
     )
-    assert "data" not in answer.body
+    assert "data" not in response.body
 
 
 def test_cost_at_the_limit_passes_and_variables_count_each_time(gql: GraphQL, settings: Settings) -> None:
@@ -238,20 +238,20 @@ def test_operation_over_the_cost_limit_is_not_executed(
 
 @pytest.mark.parametrize("asked", [{"cost": True}, {"cost": True, "other": 1}])
 def test_cost_is_in_the_response_when_requested(post: PostToGraphQL, asked: dict[str, Any]) -> None:
-    answer = post({"query": "{ posts(limit: 3) { author { id } } }", "extensions": asked})
+    response = post({"query": "{ posts(limit: 3) { author { id } } }", "extensions": asked})
 
-    assert answer.body == {"data": {"posts": []}, "extensions": {"cost": 6}}
-    assert list(answer.body) == ["data", "extensions"]
+    assert response.body == {"data": {"posts": []}, "extensions": {"cost": 6}}
+    assert list(response.body) == ["data", "extensions"]
 
 
 @pytest.mark.parametrize("asked", [None, {}, {"cost": False}, {"cost": 1}, {"cost": "true"}])
 def test_cost_is_not_in_the_response_otherwise(post: PostToGraphQL, asked: dict[str, Any] | None) -> None:
-    answer = post({"query": "{ posts(limit: 3) { author { id } } }", "extensions": asked})
+    response = post({"query": "{ posts(limit: 3) { author { id } } }", "extensions": asked})
 
-    assert answer.body == {"data": {"posts": []}}
+    assert response.body == {"data": {"posts": []}}
 
 
 def test_cost_is_in_the_response_to_a_failed_operation(post: PostToGraphQL) -> None:
-    answer = post({"query": "{ post(id: 1) { id } posts(limit: 0) { id } }", "extensions": {"cost": True}})
+    response = post({"query": "{ post(id: 1) { id } posts(limit: 0) { id } }", "extensions": {"cost": True}})
 
-    assert (answer.status, answer.body["extensions"]) == (400, {"cost": 1})
+    assert (response.status, response.body["extensions"]) == (400, {"cost": 1})

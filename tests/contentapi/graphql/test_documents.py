@@ -28,10 +28,10 @@ def spreading(roots: int) -> str:
 
 
 def test_short_document_that_expands_to_many_fields_is_rejected(gql: GraphQL) -> None:
-    answer = gql(spreading(roots=20))
+    response = gql(spreading(roots=20))
 
-    assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
-    assert answer.body["errors"][0]["message"] == (
+    assert (response.status, response.codes) == (400, ["LIMIT_EXCEEDED"])
+    assert response.body["errors"][0]["message"] == (
         "The query's number of fields is 5001 or more; at most 5000 is allowed (CONTENTAPI_MAX_FIELDS)."
     )
 
@@ -48,9 +48,9 @@ def test_document_that_expands_within_the_limit_passes(gql: GraphQL) -> None:
 
 
 def test_short_document_with_syntax_error_is_a_parse_error(gql: GraphQL) -> None:
-    answer = gql("{ posts( # }")
+    response = gql("{ posts( # }")
 
-    assert (answer.status, answer.codes) == (400, ["GRAPHQL_PARSE_FAILED"])
+    assert (response.status, response.codes) == (400, ["GRAPHQL_PARSE_FAILED"])
 
 
 @pytest.fixture
@@ -62,9 +62,9 @@ def without_introspection(settings: Any) -> None:
 @pytest.mark.parametrize("document", ["{ __schema { description } }", '{ __type(name: "Post") { name } }'])
 @pytest.mark.usefixtures("without_introspection")
 def test_introspection_is_rejected_when_it_is_off(gql: GraphQL, document: str) -> None:
-    answer = gql(document)
+    response = gql(document)
 
-    assert (answer.status, answer.codes) == (400, ["GRAPHQL_VALIDATION_FAILED"])
+    assert (response.status, response.codes) == (400, ["GRAPHQL_VALIDATION_FAILED"])
 
 
 @pytest.mark.usefixtures("without_introspection")
@@ -93,7 +93,7 @@ def test_error_contains_a_suggestion(gql: GraphQL, document: str, variables: dic
 def test_error_has_no_suggestion_when_introspection_is_off(
     gql: GraphQL, document: str, variables: dict[str, Any]
 ) -> None:
-    answer = gql(document, **variables)
+    response = gql(document, **variables)
 
-    assert answer.status == 400
-    assert "Did you mean" not in str(answer.body["errors"])
+    assert response.status == 400
+    assert "Did you mean" not in str(response.body["errors"])

@@ -46,53 +46,53 @@ WORST_FIRST: list[ApiError] = [
 
 
 def test_response_without_errors_is_200(gql: GraphQL) -> None:
-    answer = gql("{ a: __typename post(id: 1) { title } }")
+    response = gql("{ a: __typename post(id: 1) { title } }")
 
-    assert (answer.status, answer.body) == (200, {"data": {"a": "Query", "post": None}})
+    assert (response.status, response.body) == (200, {"data": {"a": "Query", "post": None}})
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "01", "nothing", "9223372036854775808", "1" * 400])
 def test_missing_post_is_null_without_an_error(gql: GraphQL, number: str) -> None:
-    answer = gql("query ($id: ID!) { post(id: $id) { title } }", id=number)
+    response = gql("query ($id: ID!) { post(id: $id) { title } }", id=number)
 
-    assert answer.data == {"post": None}
+    assert response.data == {"post": None}
 
 
 def test_data_with_errors_is_294(gql: GraphQL) -> None:
     post = make_post(title="Soup")
 
-    answer = gql(
+    response = gql(
         "query ($id: ID!) { a: post(id: $id) { title } b: post(id: $id) { comments(limit: 0) { id } } }", id=post.pk
     )
 
     error = error_entry(
-        answer, "BAD_REQUEST", 400, BAD_LIMIT, path=["b", "comments"], locations=[{"line": 1, "column": 66}]
+        response, "BAD_REQUEST", 400, BAD_LIMIT, path=["b", "comments"], locations=[{"line": 1, "column": 66}]
     )
-    assert (answer.status, answer.body) == (294, {"errors": [error], "data": {"a": {"title": "Soup"}, "b": None}})
+    assert (response.status, response.body) == (294, {"errors": [error], "data": {"a": {"title": "Soup"}, "b": None}})
 
 
 def test_all_root_fields_null_with_errors_has_the_status_of_the_error(gql: GraphQL) -> None:
     post = make_post()
 
-    answer = gql(
+    response = gql(
         "query ($id: ID!) { none: post(id: 0) { id } post(id: $id) { comments(limit: 0) { id } } }", id=post.pk
     )
 
-    assert (answer.status, answer.codes) == (400, ["BAD_REQUEST"])
-    assert answer.body["data"] == {"none": None, "post": None}
+    assert (response.status, response.codes) == (400, ["BAD_REQUEST"])
+    assert response.body["data"] == {"none": None, "post": None}
 
 
 def test_null_data_after_execution_has_the_status_of_the_error(gql: GraphQL) -> None:
-    answer = gql("{ __typename posts(limit: 0) { id } }")
+    response = gql("{ __typename posts(limit: 0) { id } }")
 
-    error = error_entry(answer, "BAD_REQUEST", 400, BAD_LIMIT, path=["posts"], locations=[{"line": 1, "column": 14}])
-    assert (answer.status, answer.body) == (400, {"errors": [error], "data": None})
+    error = error_entry(response, "BAD_REQUEST", 400, BAD_LIMIT, path=["posts"], locations=[{"line": 1, "column": 14}])
+    assert (response.status, response.body) == (400, {"errors": [error], "data": None})
 
 
 def test_worst_of_several_errors_determines_the_status(gql: GraphQL) -> None:
     actor, other = make_actor(Role.AUTHOR, author=make_author()), make_author()
 
-    answer = gql(
+    response = gql(
         """
         mutation ($other: ID!) {
           empty: createPost(input: {title: "", body: "b"}) { id }
@@ -103,9 +103,9 @@ def test_worst_of_several_errors_determines_the_status(gql: GraphQL) -> None:
         other=other.pk,
     )
 
-    assert (answer.status, answer.codes) == (403, ["INVALID", "FORBIDDEN"])
-    assert answer.body["errors"][0]["extensions"]["fields"] == {"title": ["This must not be empty."]}
-    assert answer.body["data"] == {"empty": None, "foreign": None}
+    assert (response.status, response.codes) == (403, ["INVALID", "FORBIDDEN"])
+    assert response.body["errors"][0]["extensions"]["fields"] == {"title": ["This must not be empty."]}
+    assert response.body["data"] == {"empty": None, "foreign": None}
 
 
 @pytest.mark.parametrize(("worse", "better"), list(pairwise(WORST_FIRST)))
@@ -120,11 +120,11 @@ def test_kind_earlier_in_the_order_is_worse(worse: ApiError, better: ApiError) -
 @pytest.mark.django_db
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
 def test_other_method_is_405_with_allow(client: Client, method: str) -> None:
-    answer = GraphQLResponse(client.generic(method, "/graphql?query={__typename}"))
+    response = GraphQLResponse(client.generic(method, "/graphql?query={__typename}"))
 
     message = f"{method} is not allowed here; allowed: POST."
-    assert (answer.status, answer.headers["Allow"], answer.headers["Content-Type"]) == (405, "POST", JSON)
-    assert answer.body == {"errors": [error_entry(answer, "METHOD_NOT_ALLOWED", 405, message)]}
+    assert (response.status, response.headers["Allow"], response.headers["Content-Type"]) == (405, "POST", JSON)
+    assert response.body == {"errors": [error_entry(response, "METHOD_NOT_ALLOWED", 405, message)]}
 
 
 @pytest.mark.parametrize(
@@ -147,31 +147,31 @@ def test_other_method_is_405_with_allow(client: Client, method: str) -> None:
     ],
 )
 def test_response_has_the_media_type_that_accept_prefers(post: PostToGraphQL, accept: str, media_type: str) -> None:
-    answer = post(HELLO, Accept=accept)
+    response = post(HELLO, Accept=accept)
 
-    assert (answer.status, answer.headers["Content-Type"]) == (200, media_type)
-    assert answer.body == {"data": {"__typename": "Query"}}
+    assert (response.status, response.headers["Content-Type"]) == (200, media_type)
+    assert response.body == {"data": {"__typename": "Query"}}
 
 
 def test_request_without_accept_gets_json(post: PostToGraphQL) -> None:
-    answer = post(HELLO)
+    response = post(HELLO)
 
-    assert (answer.status, answer.headers["Content-Type"]) == (200, JSON)
+    assert (response.status, response.headers["Content-Type"]) == (200, JSON)
 
 
 def test_error_response_has_the_preferred_media_type(post: PostToGraphQL) -> None:
-    answer = post({"query": "{"}, Accept="application/graphql-response+json")
+    response = post({"query": "{"}, Accept="application/graphql-response+json")
 
-    assert (answer.status, answer.headers["Content-Type"]) == (400, GRAPHQL)
+    assert (response.status, response.headers["Content-Type"]) == (400, GRAPHQL)
 
 
 @pytest.mark.parametrize("accept", ["text/html", "image/*", "application/xml", "*/*;q=0", "application/json;q=0"])
 def test_no_acceptable_media_type_is_406(post: PostToGraphQL, accept: str) -> None:
-    answer = post(HELLO, Accept=accept)
+    response = post(HELLO, Accept=accept)
 
     message = "The response is application/json or application/graphql-response+json; Accept allows neither."
-    assert (answer.status, answer.headers["Content-Type"]) == (406, JSON)
-    assert answer.body == {"errors": [error_entry(answer, "NOT_ACCEPTABLE", 406, message)]}
+    assert (response.status, response.headers["Content-Type"]) == (406, JSON)
+    assert response.body == {"errors": [error_entry(response, "NOT_ACCEPTABLE", 406, message)]}
 
 
 @pytest.mark.parametrize(
@@ -179,9 +179,9 @@ def test_no_acceptable_media_type_is_406(post: PostToGraphQL, accept: str) -> No
     ["application/json", "APPLICATION/JSON", 'application/json; charset="UTF-8"', "application/json;charset=utf-8"],
 )
 def test_json_body_in_utf_8_is_accepted(post: PostToGraphQL, content_type: str) -> None:
-    answer = post(HELLO, content_type)
+    response = post(HELLO, content_type)
 
-    assert answer.data == {"__typename": "Query"}
+    assert response.data == {"__typename": "Query"}
 
 
 @pytest.mark.parametrize(
@@ -199,19 +199,19 @@ def test_json_body_in_utf_8_is_accepted(post: PostToGraphQL, content_type: str) 
     ],
 )
 def test_body_of_another_media_type_is_415(post: PostToGraphQL, content_type: str) -> None:
-    answer = post(HELLO, content_type)
+    response = post(HELLO, content_type)
 
-    error = error_entry(answer, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the body as application/json in UTF-8.")
-    assert (answer.status, answer.body) == (415, {"errors": [error]})
+    error = error_entry(response, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the body as application/json in UTF-8.")
+    assert (response.status, response.body) == (415, {"errors": [error]})
 
 
 def test_body_over_the_limit_is_413(post: PostToGraphQL) -> None:
     body = json.dumps({**HELLO, "more": "x" * 1024 * 1024}).encode()
 
-    answer = post(body)
+    response = post(body)
 
     message = "The body is too large. At most 1048576 bytes are allowed (CONTENTAPI_MAX_BODY)."
-    assert (answer.status, answer.body) == (413, {"errors": [error_entry(answer, "TOO_LARGE", 413, message)]})
+    assert (response.status, response.body) == (413, {"errors": [error_entry(response, "TOO_LARGE", 413, message)]})
 
 
 @pytest.mark.parametrize(("spare", "status"), [(0, 200), (-1, 413)])
@@ -219,16 +219,16 @@ def test_body_at_the_limit_is_accepted(post: PostToGraphQL, settings: Settings, 
     limit = len(json.dumps(HELLO)) + spare
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_body=limit)
 
-    answer = post(HELLO)
+    response = post(HELLO)
 
-    assert answer.status == status
+    assert response.status == status
 
 
 def test_invalid_content_length_is_not_a_server_error(db: None) -> None:  # noqa: ARG001
     client = Client(raise_request_exception=False)
 
-    answer = GraphQLResponse(
+    response = GraphQLResponse(
         client.generic("POST", "/graphql", b"{}", content_type="application/json", CONTENT_LENGTH="x")
     )
 
-    assert (answer.status, answer.codes) == (400, ["BAD_REQUEST"])
+    assert (response.status, response.codes) == (400, ["BAD_REQUEST"])

@@ -218,18 +218,18 @@ def test_each_limit_is_a_setting_also_for_a_cached_document(
 
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **{variable: 1})
     # The limits of the text apply before it is cached.
-    answer = post({"query": document + " " * (variable in ("contentapi_max_tokens", "contentapi_max_query_length"))})
+    response = post({"query": document + " " * (variable in ("contentapi_max_tokens", "contentapi_max_query_length"))})
 
-    assert (known.status, answer.status, answer.codes) == (200, 400, ["LIMIT_EXCEEDED"])
-    assert f"at most 1 is allowed ({variable.upper()})." in answer.body["errors"][0]["message"]
+    assert (known.status, response.status, response.codes) == (200, 400, ["LIMIT_EXCEEDED"])
+    assert f"at most 1 is allowed ({variable.upper()})." in response.body["errors"][0]["message"]
 
 
 def test_number_over_the_cap_is_reported_as_the_cap_or_more(post: PostToGraphQL) -> None:
     doubling = " ".join(f"fragment F{number} on Query {{ ...F{number + 1} ...F{number + 1} }}" for number in range(60))
 
-    answer = post({"query": f"{{ ...F0 }} {doubling} fragment F60 on Query {{ a: __typename }}"})
+    response = post({"query": f"{{ ...F0 }} {doubling} fragment F60 on Query {{ a: __typename }}"})
 
-    assert answer.body["errors"][0]["message"] == (
+    assert response.body["errors"][0]["message"] == (
         f"The query's number of aliases is {COUNT_CAP} or more; at most 30 is allowed (CONTENTAPI_MAX_ALIASES)."
     )
 

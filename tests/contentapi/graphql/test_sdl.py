@@ -18,11 +18,11 @@ def without_introspection(settings: Settings) -> None:
 
 
 def test_sdl_describes_the_schema_of_introspection(client: Client) -> None:
-    answer = client.get(PATH)
+    response = client.get(PATH)
 
-    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
-    assert introspection_from_schema(build_schema(answer.content.decode())) == introspection_from_schema(SCHEMA)
-    assert {"RateLimit", "X-Request-ID"} <= set(answer.headers)
+    assert (response.status_code, response.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
+    assert introspection_from_schema(build_schema(response.content.decode())) == introspection_from_schema(SCHEMA)
+    assert {"RateLimit", "X-Request-ID"} <= set(response.headers)
 
 
 def test_current_etag_gets_304(client: Client) -> None:
@@ -44,16 +44,16 @@ def test_head_and_options_get_a_response(client: Client) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 def test_other_methods_are_405_with_allow(method: str) -> None:
-    reply = send_request(method, PATH)
+    response = send_request(method, PATH)
 
     message = f"{method} is not allowed here; allowed: GET, HEAD, OPTIONS."
-    assert reply.error == (405, "METHOD_NOT_ALLOWED", message)
-    assert reply.headers["Allow"] == "GET, HEAD, OPTIONS"
+    assert response.error == (405, "METHOD_NOT_ALLOWED", message)
+    assert response.headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
 @pytest.mark.usefixtures("without_introspection")
 def test_sdl_is_404_when_introspection_is_off() -> None:
-    reply, problem = send_request("GET", PATH), send_request("GET", PATH, Accept="application/problem+json")
+    response, problem = send_request("GET", PATH), send_request("GET", PATH, Accept="application/problem+json")
 
-    assert reply.error == (404, "NOT_FOUND", "There is nothing at this address.")
+    assert response.error == (404, "NOT_FOUND", "There is nothing at this address.")
     assert (problem.status, problem.body["title"]) == (404, "Not Found")

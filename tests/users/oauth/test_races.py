@@ -32,10 +32,10 @@ def raced(act: Callable[[], Any]) -> list[Any]:
         return sorted(pool.map(racer, range(AT_ONCE)), key=lambda response: int(response.status_code))
 
 
-def assert_one_won_and_its_family_ended(answers: list[Any]) -> None:
-    assert [answer.status_code for answer in answers] == [200] + [400] * (AT_ONCE - 1)
-    assert {json.loads(answer.content)["error"] for answer in answers[1:]} == {"invalid_grant"}
-    assert query_api(json.loads(answers[0].content)["access_token"]).status_code == 401
+def assert_one_won_and_its_family_ended(responses: list[Any]) -> None:
+    assert [response.status_code for response in responses] == [200] + [400] * (AT_ONCE - 1)
+    assert {json.loads(response.content)["error"] for response in responses[1:]} == {"invalid_grant"}
+    assert query_api(json.loads(responses[0].content)["access_token"]).status_code == 401
     assert not AccessToken.objects.exists()
     assert not RefreshToken.objects.filter(revoked=None).exists()
 

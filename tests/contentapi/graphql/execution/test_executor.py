@@ -74,9 +74,9 @@ def test_executors_of_two_requests_share_no_mutable_state() -> None:
         vars(shared.build_executor({"actor": ANONYMOUS}, no_values, hide_suggestions=False)) for _ in range(2)
     )
 
-    answers = [shared.execute({"b": skipped}, {"actor": ANONYMOUS}).data for skipped in (True, False, True)]
+    responses = [shared.execute({"b": skipped}, {"actor": ANONYMOUS}).data for skipped in (True, False, True)]
 
-    assert [sorted(data["__type"]) for data in answers if data] == [["name"], ["kind", "name"], ["name"]]
+    assert [sorted(data["__type"]) for data in responses if data] == [["name"], ["kind", "name"], ["name"]]
     of_the_document = {"fragments", "fragment_definitions"}
     mutable = {name for name, value in first.items() if isinstance(value, dict | list | set)} - of_the_document
     assert not [name for name in {*mutable, "collected_errors", "_stream_usages"} if first[name] is second[name]]

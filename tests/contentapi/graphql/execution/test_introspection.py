@@ -224,11 +224,13 @@ TOOLS = {
 @pytest.mark.django_db
 @pytest.mark.parametrize("tool", TOOLS)
 def test_query_of_a_tool_passes_and_costs_at_most_1000(post: PostToGraphQL, tool: str) -> None:
-    answers = [post({"query": TOOLS[tool], "extensions": {"cost": True}}) for _ in range(2)]
+    responses = [post({"query": TOOLS[tool], "extensions": {"cost": True}}) for _ in range(2)]
 
     expected = execute_sync(SCHEMA, parse(TOOLS[tool])).data
-    assert answers[0].body == answers[1].body == {"data": expected, "extensions": {"cost": objects_in(expected) - 1}}
-    assert answers[0].body["extensions"]["cost"] <= 1000
+    assert (
+        responses[0].body == responses[1].body == {"data": expected, "extensions": {"cost": objects_in(expected) - 1}}
+    )
+    assert responses[0].body["extensions"]["cost"] <= 1000
 
 
 # --- Limits ---------------------------------------------------------------------------------------------
@@ -258,11 +260,14 @@ def test_repeated_introspection_costs_every_object_up_to_the_limit(post: PostToG
     within = post({"query": ATTACK, "extensions": {"cost": True}})
     limited(settings, cost=cost - 1)
 
-    answer = post({"query": f"{ATTACK} # again"})
+    response = post({"query": f"{ATTACK} # again"})
 
     assert (within.status, within.body["extensions"]) == (200, {"cost": cost})
     message = f"The query's cost is {cost}; at most {cost - 1} is allowed (CONTENTAPI_MAX_COST)."
-    assert (answer.status, answer.body) == (400, {"errors": [error_entry(answer, "LIMIT_EXCEEDED", 400, message)]})
+    assert (response.status, response.body) == (
+        400,
+        {"errors": [error_entry(response, "LIMIT_EXCEEDED", 400, message)]},
+    )
 
 
 @pytest.mark.django_db
@@ -270,19 +275,22 @@ def test_limits_apply_to_a_cached_result(post: PostToGraphQL, settings: Settings
     assert post({"query": ATTACK}).status == 200
     limited(settings, cost=100)
 
-    answer = post({"query": ATTACK})
+    response = post({"query": ATTACK})
 
-    assert (answer.status, answer.codes) == (400, ["LIMIT_EXCEEDED"])
+    assert (response.status, response.codes) == (400, ["LIMIT_EXCEEDED"])
 
 
 @pytest.mark.django_db
 def test_too_many_visited_objects_stop_the_execution(post: PostToGraphQL, settings: Settings) -> None:
     limited(settings, cost=50)
 
-    answer = post({"query": "{ __schema { types { name fields { name } } } }"})
+    response = post({"query": "{ __schema { types { name fields { name } } } }"})
 
     message = "The query's cost is 51 or more; at most 50 is allowed (CONTENTAPI_MAX_COST)."
-    assert (answer.status, answer.body) == (400, {"errors": [error_entry(answer, "LIMIT_EXCEEDED", 400, message)]})
+    assert (response.status, response.body) == (
+        400,
+        {"errors": [error_entry(response, "LIMIT_EXCEEDED", 400, message)]},
+    )
 
 
 @pytest.mark.django_db
@@ -292,23 +300,23 @@ def test_introspection_result_over_the_size_limit_is_rejected(
 ) -> None:
     limited(settings, response=10_000)
 
-    answer = post({"query": f"{{ {repeated(9, f'__schema {{ {selection} }}')} }}"})
+    response = post({"query": f"{{ {repeated(9, f'__schema {{ {selection} }}')} }}"})
 
-    assert (answer.status, answer.codes, set(answer.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
-    assert "(CONTENTAPI_MAX_RESPONSE)" in answer.body["errors"][0]["message"]
+    assert (response.status, response.codes, set(response.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
+    assert "(CONTENTAPI_MAX_RESPONSE)" in response.body["errors"][0]["message"]
 
 
 @pytest.mark.django_db
 def test_too_many_introspection_fields_are_rejected(post: PostToGraphQL, settings: Settings) -> None:
     limited(settings, fields=3)
 
-    answers = [
+    responses = [
         post({"query": f"{{ __schema {{ types {{ {fields} }} }} }}"})
         for fields in ("kind name", "kind name description")
     ]
 
-    assert [answer.status for answer in answers] == [200, 400]
-    assert "number of fields is 4 or more" in answers[1].body["errors"][0]["message"]
+    assert [response.status for response in responses] == [200, 400]
+    assert "number of fields is 4 or more" in responses[1].body["errors"][0]["message"]
 
 
 # --- Beside data, and with variables --------------------------------------------------------------------
@@ -319,42 +327,42 @@ def test_introspection_with_data_costs_its_objects(post: PostToGraphQL) -> None:
     make_post(title="Soup")
     document = '{ first: __typename posts(limit: 3) { title } __type(name: "PostStatus") { enumValues { name } } }'
 
-    answer = post({"query": document, "extensions": {"cost": True}})
+    response = post({"query": document, "extensions": {"cost": True}})
 
     statuses = [{"name": name} for name in ("draft", "scheduled", "published", "archived")]
-    assert answer.body == {
+    assert response.body == {
         "data": {"first": "Query", "posts": [{"title": "Soup"}], "__type": {"enumValues": statuses}},
         "extensions": {"cost": 3 + 1 + 4},
     }
-    assert list(answer.body["data"]) == ["first", "posts", "__type"]
+    assert list(response.body["data"]) == ["first", "posts", "__type"]
 
 
 @pytest.mark.django_db
 def test_missing_type_is_null_and_costs_nothing(post: PostToGraphQL) -> None:
-    answer = post({"query": '{ __type(name: "Nothing") { name } }', "extensions": {"cost": True}})
+    response = post({"query": '{ __type(name: "Nothing") { name } }', "extensions": {"cost": True}})
 
-    assert answer.body == {"data": {"__type": None}, "extensions": {"cost": 0}}
+    assert response.body == {"data": {"__type": None}, "extensions": {"cost": 0}}
 
 
 @pytest.mark.django_db
 def test_each_value_of_a_variable_has_its_own_result(post: PostToGraphQL) -> None:
     document = "query ($name: String!, $with: Boolean!) { __type(name: $name) { name kind @include(if: $with) } }"
 
-    answers = {
+    responses = {
         (name, switch): post({"query": document, "variables": {"name": name, "with": switch, "unused": name}}).data
         for name, switch in itertools.product(["Post", "Query"], [True, False])
         for _ in range(2)
     }
 
-    for (name, switch), data in answers.items():
+    for (name, switch), data in responses.items():
         assert data == {"__type": {"name": name, **({"kind": "OBJECT"} if switch else {})}}
 
 
 @pytest.mark.django_db
 def test_invalid_variable_is_reported_as_in_any_operation(post: PostToGraphQL) -> None:
-    answer = post({"query": "query ($name: String!) { __type(name: $name) { name } }", "variables": {"name": 1}})
+    response = post({"query": "query ($name: String!) { __type(name: $name) { name } }", "variables": {"name": 1}})
 
-    assert (answer.status, answer.codes, set(answer.body)) == (400, ["BAD_REQUEST"], {"errors"})
+    assert (response.status, response.codes, set(response.body)) == (400, ["BAD_REQUEST"], {"errors"})
 
 
 @pytest.mark.django_db
@@ -362,19 +370,19 @@ def test_invalid_variable_is_reported_as_in_any_operation(post: PostToGraphQL) -
 def test_null_for_a_directive_or_an_argument_is_a_client_error(post: PostToGraphQL, selection: str) -> None:
     document = f"query ($x: Boolean = true) {{ __typename __schema {{ {selection} }} }}"
 
-    answer = post({"query": document, "variables": {"x": None}})
+    response = post({"query": document, "variables": {"x": None}})
 
-    assert (answer.status, answer.codes, answer.body["data"]) == (400, ["BAD_REQUEST"], None)
-    assert answer.body["errors"][0]["path"] == ["__schema"]
+    assert (response.status, response.codes, response.body["data"]) == (400, ["BAD_REQUEST"], None)
+    assert response.body["errors"][0]["path"] == ["__schema"]
 
 
 @pytest.mark.django_db
 def test_null_for_a_directive_at_the_root_is_a_client_error(post: PostToGraphQL) -> None:
     document = "query ($x: Boolean = true) { __schema @include(if: $x) { queryType { name } } }"
 
-    answer = post({"query": document, "variables": {"x": None}})
+    response = post({"query": document, "variables": {"x": None}})
 
-    assert (answer.status, answer.codes) == (400, ["BAD_REQUEST"])
+    assert (response.status, response.codes) == (400, ["BAD_REQUEST"])
 
 
 # --- The cache ------------------------------------------------------------------------------------------

@@ -116,9 +116,9 @@ def test_threads_share_an_operation() -> None:
         return skipped, shared.execute({"b": skipped}, {"actor": ANONYMOUS}).data
 
     with ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(answer, range(400)))
+        responses = list(threads.map(answer, range(400)))
 
-    for skipped, data in answers:
+    for skipped, data in responses:
         assert data == ({"one": "Query"} if skipped else {"one": "Query", "two": "Query"})
 
 

@@ -36,44 +36,44 @@ class Loaded(HTMLParser):
 
 @pytest.mark.parametrize("accept", ["text/html", CHROMIUM, "text/*", "*/*;q=0.1, text/html;q=0.2", "TEXT/HTML"])
 def test_browser_gets_a_page(client: Client, accept: str) -> None:
-    answer = client.get("/graphql", headers={"Accept": accept})
+    response = client.get("/graphql", headers={"Accept": accept})
 
-    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
-    assert answer.content.startswith(b"<!doctype html>")
-    assert "accept" in answer.headers["Vary"].lower()
-    assert "RateLimit" in answer.headers
+    assert (response.status_code, response.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert response.content.startswith(b"<!doctype html>")
+    assert "accept" in response.headers["Vary"].lower()
+    assert "RateLimit" in response.headers
 
 
 @pytest.mark.parametrize(
     "accept", ["", "*/*", "application/json", "application/json, text/html", "text/html;q=0, */*", "image/png"]
 )
 def test_client_that_prefers_another_type_gets_405(client: Client, accept: str) -> None:
-    answer = GraphQLResponse(client.get("/graphql", headers={"Accept": accept}))
+    response = GraphQLResponse(client.get("/graphql", headers={"Accept": accept}))
 
-    assert (answer.status, answer.headers["Allow"]) == (405, "POST")
+    assert (response.status, response.headers["Allow"]) == (405, "POST")
 
 
 def test_post_from_a_browser_gets_json(client: Client) -> None:
-    answer = client.post(
+    response = client.post(
         "/graphql",
         {"query": "{ __typename }"},
         content_type="application/json",
         headers={"Accept": CHROMIUM, "Origin": "http://testserver"},
     )
 
-    assert (answer.status_code, answer.json()) == (200, {"data": {"__typename": "Query"}})
+    assert (response.status_code, response.json()) == (200, {"data": {"__typename": "Query"}})
 
 
 def test_invalid_credential_is_rejected_before_the_page(client: Client) -> None:
-    answer = GraphQLResponse(client.get("/graphql", headers={"Accept": CHROMIUM, "X-API-Key": "capi_of_nobody"}))
+    response = GraphQLResponse(client.get("/graphql", headers={"Accept": CHROMIUM, "X-API-Key": "capi_of_nobody"}))
 
-    assert (answer.status, answer.codes) == (401, ["UNAUTHENTICATED"])
+    assert (response.status, response.codes) == (401, ["UNAUTHENTICATED"])
 
 
 def test_policy_of_the_page_allows_only_files_of_this_server(client: Client) -> None:
     first, second = (client.get("/graphql", headers={"Accept": CHROMIUM}) for _ in range(2))
 
-    policies = [answer.headers["Content-Security-Policy"] for answer in (first, second)]
+    policies = [response.headers["Content-Security-Policy"] for response in (first, second)]
     nonces = [re.findall(r"'nonce-([\w-]{22,})'", policy) for policy in policies]
     assert dict(directive.split(" ", 1) for directive in policies[0].split("; ")) == {
         "default-src": "'none'",
