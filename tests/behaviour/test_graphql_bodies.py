@@ -29,7 +29,7 @@ QUERIES = [
 INPUT = {"title": JSON, "body": JSON, "tags": JSON, "authorId": JSON, "status": JSON, "publishAt": JSON}
 
 
-def with_variables(text: str, query: str = "query ($a: ID!) { post(id: $a) { title } }") -> bytes:
+def build_body(text: str, query: str = "query ($a: ID!) { post(id: $a) { title } }") -> bytes:
     return f'{{"query": {json.dumps(query)}, "variables": {{"a": {text}}}}}'.encode()
 
 
@@ -55,20 +55,20 @@ def with_variables(text: str, query: str = "query ($a: ID!) { post(id: $a) { tit
         (b'\xef\xbb\xbf{"query": "{ __typename }"}', "JSON is malformed: invalid character (byte 0)."),
         (b'{"query": "{a}", "extensions": ' + b'{"a":' * 100_000, "it is nested too deeply."),
         (b'{"query": "{ nope }", "query": "{ __typename }"}', "Object contains field `query` twice."),
-        (with_variables('{"b": [{"c": 1, "c": 1}]}'), "Object contains field `c` twice."),
+        (build_body('{"b": [{"c": 1, "c": 1}]}'), "Object contains field `c` twice."),
         (
             b'{"query": "{ __typename }", "ignored": {"' + b"a" * 90 + b'": 1, "' + b"a" * 90 + b'": 2}}',
             f"Object contains field `{'a' * 50}` twice.",
         ),
         (b'{"query": "{a}", "ignored": ' + b"[" * 100_000, "it is nested too deeply."),
-        (with_variables("NaN"), "JSON is malformed: invalid character (byte 75)."),
-        (with_variables("Infinity"), "JSON is malformed: invalid character (byte 75)."),
-        (with_variables("-Infinity"), "JSON is malformed: invalid character (byte 76)."),
-        (with_variables("01"), "JSON is malformed: invalid number (byte 76)."),
-        (with_variables("-1e999"), "Number out of range - at `$.variables[...]`."),
-        (with_variables("1e400"), "Number out of range - at `$.variables[...]`."),
-        (with_variables("1" * 5000), "Integer value out of range - at `$.variables[...]`."),
-        (with_variables(r'"\udc00\ud800"'), "JSON is malformed: invalid utf-16 surrogate pair (byte 82)."),
+        (build_body("NaN"), "JSON is malformed: invalid character (byte 75)."),
+        (build_body("Infinity"), "JSON is malformed: invalid character (byte 75)."),
+        (build_body("-Infinity"), "JSON is malformed: invalid character (byte 76)."),
+        (build_body("01"), "JSON is malformed: invalid number (byte 76)."),
+        (build_body("-1e999"), "Number out of range - at `$.variables[...]`."),
+        (build_body("1e400"), "Number out of range - at `$.variables[...]`."),
+        (build_body("1" * 5000), "Integer value out of range - at `$.variables[...]`."),
+        (build_body(r'"\udc00\ud800"'), "JSON is malformed: invalid utf-16 surrogate pair (byte 82)."),
     ],
     ids=lambda value: value[:40].decode() if isinstance(value, bytes) else "",
 )
@@ -83,12 +83,12 @@ def test_invalid_body_is_400_with_the_reason(post: PostToGraphQL, body: bytes, r
     "body",
     [
         b'{"query": "\xff"}',
-        with_variables('"').replace(b'"a": "', b'"a": "\xed\xa0\x80"'),
+        build_body('"').replace(b'"a": "', b'"a": "\xed\xa0\x80"'),
         b'{"query": "{ __typename }", "ignored": "\xff"}',
         b'{"query": "{ __typename }", "\xff": 1}',
         json.dumps({"query": "{ __typename }"}).encode("utf-16"),
-        with_variables(r'"\ud800"'),
-        with_variables(r'"\udfff and more text"'),
+        build_body(r'"\ud800"'),
+        build_body(r'"\udfff and more text"'),
         b" ",
     ],
 )
@@ -181,7 +181,7 @@ def test_time_in_a_wrong_format_is_a_coercion_error(post: PostToGraphQL, moment:
 
 
 def test_deeply_nested_variables_are_a_coercion_error(post: PostToGraphQL) -> None:
-    response = post(with_variables("[" * 900 + "]" * 900))
+    response = post(build_body("[" * 900 + "]" * 900))
 
     assert (response.status, response.codes, set(response.body)) == (400, ["BAD_REQUEST"], {"errors"})
 
@@ -254,7 +254,7 @@ def test_client_error_is_not_logged_as_an_error(
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
-def spoilt(body: bytes, place: float, inserted: bytes, removed: int) -> bytes:
+def corrupt(body: bytes, place: float, inserted: bytes, removed: int) -> bytes:
     at = int(len(body) * place)
     return body[:at] + inserted + body[at + removed :]
 
@@ -265,8 +265,8 @@ def spoilt(body: bytes, place: float, inserted: bytes, removed: int) -> bytes:
     st.binary()
     | JSON.map(lambda value: json.dumps(value).encode())
     | st.builds(
-        spoilt,
-        st.sampled_from([with_variables('"é"'), with_variables('{"b": [1.5e3, null]}'), b'{"query": "{ a(b: 1) }"}']),
+        corrupt,
+        st.sampled_from([build_body('"é"'), build_body('{"b": [1.5e3, null]}'), b'{"query": "{ a(b: 1) }"}']),
         st.floats(0, 1),
         st.binary(max_size=3) | st.sampled_from([b'"', b"\\ud800", b"\0", b"\xff", b"NaN", b"1e999", b"[" * 2000]),
         st.integers(0, 4),
@@ -304,6 +304,6 @@ def test_no_variables_cause_a_500(query: str, variables: Any) -> None:
 
 @pytest.mark.parametrize("text", [r'"\u0000"', r'{"\u0000": 1}', r'{"b": ["x", {"c": "\u0000"}]}'])
 def test_escapes_are_also_checked_in_a_short_body(post: PostToGraphQL, text: str) -> None:
-    response = post(with_variables(text))
+    response = post(build_body(text))
 
     assert (response.status, response.body["errors"][0]["message"]) == (400, STORABLE)

@@ -25,12 +25,12 @@ def execute(*statements: str) -> None:
             cursor.execute(statement)
 
 
-def lose_a_column() -> None:
+def rename_title_column() -> None:
     execute("ALTER TABLE blog_post RENAME COLUMN title TO lost_title")
 
 
-def answer_slowly() -> None:
-    """Make every read of posts take longer than a statement may; there is a post, so that there is one to read."""
+def slow_down_post_queries() -> None:
+    """Make each query of posts exceed the statement timeout. An empty table would cause no wait, so create a post."""
     make_post()
     execute(
         "ALTER TABLE blog_post RENAME TO quick_post",
@@ -40,7 +40,7 @@ def answer_slowly() -> None:
 
 
 def test_unknown_exception_is_masked(post: PostToGraphQL) -> None:
-    lose_a_column()
+    rename_title_column()
 
     response = post(POSTS)
 
@@ -53,7 +53,7 @@ def test_unknown_exception_is_masked(post: PostToGraphQL) -> None:
 def test_traceback_of_an_unknown_exception_is_logged_with_the_request_id(
     post: PostToGraphQL, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lose_a_column()
+    rename_title_column()
 
     response = post(POSTS)
 
@@ -77,7 +77,7 @@ def test_unknown_exception_outside_execution_is_masked(post: PostToGraphQL) -> N
 def test_statement_over_its_time_limit_is_503_with_retry_after(
     post: PostToGraphQL, caplog: pytest.LogCaptureFixture
 ) -> None:
-    answer_slowly()
+    slow_down_post_queries()
 
     response = post(POSTS)
 

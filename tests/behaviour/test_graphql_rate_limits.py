@@ -26,20 +26,20 @@ RATE = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
 WRITE = 'mutation { createPost(input: {title: "t", body: "b"}) { id } }'
 
 
-def limited(settings: Settings, **limits: Any) -> None:
+def set_limits(settings: Settings, **limits: Any) -> None:
     named = {name if name == "trusted_proxies" else f"rate_{name}": value for name, value in limits.items()}
     variables = {f"contentapi_{name}": value for name, value in named.items()}
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **variables)
 
 
-def left(response: GraphQLResponse) -> dict[str, int]:
+def read_remaining_units(response: GraphQLResponse) -> dict[str, int]:
     return {name: int(remaining) for name, remaining, _ in RATE.findall(response.headers["RateLimit"])}
 
 
 def test_response_states_the_remaining_limit(gql: GraphQL) -> None:
     responses = [gql("{ __typename }") for _ in range(2)]
 
-    assert [left(response) for response in responses] == [{"anonymous": 299}, {"anonymous": 298}]
+    assert [read_remaining_units(response) for response in responses] == [{"anonymous": 299}, {"anonymous": 298}]
     assert responses[0].headers["RateLimit-Policy"] == '"anonymous";q=300;w=60'
     assert "Retry-After" not in responses[0].headers
 
@@ -60,12 +60,12 @@ def test_failed_request_is_charged_to_the_address(post: PostToGraphQL, body: Any
     response = post(body, **headers)
 
     assert response.status == status
-    assert left(response) == {"anonymous": 299}
+    assert read_remaining_units(response) == {"anonymous": 299}
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "OPTIONS"])
 def test_other_method_is_charged(client: Client, method: str) -> None:
-    assert left(GraphQLResponse(client.generic(method, "/graphql"))) == {"anonymous": 299}
+    assert read_remaining_units(GraphQLResponse(client.generic(method, "/graphql"))) == {"anonymous": 299}
 
 
 def test_500_states_the_remaining_limit(post: PostToGraphQL, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,11 +73,11 @@ def test_500_states_the_remaining_limit(post: PostToGraphQL, monkeypatch: pytest
 
     response = post(HELLO)
 
-    assert (response.status, left(response)) == (500, {"anonymous": 299})
+    assert (response.status, read_remaining_units(response)) == (500, {"anonymous": 299})
 
 
 def test_request_over_the_limit_is_429_with_retry_after(post: PostToGraphQL, settings: Settings) -> None:
-    limited(settings, anonymous="2/minute")
+    set_limits(settings, anonymous="2/minute")
     assert [post(HELLO).status for _ in range(2)] == [200, 200]
 
     response = post(HELLO)
@@ -89,7 +89,7 @@ def test_request_over_the_limit_is_429_with_retry_after(post: PostToGraphQL, set
 
 
 def test_body_over_the_rate_limit_is_not_read(post: PostToGraphQL, settings: Settings) -> None:
-    limited(settings, anonymous="1/minute")
+    set_limits(settings, anonymous="1/minute")
     post(HELLO)
 
     assert [post(b"{").status, post({"query": "{"}).status, post(HELLO, "text/plain").status] == [429] * 3
@@ -102,17 +102,17 @@ def test_request_is_charged_by_its_cost(gql: GraphQL) -> None:
         gql("{ posts(limit: 100) { comments { author { id } } author { id } } }"),  # 20200
     ]
 
-    assert [left(response)["anonymous"] for response in responses] == [299, 297, 276]
+    assert [read_remaining_units(response)["anonymous"] for response in responses] == [299, 297, 276]
 
 
 def test_operation_over_the_cost_limit_is_charged_one_unit(gql: GraphQL) -> None:
     response = gql("{ posts(limit: 100) { comments { author { posts { id } } } } }")
 
-    assert (response.codes, left(response)) == (["LIMIT_EXCEEDED"], {"anonymous": 299})
+    assert (response.codes, read_remaining_units(response)) == (["LIMIT_EXCEEDED"], {"anonymous": 299})
 
 
 def test_expensive_request_is_refused_while_a_cheap_one_is_accepted(gql: GraphQL, settings: Settings) -> None:
-    limited(settings, anonymous="5/minute")
+    set_limits(settings, anonymous="5/minute")
     gql("{ __typename }")
 
     dear = gql("{ posts(limit: 50) { comments { id } } }")  # 5050, which takes 6 and is cut to the whole limit
@@ -123,20 +123,20 @@ def test_expensive_request_is_refused_while_a_cheap_one_is_accepted(gql: GraphQL
 
 
 def test_mutation_counts_against_the_write_limit_and_a_query_does_not(post: PostToGraphQL, settings: Settings) -> None:
-    limited(settings, writes="2/minute")
+    set_limits(settings, writes="2/minute")
     key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
 
     responses = [post({"query": WRITE}, X_API_Key=key) for _ in range(3)]
     read = post(HELLO, X_API_Key=key)
 
     assert [response.status for response in responses] == [200, 200, 429]
-    assert [left(response) for response in responses] == [
+    assert [read_remaining_units(response) for response in responses] == [
         {"authenticated": 2999, "writes": 1},
         {"authenticated": 2998, "writes": 0},
         {"authenticated": 2997, "writes": 0},  # the request was read, to know that it is a write
     ]
     assert '"writes" of 2/minute (CONTENTAPI_RATE_WRITES)' in responses[2].body["errors"][0]["message"]
-    assert (read.status, left(read)) == (200, {"authenticated": 2996})
+    assert (read.status, read_remaining_units(read)) == (200, {"authenticated": 2996})
 
 
 def test_each_mutation_of_a_request_counts_as_one_write(post: PostToGraphQL) -> None:
@@ -145,12 +145,12 @@ def test_each_mutation_of_a_request_counts_as_one_write(post: PostToGraphQL) -> 
 
     responses = [post({"query": f"mutation {{ {fields} }}"}, X_API_Key=key) for fields in (ten, "__typename")]
 
-    assert left(responses[0]) == {"authenticated": 2999, "writes": 590}
-    assert left(responses[1]) == {"authenticated": 2998}
+    assert read_remaining_units(responses[0]) == {"authenticated": 2999, "writes": 590}
+    assert read_remaining_units(responses[1]) == {"authenticated": 2998}
 
 
 def test_mutations_beyond_the_write_limit_are_refused_together(post: PostToGraphQL, settings: Settings) -> None:
-    limited(settings, writes="5/minute")
+    set_limits(settings, writes="5/minute")
     key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
     three = " ".join(f'a{number}: createPost(input: {{title: "t", body: "b"}}) {{ id }}' for number in range(3))
 
@@ -160,7 +160,7 @@ def test_mutations_beyond_the_write_limit_are_refused_together(post: PostToGraph
     assert [response.status for response in responses] == [200, 429]
     assert responses[1].headers["Retry-After"] == "60"
     assert BlogPost.objects.count() == 4
-    assert left(again)["writes"] == 1
+    assert read_remaining_units(again)["writes"] == 1
 
 
 def test_selected_operation_decides_whether_it_is_a_write(post: PostToGraphQL) -> None:
@@ -171,7 +171,7 @@ def test_selected_operation_decides_whether_it_is_a_write(post: PostToGraphQL) -
         post({"query": document, "operationName": name}, X_API_Key=key) for name in ("Read", "Write", "Nothing", None)
     ]
 
-    assert [set(left(response)) for response in responses] == [
+    assert [set(read_remaining_units(response)) for response in responses] == [
         {"authenticated"},
         {"authenticated", "writes"},
         {"authenticated"},
@@ -180,7 +180,7 @@ def test_selected_operation_decides_whether_it_is_a_write(post: PostToGraphQL) -
 
 
 def test_invalid_credential_over_the_address_limit_is_429(post: PostToGraphQL, settings: Settings) -> None:
-    limited(settings, anonymous="2/minute")
+    set_limits(settings, anonymous="2/minute")
 
     statuses = [post(HELLO, X_API_Key=f"wrong {number}").status for number in range(3)]
 
@@ -189,24 +189,24 @@ def test_invalid_credential_over_the_address_limit_is_429(post: PostToGraphQL, s
 
 
 def test_valid_credential_is_not_limited_by_its_address(post: PostToGraphQL, settings: Settings) -> None:
-    limited(settings, anonymous="1/minute")
+    set_limits(settings, anonymous="1/minute")
     post(HELLO)
 
     assert post(HELLO, X_API_Key=api_key_of(make_actor(Role.READER))).status == 200
 
 
 def test_x_forwarded_for_has_an_effect_only_behind_a_proxy(post: PostToGraphQL, settings: Settings) -> None:
-    limited(settings, anonymous="1/minute")
+    set_limits(settings, anonymous="1/minute")
 
     ignored = [post(HELLO, X_Forwarded_For=f"198.51.100.{number}").status for number in range(2)]
-    limited(settings, trusted_proxies=1)
+    set_limits(settings, trusted_proxies=1)
     behind_proxy = [post(HELLO, X_Forwarded_For=f"198.51.100.{number}").status for number in (1, 2, 1)]
 
     assert (ignored, behind_proxy) == ([200, 429], [200, 200, 429])
 
 
 def test_unknown_path_is_charged(client: Client, settings: Settings) -> None:
-    limited(settings, anonymous="2/minute")
+    set_limits(settings, anonymous="2/minute")
 
     responses = [client.get("/nowhere") for _ in range(3)]
 
@@ -225,7 +225,7 @@ def test_unknown_path_is_charged(client: Client, settings: Settings) -> None:
 
 @pytest.mark.parametrize("path", ["/admin/login/", "/static/admin/css/base.css", "/static/nothing"])
 def test_admin_pages_and_static_files_are_not_charged(client: Client, settings: Settings, path: str) -> None:
-    limited(settings, anonymous="1/minute")
+    set_limits(settings, anonymous="1/minute")
 
     responses = [client.get(path) for _ in range(3)]
 
@@ -256,13 +256,17 @@ def test_operation_refused_for_its_cost_is_charged(
     if known:
         assert post(dear).status == 200
     reset_counters()
-    limited(settings, anonymous="8/minute")
+    set_limits(settings, anonymous="8/minute")
     post({"query": "{ posts(limit: 30) { comments { id } } }"})  # 3030, which takes 4
 
     responses = [post(dear), post(dear), post(HELLO)]
 
     assert [response.status for response in responses] == [429, 429, 200]
-    assert [left(response) for response in responses] == [{"anonymous": 3}, {"anonymous": 2}, {"anonymous": 1}]
+    assert [read_remaining_units(response) for response in responses] == [
+        {"anonymous": 3},
+        {"anonymous": 2},
+        {"anonymous": 1},
+    ]
 
 
 @pytest.mark.parametrize("content", [b'{"query": "{ __typename }"}', b"{"])

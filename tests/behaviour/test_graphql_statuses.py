@@ -22,8 +22,8 @@ FINE = "publishPost(id: $own) { id }"
 SETS = [statuses for number in (1, 2, 4) for statuses in combinations(FAILING, number)]
 
 
-def ask(gql: GraphQL, fields: list[str]) -> tuple[int, list[int]]:
-    """Return the status of the response, and that of each error, as the author of one of two posts."""
+def execute_mutations(gql: GraphQL, fields: list[str]) -> tuple[int, list[int]]:
+    """Execute mutations as the author of one of two posts. Return the status of the response and of each error."""
     author = make_author()
     own, others = make_post(author=author), make_post()
     document = " ".join(f"m{number}: {field}" for number, field in enumerate([*fields, "__typename @skip(if: true)"]))
@@ -39,7 +39,7 @@ def ask(gql: GraphQL, fields: list[str]) -> tuple[int, list[int]]:
 
 @pytest.mark.parametrize("statuses", SETS, ids=str)
 def test_status_without_data_is_that_of_the_worst_error(gql: GraphQL, statuses: tuple[int, ...]) -> None:
-    status, error_statuses = ask(gql, [FAILING[number] for number in reversed(statuses)])
+    status, error_statuses = execute_mutations(gql, [FAILING[number] for number in reversed(statuses)])
 
     assert error_statuses == list(reversed(statuses))
     assert status == min(statuses, key=WORST_FIRST.index)
@@ -47,13 +47,13 @@ def test_status_without_data_is_that_of_the_worst_error(gql: GraphQL, statuses: 
 
 @pytest.mark.parametrize("statuses", SETS, ids=str)
 def test_status_with_some_data_is_294(gql: GraphQL, statuses: tuple[int, ...]) -> None:
-    status, error_statuses = ask(gql, [*(FAILING[number] for number in statuses), FINE])
+    status, error_statuses = execute_mutations(gql, [*(FAILING[number] for number in statuses), FINE])
 
     assert (status, error_statuses) == (PARTIAL_SUCCESS, list(statuses))
 
 
 def test_status_without_an_error_is_200(gql: GraphQL) -> None:
-    assert ask(gql, [FINE]) == (200, [])
+    assert execute_mutations(gql, [FINE]) == (200, [])
 
 
 def test_worst_first_has_the_documented_order() -> None:

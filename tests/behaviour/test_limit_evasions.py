@@ -21,17 +21,17 @@ class Request(NamedTuple):
     name: str | None = None
 
 
-def times(count: int, text: str, between: str = " ") -> str:
+def repeat(count: int, text: str, between: str = " ") -> str:
     """Repeat a text, with its number for each # and the next one for each @."""
     return between.join(text.replace("#", str(number)).replace("@@", str(number + 1)) for number in range(count))
 
 
-def doubling(kind: str, inside: str, spread: str = "...F@@ ...F@@") -> str:
-    """Return a chain of fragments of which each spreads the next one twice: 4,096 times what is inside."""
-    return times(12, f"fragment F# on {kind} {{ {spread} }}") + f" fragment F12 on {kind} {{ {inside} }}"
+def double_fragments(kind: str, inside: str, spread: str = "...F@@ ...F@@") -> str:
+    """Return a chain of fragments of which each spreads the next one twice: 4,096 times `inside`."""
+    return repeat(12, f"fragment F# on {kind} {{ {spread} }}") + f" fragment F12 on {kind} {{ {inside} }}"
 
 
-def sized(declared: str, value: Any = None, size: str = "$n") -> Request:
+def build_sized_request(declared: str, value: Any = None, size: str = "$n") -> Request:
     document = (
         f"query ({declared}) {{ posts(limit: {size}) {{ comments(limit: {size}) {{ author {{ posts {{ id }} }} }} }} }}"
     )
@@ -40,23 +40,23 @@ def sized(declared: str, value: Any = None, size: str = "$n") -> Request:
 
 REFUSED: dict[str, tuple[str, Request]] = {
     # fragments that double
-    "aliases that double": ("ALIASES", Request("{ ...F0 } " + doubling("Query", "a: __typename"))),
-    "root fields that double": ("ROOT_FIELDS", Request("{ ...F0 } " + doubling("Query", "__typename"))),
-    "mutations that double": ("MUTATIONS", Request("mutation { ...F0 } " + doubling("Mutation", "__typename"))),
+    "aliases that double": ("ALIASES", Request("{ ...F0 } " + double_fragments("Query", "a: __typename"))),
+    "root fields that double": ("ROOT_FIELDS", Request("{ ...F0 } " + double_fragments("Query", "__typename"))),
+    "mutations that double": ("MUTATIONS", Request("mutation { ...F0 } " + double_fragments("Mutation", "__typename"))),
     "directives that double": (
         "DIRECTIVES",
-        Request("{ post(id: 0) { ...F0 } } " + doubling("Post", "id", "...F@@ @skip(if: false) ...F@@")),
+        Request("{ post(id: 0) { ...F0 } } " + double_fragments("Post", "id", "...F@@ @skip(if: false) ...F@@")),
     ),
     "directives inside of what doubles": (
         "DIRECTIVES",
-        Request("{ post(id: 0) { ...F0 } } " + doubling("Post", "id @skip(if: false)")),
+        Request("{ post(id: 0) { ...F0 } } " + double_fragments("Post", "id @skip(if: false)")),
     ),
     "costs that double": (
         "COST",
         Request(
             "{ posts(limit: 100) { ...F0 } } "
-            + times(3, "fragment F# on Post { author { ...A# } comments { author { ...A# } } }")
-            + times(3, "fragment A# on Author { posts { ...F@@ } }")
+            + repeat(3, "fragment F# on Post { author { ...A# } comments { author { ...A# } } }")
+            + repeat(3, "fragment A# on Author { posts { ...F@@ } }")
             + " fragment F3 on Post { id }"
         ),
     ),
@@ -95,30 +95,30 @@ REFUSED: dict[str, tuple[str, Request]] = {
     ),
     "depth, skipped": ("DEPTH", Request(f"{{ ...D @skip(if: true) }} fragment D on Query {{ {DEEP} }}")),
     # aliases and root fields
-    "aliases of __typename": ("ALIASES", Request(f"{{ post(id: 0) {{ {times(31, 'a#: __typename')} }} }}")),
+    "aliases of __typename": ("ALIASES", Request(f"{{ post(id: 0) {{ {repeat(31, 'a#: __typename')} }} }}")),
     "aliases in two fragments": (
         "ALIASES",
         Request(
-            f"{{ post(id: 0) {{ ...A ...B }} }} fragment A on Post {{ {times(16, 'a#: id')} }} "
-            f"fragment B on Post {{ {times(15, 'b#: id')} }}"
+            f"{{ post(id: 0) {{ ...A ...B }} }} fragment A on Post {{ {repeat(16, 'a#: id')} }} "
+            f"fragment B on Post {{ {repeat(15, 'b#: id')} }}"
         ),
     ),
-    "aliases of introspection": ("ALIASES", Request(f"{{ __schema {{ {times(31, 'a#: description')} }} }}")),
+    "aliases of introspection": ("ALIASES", Request(f"{{ __schema {{ {repeat(31, 'a#: description')} }} }}")),
     "aliases not included": (
         "ALIASES",
-        Request(f"{{ post(id: 0) {{ ... @include(if: false) {{ {times(31, 'a#: id')} }} }} }}"),
+        Request(f"{{ post(id: 0) {{ ... @include(if: false) {{ {repeat(31, 'a#: id')} }} }} }}"),
     ),
-    "root fields in inline fragments": ("ROOT_FIELDS", Request(f"{{ {times(21, '... { __typename }')} }}")),
+    "root fields in inline fragments": ("ROOT_FIELDS", Request(f"{{ {repeat(21, '... { __typename }')} }}")),
     "root fields of introspection": (
         "ROOT_FIELDS",
-        Request(f"{{ {times(21, '__schema { description }')} }}"),
+        Request(f"{{ {repeat(21, '__schema { description }')} }}"),
     ),
-    "root fields skipped": ("ROOT_FIELDS", Request(f"{{ {times(21, '__typename @skip(if: true)')} }}")),
+    "root fields skipped": ("ROOT_FIELDS", Request(f"{{ {repeat(21, '__typename @skip(if: true)')} }}")),
     "mutations in fragments": (
         "MUTATIONS",
-        Request("mutation { ...M ...M } fragment M on Mutation { " + times(6, "__typename") + " }"),
+        Request("mutation { ...M ...M } fragment M on Mutation { " + repeat(6, "__typename") + " }"),
     ),
-    "mutations skipped": ("MUTATIONS", Request(f"mutation {{ {times(11, '__typename @skip(if: true)')} }}")),
+    "mutations skipped": ("MUTATIONS", Request(f"mutation {{ {repeat(11, '__typename @skip(if: true)')} }}")),
     # introspection
     "introspection wrapped in fragments": (
         "INTROSPECTION_DEPTH",
@@ -136,14 +136,14 @@ REFUSED: dict[str, tuple[str, Request]] = {
         "DIRECTIVES",
         Request(
             "query ($a: Int D) D { a D ...F D ... D { a } } fragment F on Query D { a }".replace(
-                " D", times(9, " @d", "")
+                " D", repeat(9, " @d", "")
             )
         ),
     ),
     # sizes
-    "a size by variable": ("COST", sized("$n: Int", 100)),
-    "a size by a variable's default": ("COST", sized("$n: Int = 100")),
-    "a size by a required variable": ("COST", sized("$n: Int!", 100)),
+    "a size by variable": ("COST", build_sized_request("$n: Int", 100)),
+    "a size by a variable's default": ("COST", build_sized_request("$n: Int = 100")),
+    "a size by a required variable": ("COST", build_sized_request("$n: Int!", 100)),
     "a size by an argument's default": ("COST", Request(ALL)),
     "a size by null, which is the default": ("COST", Request(ALL.replace("comments", "comments(limit: null)"))),
     "a size by a variable that is null": (
@@ -156,9 +156,9 @@ REFUSED: dict[str, tuple[str, Request]] = {
         "COST",
         Request("query ($n: Int) { posts(limit: 100) { comments(limit: $n) { author { posts { id } } } } }"),
     ),
-    "a size by a whole float": ("COST", sized("$n: Int", 100.0)),
-    "a size by a float in words of science": ("COST", sized("$n: Int", 1e2)),
-    "a size beyond any page": ("COST", sized("$n: Int", 2**31 - 1)),
+    "a size by a whole float": ("COST", build_sized_request("$n: Int", 100.0)),
+    "a size by a float in words of science": ("COST", build_sized_request("$n: Int", 1e2)),
+    "a size beyond any page": ("COST", build_sized_request("$n: Int", 2**31 - 1)),
     "a size in a fragment": (
         "COST",
         Request(
@@ -179,19 +179,19 @@ REFUSED: dict[str, tuple[str, Request]] = {
     "an operation named like a fragment": (
         "ALIASES",
         Request(
-            f"query F {{ post(id: 0) {{ ...F ...F }} }} fragment F on Post {{ {times(16, 'a#: id')} }}", None, "F"
+            f"query F {{ post(id: 0) {{ ...F ...F }} }} fragment F on Post {{ {repeat(16, 'a#: id')} }}", None, "F"
         ),
     ),
     "tokens in an operation that is not chosen": (
         "TOKENS",
-        Request(f"query A {{ __typename }} query B {{ {times(2000, 'a')} }}", None, "A"),
+        Request(f"query A {{ __typename }} query B {{ {repeat(2000, 'a')} }}", None, "A"),
     ),
     "comparisons in an operation that is not chosen": (
         "COMPARISONS",
-        Request(f"query A {{ __typename }} query B {{ {times(1900, '__typename')} }}", None, "A"),
+        Request(f"query A {{ __typename }} query B {{ {repeat(1900, '__typename')} }}", None, "A"),
     ),
-    "comparisons without an alias": ("COMPARISONS", Request(f"{{ post(id: 0) {{ {times(300, 'author { id }')} }} }}")),
-    "comparisons in inline fragments": ("COMPARISONS", Request(f"{{ post(id: 0) {{ {times(300, '... { id }')} }} }}")),
+    "comparisons without an alias": ("COMPARISONS", Request(f"{{ post(id: 0) {{ {repeat(300, 'author { id }')} }} }}")),
+    "comparisons in inline fragments": ("COMPARISONS", Request(f"{{ post(id: 0) {{ {repeat(300, '... { id }')} }} }}")),
     # texts
     "a long string": ("QUERY_LENGTH", Request(f'{{ post(id: "{"x" * LONG}") {{ id }} }}')),
     "a long block string": ("QUERY_LENGTH", Request('{ post(id: """' + "x\n" * (LONG // 2) + '""") { id } }')),
@@ -226,11 +226,11 @@ NESTED = {
     "fields": "{a" * 300 + "}" * 300,
     "inline fragments": "{ " + "... { " * 101 + "__typename" + " }" * 102,
     "fragments": "{ ...F0 } "
-    + times(101, "fragment F# on Query { ...F@@ }")
+    + repeat(101, "fragment F# on Query { ...F@@ }")
     + " fragment F101 on Query { __typename }",
     "fragments of an operation that is not chosen": (
         "query A { __typename } query B { ...F0 } "
-        + times(101, "fragment F# on Query { ...F@@ }")
+        + repeat(101, "fragment F# on Query { ...F@@ }")
         + " fragment F101 on Query { __typename }"
     ),
     "lists": "{ posts(limit: " + "[" * 300 + "]" * 300 + ") { id } }",
@@ -273,7 +273,7 @@ ANSWERED: dict[str, Request] = {
     "commas": Request("{,,__typename,,}"),
     "nested as deep as may be": Request("{ " + "... { " * 99 + "__typename" + " }" * 100),
     "a chain of fragments as long as may be": Request(
-        "{ ...F0 } " + times(98, "fragment F# on Query { ...F@@ }") + " fragment F98 on Query { __typename }"
+        "{ ...F0 } " + repeat(98, "fragment F# on Query { ...F@@ }") + " fragment F98 on Query { __typename }"
     ),
     "__typename below the deepest field": Request(
         "{ " + "posts(limit: 1) { author { " * 6 + "__typename" + " } }" * 6 + " }"
@@ -283,7 +283,7 @@ ANSWERED: dict[str, Request] = {
         + "posts(limit: 1) { author { " * 5 + "name" + " } }" * 5 + " }"
     ),
     "an operation over every limit that is not chosen": Request(
-        f"query A {{ __typename }} query B {{ {DEEP} {times(31, 'a#: __typename')} }} query C {ALL}", None, "A"
+        f"query A {{ __typename }} query B {{ {DEEP} {repeat(31, 'a#: __typename')} }} query C {ALL}", None, "A"
     ),
     "a string of thousands of digits": Request(f'{{ post(id: "{"1" * 30000}") {{ id }} }}'),
     "an id of thousands of digits": Request(f"{{ post(id: {'1' * 30000}) {{ id }} }}"),
@@ -291,7 +291,7 @@ ANSWERED: dict[str, Request] = {
         f"query ($i: ID! = {'1' * 30000}) {{ __typename author(id: $i) {{ id }} }}"
     ),
     "fragments that double within the limits": Request(
-        "{ posts(limit: 1) { ...F0 } } " + doubling("Post", "id title"),
+        "{ posts(limit: 1) { ...F0 } } " + double_fragments("Post", "id title"),
     ),
 }  # fmt: skip
 
@@ -309,7 +309,7 @@ def test_harmless_operation_that_resembles_an_evasion_is_executed(post: PostToGr
 def test_page_size_of_a_wrong_type_is_rejected_before_execution(
     post: PostToGraphQL, value: Any, django_assert_num_queries: Any
 ) -> None:
-    request = sized("$n: Int", value)
+    request = build_sized_request("$n: Int", value)
 
     with django_assert_num_queries(0):
         response = post({"query": request.query, "variables": request.variables})

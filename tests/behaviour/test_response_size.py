@@ -23,17 +23,17 @@ CREATE = 'createPost(input: {{title: "{}", body: "{}"}}) {}'
 
 
 @pytest.fixture
-def at_most_1000(settings: Settings) -> None:
+def response_limit_of_1000_bytes(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_response=1000)
 
 
-def writer() -> tuple[Actor, Author]:
+def make_writer() -> tuple[Actor, Author]:
     author = make_author()
     return make_actor(Role.AUTHOR, author=author), author
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("at_most_1000")
+@pytest.mark.usefixtures("response_limit_of_1000_bytes")
 @pytest.mark.parametrize(
     "query",
     [
@@ -73,7 +73,7 @@ def test_response_of_exactly_the_limit_is_sent(gql: GraphQL, settings: Settings)
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("at_most_1000")
+@pytest.mark.usefixtures("response_limit_of_1000_bytes")
 @pytest.mark.parametrize(
     "selection",
     [
@@ -83,7 +83,7 @@ def test_response_of_exactly_the_limit_is_sent(gql: GraphQL, settings: Settings)
     ],
 )
 def test_mutation_with_a_too_large_result_is_rolled_back(gql: GraphQL, selection: str) -> None:
-    actor, _ = writer()
+    actor, _ = make_writer()
 
     response = gql(f"mutation {{ {CREATE.format('One', BODY, selection)} }}", actor=actor)
 
@@ -96,9 +96,9 @@ def test_mutation_with_a_too_large_result_is_rolled_back(gql: GraphQL, selection
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("at_most_1000")
+@pytest.mark.usefixtures("response_limit_of_1000_bytes")
 def test_update_with_a_too_large_result_changes_nothing(gql: GraphQL) -> None:
-    actor, author = writer()
+    actor, author = make_writer()
     post = make_post(author=author, title="Before", body=BODY)
     for _ in range(3):
         make_comment(post, body=BODY)
@@ -114,9 +114,9 @@ def test_update_with_a_too_large_result_changes_nothing(gql: GraphQL) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("at_most_1000")
+@pytest.mark.usefixtures("response_limit_of_1000_bytes")
 def test_other_mutations_keep_their_results_beside_a_too_large_one(gql: GraphQL) -> None:
-    actor, _ = writer()
+    actor, _ = make_writer()
     one, two = CREATE.format("One", BODY, "{ title body }"), CREATE.format("Two", BODY, "{ a: body b: body }")
 
     response = gql(f"mutation {{ a: {one} b: {two} c: {CREATE.format('Three', '', '{ title }')} }}", actor=actor)
@@ -127,7 +127,7 @@ def test_other_mutations_keep_their_results_beside_a_too_large_one(gql: GraphQL)
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("at_most_1000")
+@pytest.mark.usefixtures("response_limit_of_1000_bytes")
 @pytest.mark.parametrize("path", ["/posts", "/posts?offset=0", "/authors/AUTHOR/posts", "/posts/POST/comments"])
 def test_too_large_page_is_refused(path: str) -> None:
     author = make_author()
@@ -141,7 +141,7 @@ def test_too_large_page_is_refused(path: str) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("at_most_1000")
+@pytest.mark.usefixtures("response_limit_of_1000_bytes")
 def test_single_resource_may_have_any_size() -> None:
     post = make_post(body=BODY * 3)
 

@@ -1,4 +1,4 @@
-"""Races that always happen: acts in real threads, none of which goes on before all of them have come to a lock."""
+"""Runs functions concurrently in real threads, with a guaranteed conflict on a lock."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,8 +10,11 @@ from django.db import connection, transaction
 T = TypeVar("T")
 
 
-def race(hold: Callable[[], object], *acts: Callable[[], T]) -> list[T]:
-    """Run the acts at once, behind the lock that `hold` takes and that is released when all of them wait."""
+def race(take_lock: Callable[[], object], *acts: Callable[[], T]) -> list[T]:
+    """Run the acts concurrently and return their results.
+
+    `take_lock` takes a lock, which is released when all acts wait for it.
+    """
     pids = SimpleQueue[int]()
 
     def run(act: Callable[[], T]) -> T:
@@ -25,15 +28,15 @@ def race(hold: Callable[[], object], *acts: Callable[[], T]) -> list[T]:
 
     with ThreadPoolExecutor(len(acts)) as pool:
         with transaction.atomic():
-            hold()
+            take_lock()
             runs = [pool.submit(run, act) for act in acts]
             backends = [pids.get(timeout=30) for _ in acts]
-            while waiting(backends) < len(acts) and not any(run.done() for run in runs):
+            while count_waiting_backends(backends) < len(acts) and not any(run.done() for run in runs):
                 pass
         return [run.result() for run in runs]
 
 
-def waiting(backends: list[int]) -> int:
+def count_waiting_backends(backends: list[int]) -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted AND pid = ANY(%s)", [backends])
         return int(cursor.fetchone()[0])

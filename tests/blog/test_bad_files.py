@@ -1,4 +1,4 @@
-"""Markdown files that cannot be understood: each is refused in words, and none stops an import."""
+"""Invalid Markdown files: parsing raises BadFile with the reason, and no other exception."""
 
 from contextlib import suppress
 from pathlib import PurePath
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from blog import front_matter
 from blog.front_matter import BadFile
-from tests.blog.test_front_matter import HERE, toml, yaml
+from tests.blog.test_front_matter import HERE, build_toml_file, build_yaml_file
 
 LONG_NUMBER = "0x" + "f" * 5000  # more digits than Python writes down
 NUL = "the front matter holds a NUL character or a lone surrogate"
@@ -21,32 +21,35 @@ BAD_FILES = [
     (b'+++\ntitle = "Soup"\n', "the front matter has no second +++"),
     (b"---\ntitle: Soup\n+++\n ---\n", "the front matter has no second ---"),
     (b"+++\n\xff\n+++\n", "not UTF-8 (byte 4)"),
-    (toml('title = "Soup"', "a\0b"), "holds a NUL character"),
-    (toml("title"), "the front matter is not TOML: Expected '=' after a key in a key/value pair (at line 1, column 6)"),
-    (yaml("- Soup"), "the front matter is not a table of names and values"),
-    (yaml("title: ''"), "has no title"),
-    (yaml("title: true"), "has no title"),
-    (yaml("title: [Soup]"), "has no title"),
-    (toml('title = " "'), "has no title"),
-    (toml(""), "has no title"),
-    (toml('title = "So\\u0000up"'), NUL),
-    (yaml('title: "So\\ud800up"'), NUL),
-    (toml('title = "Soup"\nauthors = ["\\u0000"]'), NUL),
-    (toml('title = "Soup"\ntags = ["a\\u0000"]'), NUL),
-    (toml('title = "Soup"\ndraft = "no"'), "draft is neither true nor false: 'no'"),
-    (toml('title = "Soup"\nstatus = "private"'), f"status is none of {STATES}: 'private'"),
-    (toml('title = "Soup"\nstatus = ["draft"]'), f"status is none of {STATES}: a list"),
-    (toml('title = "Soup"\ndraft = true\nstatus = "published"'), "is a draft, and its status is published"),
-    (toml('title = "Soup"\nstatus = "scheduled"'), 'status = "scheduled" and publishAt go together'),
-    (toml('title = "Soup"\npublishAt = 2100-01-01'), 'status = "scheduled" and publishAt go together'),
-    (toml('title = "Soup"\nstatus = "scheduled"\npublishAt = "soon"'), "publishAt is no date: 'soon'"),
-    (toml('title = "Soup"\ndate = "soon"'), "date is no date: 'soon'"),
-    (toml('title = "Soup"\ndate = 2015'), "date is no date: 2015"),
-    (toml('title = "Soup"\nupdated = "soon"'), "updated is no date: 'soon'"),
-    (toml('title = "Soup"\npath = "2015/02/30/soup"'), "2015/02/30 is no day"),
-    (toml('title = "Soup"\ntags = 5'), "tags is not a list of texts"),
-    (toml('title = "Soup"\ntags = [["hot"]]'), "tags is not a list of texts"),
-    (toml('title = "Soup"\nauthors = [{email = "i@example.invalid"}]'), "authors is not a list of texts"),
+    (build_toml_file('title = "Soup"', "a\0b"), "holds a NUL character"),
+    (
+        build_toml_file("title"),
+        "the front matter is not TOML: Expected '=' after a key in a key/value pair (at line 1, column 6)",
+    ),
+    (build_yaml_file("- Soup"), "the front matter is not a table of names and values"),
+    (build_yaml_file("title: ''"), "has no title"),
+    (build_yaml_file("title: true"), "has no title"),
+    (build_yaml_file("title: [Soup]"), "has no title"),
+    (build_toml_file('title = " "'), "has no title"),
+    (build_toml_file(""), "has no title"),
+    (build_toml_file('title = "So\\u0000up"'), NUL),
+    (build_yaml_file('title: "So\\ud800up"'), NUL),
+    (build_toml_file('title = "Soup"\nauthors = ["\\u0000"]'), NUL),
+    (build_toml_file('title = "Soup"\ntags = ["a\\u0000"]'), NUL),
+    (build_toml_file('title = "Soup"\ndraft = "no"'), "draft is neither true nor false: 'no'"),
+    (build_toml_file('title = "Soup"\nstatus = "private"'), f"status is none of {STATES}: 'private'"),
+    (build_toml_file('title = "Soup"\nstatus = ["draft"]'), f"status is none of {STATES}: a list"),
+    (build_toml_file('title = "Soup"\ndraft = true\nstatus = "published"'), "is a draft, and its status is published"),
+    (build_toml_file('title = "Soup"\nstatus = "scheduled"'), 'status = "scheduled" and publishAt go together'),
+    (build_toml_file('title = "Soup"\npublishAt = 2100-01-01'), 'status = "scheduled" and publishAt go together'),
+    (build_toml_file('title = "Soup"\nstatus = "scheduled"\npublishAt = "soon"'), "publishAt is no date: 'soon'"),
+    (build_toml_file('title = "Soup"\ndate = "soon"'), "date is no date: 'soon'"),
+    (build_toml_file('title = "Soup"\ndate = 2015'), "date is no date: 2015"),
+    (build_toml_file('title = "Soup"\nupdated = "soon"'), "updated is no date: 'soon'"),
+    (build_toml_file('title = "Soup"\npath = "2015/02/30/soup"'), "2015/02/30 is no day"),
+    (build_toml_file('title = "Soup"\ntags = 5'), "tags is not a list of texts"),
+    (build_toml_file('title = "Soup"\ntags = [["hot"]]'), "tags is not a list of texts"),
+    (build_toml_file('title = "Soup"\nauthors = [{email = "i@example.invalid"}]'), "authors is not a list of texts"),
 ]
 
 
@@ -60,29 +63,29 @@ def test_invalid_file_raises_bad_file_with_the_reason(content: bytes, message: s
 
 def test_invalid_date_in_a_file_name_raises_bad_file() -> None:
     with pytest.raises(BadFile, match=r"^2015-13-01 is no day$"):
-        front_matter.parse_post(toml('title = "Soup"'), PurePath("2015-13-01-soup.md"))
+        front_matter.parse_post(build_toml_file('title = "Soup"'), PurePath("2015-13-01-soup.md"))
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        yaml("title: [Soup"),
-        yaml("title: " + "[" * 5000),
-        toml("title = " + "[" * 5000),
-        yaml("title: !!python/name:os.system x"),
-        yaml("title: 2015-02-30"),
-        yaml("title: Soup\ndate: 2015-05-15 10:00:00 +99:99"),
-        yaml("title: Soup\ndate: 9999-12-31 23:00:00 -10:00"),
-        yaml("title: Soup\n? [a, b]\n: c"),
-        yaml('title: !!int ""'),
-        yaml('title: !!float ""'),
-        yaml("title: !!bool Soup"),
-        yaml("title: !!timestamp Soup"),
-        toml(f"title = {LONG_NUMBER}"),
-        toml(f'title = "Soup"\ndate = {LONG_NUMBER}'),
-        toml(f'title = "Soup"\ndraft = {LONG_NUMBER}'),
-        toml(f'title = "Soup"\ntags = [{LONG_NUMBER}]'),
-        toml(f'title = "Soup"\nauthor = {LONG_NUMBER}'),
+        build_yaml_file("title: [Soup"),
+        build_yaml_file("title: " + "[" * 5000),
+        build_toml_file("title = " + "[" * 5000),
+        build_yaml_file("title: !!python/name:os.system x"),
+        build_yaml_file("title: 2015-02-30"),
+        build_yaml_file("title: Soup\ndate: 2015-05-15 10:00:00 +99:99"),
+        build_yaml_file("title: Soup\ndate: 9999-12-31 23:00:00 -10:00"),
+        build_yaml_file("title: Soup\n? [a, b]\n: c"),
+        build_yaml_file('title: !!int ""'),
+        build_yaml_file('title: !!float ""'),
+        build_yaml_file("title: !!bool Soup"),
+        build_yaml_file("title: !!timestamp Soup"),
+        build_toml_file(f"title = {LONG_NUMBER}"),
+        build_toml_file(f'title = "Soup"\ndate = {LONG_NUMBER}'),
+        build_toml_file(f'title = "Soup"\ndraft = {LONG_NUMBER}'),
+        build_toml_file(f'title = "Soup"\ntags = [{LONG_NUMBER}]'),
+        build_toml_file(f'title = "Soup"\nauthor = {LONG_NUMBER}'),
     ],
 )
 def test_front_matter_that_crashes_its_parser_raises_bad_file(content: bytes) -> None:
@@ -94,7 +97,7 @@ def test_message_about_nested_yaml_aliases_is_short() -> None:
     lines = ["a: &a0 [x, x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}, *a{n - 1}]" for n in range(1, 11))]
 
     with pytest.raises(BadFile) as refusal:
-        front_matter.parse_post(yaml("\n".join([*lines, "title: Soup", "date: *a10"])), HERE)
+        front_matter.parse_post(build_yaml_file("\n".join([*lines, "title: Soup", "date: *a10"])), HERE)
 
     assert len(str(refusal.value)) < 1000
 

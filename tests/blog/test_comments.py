@@ -1,4 +1,4 @@
-"""Commenting: who may, what is refused, what is stored."""
+"""Adding comments: permissions, validation, stored values."""
 
 import pytest
 from django.db import connection

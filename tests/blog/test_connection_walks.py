@@ -1,4 +1,4 @@
-"""Walks through a connection: in either direction, with pages of any size, while items come and go."""
+"""Walks through a connection in either direction, with pages of any size, during inserts and deletes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from blog.models import Author, Comment, Post
 from blog.projections import COMMENT_ORDERS, POST_ORDERS
-from tests.blog.test_connections import COMMENTS, POSTS, at, ids
+from tests.blog.test_connections import COMMENTS, POSTS, get_ids, get_time
 from tests.contentapi.projection.execution import run
 from tests.factories import make_author, make_comment, make_post
 
@@ -19,19 +19,19 @@ pytestmark = pytest.mark.django_db
 Pages = Callable[..., dict[str, Any]]
 
 
-def pages_of_posts(order: str, chosen: dict[str, Any]) -> Pages:
+def page_reader_of_posts(order: str, chosen: dict[str, Any]) -> Pages:
     return lambda **window: run(POSTS, {**window, "order": order, "filter": chosen}).data["postsConnection"]
 
 
-def pages_of_comments(post: Post, order: str) -> Pages:
+def page_reader_of_comments(post: Post, order: str) -> Pages:
     return lambda **window: run(COMMENTS, {**window, "id": post.pk, "order": order}).data["post"]["commentsConnection"]
 
 
-def walk(
+def walk_pages(
     page: Pages, sizes: Callable[[], int], *, backwards: bool, between: Callable[[], None] = lambda: None
 ) -> list[int]:
-    """Return the ids of a walk from one end to the other, in the connection's order; at most 60 pages of it."""
-    size, start, near, far = (
+    """Return the ids of a walk from one end to the other, in the order of the connection, for at most 60 pages."""
+    draw_size, start, near, far = (
         ("last", "before", "startCursor", "hasPreviousPage")
         if backwards
         else ("first", "after", "endCursor", "hasNextPage")
@@ -39,8 +39,8 @@ def walk(
     found: list[int] = []
     window: dict[str, Any] = {}
     for _ in range(60):
-        shown = page(**window, **{size: sizes()})
-        found = ids(shown) + found if backwards else found + ids(shown)
+        shown = page(**window, **{draw_size: sizes()})
+        found = get_ids(shown) + found if backwards else found + get_ids(shown)
         if not shown["pageInfo"][far]:
             break
         window = {start: shown["pageInfo"][near] or window[start]}
@@ -48,63 +48,65 @@ def walk(
     return found
 
 
-def fill(hours: list[int]) -> Post:
-    """Write posts, and comments on the one that comes back, at these hours."""
+def create_rows(hours: list[int]) -> Post:
+    """Create posts at these hours, and one more post with comments at these hours. Return the latter."""
     Comment.objects.all().delete()
     Post.objects.all().delete()
     author = Author.objects.first() or make_author()
-    post = make_post(author=author, title="x", created_at=at(9), updated_at=at(9), tags=["t"])
+    post = make_post(author=author, title="x", created_at=get_time(9), updated_at=get_time(9), tags=["t"])
     for hour in hours:
-        make_post(author=author, title="abc"[hour % 3], created_at=at(hour), updated_at=at(-hour), tags=["t"])
-        make_comment(post, created_at=at(hour))
+        make_post(
+            author=author, title="abc"[hour % 3], created_at=get_time(hour), updated_at=get_time(-hour), tags=["t"]
+        )
+        make_comment(post, created_at=get_time(hour))
     return post
 
 
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
 def test_walk_in_either_direction_returns_the_whole_list(data: st.DataObject) -> None:
-    post = fill(data.draw(st.lists(st.integers(0, 4), max_size=8), label="hours"))
+    post = create_rows(data.draw(st.lists(st.integers(0, 4), max_size=8), label="hours"))
 
-    def size() -> int:
+    def draw_size() -> int:
         return data.draw(st.integers(1, 4), label="size")
 
     order, of_comments = (
         data.draw(st.sampled_from(sorted(POST_ORDERS))),
         data.draw(st.sampled_from(sorted(COMMENT_ORDERS))),
     )
-    chosen = data.draw(st.sampled_from([{}, {"tag": "t"}, {"createdFrom": at(1).isoformat()}]))
-    posts = Post.objects.filter(created_at__gte=at(1)) if "createdFrom" in chosen else Post.objects.all()
+    chosen = data.draw(st.sampled_from([{}, {"tag": "t"}, {"createdFrom": get_time(1).isoformat()}]))
+    posts = Post.objects.filter(created_at__gte=get_time(1)) if "createdFrom" in chosen else Post.objects.all()
 
     for page, rows in (
-        (pages_of_posts(order, chosen), posts.order_by(*POST_ORDERS[order].terms())),
-        (pages_of_comments(post, of_comments), post.comments.order_by(*COMMENT_ORDERS[of_comments].terms())),
+        (page_reader_of_posts(order, chosen), posts.order_by(*POST_ORDERS[order].terms())),
+        (page_reader_of_comments(post, of_comments), post.comments.order_by(*COMMENT_ORDERS[of_comments].terms())),
     ):
         wanted = [row.pk for row in rows]
-        assert walk(page, size, backwards=False) == wanted
-        assert walk(page, size, backwards=True) == wanted
+        assert walk_pages(page, draw_size, backwards=False) == wanted
+        assert walk_pages(page, draw_size, backwards=True) == wanted
 
 
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
 def test_inserts_and_deletes_during_a_walk_neither_repeat_nor_skip_items(data: st.DataObject) -> None:
-    post = fill(data.draw(st.lists(st.integers(0, 4), max_size=8), label="hours"))
+    post = create_rows(data.draw(st.lists(st.integers(0, 4), max_size=8), label="hours"))
     of_posts, backwards = data.draw(st.booleans(), label="posts"), data.draw(st.booleans(), label="backwards")
-    page = pages_of_posts("createdAtDesc", {}) if of_posts else pages_of_comments(post, "createdAtAsc")
+    page = page_reader_of_posts("createdAtDesc", {}) if of_posts else page_reader_of_comments(post, "createdAtAsc")
     rows: Any = Post.objects if of_posts else Comment.objects
 
-    def make(hour: int) -> Model:
-        moment = at(hour)
+    def make_item(hour: int) -> Model:
+        moment = get_time(hour)
         return make_post(author=post.author, created_at=moment) if of_posts else make_comment(post, created_at=moment)
 
     at_first, gone, rounds = set(rows.values_list("pk", flat=True)), set(), iter(range(8))
 
-    def come_and_go() -> None:
+    def insert_and_delete() -> None:
         if next(rounds, None) is not None:
             for hour in data.draw(st.lists(st.integers(0, 5), max_size=2), label="inserted"):
                 made = (
-                    make_post(author=post.author, created_at=at(hour))
+                    make_post(author=post.author, created_at=get_time(hour))
                     if of_posts
-                    else make_comment(post, created_at=at(hour))
+                    else make_comment(post, created_at=get_time(hour))
                 )
                 assert made.pk
         there = sorted(set(rows.values_list("pk", flat=True)))
@@ -112,7 +114,9 @@ def test_inserts_and_deletes_during_a_walk_neither_repeat_nor_skip_items(data: s
             rows.filter(pk=pk).delete()
             gone.add(pk)
 
-    seen = walk(page, lambda: data.draw(st.integers(1, 4), label="size"), backwards=backwards, between=come_and_go)
+    seen = walk_pages(
+        page, lambda: data.draw(st.integers(1, 4), label="size"), backwards=backwards, between=insert_and_delete
+    )
 
     assert len(seen) == len(set(seen))
     assert at_first - gone <= set(seen)

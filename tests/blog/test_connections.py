@@ -1,4 +1,4 @@
-"""Posts and comments page by page: who sees which, what fits a filter, and what a cursor is good for."""
+"""The connections of posts and comments: visibility, filters, orders and cursors."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from blog.models import Post, PostStatus
 from blog.projections import COMMENT_ORDERS, POST_ORDERS
 from contentapi.core.identity import Role
-from tests.blog.test_projections import asking
-from tests.blog.test_selectors import CALLERS, make_post_in
+from tests.blog.test_projections import actor_or_none
+from tests.blog.test_selectors import CALLERS, make_post_with_status
 from tests.conftest import GraphQL
 from tests.contentapi.projection.execution import run
 from tests.factories import make_actor, make_author, make_comment, make_post
@@ -36,39 +36,39 @@ query ($id: ID!, $first: Int, $after: String, $last: Int, $before: String, $orde
 """
 
 
-def at(hour: int) -> datetime:
+def get_time(hour: int) -> datetime:
     return START + timedelta(hours=hour)
 
 
-def ids(connection: dict[str, Any]) -> list[int]:
+def get_ids(connection: dict[str, Any]) -> list[int]:
     return [int(edge["node"]["id"]) for edge in connection["edges"]]
 
 
-def posts_of(gql: GraphQL, **variables: Any) -> dict[str, Any]:
-    """Return a page of posts; the variables may have the caller, an `actor`."""
+def query_posts(gql: GraphQL, **variables: Any) -> dict[str, Any]:
+    """Return a page of posts. The variables may contain the caller as `actor`."""
     connection: dict[str, Any] = gql(POSTS, **variables).data["postsConnection"]
     return connection
 
 
-def cursor_of(gql: GraphQL, **variables: Any) -> str:
+def query_cursor(gql: GraphQL, **variables: Any) -> str:
     """Return the cursor of the first post."""
-    return str(posts_of(gql, first=1, **variables)["pageInfo"]["endCursor"])
+    return str(query_posts(gql, first=1, **variables)["pageInfo"]["endCursor"])
 
 
-def message(response: GraphQLResponse) -> str:
+def get_error_message(response: GraphQLResponse) -> str:
     assert (response.status, response.codes) == (400, ["BAD_REQUEST"])
     return str(response.body["errors"][0]["message"])
 
 
-# --- What is on a page --------------------------------------------------------------------------------
+# --- Pages --------------------------------------------------------------------------------------------
 
 
 def test_page_has_the_newest_posts_and_page_info(gql: GraphQL) -> None:
-    posts = [make_post(created_at=at(hour)).pk for hour in range(5)]
+    posts = [make_post(created_at=get_time(hour)).pk for hour in range(5)]
 
-    page = posts_of(gql, first=2)
+    page = query_posts(gql, first=2)
 
-    assert ids(page) == [posts[4], posts[3]]
+    assert get_ids(page) == [posts[4], posts[3]]
     assert page["totalCount"] == 5
     assert page["pageInfo"] == {
         "hasNextPage": True,
@@ -103,14 +103,14 @@ def test_page_info_describes_the_items_before_and_after_the_page(
     gql: GraphQL, variables: dict[str, int], places: list[int], *, has_previous: bool, has_next: bool
 ) -> None:
     for hour in range(5):
-        make_post(created_at=at(hour))
-    everything = posts_of(gql)
+        make_post(created_at=get_time(hour))
+    everything = query_posts(gql)
     cursors = [edge["cursor"] for edge in everything["edges"]]
     given = {name: cursors[value] if name in ("after", "before") else value for name, value in variables.items()}
 
-    page = posts_of(gql, **given)
+    page = query_posts(gql, **given)
 
-    assert ids(page) == [ids(everything)[place] for place in places]
+    assert get_ids(page) == [get_ids(everything)[place] for place in places]
     assert page["totalCount"] == 5
     assert (page["pageInfo"]["hasPreviousPage"], page["pageInfo"]["hasNextPage"]) == (has_previous, has_next)
     ends = [cursors[places[0]], cursors[places[-1]]] if places else [None, None]
@@ -121,16 +121,20 @@ def test_page_info_describes_the_items_before_and_after_the_page(
 def test_each_caller_gets_and_counts_the_visible_posts_only(gql: GraphQL, caller: str) -> None:
     as_caller, own_seen, others_seen = CALLERS[caller]
     own, other = make_author(), make_author()
-    posts = {(author.pk, status): make_post_in(status, author).pk for author in (own, other) for status in PostStatus}
+    posts = {
+        (author.pk, status): make_post_with_status(status, author).pk
+        for author in (own, other)
+        for status in PostStatus
+    }
     seen = {posts[own.pk, status] for status in own_seen} | {posts[other.pk, status] for status in others_seen}
-    actor = asking(as_caller(own))
+    actor = actor_or_none(as_caller(own))
 
-    page, drafts = posts_of(gql, actor=actor), posts_of(gql, actor=actor, filter={"status": "draft"})
+    page, drafts = query_posts(gql, actor=actor), query_posts(gql, actor=actor, filter={"status": "draft"})
 
-    assert set(ids(page)) == seen
+    assert set(get_ids(page)) == seen
     assert page["totalCount"] == len(seen)
     drafts_seen = seen & {posts[own.pk, PostStatus.DRAFT], posts[other.pk, PostStatus.DRAFT]}
-    assert (set(ids(drafts)), drafts["totalCount"]) == (drafts_seen, len(drafts_seen))
+    assert (set(get_ids(drafts)), drafts["totalCount"]) == (drafts_seen, len(drafts_seen))
 
 
 @pytest.mark.parametrize(
@@ -155,45 +159,48 @@ def test_conditions_of_a_filter_are_combined(gql: GraphQL, chosen: dict[str, Any
     for place, (title, author, status) in enumerate(
         [("A", own, "published"), ("B", other, "published"), ("C", other, "published"), ("D", own, "draft")]
     ):
-        make_post(title=title, author=author, status=status, tags=["x"] if place < 2 else [], created_at=at(place))
+        make_post(
+            title=title, author=author, status=status, tags=["x"] if place < 2 else [], created_at=get_time(place)
+        )
     by_title = dict(Post.objects.values_list("title", "pk"))
     said = {**chosen, **({"author": str(own.pk)} if chosen.get("author") == "own" else {})}
 
-    page = posts_of(gql, actor=make_actor(Role.EDITOR), filter=said, order="createdAtAsc")
+    page = query_posts(gql, actor=make_actor(Role.EDITOR), filter=said, order="createdAtAsc")
 
-    assert ids(page) == [by_title[title] for title in titles]
+    assert get_ids(page) == [by_title[title] for title in titles]
     assert page["totalCount"] == len(titles)
 
 
 @pytest.mark.parametrize("order", POST_ORDERS)
 def test_items_with_equal_keys_are_ordered_by_id(gql: GraphQL, order: str) -> None:
     for title, created, updated in [("b", 1, 3), ("a", 2, 3), ("b", 2, 1), ("a", 1, 2), ("b", 1, 3)]:
-        make_post(title=title, created_at=at(created), updated_at=at(updated))
+        make_post(title=title, created_at=get_time(created), updated_at=get_time(updated))
     terms = POST_ORDERS[order].terms()
 
-    whole, backwards = posts_of(gql, order=order), posts_of(gql, order=order, last=3)
+    whole, backwards = query_posts(gql, order=order), query_posts(gql, order=order, last=3)
 
-    assert ids(whole) == list(Post.objects.order_by(*terms).values_list("pk", flat=True))
-    assert ids(backwards) == ids(whole)[2:]
+    assert get_ids(whole) == list(Post.objects.order_by(*terms).values_list("pk", flat=True))
+    assert get_ids(backwards) == get_ids(whole)[2:]
 
 
 def test_comments_are_ordered_oldest_first_by_default(gql: GraphQL) -> None:
     post = make_post()
-    first, third, second = (make_comment(post, created_at=at(hour)).pk for hour in (1, 2, 1))
+    first, third, second = (make_comment(post, created_at=get_time(hour)).pk for hour in (1, 2, 1))
     make_comment(make_post())
 
     pages = [
         gql(COMMENTS, id=post.pk, order=order).data["post"]["commentsConnection"] for order in (None, *COMMENT_ORDERS)
     ]
 
-    assert [ids(page) for page in pages] == [[first, second, third], [first, second, third], [third, second, first]]
+    assert [get_ids(page) for page in pages] == [[first, second, third], [first, second, third], [third, second, first]]
     assert {page["totalCount"] for page in pages} == {3}
 
 
 def test_each_post_of_a_list_has_its_own_page_and_total(gql: GraphQL) -> None:
-    posts = [make_post(created_at=at(-number)) for number in range(3)]
+    posts = [make_post(created_at=get_time(-number)) for number in range(3)]
     comments = [
-        [make_comment(post, created_at=at(hour)).pk for hour in range(number)] for number, post in enumerate(posts)
+        [make_comment(post, created_at=get_time(hour)).pk for hour in range(number)]
+        for number, post in enumerate(posts)
     ]
 
     data = gql(
@@ -201,14 +208,14 @@ def test_each_post_of_a_list_has_its_own_page_and_total(gql: GraphQL) -> None:
         f" fragment C on CommentConnection {{ edges {{ node {{ id }} }} {AROUND} }}"
     ).data
 
-    assert [ids(post["a"]) for post in data["posts"]] == [of_post[:1] for of_post in comments]
-    assert [ids(post["b"]) for post in data["posts"]] == [of_post[-1:] for of_post in comments]
+    assert [get_ids(post["a"]) for post in data["posts"]] == [of_post[:1] for of_post in comments]
+    assert [get_ids(post["b"]) for post in data["posts"]] == [of_post[-1:] for of_post in comments]
     assert [post["a"]["totalCount"] for post in data["posts"]] == [0, 1, 2]
     assert [post["a"]["pageInfo"]["hasNextPage"] for post in data["posts"]] == [False, False, True]
     assert [post["b"]["pageInfo"]["hasPreviousPage"] for post in data["posts"]] == [False, False, True]
 
 
-# --- What is refused ----------------------------------------------------------------------------------
+# --- Rejected arguments -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("document", [POSTS, COMMENTS])
@@ -228,18 +235,21 @@ def test_invalid_argument_is_rejected_with_its_name_and_range(
 ) -> None:
     given = variables if document == POSTS else {**variables, "id": make_post().pk}
 
-    assert message(gql(document, **given)) == expected
+    assert get_error_message(gql(document, **given)) == expected
 
 
 def test_page_of_100_posts_is_returned(gql: GraphQL) -> None:
     author = make_author()
     Post.objects.bulk_create(Post(title="Title", author=author, status="published") for _ in range(101))
 
-    assert [len(ids(posts_of(gql, **size))) for size in ({}, {"first": 100}, {"last": 100})] == [10, 100, 100]
+    assert [len(get_ids(query_posts(gql, **size))) for size in ({}, {"first": 100}, {"last": 100})] == [10, 100, 100]
 
 
 def test_invalid_tag_is_rejected_with_the_message_of_rest(gql: GraphQL) -> None:
-    assert message(gql(POSTS, filter={"tag": "x" * 51})) == send_request("GET", f"/posts?tag={'x' * 51}").error[2]
+    assert (
+        get_error_message(gql(POSTS, filter={"tag": "x" * 51}))
+        == send_request("GET", f"/posts?tag={'x' * 51}").error[2]
+    )
 
 
 @pytest.mark.parametrize(
@@ -254,42 +264,42 @@ def test_invalid_tag_is_rejected_with_the_message_of_rest(gql: GraphQL) -> None:
 )
 def test_cursor_is_valid_for_its_filter_and_order_only(gql: GraphQL, other: dict[str, Any]) -> None:
     make_post(tags=["x"])
-    here, there = cursor_of(gql), cursor_of(gql, **other)
+    here, there = query_cursor(gql), query_cursor(gql, **other)
 
     expected = "after must be a cursor of this connection, with the same filter and order."
-    assert message(gql(POSTS, after=here, **other)) == expected
-    assert message(gql(POSTS, after=there)) == expected
-    assert ids(posts_of(gql, after=there, **other)) == ids(posts_of(gql, after=here)) == []
+    assert get_error_message(gql(POSTS, after=here, **other)) == expected
+    assert get_error_message(gql(POSTS, after=there)) == expected
+    assert get_ids(query_posts(gql, after=there, **other)) == get_ids(query_posts(gql, after=here)) == []
 
 
 def test_equivalent_filters_share_cursors(gql: GraphQL) -> None:
     make_post()
     moment = {"createdFrom": "2020-01-01T01:00:00+01:00", "status": "published"}
-    cursor = cursor_of(gql, filter=moment)
+    cursor = query_cursor(gql, filter=moment)
 
-    page = posts_of(
+    page = query_posts(
         gql, after=cursor, filter={"status": "published", "tag": None, "createdFrom": "2020-01-01T00:00:00Z"}
     )
 
     assert page["totalCount"] == 1
-    assert posts_of(gql, after=cursor_of(gql), filter={}, order=None)["totalCount"] == 1
+    assert query_posts(gql, after=query_cursor(gql), filter={}, order=None)["totalCount"] == 1
 
 
 def test_cursor_of_comments_is_valid_for_its_post_only(gql: GraphQL) -> None:
     post, other = make_post(), make_post()
-    first, second = make_comment(post, created_at=at(1)), make_comment(post, created_at=at(2))
+    first, second = make_comment(post, created_at=get_time(1)), make_comment(post, created_at=get_time(2))
     make_comment(other)
     cursor = gql(COMMENTS, id=post.pk, first=1).data["post"]["commentsConnection"]["pageInfo"]["endCursor"]
 
-    assert ids(gql(COMMENTS, id=post.pk, after=cursor).data["post"]["commentsConnection"]) == [second.pk]
-    assert ids(gql(COMMENTS, id=post.pk, before=cursor).data["post"]["commentsConnection"]) == []
+    assert get_ids(gql(COMMENTS, id=post.pk, after=cursor).data["post"]["commentsConnection"]) == [second.pk]
+    assert get_ids(gql(COMMENTS, id=post.pk, before=cursor).data["post"]["commentsConnection"]) == []
     for end in ("after", "before"):
         refused = gql(COMMENTS, id=other.pk, **{end: cursor})
-        assert message(refused).startswith(f"{end} must be a cursor of this connection")
+        assert get_error_message(refused).startswith(f"{end} must be a cursor of this connection")
         assert refused.body["errors"][0]["path"] == ["post", "commentsConnection"]
         assert refused.body["data"] == {"post": None}
     assert gql("query ($c: String) { posts { commentsConnection(after: $c) { totalCount } } }", c=cursor).status == 400
-    assert gql(COMMENTS, id=post.pk, after=cursor_of(gql)).status == 400
+    assert gql(COMMENTS, id=post.pk, after=query_cursor(gql)).status == 400
     assert gql(POSTS, after=cursor).status == 400
     assert first.pk < second.pk
 
@@ -301,7 +311,9 @@ def test_after_and_before_cursors_of_different_posts_are_rejected(gql: GraphQL) 
         make_comment(post)
         cursors.append(gql(COMMENTS, id=post.pk).data["post"]["commentsConnection"]["pageInfo"]["endCursor"])
 
-    assert message(gql(COMMENTS, id=both[0].pk, after=cursors[0], before=cursors[1])).startswith("before must be")
+    assert get_error_message(gql(COMMENTS, id=both[0].pk, after=cursors[0], before=cursors[1])).startswith(
+        "before must be"
+    )
 
 
 def test_cursor_of_rest_is_rejected_by_graphql_and_vice_versa(gql: GraphQL) -> None:
@@ -310,7 +322,7 @@ def test_cursor_of_rest_is_rejected_by_graphql_and_vice_versa(gql: GraphQL) -> N
     of_rest = send_request("GET", "/posts?limit=1").body["next_cursor"]
 
     assert gql(POSTS, after=of_rest).status == 400
-    assert send_request("GET", f"/posts?cursor={cursor_of(gql)}").status == 400
+    assert send_request("GET", f"/posts?cursor={query_cursor(gql)}").status == 400
     assert gql(POSTS, after=Signer(salt="other", sep=".").sign("5b31375d")).status == 400
 
 

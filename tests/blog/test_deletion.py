@@ -1,4 +1,4 @@
-"""Deleting posts and comments: what goes with them, what stays. Who may: tests/contract/test_permission_table.py."""
+"""Deletion of posts and comments. tests/contract/test_permission_table.py tests the permissions."""
 
 import pytest
 from django.db import IntegrityError
@@ -90,7 +90,7 @@ def test_own_comment_on_an_archived_post_raises_not_found() -> None:
         services.delete_comment(actor=make_actor(Role.READER, author=author), comment_id=str(comment.pk))
 
 
-def outcome(act: object) -> str:
+def run_and_get_outcome(act: object) -> str:
     assert callable(act)
     try:
         act()
@@ -105,7 +105,7 @@ def test_one_of_two_concurrent_post_deletions_succeeds() -> None:
     post_id = str(post.pk)
 
     def delete() -> str:
-        return outcome(lambda: services.delete_post(actor=OPERATOR, post_id=post_id))
+        return run_and_get_outcome(lambda: services.delete_post(actor=OPERATOR, post_id=post_id))
 
     outcomes = race(lambda: Post.objects.select_for_update().get(pk=post.pk), delete, delete)
 
@@ -118,7 +118,7 @@ def test_one_of_two_concurrent_comment_deletions_succeeds() -> None:
     comment_id = str(comment.pk)
 
     def delete() -> str:
-        return outcome(lambda: services.delete_comment(actor=OPERATOR, comment_id=comment_id))
+        return run_and_get_outcome(lambda: services.delete_comment(actor=OPERATOR, comment_id=comment_id))
 
     outcomes = race(lambda: Comment.objects.select_for_update().get(pk=comment.pk), delete, delete)
 
@@ -133,8 +133,8 @@ def test_concurrent_deletion_and_comment_leave_no_rows() -> None:
 
     outcomes = race(
         lambda: Post.objects.select_for_update().get(pk=post.pk),
-        lambda: outcome(lambda: services.delete_post(actor=OPERATOR, post_id=post_id)),
-        lambda: outcome(lambda: services.add_comment(actor=reader, post_id=post_id, body="Well said.")),
+        lambda: run_and_get_outcome(lambda: services.delete_post(actor=OPERATOR, post_id=post_id)),
+        lambda: run_and_get_outcome(lambda: services.add_comment(actor=reader, post_id=post_id, body="Well said.")),
     )
 
     assert outcomes[0] == "done"

@@ -1,4 +1,4 @@
-"""Export: what a file says, and that an import of it gives an equal post."""
+"""The command export_posts: the exported files, and their import."""
 
 import io
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ MOMENTS = st.datetimes(timezones=st.just(UTC))
 
 
 @st.composite
-def posts(draw: st.DrawFn) -> MarkdownPost:
+def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
     status = draw(st.sampled_from(PostStatus))
     return MarkdownPost(
         title=draw(LINES.filter(bool)),
@@ -40,18 +40,18 @@ def posts(draw: st.DrawFn) -> MarkdownPost:
 
 @pytest.mark.property
 @settings(max_examples=examples(1200))
-@given(post=posts())
+@given(post=markdown_posts())
 def test_serialized_post_is_parsed_to_an_equal_post(post: MarkdownPost) -> None:
     assert front_matter.parse_post(front_matter.serialize_post(post), PurePath("1999-01-01-other.md")) == post
 
 
-def run(*arguments: str) -> tuple[str, str]:
+def run_command(*arguments: str) -> tuple[str, str]:
     out, err = io.StringIO(), io.StringIO()
     call_command(*arguments, stdout=out, stderr=err)
     return out.getvalue(), err.getvalue()
 
 
-def equal_parts() -> list[tuple[object, ...]]:
+def read_exported_values() -> list[tuple[object, ...]]:
     return sorted(Post.objects.values_list(*EQUAL))
 
 
@@ -64,18 +64,18 @@ def test_exported_posts_are_imported_as_equal_posts(tmp_path: Path) -> None:
     make_post(status=PostStatus.SCHEDULED, publish_at=MOMENT)  # due, and not published yet
     make_post(status=PostStatus.ARCHIVED, created_at=MOMENT)
     make_comment(make_post(status=PostStatus.DRAFT))
-    before = equal_parts()
+    before = read_exported_values()
     files = {f"{pk}.md" for pk in Post.objects.values_list("pk", flat=True)}
 
-    said = run("export_posts", str(tmp_path / "new" / "folder"))
+    said = run_command("export_posts", str(tmp_path / "new" / "folder"))
     Post.objects.all().delete()
-    run("import_posts", str(tmp_path / "new" / "folder"), "--status", "archived")
+    run_command("import_posts", str(tmp_path / "new" / "folder"), "--status", "archived")
 
     assert said == ("", "Posts exported: 6.\n")
     assert {file.name for file in (tmp_path / "new" / "folder").iterdir()} == files
-    assert equal_parts() == before
-    run("import_posts", str(tmp_path / "new" / "folder"))
-    assert equal_parts() == before
+    assert read_exported_values() == before
+    run_command("import_posts", str(tmp_path / "new" / "folder"))
+    assert read_exported_values() == before
     assert set(Post.objects.values_list("version", flat=True)) == {1}
 
 
@@ -86,7 +86,7 @@ def test_exported_file_has_standard_front_matter(tmp_path: Path) -> None:
         updated_at=MOMENT, tags=["sea"],
     )  # fmt: skip
 
-    run("export_posts", str(tmp_path))
+    run_command("export_posts", str(tmp_path))
 
     assert (tmp_path / f"{post.pk}.md").read_text() == (
         '+++\ntitle = "Tides"\ndate = 2026-02-03 04:05:06.000789+00:00\nupdated = 2026-02-03 04:05:06.000789+00:00\n'
@@ -102,7 +102,7 @@ def test_export_keeps_all_source_authors_while_the_first_is_unchanged(
     post = make_post(author=make_author(name="Ines"))
     PostSource.objects.create(post=post, path="a.md", digest=b"", authors=authors, status=post.status)
 
-    run("export_posts", str(tmp_path))
+    run_command("export_posts", str(tmp_path))
 
     read = front_matter.parse_post((tmp_path / f"{post.pk}.md").read_bytes(), PurePath("a.md"))
     assert read
@@ -116,6 +116,6 @@ def test_folder_that_is_not_empty_is_left_unchanged(tmp_path: Path) -> None:
 
     for directory, message in [(tmp_path, "is not empty"), (tmp_path / "mine.txt", "File exists")]:
         with pytest.raises(CommandError, match=message):
-            run("export_posts", str(directory))
+            run_command("export_posts", str(directory))
 
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]

@@ -1,4 +1,4 @@
-"""Reading Markdown with front matter: every way of saying a thing. Bad files are in test_bad_files.py."""
+"""Markdown files with front matter, in each accepted format. test_bad_files.py tests invalid files."""
 
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -15,15 +15,15 @@ HERE = PurePath("soup.md")
 DAY = datetime(2015, 5, 15, tzinfo=UTC)
 
 
-def toml(lines: str, body: str = "Boil.\n") -> bytes:
+def build_toml_file(lines: str, body: str = "Boil.\n") -> bytes:
     return f"+++\n{lines}\n+++\n{body}".encode()
 
 
-def yaml(lines: str, body: str = "Boil.\n") -> bytes:
+def build_yaml_file(lines: str, body: str = "Boil.\n") -> bytes:
     return f"---\n{lines}\n---\n{body}".encode()
 
 
-def read(content: bytes, path: PurePath = HERE) -> MarkdownPost:
+def parse(content: bytes, path: PurePath = HERE) -> MarkdownPost:
     post = front_matter.parse_post(content, path)
     assert post is not None
     return post
@@ -67,19 +67,19 @@ Boil.
 @pytest.mark.parametrize("text", [SOUP_TOML, SOUP_YAML])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_complete_file_is_parsed_with_and_without_a_byte_order_mark(text: str, mark: bytes) -> None:
-    assert read(mark + text.encode()) == SOUP
+    assert parse(mark + text.encode()) == SOUP
 
 
 @pytest.mark.parametrize("text", [SOUP_TOML, SOUP_YAML])
 def test_file_with_windows_line_endings_keeps_them_in_its_body(text: str) -> None:
-    post = read(text.replace("\n", "\r\n").encode())
+    post = parse(text.replace("\n", "\r\n").encode())
 
     assert post == MarkdownPost(**{**vars(SOUP), "body": "\r\nBoil.\r\n"})
 
 
-@pytest.mark.parametrize("content", [toml('title = "Soup"'), yaml("title: Soup")])
+@pytest.mark.parametrize("content", [build_toml_file('title = "Soup"'), build_yaml_file("title: Soup")])
 def test_file_with_only_a_title_has_no_other_values(content: bytes) -> None:
-    assert read(content) == MarkdownPost(
+    assert parse(content) == MarkdownPost(
         "Soup", "Boil.\n", authors=(), tags=(), date=None, updated=None, status=None, publish_at=None
     )
 
@@ -90,7 +90,7 @@ def test_file_with_only_a_title_has_no_other_values(content: bytes) -> None:
 )
 @pytest.mark.parametrize("beginning", ['+++\ntitle = "Soup"\n+++\n', "---\ntitle: Soup\n---\n"])
 def test_body_is_everything_after_the_front_matter(beginning: str, body: str) -> None:
-    assert read(f"{beginning}{body}".encode()).body == body
+    assert parse(f"{beginning}{body}".encode()).body == body
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_body_is_everything_after_the_front_matter(beginning: str, body: str) ->
     ],
 )
 def test_only_a_separate_line_ends_the_front_matter(content: bytes, body: str) -> None:
-    assert (read(content).title, read(content).body) == ("Soup", body)
+    assert (parse(content).title, parse(content).body) == ("Soup", body)
 
 
 @pytest.mark.parametrize("content", [b"+++\n+++\n", b'+++\ntemplate = "latest.html"\n+++\n \n', b"---\n---\n"])
@@ -130,7 +130,7 @@ def test_page_without_title_and_text_is_not_a_post(content: bytes) -> None:
     ],
 )
 def test_each_format_of_a_date_in_the_front_matter_is_parsed(line: str, moment: datetime | None) -> None:
-    assert read(toml(f'title = "Soup"\n{line}')).date == moment
+    assert parse(build_toml_file(f'title = "Soup"\n{line}')).date == moment
 
 
 @pytest.mark.parametrize(
@@ -146,19 +146,19 @@ def test_each_format_of_a_date_in_the_front_matter_is_parsed(line: str, moment: 
     ],
 )
 def test_date_in_the_file_name_is_parsed(path: str, moment: datetime | None) -> None:
-    assert read(toml('title = "Soup"'), PurePath(path)).date == moment
+    assert parse(build_toml_file('title = "Soup"'), PurePath(path)).date == moment
 
 
 def test_date_is_taken_from_front_matter_then_url_then_file_name() -> None:
     name, address, date = PurePath("2013-03-03-soup.md"), 'path = "2014/04/04/soup"', "date = 2015-05-15"
 
-    assert read(toml(f'title = "Soup"\n{address}\n{date}'), name).date == DAY
-    assert read(toml(f'title = "Soup"\n{address}'), name).date == datetime(2014, 4, 4, tzinfo=UTC)
+    assert parse(build_toml_file(f'title = "Soup"\n{address}\n{date}'), name).date == DAY
+    assert parse(build_toml_file(f'title = "Soup"\n{address}'), name).date == datetime(2014, 4, 4, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("key", ["updated", "lastmod", "last_modified_at"])
 def test_each_name_of_the_modification_time_is_accepted(key: str) -> None:
-    assert read(toml(f'title = "Soup"\n{key} = 2015-05-15')).updated == DAY
+    assert parse(build_toml_file(f'title = "Soup"\n{key} = 2015-05-15')).updated == DAY
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_each_name_of_the_modification_time_is_accepted(key: str) -> None:
     ],
 )
 def test_each_format_of_authors_is_parsed(lines: str, authors: tuple[str, ...]) -> None:
-    assert read(yaml(f"title: Soup\n{lines}")).authors == authors
+    assert parse(build_yaml_file(f"title: Soup\n{lines}")).authors == authors
 
 
 @pytest.mark.parametrize(
@@ -197,20 +197,20 @@ def test_each_format_of_authors_is_parsed(lines: str, authors: tuple[str, ...]) 
     ],
 )
 def test_each_format_of_tags_is_parsed_without_duplicates(lines: str, tags: tuple[str, ...]) -> None:
-    assert read(yaml(f"title: Soup\n{lines}")).tags == tags
+    assert parse(build_yaml_file(f"title: Soup\n{lines}")).tags == tags
 
 
 @pytest.mark.parametrize(
     ("value", "title"), [("2015", "2015"), ("1.5", "1.5"), ("2015-05-15", "2015-05-15"), ('" S "', " S ")]
 )
 def test_title_that_resembles_another_type_is_text(value: str, title: str) -> None:
-    assert read(yaml(f"title: {value}")).title == title
+    assert parse(build_yaml_file(f"title: {value}")).title == title
 
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     return '"' + "".join(f"\\U{ord(character):08x}" for character in text) + '"'
 
 
@@ -221,9 +221,9 @@ def quoted(text: str) -> str:
     body=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
 )
 def test_toml_front_matter_with_any_text_is_parsed(title: str, tags: list[str], body: str) -> None:
-    content = toml(f"title = {quoted(title)}\ntags = [{', '.join(map(quoted, tags))}]", body)
+    content = build_toml_file(f"title = {quote(title)}\ntags = [{', '.join(map(quote, tags))}]", body)
 
-    post = read(content)
+    post = parse(content)
 
     assert (post.title, post.body) == (title, body)
     assert post.tags == tuple(dict.fromkeys(tag.strip() for tag in tags))

@@ -1,4 +1,4 @@
-"""The command: what it says, what it counts, how it ends. What becomes of a file is in test_importing.py."""
+"""The command import_posts: output, counts and errors. test_importing.py tests the import of one file."""
 
 import re
 import tomllib
@@ -17,67 +17,69 @@ UNREADABLE = Path("/proc/self/mem")
 SECONDS = re.compile(r"\d+\.\d s")
 
 
-class Said(NamedTuple):
-    """What a run of the command left on stdout and stderr, the time it took left out, and why it failed."""
+class CommandResult(NamedTuple):
+    """The output of the command on stdout and stderr, without its duration, and its error message."""
 
     out: str
     err: str
-    failure: str | None
+    error: str | None
 
 
 @pytest.fixture
-def said(db: None, capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ARG001
-    def run(*paths: Path, **options: Any) -> Said:
-        failure = None
+def run_import(db: None, capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ARG001
+    def run(*paths: Path, **options: Any) -> CommandResult:
+        message = None
         try:
             call_command("import_posts", *map(str, paths), **options)
         except CommandError as error:
-            failure = str(error)
+            message = str(error)
         out, err = capsys.readouterr()
-        return Said(out, SECONDS.sub("N s", err), failure)
+        return CommandResult(out, SECONDS.sub("N s", err), message)
 
     return run
 
 
-def write(folder: Path, **texts: str) -> Path:
+def write_files(folder: Path, **texts: str) -> Path:
     folder.mkdir(exist_ok=True)
     for name, text in texts.items():
         (folder / f"{name}.md").write_text(text)
     return folder
 
 
-def soup(title: str = "Soup", lines: str = "") -> str:
+def build_file(title: str = "Soup", lines: str = "") -> str:
     return f'+++\ntitle = "{title}"\n{lines}\n+++\nBoil.\n'
 
 
-def titles() -> list[str]:
+def read_titles() -> list[str]:
     return sorted(Post.objects.values_list("title", flat=True))
 
 
-def test_files_of_a_folder_are_imported_and_counted_on_stderr(tmp_path: Path, said: Any) -> None:
-    write(tmp_path, a=soup("A"), b=soup("B"), _index=soup("Section"))
+def test_files_of_a_folder_are_imported_and_counted_on_stderr(tmp_path: Path, run_import: Any) -> None:
+    write_files(tmp_path, a=build_file("A"), b=build_file("B"), _index=build_file("Section"))
 
-    first, again = said(tmp_path), said(tmp_path)
+    first, again = run_import(tmp_path), run_import(tmp_path)
 
     counts = "0 updated, {unchanged} unchanged, 1 not a post, 0 bad."
-    assert first == Said("", f"3 files in N s: 2 created, {counts.format(unchanged=0)}\n", None)
-    assert again == Said("", f"3 files in N s: 0 created, {counts.format(unchanged=2)}\n", None)
-    assert titles() == ["A", "B"]
+    assert first == CommandResult("", f"3 files in N s: 2 created, {counts.format(unchanged=0)}\n", None)
+    assert again == CommandResult("", f"3 files in N s: 0 created, {counts.format(unchanged=2)}\n", None)
+    assert read_titles() == ["A", "B"]
 
 
-def test_changed_file_is_counted_as_updated(tmp_path: Path, said: Any) -> None:
-    said(write(tmp_path, a=soup("A"), b=soup("B")))
+def test_changed_file_is_counted_as_updated(tmp_path: Path, run_import: Any) -> None:
+    run_import(write_files(tmp_path, a=build_file("A"), b=build_file("B")))
 
-    response = said(write(tmp_path, a=soup("New A")))
+    response = run_import(write_files(tmp_path, a=build_file("New A")))
 
-    assert response == Said("", "2 files in N s: 0 created, 1 updated, 1 unchanged, 0 not a post, 0 bad.\n", None)
-    assert titles() == ["B", "New A"]
+    assert response == CommandResult(
+        "", "2 files in N s: 0 created, 1 updated, 1 unchanged, 0 not a post, 0 bad.\n", None
+    )
+    assert read_titles() == ["B", "New A"]
 
 
-def test_bad_files_are_named_and_the_others_are_imported(tmp_path: Path, said: Any) -> None:
-    write(tmp_path, a="# Soup", b=soup("B"), c=soup("x" * 201), d=soup("D"))
+def test_bad_files_are_named_and_the_others_are_imported(tmp_path: Path, run_import: Any) -> None:
+    write_files(tmp_path, a="# Soup", b=build_file("B"), c=build_file("x" * 201), d=build_file("D"))
 
-    response = said(tmp_path)
+    response = run_import(tmp_path)
 
     lines = [
         f"{tmp_path}/a.md: does not begin with front matter (+++ or ---)",
@@ -86,77 +88,82 @@ def test_bad_files_are_named_and_the_others_are_imported(tmp_path: Path, said: A
     ]
     assert response.err.splitlines() == lines
     assert response.out == ""
-    assert response.failure == "2 of 4 files could not be imported; each is named above."
-    assert titles() == ["B", "D"]
+    assert response.error == "2 of 4 files could not be imported; each is named above."
+    assert read_titles() == ["B", "D"]
 
 
-def test_file_that_crashes_the_yaml_parser_does_not_stop_the_import(tmp_path: Path, said: Any) -> None:
-    write(tmp_path, a="---\ntitle: !!int ''\n---\n", b=soup("B"))
+def test_file_that_crashes_the_yaml_parser_does_not_stop_the_import(tmp_path: Path, run_import: Any) -> None:
+    write_files(tmp_path, a="---\ntitle: !!int ''\n---\n", b=build_file("B"))
 
-    response = said(tmp_path)
+    response = run_import(tmp_path)
 
-    assert response.failure == "1 of 2 files could not be imported; each is named above."
+    assert response.error == "1 of 2 files could not be imported; each is named above."
     assert response.err.startswith(f"{tmp_path}/a.md: ")
-    assert titles() == ["B"]
+    assert read_titles() == ["B"]
 
 
 @pytest.mark.skipif(not UNREADABLE.exists(), reason=f"there is no {UNREADABLE}, a file that nobody can read")
-def test_unreadable_file_is_named_and_the_others_are_imported(tmp_path: Path, said: Any) -> None:
-    write(tmp_path, a=soup())
+def test_unreadable_file_is_named_and_the_others_are_imported(tmp_path: Path, run_import: Any) -> None:
+    write_files(tmp_path, a=build_file())
 
-    response = said(UNREADABLE, tmp_path)
+    response = run_import(UNREADABLE, tmp_path)
 
     assert response.err.startswith(f"{UNREADABLE}: [Errno ")
-    assert response.failure == "1 of 2 files could not be imported; each is named above."
-    assert titles() == ["Soup"]
+    assert response.error == "1 of 2 files could not be imported; each is named above."
+    assert read_titles() == ["Soup"]
 
 
 @pytest.mark.parametrize("good", [True, False])
-def test_missing_path_stops_the_command_before_it_imports(tmp_path: Path, said: Any, *, good: bool) -> None:
-    paths = [write(tmp_path, a=soup()), tmp_path / "none"] if good else [tmp_path / "none"]
+def test_missing_path_stops_the_command_before_it_imports(tmp_path: Path, run_import: Any, *, good: bool) -> None:
+    paths = [write_files(tmp_path, a=build_file()), tmp_path / "none"] if good else [tmp_path / "none"]
 
-    response = said(*paths)
+    response = run_import(*paths)
 
-    assert response == Said("", "", f"There is no {tmp_path}/none.")
-    assert titles() == []
+    assert response == CommandResult("", "", f"There is no {tmp_path}/none.")
+    assert read_titles() == []
 
 
-def test_folder_without_markdown_files_is_an_error(tmp_path: Path, said: Any) -> None:
+def test_folder_without_markdown_files_is_an_error(tmp_path: Path, run_import: Any) -> None:
     (tmp_path / "a.txt").touch()
 
-    response = said(tmp_path)
+    response = run_import(tmp_path)
 
-    assert response == Said("", "", "There are no Markdown files (.md, .markdown) under the given paths.")
+    assert response == CommandResult("", "", "There are no Markdown files (.md, .markdown) under the given paths.")
 
 
-def test_second_file_with_the_same_source_path_is_a_bad_file(tmp_path: Path, said: Any) -> None:
-    one, two = write(tmp_path / "one", soup=soup("One")), write(tmp_path / "two", soup=soup("Two"))
+def test_second_file_with_the_same_source_path_is_a_bad_file(tmp_path: Path, run_import: Any) -> None:
+    one, two = (
+        write_files(tmp_path / "one", soup=build_file("One")),
+        write_files(tmp_path / "two", soup=build_file("Two")),
+    )
 
-    response = said(one, two)
+    response = run_import(one, two)
 
     assert response.err.splitlines() == [
         f"{two}/soup.md: another file of this import is known as soup.md too",
         "2 files in N s: 1 created, 0 updated, 0 unchanged, 0 not a post, 1 bad.",
     ]
-    assert response.failure == "1 of 2 files could not be imported; each is named above."
-    assert titles() == ["One"]
+    assert response.error == "1 of 2 files could not be imported; each is named above."
+    assert read_titles() == ["One"]
 
 
-def test_sections_of_two_folders_may_have_the_same_path(tmp_path: Path, said: Any) -> None:
-    one = write(tmp_path / "one", a=soup("One"), _index=soup("Section"))
-    two = write(tmp_path / "two", b=soup("Two"), _index=soup("Section"))
+def test_sections_of_two_folders_may_have_the_same_path(tmp_path: Path, run_import: Any) -> None:
+    one = write_files(tmp_path / "one", a=build_file("One"), _index=build_file("Section"))
+    two = write_files(tmp_path / "two", b=build_file("Two"), _index=build_file("Section"))
 
-    response = said(one, two)
+    response = run_import(one, two)
 
-    assert response == Said("", "4 files in N s: 2 created, 0 updated, 0 unchanged, 2 not a post, 0 bad.\n", None)
-    assert titles() == ["One", "Two"]
+    assert response == CommandResult(
+        "", "4 files in N s: 2 created, 0 updated, 0 unchanged, 2 not a post, 0 bad.\n", None
+    )
+    assert read_titles() == ["One", "Two"]
 
 
 @pytest.mark.parametrize("status", ["draft", "published", "archived"])
-def test_status_option_applies_to_new_posts_that_are_not_drafts(tmp_path: Path, said: Any, status: str) -> None:
-    write(tmp_path, a=soup("A"), b=soup("B", "draft = true"))
+def test_status_option_applies_to_new_posts_that_are_not_drafts(tmp_path: Path, run_import: Any, status: str) -> None:
+    write_files(tmp_path, a=build_file("A"), b=build_file("B", "draft = true"))
 
-    said(tmp_path, status=status)
+    run_import(tmp_path, status=status)
 
     assert dict(Post.objects.values_list("title", "status")) == {"A": status, "B": "draft"}
 
@@ -164,27 +171,29 @@ def test_status_option_applies_to_new_posts_that_are_not_drafts(tmp_path: Path, 
 @pytest.mark.parametrize("status", ["scheduled", "lost"])
 def test_status_that_new_posts_cannot_have_is_rejected(tmp_path: Path, status: str) -> None:
     with pytest.raises(CommandError, match="invalid choice"):
-        call_command("import_posts", str(write(tmp_path, a=soup())), f"--status={status}")
+        call_command("import_posts", str(write_files(tmp_path, a=build_file())), f"--status={status}")
 
 
-def test_dry_run_reports_the_same_counts_and_changes_nothing(tmp_path: Path, said: Any) -> None:
-    said(write(tmp_path, a=soup("A"), b=soup("B")))
+def test_dry_run_reports_the_same_counts_and_changes_nothing(tmp_path: Path, run_import: Any) -> None:
+    run_import(write_files(tmp_path, a=build_file("A"), b=build_file("B")))
     before = list(Post.objects.order_by("pk").values())
 
-    response = said(write(tmp_path, b=soup("New B", 'authors = ["Ines"]'), c=soup("C"), d=""), dry_run=True)
+    response = run_import(
+        write_files(tmp_path, b=build_file("New B", 'authors = ["Ines"]'), c=build_file("C"), d=""), dry_run=True
+    )
 
     assert response.err.splitlines() == [
         f"{tmp_path}/d.md: does not begin with front matter (+++ or ---)",
         "4 files in N s: 1 created, 1 updated, 1 unchanged, 0 not a post, 1 bad. "
         "Nothing was changed: this was a dry run.",
     ]
-    assert response.failure == "1 of 4 files could not be imported; each is named above."
+    assert response.error == "1 of 4 files could not be imported; each is named above."
     assert list(Post.objects.order_by("pk").values()) == before
     assert not Author.objects.filter(name="Ines").exists()
 
 
-def read_by_other_means(file: Path) -> dict[str, Any] | None:
-    """Read a post of the Rust blog with nothing of ours: None for its sections and its page of a template."""
+def parse_independently(file: Path) -> dict[str, Any] | None:
+    """Parse a post of the Rust blog without the code of the product. Return None for sections and template pages."""
     _, front_matter, body = file.read_bytes().decode().split("+++\n", 2)
     meta = tomllib.loads(front_matter)
     if "path" not in meta:
@@ -203,14 +212,14 @@ def read_by_other_means(file: Path) -> dict[str, Any] | None:
 
 
 @pytest.mark.skipif(not CONTENT.is_dir(), reason=f"there is no {CONTENT}, the real posts")
-def test_every_post_of_the_real_blog_is_imported_completely(said: Any) -> None:
+def test_every_post_of_the_real_blog_is_imported_completely(run_import: Any) -> None:
     files = sorted(CONTENT.rglob("*.md"))
-    posts = {post["source__path"]: post for file in files if (post := read_by_other_means(file))}
+    posts = {post["source__path"]: post for file in files if (post := parse_independently(file))}
 
-    response = said(CONTENT)
+    response = run_import(CONTENT)
 
     counts = "750 created, 0 updated, 0 unchanged, 4 not a post, 0 bad"
-    assert response == Said("", f"754 files in N s: {counts}.\n", None)
+    assert response == CommandResult("", f"754 files in N s: {counts}.\n", None)
     fields = next(iter(posts.values()))
     assert {post["source__path"]: post for post in Post.objects.values(*fields)} == posts
     assert PostSource.objects.count() == len(posts) == 750

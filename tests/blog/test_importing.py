@@ -1,4 +1,4 @@
-"""What becomes of a file, the first time and when it comes again."""
+"""The import of a file: the first time, and again after changes."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,11 +18,11 @@ from tests.factories import make_actor, make_author
 DAY = datetime(2015, 5, 15, tzinfo=UTC)
 
 
-def soup(lines: str = "", body: str = "Boil.\n", title: str = "Soup") -> str:
+def build_file(lines: str = "", body: str = "Boil.\n", title: str = "Soup") -> str:
     return f'+++\ntitle = "{title}"\ndate = 2015-05-15\n{lines}\n+++\n{body}'
 
 
-def give(
+def import_text(
     folder: Path, text: str, name: str = "soup.md", *, status: str = "published", dry_run: bool = False
 ) -> Outcome:
     """Write the file and import it."""
@@ -32,7 +32,7 @@ def give(
     return importing.import_file(actor=OPERATOR, source=SourceFile(file, name), status=status, dry_run=dry_run)
 
 
-def everything() -> list[object]:
+def read_all_rows() -> list[object]:
     return [list(model.objects.order_by("pk").values()) for model in (Author, Post, PostSource)]
 
 
@@ -40,7 +40,7 @@ def everything() -> list[object]:
 def test_new_file_creates_a_post_with_all_its_values(tmp_path: Path) -> None:
     lines = 'authors = ["Ines", "Jo"]\ntags = ["hot"]\nupdated = 2016-01-01'
 
-    outcome = give(tmp_path, soup(lines, body="\r\nBoil.\n"), "kitchen/soup.md")
+    outcome = import_text(tmp_path, build_file(lines, body="\r\nBoil.\n"), "kitchen/soup.md")
 
     text = {"title": "Soup", "body": "\r\nBoil.\n", "tags": ["hot"], "author__name": "Ines"}
     state = {"status": "published", "publish_at": None, "version": 1}
@@ -53,7 +53,7 @@ def test_new_file_creates_a_post_with_all_its_values(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 def test_file_without_author_and_modification_time_gets_defaults(tmp_path: Path) -> None:
-    give(tmp_path, soup())
+    import_text(tmp_path, build_file())
 
     expected = {"author__name": importing.NO_AUTHOR, "updated_at": DAY, "source__authors": []}
     assert list(Post.objects.values(*expected)) == [expected]
@@ -63,8 +63,8 @@ def test_file_without_author_and_modification_time_gets_defaults(tmp_path: Path)
 def test_author_is_found_by_exact_name_and_the_oldest_is_used(tmp_path: Path) -> None:
     first, _ = make_author(name="Ines"), make_author(name="Ines")
 
-    give(tmp_path, soup('authors = ["Ines"]'), "a.md")
-    give(tmp_path, soup('authors = ["ines"]'), "b.md")
+    import_text(tmp_path, build_file('authors = ["Ines"]'), "a.md")
+    import_text(tmp_path, build_file('authors = ["ines"]'), "b.md")
 
     by_path = dict(PostSource.objects.values_list("path", "post__author__name"))
     assert by_path == {"a.md": "Ines", "b.md": "ines"}
@@ -73,24 +73,24 @@ def test_author_is_found_by_exact_name_and_the_oldest_is_used(tmp_path: Path) ->
 
 @pytest.mark.django_db
 def test_unchanged_file_keeps_the_changes_of_an_editor(tmp_path: Path) -> None:
-    give(tmp_path, soup())
+    import_text(tmp_path, build_file())
     post = Post.objects.get()
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better soup"})
-    before = everything()
+    before = read_all_rows()
 
-    outcome = give(tmp_path, soup(), status="archived")
+    outcome = import_text(tmp_path, build_file(), status="archived")
 
     assert outcome == Outcome.UNCHANGED
-    assert everything() == before
+    assert read_all_rows() == before
 
 
 @pytest.mark.django_db
 def test_changed_file_replaces_the_changes_of_an_editor(tmp_path: Path) -> None:
-    give(tmp_path, soup('authors = ["Ines"]\ntags = ["hot"]'))
+    import_text(tmp_path, build_file('authors = ["Ines"]\ntags = ["hot"]'))
     post = Post.objects.get()
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better", "tags": ["x"]})
 
-    outcome = give(tmp_path, soup('authors = ["Jo", "Ines"]', body="Simmer."))
+    outcome = import_text(tmp_path, build_file('authors = ["Jo", "Ines"]', body="Simmer."))
 
     expected = {"id": post.pk, "title": "Soup", "body": "Simmer.", "tags": [], "author__name": "Jo", "version": 3}
     source = {"source__authors": ["Jo", "Ines"], "created_at": DAY}
@@ -101,8 +101,11 @@ def test_changed_file_replaces_the_changes_of_an_editor(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 def test_file_is_identified_by_its_source_path_only(tmp_path: Path) -> None:
-    outcomes = [give(tmp_path, soup(), "a/soup.md"), give(tmp_path, soup(), "b/soup.md")]
-    outcomes += [give(tmp_path / "moved", soup(), "a/soup.md"), give(tmp_path, soup("draft = true"), "a/soup.md")]
+    outcomes = [import_text(tmp_path, build_file(), "a/soup.md"), import_text(tmp_path, build_file(), "b/soup.md")]
+    outcomes += [
+        import_text(tmp_path / "moved", build_file(), "a/soup.md"),
+        import_text(tmp_path, build_file("draft = true"), "a/soup.md"),
+    ]
 
     assert outcomes == [Outcome.CREATED, Outcome.CREATED, Outcome.UNCHANGED, Outcome.UPDATED]
     assert sorted(PostSource.objects.values_list("path", flat=True)) == ["a/soup.md", "b/soup.md"]
@@ -110,21 +113,21 @@ def test_file_is_identified_by_its_source_path_only(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 def test_file_of_a_deleted_post_creates_a_new_post(tmp_path: Path) -> None:
-    give(tmp_path, soup())
+    import_text(tmp_path, build_file())
     Post.objects.get().delete()
 
-    assert give(tmp_path, soup()) == Outcome.CREATED
+    assert import_text(tmp_path, build_file()) == Outcome.CREATED
     assert Post.objects.count() == 1
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("_index.md", "no front matter"), ("a/_index.fr.md", soup()), ("latest.md", '+++\ntemplate = "x"\n+++\n')],
+    [("_index.md", "no front matter"), ("a/_index.fr.md", build_file()), ("latest.md", '+++\ntemplate = "x"\n+++\n')],
 )
 def test_section_or_template_page_is_not_a_post(tmp_path: Path, name: str, text: str) -> None:
-    assert give(tmp_path, text, name) == Outcome.NOT_A_POST
-    assert everything() == [[], [], []]
+    assert import_text(tmp_path, text, name) == Outcome.NOT_A_POST
+    assert read_all_rows() == [[], [], []]
 
 
 @pytest.mark.django_db
@@ -149,14 +152,14 @@ def test_changed_file_changes_the_status_only_if_its_own_status_changed(
 ) -> None:
     drafts = {"draft": "draft = true", "published": ""}
     later = datetime(2100, 1, 1, tzinfo=UTC)
-    give(tmp_path, soup(drafts[first]))
+    import_text(tmp_path, build_file(drafts[first]))
     if moved_to:
         time = later if moved_to == "scheduled" else None
         services.edit_post(
             actor=OPERATOR, post_id=str(Post.objects.get().pk), changes={"status": moved_to, "publish_at": time}
         )
 
-    outcome = give(tmp_path, soup(drafts[second], body="Simmer."))
+    outcome = import_text(tmp_path, build_file(drafts[second], body="Simmer."))
 
     state = {"status": expected, "publish_at": later if expected == "scheduled" else None, "source__status": second}
     assert outcome == Outcome.UPDATED
@@ -166,8 +169,8 @@ def test_changed_file_changes_the_status_only_if_its_own_status_changed(
 @pytest.mark.django_db
 @pytest.mark.parametrize("status", ["draft", "published", "archived"])
 def test_draft_flag_of_a_file_overrides_the_status_option(tmp_path: Path, status: str) -> None:
-    give(tmp_path, soup("draft = true"), "a.md", status=status)
-    give(tmp_path, soup("draft = false"), "b.md", status=status)
+    import_text(tmp_path, build_file("draft = true"), "a.md", status=status)
+    import_text(tmp_path, build_file("draft = false"), "b.md", status=status)
 
     assert dict(PostSource.objects.values_list("path", "post__status")) == {"a.md": "draft", "b.md": status}
 
@@ -176,25 +179,25 @@ def test_draft_flag_of_a_file_overrides_the_status_option(tmp_path: Path, status
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (soup(title="x" * 201), "title: At most 200 characters are allowed (got 201)."),
-        (soup(body="x" * 200_001), "body: At most 200000 characters are allowed (got 200001)."),
-        (soup(f"tags = {[str(number) for number in range(21)]}"), "tags: At most 20 tags are allowed (got 21)."),
-        (soup(f"tags = ['{'x' * 51}']"), "tags: Each tag must have from 1 to 50 characters."),
-        (soup(f"authors = ['{'x' * 151}']"), "the author's name has 151 characters; at most 150"),
+        (build_file(title="x" * 201), "title: At most 200 characters are allowed (got 201)."),
+        (build_file(body="x" * 200_001), "body: At most 200000 characters are allowed (got 200001)."),
+        (build_file(f"tags = {[str(number) for number in range(21)]}"), "tags: At most 20 tags are allowed (got 21)."),
+        (build_file(f"tags = ['{'x' * 51}']"), "tags: Each tag must have from 1 to 50 characters."),
+        (build_file(f"authors = ['{'x' * 151}']"), "the author's name has 151 characters; at most 150"),
     ],
 )
 def test_file_that_violates_a_rule_of_posts_raises_bad_file(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(BadFile) as refusal:
-        give(tmp_path, text)
+        import_text(tmp_path, text)
 
     assert str(refusal.value) == message
-    assert everything() == [[], [], []]
+    assert read_all_rows() == [[], [], []]
 
 
 @pytest.mark.django_db
 def test_file_name_that_is_not_utf_8_raises_bad_file(tmp_path: Path) -> None:
     file = tmp_path / "soup.md"
-    file.write_text(soup())
+    file.write_text(build_file())
 
     with pytest.raises(BadFile, match=r"^the file's name is not UTF-8$"):
         importing.import_file(actor=OPERATOR, source=SourceFile(file, "soup\udcff.md"))
@@ -202,13 +205,15 @@ def test_file_name_that_is_not_utf_8_raises_bad_file(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 def test_dry_run_returns_the_outcome_and_changes_nothing(tmp_path: Path) -> None:
-    give(tmp_path, soup(), "known.md")
-    before = everything()
+    import_text(tmp_path, build_file(), "known.md")
+    before = read_all_rows()
 
-    outcomes = [give(tmp_path, soup('authors = ["Ines"]'), name, dry_run=True) for name in ("new.md", "known.md")]
+    outcomes = [
+        import_text(tmp_path, build_file('authors = ["Ines"]'), name, dry_run=True) for name in ("new.md", "known.md")
+    ]
 
     assert outcomes == [Outcome.CREATED, Outcome.UPDATED]
-    assert everything() == before
+    assert read_all_rows() == before
 
 
 @pytest.mark.django_db
@@ -226,17 +231,17 @@ def test_actor_who_may_not_write_posts_of_all_authors_is_refused(
     tmp_path: Path, actor: Actor, refused: type[ApiError]
 ) -> None:
     file = tmp_path / "soup.md"
-    file.write_text(soup('authors = ["Ines"]'))
+    file.write_text(build_file('authors = ["Ines"]'))
 
     with pytest.raises(refused):
         importing.import_file(actor=actor, source=SourceFile(file, "soup.md"))
 
-    assert everything() == [[], [], []]
+    assert read_all_rows() == [[], [], []]
 
 
 @pytest.mark.django_db
 def test_editor_may_import(tmp_path: Path) -> None:
-    (tmp_path / "soup.md").write_text(soup())
+    (tmp_path / "soup.md").write_text(build_file())
 
     outcome = importing.import_file(actor=make_actor(Role.EDITOR), source=SourceFile(tmp_path / "soup.md", "soup.md"))
 
@@ -245,12 +250,12 @@ def test_editor_may_import(tmp_path: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_imports_of_a_new_file_create_one_post_and_one_author(tmp_path: Path) -> None:
-    text = soup('authors = ["Ines"]')
+    text = build_file('authors = ["Ines"]')
 
     outcomes = race(
         lambda: connection.cursor().execute("LOCK TABLE blog_post IN SHARE MODE"),
-        lambda: give(tmp_path / "one", text),
-        lambda: give(tmp_path / "two", text),
+        lambda: import_text(tmp_path / "one", text),
+        lambda: import_text(tmp_path / "two", text),
     )
 
     assert sorted(outcomes) == [Outcome.CREATED, Outcome.UNCHANGED]
@@ -259,12 +264,12 @@ def test_concurrent_imports_of_a_new_file_create_one_post_and_one_author(tmp_pat
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_imports_by_one_new_author_create_one_author(tmp_path: Path) -> None:
-    text = soup('authors = ["Ines"]')
+    text = build_file('authors = ["Ines"]')
 
     outcomes = race(
         lambda: connection.cursor().execute("LOCK TABLE blog_author IN SHARE MODE"),
-        lambda: give(tmp_path, text, "one.md"),
-        lambda: give(tmp_path, text, "two.md"),
+        lambda: import_text(tmp_path, text, "one.md"),
+        lambda: import_text(tmp_path, text, "two.md"),
     )
 
     assert outcomes == [Outcome.CREATED, Outcome.CREATED]
@@ -273,12 +278,12 @@ def test_concurrent_imports_by_one_new_author_create_one_author(tmp_path: Path) 
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_import_and_edit_both_increment_the_version(tmp_path: Path) -> None:
-    give(tmp_path, soup())
+    import_text(tmp_path, build_file())
     post = Post.objects.get()
 
     race(
         lambda: services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better soup"}),
-        lambda: give(tmp_path, soup(body="Simmer.")),
+        lambda: import_text(tmp_path, build_file(body="Simmer.")),
     )
 
     expected = {"title": "Soup", "body": "Simmer.", "version": 3}
@@ -300,7 +305,7 @@ def test_path_of_a_file_is_its_name_with_any_suffix(tmp_path: Path) -> None:
     assert importing.find_files([tmp_path / "soup.txt"]) == [SourceFile(tmp_path / "soup.txt", "soup.txt")]
 
 
-def scheduled(day: str) -> str:
+def build_schedule_lines(day: str) -> str:
     return f'status = "scheduled"\npublishAt = {day}'
 
 
@@ -315,10 +320,10 @@ def scheduled(day: str) -> str:
 def test_changed_publication_time_in_the_file_replaces_that_of_an_editor(
     tmp_path: Path, first: str, second: str, becomes: datetime
 ) -> None:
-    give(tmp_path, soup(scheduled(first)))
+    import_text(tmp_path, build_file(build_schedule_lines(first)))
     Post.objects.update(publish_at=datetime(2100, 3, 3, tzinfo=UTC))
 
-    give(tmp_path, soup(scheduled(second), body="Simmer."))
+    import_text(tmp_path, build_file(build_schedule_lines(second), body="Simmer."))
 
     assert list(Post.objects.values("status", "publish_at", "body")) == [
         {"status": "scheduled", "publish_at": becomes, "body": "Simmer."}

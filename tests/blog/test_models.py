@@ -1,4 +1,4 @@
-"""What the database refuses by itself, and which index answers which question."""
+"""The constraints of the blog's tables, and the index that each query uses."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def make_second_source_of_a_path() -> None:
     make_source(path="soup.md")
 
 
-REFUSED: list[tuple[str, Callable[[], object]]] = [
+VIOLATIONS: list[tuple[str, Callable[[], object]]] = [
     ("blog_author_name_present", lambda: make_author(name="")),
     ("blog_post_status_known", lambda: make_post(status="lost")),
     ("blog_post_status_known", lambda: make_post(status="")),
@@ -53,7 +53,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("name", "write"), REFUSED)
+@pytest.mark.parametrize(("name", "write"), VIOLATIONS)
 def test_row_that_violates_a_constraint_raises_an_error_with_its_name(name: str, write: Callable[[], object]) -> None:
     with pytest.raises(IntegrityError) as refusal, transaction.atomic():
         write()
@@ -64,7 +64,7 @@ def test_row_that_violates_a_constraint_raises_an_error_with_its_name(name: str,
 def test_every_constraint_has_a_violating_row() -> None:
     names = {constraint.name for table in TABLES for constraint in table._meta.constraints}
 
-    assert {name for name, _ in REFUSED} == names
+    assert {name for name, _ in VIOLATIONS} == names
 
 
 @pytest.mark.django_db
@@ -122,8 +122,8 @@ def test_post_is_deleted_with_its_comments_and_source() -> None:
 
 
 @pytest.fixture
-def shelf(db: None) -> Author:  # noqa: ARG001
-    """Posts enough for the planner to tell the indexes apart; the author given has a twentieth of them."""
+def author_with_posts(db: None) -> Author:  # noqa: ARG001
+    """Create enough posts for the planner to choose an index. Return an author of a twentieth of them."""
     authors = [make_author() for _ in range(20)]
     began = datetime(2020, 1, 1, tzinfo=UTC)
     posts = Post.objects.bulk_create(
@@ -146,31 +146,31 @@ def shelf(db: None) -> Author:  # noqa: ARG001
     return authors[3]
 
 
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def iterate_nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield plan
     for below in plan.get("Plans", []):
-        yield from nodes(below)
+        yield from iterate_nodes(below)
 
 
-def explained(rows: models.QuerySet[Any]) -> tuple[set[str], set[str]]:
-    """Return which indexes of the posts and comments a query uses, and what kinds of nodes its plan has."""
-    plan = list(nodes(json.loads(rows.explain(format="json"))[0]["Plan"]))
+def explain(rows: models.QuerySet[Any]) -> tuple[set[str], set[str]]:
+    """Return the indexes of posts and comments that a query uses, and the types of the nodes of its plan."""
+    plan = list(iterate_nodes(json.loads(rows.explain(format="json"))[0]["Plan"]))
     indexes = {node["Index Name"] for node in plan if "Index Name" in node}
     return indexes - {"blog_author_pkey"}, {node["Node Type"] for node in plan}
 
 
-def unpublished(author: Author) -> tuple[models.Q, models.Q]:
+def build_own_unpublished_conditions(author: Author) -> tuple[models.Q, models.Q]:
     return ~policy.PUBLIC_POSTS, models.Q(author=author)
 
 
-def connected(actor: Actor, order: str, fitting: dict[str, str] | None = None) -> models.QuerySet[Any]:
+def build_first_page(actor: Actor, order: str, fitting: dict[str, str] | None = None) -> models.QuerySet[Any]:
     """Return the rows of a connection's first page."""
     posts = selectors.build_posts_connection(actor, criteria=fitting, order_by=POST_ORDERS[order])
     assert isinstance(posts.rows, Rows)
     return posts.rows.queryset().order_by(*posts.order.terms())[:10]
 
 
-QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
+QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ("blog_post_newest", lambda _: selectors.select_newest_posts(OPERATOR).queryset()),
     ("blog_post_public_newest", lambda _: selectors.select_newest_posts(ANONYMOUS).queryset()),
     ("blog_post_public_newest", lambda _: selectors.select_newest_posts(OPERATOR, status="published").queryset()),
@@ -180,14 +180,17 @@ QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ),
     ("blog_post_public_tags", lambda _: Post.objects.filter(policy.PUBLIC_POSTS, tags__contains=["tag7"])),
     ("blog_post_hidden_newest", lambda _: selectors.select_newest_posts(OPERATOR, status="scheduled").queryset()),
-    ("blog_post_hidden_updated", lambda _: connected(OPERATOR, "updatedAtAsc", {"status": "scheduled"})),
-    ("blog_post_own_newest", lambda author: Post.objects.filter(*unpublished(author)).newest_first()[:10]),
+    ("blog_post_hidden_updated", lambda _: build_first_page(OPERATOR, "updatedAtAsc", {"status": "scheduled"})),
+    (
+        "blog_post_own_newest",
+        lambda author: Post.objects.filter(*build_own_unpublished_conditions(author)).newest_first()[:10],
+    ),
     (
         "blog_post_author_newest",
         lambda author: select_newest_visible_posts(author.posts.all(), OPERATOR, status=None)[:10],
     ),
-    ("blog_post_updated", lambda _: connected(OPERATOR, "updatedAtDesc")),
-    ("blog_post_public_updated", lambda _: connected(ANONYMOUS, "updatedAtAsc")),
+    ("blog_post_updated", lambda _: build_first_page(OPERATOR, "updatedAtDesc")),
+    ("blog_post_public_updated", lambda _: build_first_page(ANONYMOUS, "updatedAtAsc")),
     ("blog_post_tags", lambda _: Post.objects.filter(tags__contains=["tag7"])),
     (
         "blog_post_due",
@@ -201,11 +204,11 @@ QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("index", "question"), QUESTIONS)
+@pytest.mark.parametrize(("index", "build_query"), QUERIES)
 def test_list_is_read_from_its_index_without_a_sort(
-    shelf: Author, index: str, question: Callable[[Author], models.QuerySet[Any]]
+    author_with_posts: Author, index: str, build_query: Callable[[Author], models.QuerySet[Any]]
 ) -> None:
-    indexes, kinds = explained(question(shelf))
+    indexes, kinds = explain(build_query(author_with_posts))
 
     assert indexes == {index}
     assert not kinds & {"Sort", "Incremental Sort", "Seq Scan"}
@@ -214,4 +217,4 @@ def test_list_is_read_from_its_index_without_a_sort(
 def test_every_index_has_a_query_that_uses_it() -> None:
     names = {index.name for table in TABLES for index in table._meta.indexes}
 
-    assert {name for name, _ in QUESTIONS} == names
+    assert {name for name, _ in QUERIES} == names

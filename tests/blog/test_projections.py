@@ -1,4 +1,4 @@
-"""What is read of a post, of an author and of a comment: who sees it, in which order and how much of it."""
+"""Lists and fields of posts and authors in GraphQL: visibility, order and length."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from blog.models import Author, Comment, Post, PostStatus
 from contentapi.core.identity import Actor, Role, Scope
-from tests.blog.test_selectors import CALLERS, make_post_in
+from tests.blog.test_selectors import CALLERS, make_post_with_status
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.graphql_requests import GraphQLResponse
@@ -22,16 +22,16 @@ query ($id: ID!, $limit: Int, $status: PostStatus) { author(id: $id) { posts(lim
 EMAILS = "query ($own: ID!, $other: ID!) { own: author(id: $own) { email } other: author(id: $other) { email } }"
 
 
-def ids(items: list[dict[str, Any]]) -> list[int]:
+def get_ids(items: list[dict[str, Any]]) -> list[int]:
     return [int(item["id"]) for item in items]
 
 
-def comments_in(response: GraphQLResponse) -> list[int]:
-    return ids(response.data["post"]["comments"])
+def get_comment_ids(response: GraphQLResponse) -> list[int]:
+    return get_ids(response.data["post"]["comments"])
 
 
-def posts_in(response: GraphQLResponse) -> list[int]:
-    return ids(response.data["author"]["posts"])
+def get_post_ids(response: GraphQLResponse) -> list[int]:
+    return get_ids(response.data["author"]["posts"])
 
 
 def test_comments_of_a_post_are_ordered_oldest_first(gql: GraphQL) -> None:
@@ -41,7 +41,7 @@ def test_comments_of_a_post_are_ordered_oldest_first(gql: GraphQL) -> None:
 
     response = gql(COMMENTS, id=post.pk)
 
-    assert comments_in(response) == [second.pk, first.pk, third.pk]
+    assert get_comment_ids(response) == [second.pk, first.pk, third.pk]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_list_of_comments_has_the_requested_length(gql: GraphQL, variables: dict
 
     response = gql(COMMENTS, id=post.pk, **variables)
 
-    assert len(comments_in(response)) == number
+    assert len(get_comment_ids(response)) == number
     assert response.data["post"]["commentCount"] == 101
 
 
@@ -68,7 +68,7 @@ def test_list_of_posts_by_an_author_has_the_requested_length(
 
     response = gql(POSTS, id=author.pk, **variables)
 
-    assert len(posts_in(response)) == number
+    assert len(get_post_ids(response)) == number
 
 
 @pytest.mark.parametrize("limit", [-(2**31), -1, 0, 101, 2**31 - 1])
@@ -97,17 +97,21 @@ def test_posts_of_an_author_are_ordered_newest_first_then_by_id(gql: GraphQL) ->
 
     response = gql(POSTS, id=author.pk)
 
-    assert posts_in(response) == [third.pk, first.pk, second.pk]
+    assert get_post_ids(response) == [third.pk, first.pk, second.pk]
 
 
 @pytest.mark.parametrize("caller", sorted(CALLERS.keys() - {"operator"}))
 def test_each_caller_gets_the_visible_posts_of_an_author_only(gql: GraphQL, caller: str) -> None:
     as_caller, own_seen, others_seen = CALLERS[caller]
     own, other = make_author(), make_author()
-    posts = {(author.pk, status): make_post_in(status, author).pk for author in (own, other) for status in PostStatus}
+    posts = {
+        (author.pk, status): make_post_with_status(status, author).pk
+        for author in (own, other)
+        for status in PostStatus
+    }
     actor = as_caller(own)
 
-    of_own, of_other = (posts_in(gql(POSTS, actor=asking(actor), id=author.pk)) for author in (own, other))
+    of_own, of_other = (get_post_ids(gql(POSTS, actor=actor_or_none(actor), id=author.pk)) for author in (own, other))
 
     assert set(of_own) == {posts[own.pk, status] for status in own_seen}
     assert set(of_other) == {posts[other.pk, status] for status in others_seen}
@@ -116,21 +120,23 @@ def test_each_caller_gets_the_visible_posts_of_an_author_only(gql: GraphQL, call
 @pytest.mark.parametrize("status", PostStatus)
 def test_status_filter_of_author_posts_returns_visible_posts_only(gql: GraphQL, status: str) -> None:
     own, other = make_author(), make_author()
-    posts = {(author.pk, state): make_post_in(state, author).pk for author in (own, other) for state in PostStatus}
+    posts = {
+        (author.pk, state): make_post_with_status(state, author).pk for author in (own, other) for state in PostStatus
+    }
     actor = make_actor(Role.AUTHOR, author=own)
 
-    of_own, of_other = (posts_in(gql(POSTS, actor=actor, id=author.pk, status=status)) for author in (own, other))
+    of_own, of_other = (get_post_ids(gql(POSTS, actor=actor, id=author.pk, status=status)) for author in (own, other))
 
     assert of_own == [posts[own.pk, PostStatus(status)]]
     assert of_other == ([posts[other.pk, PostStatus.PUBLISHED]] if status == PostStatus.PUBLISHED else [])
 
 
-def asking(actor: Actor) -> Actor | None:
-    """Return whom the front door knows: nobody in the place of the anonymous."""
+def actor_or_none(actor: Actor) -> Actor | None:
+    """Return None for an anonymous actor, who sends no credential."""
     return None if actor.is_anonymous else actor
 
 
-def emails(gql: GraphQL, actor: Actor | None, own: Author, other: Author) -> list[str | None]:
+def query_emails(gql: GraphQL, actor: Actor | None, own: Author, other: Author) -> list[str | None]:
     data = gql(EMAILS, actor=actor, own=own.pk, other=other.pk).data
     return [data["own"]["email"], data["other"]["email"]]
 
@@ -153,7 +159,7 @@ def test_email_is_shown_to_callers_of_the_permission_table(
     own, other = make_author(email="own@example.invalid"), make_author(email="other@example.invalid")
     actor = make_actor(role, scopes=scopes, author=own)
 
-    shown = emails(gql, actor, own, other)
+    shown = query_emails(gql, actor, own, other)
 
     assert shown == [own.email if of_own else None, other.email if of_others else None]
 
@@ -162,5 +168,5 @@ def test_email_is_null_for_anonymous_callers_and_if_unset(gql: GraphQL) -> None:
     with_email, without = make_author(email="a@example.invalid"), make_author()
     admin = make_actor(Role.ADMIN)
 
-    assert emails(gql, None, with_email, without) == [None, None]
-    assert emails(gql, admin, with_email, without) == ["a@example.invalid", None]
+    assert query_emails(gql, None, with_email, without) == [None, None]
+    assert query_emails(gql, admin, with_email, without) == ["a@example.invalid", None]

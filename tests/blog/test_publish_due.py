@@ -1,4 +1,4 @@
-"""Publishing what is scheduled and due."""
+"""Publication of scheduled posts that are due."""
 
 import io
 from datetime import timedelta
@@ -15,21 +15,26 @@ from tests.blog.racing import race
 from tests.factories import make_actor, make_post
 
 
-def scheduled(minutes: int) -> Post:
-    """Create a post that is due in so many minutes."""
+def make_scheduled_post(minutes: int) -> Post:
+    """Create a post that is due in this number of minutes."""
     return make_post(status=PostStatus.SCHEDULED, publish_at=timezone.now() + timedelta(minutes=minutes))
 
 
-def publish_due() -> list[int]:
+def publish_due_posts() -> list[int]:
     return [post.pk for post in services.publish_due_posts(actor=OPERATOR)]
 
 
 @pytest.mark.django_db
 def test_due_posts_are_published_in_order_of_their_time() -> None:
-    late, later, not_yet, draft = scheduled(-5), scheduled(-60), scheduled(5), make_post(status=PostStatus.DRAFT)
+    late, later, not_yet, draft = (
+        make_scheduled_post(-5),
+        make_scheduled_post(-60),
+        make_scheduled_post(5),
+        make_post(status=PostStatus.DRAFT),
+    )
     untouched = list(Post.objects.filter(pk__in=[not_yet.pk, draft.pk]).order_by("pk").values())
 
-    published = publish_due()
+    published = publish_due_posts()
 
     assert published == [later.pk, late.pk]
     for post in (late, later):
@@ -37,27 +42,27 @@ def test_due_posts_are_published_in_order_of_their_time() -> None:
         post.refresh_from_db()
         assert (post.status, post.publish_at, post.version, post.created_at) == ("published", None, 2, created_at)
     assert list(Post.objects.filter(pk__in=[not_yet.pk, draft.pk]).order_by("pk").values()) == untouched
-    assert publish_due() == []
+    assert publish_due_posts() == []
 
 
 @pytest.mark.django_db(transaction=True)
 def test_post_unscheduled_during_the_run_stays_a_draft() -> None:
-    post = scheduled(-5)
+    post = make_scheduled_post(-5)
 
-    def take_back() -> None:
+    def unschedule() -> None:
         Post.objects.select_for_update().get()
         Post.objects.update(status=PostStatus.DRAFT, publish_at=None)
 
-    assert race(take_back, publish_due) == [[]]
+    assert race(unschedule, publish_due_posts) == [[]]
     post.refresh_from_db()
     assert (post.status, post.version) == ("draft", 1)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_runs_publish_each_post_once() -> None:
-    first, second = scheduled(-10), scheduled(-5)
+    first, second = make_scheduled_post(-10), make_scheduled_post(-5)
 
-    outcomes = race(lambda: list(Post.objects.select_for_update()), publish_due, publish_due)
+    outcomes = race(lambda: list(Post.objects.select_for_update()), publish_due_posts, publish_due_posts)
 
     assert sorted([*outcomes[0], *outcomes[1]]) == sorted([first.pk, second.pk])
     assert set(Post.objects.values_list("status", "version")) == {("published", 2)}
@@ -65,7 +70,7 @@ def test_concurrent_runs_publish_each_post_once() -> None:
 
 @pytest.mark.django_db
 def test_actor_who_may_not_publish_all_posts_is_refused() -> None:
-    scheduled(-5)
+    make_scheduled_post(-5)
 
     for actor, refusal in [(make_actor(Role.AUTHOR), Forbidden), (ANONYMOUS, Unauthenticated)]:
         with pytest.raises(refusal):
@@ -76,7 +81,7 @@ def test_actor_who_may_not_publish_all_posts_is_refused() -> None:
 
 @pytest.mark.django_db
 def test_command_prints_ids_to_stdout_and_the_count_to_stderr() -> None:
-    posts, out, err = [scheduled(-5), scheduled(-4)], io.StringIO(), io.StringIO()
+    posts, out, err = [make_scheduled_post(-5), make_scheduled_post(-4)], io.StringIO(), io.StringIO()
 
     call_command("publish_due", stdout=out, stderr=err)
 

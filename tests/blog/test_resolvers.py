@@ -1,4 +1,4 @@
-"""The blog over GraphQL: the wiring, once each way."""
+"""The GraphQL operations of the blog, from document to response."""
 
 import pytest
 

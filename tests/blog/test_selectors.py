@@ -1,4 +1,4 @@
-"""Who sees what: the read half of the permission table, in rows."""
+"""Visible posts of each caller, compared with the permission table."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -19,12 +19,14 @@ ALL = set(PostStatus)
 NO_IDS = ["", "abc", "0", "01", "+1", "-1", " 1", "1 ", "1.0", "1e3", "1_0", "٣", "²", str(2**63), "9" * 5000, "\u0000"]
 
 
-def make_post_in(status: str, author: Author) -> Post:
+def make_post_with_status(status: str, author: Author) -> Post:
     return make_post(author=author, status=status, publish_at=LATER if status == PostStatus.SCHEDULED else None)
 
 
 Caller = Callable[[Author], Actor]
-CALLERS: dict[str, tuple[Caller, set[PostStatus], set[PostStatus]]] = {  # the caller, whose own and whose other posts
+CALLERS: dict[
+    str, tuple[Caller, set[PostStatus], set[PostStatus]]
+] = {  # the caller, visible own posts, visible posts of others
     "anonymous": (lambda _: ANONYMOUS, {PostStatus.PUBLISHED}, {PostStatus.PUBLISHED}),
     "reader": (lambda own: make_actor(Role.READER, author=own), {PostStatus.PUBLISHED}, {PostStatus.PUBLISHED}),
     "author": (lambda own: make_actor(Role.AUTHOR, author=own), ALL, {PostStatus.PUBLISHED}),
@@ -51,7 +53,9 @@ CALLERS: dict[str, tuple[Caller, set[PostStatus], set[PostStatus]]] = {  # the c
 def test_each_caller_finds_and_lists_exactly_the_visible_posts(caller: str) -> None:
     as_caller, own_seen, others_seen = CALLERS[caller]
     own, other = make_author(), make_author()
-    posts = {(author.pk, status): make_post_in(status, author) for author in (own, other) for status in PostStatus}
+    posts = {
+        (author.pk, status): make_post_with_status(status, author) for author in (own, other) for status in PostStatus
+    }
     actor = as_caller(own)
 
     found = {key for key, post in posts.items() if selectors.select_post_by_id(actor, str(post.pk)).exists()}
@@ -66,8 +70,8 @@ def test_each_caller_finds_and_lists_exactly_the_visible_posts(caller: str) -> N
     assert found == listed == by_state == seen
 
 
-def sees(actor: Actor, post: Post) -> bool:
-    """Say the read rows of the permission table again, in words of its own."""
+def may_see(actor: Actor, post: Post) -> bool:
+    """Return whether an actor may see a post, by a second implementation of the permission table."""
     if post.status == "published":
         return True
     if actor.role in (None, Role.READER) or "posts:read" not in actor.scopes:
@@ -79,7 +83,7 @@ def sees(actor: Actor, post: Post) -> bool:
 @pytest.mark.django_db
 def test_visible_posts_condition_equals_the_table_for_every_actor() -> None:
     authors = [make_author(user=make_user()), make_author(user=make_user()), make_author()]
-    posts = [make_post_in(status, author) for author in authors for status in PostStatus]
+    posts = [make_post_with_status(status, author) for author in authors for status in PostStatus]
 
     @settings(deadline=None)
     @given(
@@ -87,14 +91,14 @@ def test_visible_posts_condition_equals_the_table_for_every_actor() -> None:
         scopes=st.sets(st.sampled_from(Scope)),
         user_id=st.none() | st.sampled_from([author.user_id for author in authors]),
     )
-    def agrees(role: Role | None, scopes: set[Scope], user_id: int | None) -> None:
+    def check_actor(role: Role | None, scopes: set[Scope], user_id: int | None) -> None:
         actor = Actor(user_id=user_id, role=role, scopes=scopes)
 
         visible = Post.objects.filter(policy.visible_posts(actor))
 
-        assert {post.pk for post in visible} == {post.pk for post in posts if sees(actor, post)}
+        assert {post.pk for post in visible} == {post.pk for post in posts if may_see(actor, post)}
 
-    agrees()
+    check_actor()
 
 
 @pytest.mark.django_db
@@ -110,7 +114,7 @@ def test_posts_are_ordered_newest_first_then_by_id() -> None:
 @pytest.mark.django_db
 def test_status_filter_returns_posts_of_that_status_only() -> None:
     authors = make_author(), make_author()
-    posts = {(who, status): make_post_in(status, who) for who in authors for status in PostStatus}
+    posts = {(who, status): make_post_with_status(status, who) for who in authors for status in PostStatus}
 
     drafts = selectors.select_newest_posts(OPERATOR, status="draft").queryset()
     scheduled = selectors.select_newest_posts(OPERATOR, status="scheduled").queryset()
@@ -121,7 +125,7 @@ def test_status_filter_returns_posts_of_that_status_only() -> None:
 
 @pytest.mark.django_db
 def test_hidden_status_returns_no_posts() -> None:
-    make_post_in(PostStatus.DRAFT, make_author())
+    make_post_with_status(PostStatus.DRAFT, make_author())
 
     posts = selectors.select_newest_posts(ANONYMOUS, status="draft").queryset()
 

@@ -1,4 +1,4 @@
-"""Writing posts: who may, what is refused, what is stored. Changes of the status are in test_transitions.py."""
+"""Creation and update of posts. test_transitions.py tests changes of the status."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -21,11 +21,11 @@ LONG_BODY = "At most 200000 characters are allowed (got 200001)."
 FIELDS = ("title", "body", "tags", "status", "publish_at", "author", "version")
 
 
-def stored(post: Post, *names: str) -> Any:
+def read_row(post: Post, *names: str) -> Any:
     return Post.objects.values(*(names or FIELDS)).get(pk=post.pk)
 
 
-def caller(role: Role | None, without: set[Scope], author: Author | None = None) -> Actor:
+def make_caller(role: Role | None, without: set[Scope], author: Author | None = None) -> Actor:
     return make_actor(role, scopes=set(ALL_SCOPES) - without, author=author) if role else ANONYMOUS
 
 
@@ -37,7 +37,7 @@ def test_new_post_is_a_draft_of_the_caller_with_trimmed_values() -> None:
     post = services.create_post(actor=actor, title=" \tSoup\n", body="  Boil.\r\n", tags=[" hot ", "a b"])
 
     text = {"title": "Soup", "body": "  Boil.\r\n", "tags": ["hot", "a b"]}
-    assert stored(post) == {**text, "status": "draft", "publish_at": None, "author": author.pk, "version": 1}
+    assert read_row(post) == {**text, "status": "draft", "publish_at": None, "author": author.pk, "version": 1}
 
 
 @pytest.mark.django_db
@@ -50,7 +50,11 @@ def test_new_post_may_have_any_status(status: str, publish_at: datetime | None) 
 
     post = services.create_post(actor=actor, title="Soup", body="", status=status, publish_at=publish_at)
 
-    assert stored(post, "status", "publish_at", "version") == {"status": status, "publish_at": publish_at, "version": 1}
+    assert read_row(post, "status", "publish_at", "version") == {
+        "status": status,
+        "publish_at": publish_at,
+        "version": 1,
+    }
 
 
 @pytest.mark.django_db
@@ -92,7 +96,7 @@ def test_post_at_the_limits_is_stored() -> None:
 
     post = services.create_post(actor=actor, title=" " + "é" * 200 + " ", body="é" * 200_000, tags=tags)
 
-    assert stored(post, "title", "body", "tags") == {"title": "é" * 200, "body": "é" * 200_000, "tags": tags}
+    assert read_row(post, "title", "body", "tags") == {"title": "é" * 200, "body": "é" * 200_000, "tags": tags}
 
 
 @pytest.mark.django_db
@@ -166,7 +170,7 @@ def test_editor_creates_posts_of_any_author_without_a_profile(role: Role) -> Non
 
     post = services.create_post(actor=actor, title="Soup", body="", author_id=str(other.pk))
 
-    assert stored(post, "author") == {"author": other.pk}
+    assert read_row(post, "author") == {"author": other.pk}
     assert list(Author.objects.all()) == [other]
 
 
@@ -193,7 +197,7 @@ def test_missing_permission_is_reported_before_invalid_values(
     role: Role | None, without: set[Scope], refused: type[ApiError], message: str
 ) -> None:
     other = make_author()
-    actor = caller(role, without, make_author())
+    actor = make_caller(role, without, make_author())
 
     with pytest.raises(refused) as refusal:
         services.create_post(
@@ -220,7 +224,7 @@ def test_author_without_posts_publish_can_create_drafts() -> None:
 
     post = services.create_post(actor=actor, title="Soup", body="")
 
-    assert stored(post, "status") == {"status": "draft"}
+    assert read_row(post, "status") == {"status": "draft"}
 
 
 @pytest.mark.django_db
@@ -228,13 +232,13 @@ def test_author_without_posts_publish_can_create_drafts() -> None:
 def test_update_changes_the_given_fields_and_nothing_else(changes: dict[str, Any]) -> None:
     author = make_author()
     post = make_post(author=author, title="Old", body="Old.", tags=["a"], updated_at=PAST, created_at=PAST)
-    before = stored(post)
+    before = read_row(post)
 
     returned = services.edit_post(actor=make_actor(Role.AUTHOR, author=author), post_id=str(post.pk), changes=changes)
 
     trimmed = {name: value.strip() if name == "title" else value for name, value in changes.items()}
-    assert stored(post) == {**before, **trimmed, "version": 2}
-    assert stored(post, "updated_at")["updated_at"] == returned.updated_at > PAST
+    assert read_row(post) == {**before, **trimmed, "version": 2}
+    assert read_row(post, "updated_at")["updated_at"] == returned.updated_at > PAST
 
 
 @pytest.mark.django_db
@@ -251,13 +255,13 @@ def test_update_without_effect_keeps_version_and_time(changes: dict[str, Any]) -
 @pytest.mark.django_db
 def test_invalid_update_is_rejected_and_changes_nothing() -> None:
     post = make_post()
-    before = stored(post)
+    before = read_row(post)
 
     with pytest.raises(Invalid) as refusal:
         services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": " ", "body": "New."})
 
     assert refusal.value.fields == {"title": [EMPTY]}
-    assert stored(post) == before
+    assert read_row(post) == before
 
 
 @pytest.mark.django_db
@@ -277,12 +281,12 @@ def test_actor_without_permission_cannot_update_a_post(
     role: Role | None, without: set[Scope], status: str, refused: type[ApiError]
 ) -> None:
     post = make_post(status=status, updated_at=PAST)
-    actor = caller(role, without, make_author())
+    actor = make_caller(role, without, make_author())
 
     with pytest.raises(refused):
         services.edit_post(actor=actor, post_id=str(post.pk), changes={"title": ""})
 
-    assert stored(post, "version", "updated_at") == {"version": 1, "updated_at": PAST}
+    assert read_row(post, "version", "updated_at") == {"version": 1, "updated_at": PAST}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -295,4 +299,4 @@ def test_concurrent_updates_both_take_effect() -> None:
         lambda: services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": "New."}),
     )
 
-    assert stored(post, "title", "body", "version") == {"title": "New", "body": "New.", "version": 3}
+    assert read_row(post, "title", "body", "version") == {"title": "New", "body": "New.", "version": 3}

@@ -1,4 +1,4 @@
-"""Moving posts between states: every pair against the table in the decisions, section 3."""
+"""Transitions of the status of a post: each pair of statuses (docs/decisions/0020-state-machines.md)."""
 
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -28,65 +28,74 @@ TABLE = {
 PAIRS = list(product(PostStatus.values, repeat=2))
 
 
-def time_for(status: str) -> datetime | None:
+def get_publication_time(status: str) -> datetime | None:
     return LATER if status == "scheduled" else None
 
 
-def make_post_in(status: str) -> Post:
-    return make_post(status=status, publish_at=time_for(status), updated_at=PAST)
+def make_post_with_status(status: str) -> Post:
+    return make_post(status=status, publish_at=get_publication_time(status), updated_at=PAST)
 
 
-def row(post: Post) -> Any:
+def read_row(post: Post) -> Any:
     return Post.objects.values().get(pk=post.pk)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("old", "new"), sorted(TABLE))
 def test_legal_transition_changes_the_status_and_nothing_else(old: str, new: str) -> None:
-    post = make_post_in(old)
-    before = row(post)
+    post = make_post_with_status(old)
+    before = read_row(post)
 
     moved = services.edit_post(
-        actor=make_actor(Role.EDITOR), post_id=str(post.pk), changes={"status": new, "publish_at": time_for(new)}
+        actor=make_actor(Role.EDITOR),
+        post_id=str(post.pk),
+        changes={"status": new, "publish_at": get_publication_time(new)},
     )
 
-    after = row(post)
+    after = read_row(post)
     moment = after.pop("updated_at")
-    assert {**after, "updated_at": PAST} == {**before, "status": new, "publish_at": time_for(new), "version": 2}
+    assert {**after, "updated_at": PAST} == {
+        **before,
+        "status": new,
+        "publish_at": get_publication_time(new),
+        "version": 2,
+    }
     assert moment == moved.updated_at > PAST
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("old", "new"), [pair for pair in PAIRS if pair not in TABLE and pair[0] != pair[1]])
 def test_illegal_transition_raises_conflict_and_changes_nothing(old: str, new: str) -> None:
-    post = make_post_in(old)
-    before = row(post)
+    post = make_post_with_status(old)
+    before = read_row(post)
 
     with pytest.raises(Conflict) as refusal:
         services.edit_post(
-            actor=make_actor(Role.ADMIN), post_id=str(post.pk), changes={"status": new, "publish_at": time_for(new)}
+            actor=make_actor(Role.ADMIN),
+            post_id=str(post.pk),
+            changes={"status": new, "publish_at": get_publication_time(new)},
         )
 
     assert refusal.value.message == f"A post that is {old} cannot become {new}."
-    assert row(post) == before
+    assert read_row(post) == before
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("status", PostStatus.values)
 def test_transition_to_the_current_status_changes_nothing(status: str) -> None:
-    post = make_post_in(status)
-    before = row(post)
+    post = make_post_with_status(status)
+    before = read_row(post)
 
     returned = services.edit_post(actor=make_actor(Role.EDITOR), post_id=str(post.pk), changes={"status": status})
 
     assert returned == post
-    assert row(post) == before
+    assert read_row(post) == before
 
 
 @pytest.mark.django_db
 def test_rescheduling_needs_the_same_time_or_raises_conflict() -> None:
-    post = make_post_in("scheduled")
-    before = row(post)
+    post = make_post_with_status("scheduled")
+    before = read_row(post)
     actor = make_actor(Role.EDITOR)
 
     services.edit_post(actor=actor, post_id=str(post.pk), changes={"status": "scheduled", "publish_at": LATER})
@@ -95,7 +104,7 @@ def test_rescheduling_needs_the_same_time_or_raises_conflict() -> None:
             actor=actor, post_id=str(post.pk), changes={"status": "scheduled", "publish_at": LATER_STILL}
         )
 
-    assert row(post) == before
+    assert read_row(post) == before
 
 
 @pytest.mark.django_db
@@ -109,8 +118,8 @@ def test_rescheduling_needs_the_same_time_or_raises_conflict() -> None:
     ],
 )
 def test_invalid_publication_time_is_rejected(status: str, publish_at: datetime | None, message: str) -> None:
-    post = make_post_in("draft")
-    before = row(post)
+    post = make_post_with_status("draft")
+    before = read_row(post)
 
     with pytest.raises(Invalid) as refusal:
         services.edit_post(
@@ -118,18 +127,20 @@ def test_invalid_publication_time_is_rejected(status: str, publish_at: datetime 
         )
 
     assert refusal.value.fields == {"publishAt": [message]}
-    assert row(post) == before
+    assert read_row(post) == before
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_posts_publish_is_needed_to_schedule_publish_or_unpublish_a_post(old: str, new: str) -> None:
-    post = make_post_in(old)
+    post = make_post_with_status(old)
     actor = make_actor(Role.EDITOR, scopes=set(ALL_SCOPES) - {Scope.POSTS_PUBLISH})
     allowed = not {old, new} & {"published", "scheduled"}
 
     with nullcontext() if allowed else pytest.raises(Forbidden, match=f"^You may not make this {old} post {new}.$"):
-        services.edit_post(actor=actor, post_id=str(post.pk), changes={"status": new, "publish_at": time_for(new)})
+        services.edit_post(
+            actor=actor, post_id=str(post.pk), changes={"status": new, "publish_at": get_publication_time(new)}
+        )
 
     assert Post.objects.get(pk=post.pk).status == (new if allowed else old)
 
@@ -149,20 +160,20 @@ def test_posts_publish_is_needed_to_schedule_publish_or_unpublish_a_post(old: st
 def test_missing_permission_is_reported_before_an_invalid_transition(
     role: Role | None, without: set[Scope], old: str, refused: type[ApiError]
 ) -> None:
-    post = make_post_in(old)
-    before = row(post)
+    post = make_post_with_status(old)
+    before = read_row(post)
     actor = make_actor(role, scopes=set(ALL_SCOPES) - without, author=make_author()) if role else ANONYMOUS
 
     with pytest.raises(refused):
         services.edit_post(actor=actor, post_id=str(post.pk), changes={"status": "scheduled"})
 
-    assert row(post) == before
+    assert read_row(post) == before
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("old", "new"), [("draft", "published"), ("published", "archived"), ("scheduled", "draft")])
 def test_posts_publish_is_enough_to_publish_unpublish_and_archive(old: str, new: str) -> None:
-    post = make_post_in(old)
+    post = make_post_with_status(old)
     actor = make_actor(Role.EDITOR, scopes={Scope.POSTS_READ, Scope.POSTS_PUBLISH})
 
     services.edit_post(actor=actor, post_id=str(post.pk), changes={"status": new})

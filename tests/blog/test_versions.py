@@ -1,4 +1,4 @@
-"""A client that says which version of a post it knows changes that version and no other."""
+"""The expected version of a post: a write with another version is a conflict."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The blog over resource-oriented HTTP: representations, statuses, filters, and how many statements a read takes."""
+"""The REST resources of the blog: representations, statuses, filters and the number of statements."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,8 +20,8 @@ NO_POST = (404, "NOT_FOUND", "There is no post with this id.")
 NO_IDS = ["0", "x", "-1", "01", "9" * 19, "9" * 30, "%00", "1%0a", "%F0%9F%90%9F"]
 
 
-def own(role: Role = Role.AUTHOR, **values: Any) -> tuple[Any, Post]:
-    """Return an actor and a post of theirs."""
+def make_own_post(role: Role = Role.AUTHOR, **values: Any) -> tuple[Any, Post]:
+    """Return an actor and one of their posts."""
     author = make_author()
     post = make_post(author=author, **values)
     return make_actor(role, author=author), post
@@ -78,12 +78,12 @@ def test_email_is_omitted_for_callers_who_may_not_read_it() -> None:
 def test_list_of_authors_shows_each_email_to_callers_who_may_read_it() -> None:
     mine, theirs = make_author(email="mine@example.invalid"), make_author(email="theirs@example.invalid")
 
-    def emails(actor: Actor | None = None) -> list[str | None]:
+    def list_emails(actor: Actor | None = None) -> list[str | None]:
         return [item.get("email") for item in send_request("GET", "/authors", actor=actor).body["data"]]
 
-    assert emails() == [None, None]
-    assert emails(make_actor(Role.AUTHOR, author=mine)) == [mine.email, None]
-    assert emails(make_actor(Role.EDITOR)) == [mine.email, theirs.email]
+    assert list_emails() == [None, None]
+    assert list_emails(make_actor(Role.AUTHOR, author=mine)) == [mine.email, None]
+    assert list_emails(make_actor(Role.EDITOR)) == [mine.email, theirs.email]
 
 
 @pytest.mark.parametrize("bio", ['","email":null}', '"email":null}', '\\","email":null}'])
@@ -158,7 +158,7 @@ def test_invalid_post_is_422_with_the_field(values: dict[str, Any], message: str
 
 
 def test_patch_changes_only_the_sent_fields() -> None:
-    actor, post = own(tags=["x"])
+    actor, post = make_own_post(tags=["x"])
 
     response = send_request("PATCH", f"/posts/{post.pk}", {"title": "New"}, actor=actor)
 
@@ -172,7 +172,7 @@ def test_patch_changes_only_the_sent_fields() -> None:
 
 @pytest.mark.parametrize("body", [{}, {"title": "Same"}, {"status": "published"}])
 def test_patch_without_effect_is_200(body: dict[str, Any]) -> None:
-    actor, post = own(title="Same")
+    actor, post = make_own_post(title="Same")
 
     response = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
 
@@ -183,7 +183,7 @@ def test_patch_without_effect_is_200(body: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", ["title", "body", "tags", "status"])
 def test_null_for_a_required_field_is_422(name: str) -> None:
-    actor, post = own()
+    actor, post = make_own_post()
 
     response = send_request("PATCH", f"/posts/{post.pk}", {name: None}, actor=actor)
 
@@ -191,7 +191,7 @@ def test_null_for_a_required_field_is_422(name: str) -> None:
 
 
 def test_patch_of_text_and_status_increments_the_version_once() -> None:
-    actor, post = own(status="draft")
+    actor, post = make_own_post(status="draft")
 
     response = send_request("PATCH", f"/posts/{post.pk}", {"title": "New", "status": "published"}, actor=actor)
 
@@ -239,7 +239,7 @@ def test_failed_patch_of_text_and_status_changes_neither(
 def test_publication_time_of_a_post_that_is_not_scheduled_is_rejected(
     status: str, body: dict[str, Any], failure: tuple[int, str]
 ) -> None:
-    actor, post = own(status=status, publish_at=LATER if status == "scheduled" else None)
+    actor, post = make_own_post(status=status, publish_at=LATER if status == "scheduled" else None)
 
     code, message = failure
     response = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
@@ -248,7 +248,7 @@ def test_publication_time_of_a_post_that_is_not_scheduled_is_rejected(
 
 
 def test_patch_schedules_and_unschedules_a_post() -> None:
-    actor, post = own(status="draft")
+    actor, post = make_own_post(status="draft")
     body = {"status": "scheduled", "publishAt": "2100-01-01T01:00:00+01:00"}
 
     response = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
@@ -263,7 +263,7 @@ def test_patch_schedules_and_unschedules_a_post() -> None:
 
 @pytest.mark.parametrize("path", ["", "/publish"])
 def test_wrong_expected_version_is_409(path: str) -> None:
-    actor, post = own(status="draft")
+    actor, post = make_own_post(status="draft")
     method, body = ("POST", {}) if path else ("PATCH", {"status": "published"})
 
     refused = send_request(method, f"/posts/{post.pk}{path}", {**body, "expectedVersion": "7"}, actor=actor)
@@ -275,7 +275,7 @@ def test_wrong_expected_version_is_409(path: str) -> None:
 
 @pytest.mark.parametrize("body", [None, {}, {"expectedVersion": None}])
 def test_repeated_publication_returns_the_same_post(body: Any) -> None:
-    actor, post = own(status="draft")
+    actor, post = make_own_post(status="draft")
 
     responses = [send_request("POST", f"/posts/{post.pk}/publish", body, actor=actor) for _ in range(2)]
 
@@ -284,7 +284,7 @@ def test_repeated_publication_returns_the_same_post(body: Any) -> None:
 
 
 def test_deleted_post_and_comment_are_404() -> None:
-    actor, post = own()
+    actor, post = make_own_post()
     comment = make_comment(post)
 
     first = send_request("DELETE", f"/posts/{post.pk}/comments/{comment.pk}", actor=actor)
@@ -301,13 +301,13 @@ def test_posts_are_filtered_by_tag_author_and_status() -> None:
     draft = make_post(author=author, status="draft")
     editor = make_actor(Role.EDITOR)
 
-    def ids(query: str) -> set[str]:
+    def list_ids(query: str) -> set[str]:
         return {post["id"] for post in send_request("GET", f"/posts?{query}", actor=editor).body["data"]}
 
-    assert ids("tag=sea") == {str(tagged.pk), str(mine.pk)}
-    assert ids(f"author={author.pk}") == {str(mine.pk), str(draft.pk)}
-    assert ids(f"author={author.pk}&status=draft") == {str(draft.pk)}
-    assert ids("tag=sea&author=0") == ids("tag=se") == ids("author=x") == set()
+    assert list_ids("tag=sea") == {str(tagged.pk), str(mine.pk)}
+    assert list_ids(f"author={author.pk}") == {str(mine.pk), str(draft.pk)}
+    assert list_ids(f"author={author.pk}&status=draft") == {str(draft.pk)}
+    assert list_ids("tag=sea&author=0") == list_ids("tag=se") == list_ids("author=x") == set()
 
 
 @pytest.mark.parametrize(
@@ -327,11 +327,11 @@ def test_comments_are_listed_oldest_first_and_posts_newest_first() -> None:
     comments = [make_comment(post, created_at=now - timedelta(minutes=minutes)) for minutes in (5, 9, 7)]
     a, b, c = (str(comment.pk) for comment in comments)
 
-    def ids(path: str) -> list[str]:
+    def list_ids(path: str) -> list[str]:
         return [item["id"] for item in send_request("GET", path).body["data"]]
 
-    assert ids(f"/posts/{post.pk}/comments") == [b, c, a]
-    assert ids("/posts") == ids(f"/authors/{post.author.pk}/posts") == [str(newer.pk), str(post.pk)]
+    assert list_ids(f"/posts/{post.pk}/comments") == [b, c, a]
+    assert list_ids("/posts") == list_ids(f"/authors/{post.author.pk}/posts") == [str(newer.pk), str(post.pk)]
 
 
 def test_lists_below_a_hidden_post_are_404_and_other_lists_are_empty() -> None:

@@ -136,8 +136,8 @@ CHANGE_NOTHING = {"publish a published post"}
 
 
 @dataclass(frozen=True)
-class Things:
-    """What belongs to one user: of posts one in each state."""
+class OwnedRows:
+    """The rows that belong to one user, with one post in each status."""
 
     user: User
     author: Author
@@ -151,7 +151,7 @@ class World:
 
     actor: Actor
     is_own: bool
-    target: Things
+    target: OwnedRows
     comments: dict[str, Comment]  # by the state of the post that they are on
 
     def post_id(self, status: str) -> str:
@@ -164,7 +164,7 @@ class World:
 def make_world(caller: str, whose: str, scopes: AbstractSet[Scope] = ALL_SCOPES) -> World:
     """Write the same rows for an caller and for somebody else."""
     role = Role.READER if caller == "anonymous" else Role(caller)
-    mine, theirs = make_things(role), make_things(Role.AUTHOR)
+    mine, theirs = make_owned_rows(role), make_owned_rows(Role.AUTHOR)
     writer, read = {OWN: (mine, theirs), OTHERS: (theirs, theirs), ON_OWN_POSTS: (theirs, mine)}[whose]
     return World(
         actor=ANONYMOUS if caller == "anonymous" else Actor(mine.user.pk, role, scopes, "api-key"),
@@ -174,11 +174,11 @@ def make_world(caller: str, whose: str, scopes: AbstractSet[Scope] = ALL_SCOPES)
     )
 
 
-def make_things(role: Role) -> Things:
+def make_owned_rows(role: Role) -> OwnedRows:
     user = make_user(role)
     author = make_author(user=user, email=user.email)
     posts = {
         status: make_post(author=author, status=status, publish_at=LATER if status == "scheduled" else None)
         for status in PostStatus.values
     }
-    return Things(user, author, posts, make_order(user=user))
+    return OwnedRows(user, author, posts, make_order(user=user))

@@ -19,18 +19,18 @@ NOT_LAYERS = {"management", *WITHOUT_CHILDREN}
 LINE = re.compile(r"(?P<indent>(?:  )*)(?P<name>[\w.]+/?) +(?P<phrase>\S.*)")
 
 
-def marked(name: str) -> str:
+def read_marked_text(name: str) -> str:
     """Return the text between two markers, without the fence of a code block."""
     found = re.search(rf"<!-- {name} -->\n(.*?)<!-- /{name} -->", ARCHITECTURE, re.DOTALL)
     assert found, f"docs/architecture.md has no <!-- {name} -->."
     return re.sub(r"^```.*\n", "", found[1], flags=re.MULTILINE).strip("\n")
 
 
-def documented_tree() -> dict[str, str]:
+def read_documented_tree() -> dict[str, str]:
     """Return the phrase of each path in the tree."""
     phrases: dict[str, str] = {}
     parent = ""
-    for line in marked("tree").splitlines()[1:]:
+    for line in read_marked_text("tree").splitlines()[1:]:
         found = LINE.fullmatch(line)
         assert found, f"This line of the tree has no phrase: {line!r}"
         depth = len(found["indent"]) // 2
@@ -41,7 +41,7 @@ def documented_tree() -> dict[str, str]:
     return phrases
 
 
-def entries(folder: Path) -> list[str]:
+def list_entries(folder: Path) -> list[str]:
     """Return the modules and folders of a package. A folder ends with a slash."""
     names = []
     for path in folder.iterdir():
@@ -52,22 +52,22 @@ def entries(folder: Path) -> list[str]:
     return sorted(names)
 
 
-def actual_tree() -> list[str]:
-    tree = entries(PACKAGE)
+def read_actual_tree() -> list[str]:
+    tree = list_entries(PACKAGE)
     for package in tree.copy():
         if package.endswith("/") and package[:-1] not in WITHOUT_CHILDREN:
-            tree += [package + name for name in entries(PACKAGE / package)]
+            tree += [package + name for name in list_entries(PACKAGE / package)]
     return sorted(tree)
 
 
 def test_tree_equals_the_modules_on_disk() -> None:
-    assert sorted(documented_tree()) == actual_tree()
+    assert sorted(read_documented_tree()) == read_actual_tree()
 
 
 def test_layers_name_each_package_once() -> None:
     packages = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()} - NOT_LAYERS
 
-    named = re.findall(r"\w+", marked("layers"))
+    named = re.findall(r"\w+", read_marked_text("layers"))
 
     assert len(named) == len(set(named))
     assert packages - set(named) == set()
@@ -75,16 +75,16 @@ def test_layers_name_each_package_once() -> None:
 
 @pytest.mark.django_db
 def test_example_statement_is_the_compiled_query(client: Client) -> None:
-    body = {"query": marked("query"), "variables": json.loads(marked("variables"))}
+    body = {"query": read_marked_text("query"), "variables": json.loads(read_marked_text("variables"))}
 
     with CaptureQueriesContext(connection) as captured:
         response = client.post("/graphql", body, content_type="application/json")
 
     assert "errors" not in response.json()
-    assert [without_spaces(query["sql"]) for query in captured] == [without_spaces(marked("statement"))]
+    assert [remove_spaces(query["sql"]) for query in captured] == [remove_spaces(read_marked_text("statement"))]
 
 
-def without_spaces(sql: str) -> str:
+def remove_spaces(sql: str) -> str:
     return re.sub(r"\s+", "", sql)
 
 

@@ -15,7 +15,7 @@ MAX_README = 8000  # bytes
 DOCUMENTS = documents(ROOT)
 
 
-def broken_links(document: Path) -> Iterator[str]:
+def find_broken_links(document: Path) -> Iterator[str]:
     for target in link_targets(document.read_text()):
         parts = urlsplit(target)
         if parts.scheme or parts.netloc:
@@ -31,7 +31,7 @@ def broken_links(document: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> None:
-    assert list(broken_links(document)) == []
+    assert list(find_broken_links(document)) == []
 
 
 def test_first_command_of_the_readme_starts_everything() -> None:

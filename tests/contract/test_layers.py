@@ -1,4 +1,4 @@
-"""What import-linter cannot say: who may touch the database, and who may know of HTTP."""
+"""Rules that import-linter cannot express: which modules use the database and which use HTTP."""
 
 import ast
 from pathlib import Path
@@ -15,7 +15,7 @@ RESOLVERS = sorted(ROOT.glob("*/resolvers.py"))
 VIEWS = [ROOT / app / "views.py" for app in ("blog", "orders", "users")]
 
 
-def imported(path: Path) -> set[str]:
+def read_imports(path: Path) -> set[str]:
     tree = ast.parse(path.read_text())
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     return names | {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
@@ -25,7 +25,7 @@ def imported(path: Path) -> set[str]:
     "path", [path for path in DOMAIN if path.exists()], ids=lambda path: f"{path.parent.name}.{path.stem}"
 )
 def test_domain_modules_do_not_import_http(path: Path) -> None:
-    assert not {name for name in imported(path) if name.startswith("django.http")}
+    assert not {name for name in read_imports(path) if name.startswith("django.http")}
 
 
 @pytest.mark.parametrize("path", [*RESOLVERS, *VIEWS], ids=lambda path: f"{path.parent.name}.{path.stem}")

@@ -58,34 +58,34 @@ class World:
         self.user = make_user()
 
 
-Given = Callable[[World], Request]
+MakeRequest = Callable[[World], Request]
 
 
-def post(**values: Any) -> Given:
+def post_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"post_id": world.post.pk}, **values)
 
 
-def comment(**values: Any) -> Given:
+def comment_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"post_id": world.post.pk, "comment_id": world.comment.pk}, **values)
 
 
-def author(**values: Any) -> Given:
+def author_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"author_id": world.post.author.pk}, **values)
 
 
-def order(**values: Any) -> Given:
+def order_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"order_id": world.order.pk}, **values)
 
 
-def shipped(**values: Any) -> Given:
+def shipped_order_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"order_id": world.shipped.pk}, **values)
 
 
-def user(**values: Any) -> Given:
+def user_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"user_id": world.user.pk}, **values)
 
 
-def plain(**values: Any) -> Given:
+def plain_request(**values: Any) -> MakeRequest:
     return lambda _: Request(**values)
 
 
@@ -93,62 +93,76 @@ NEW_POST = {"title": "Hello", "body": "A first post."}
 NEW_USER = {"name": "New", "email": "new@example.invalid"}
 NOBODY = dict.fromkeys(("post_id", "comment_id", "author_id", "order_id", "user_id"), 10**9)
 
-SUCCESSES: dict[str, list[tuple[int, Given]]] = {
-    "listPosts": [(200, plain()), (200, plain(query="?offset=1&limit=1")), (200, plain(query="?limit=1", who=""))],
-    "createPost": [(201, plain(body=NEW_POST)), (201, plain(body={**NEW_POST, "tags": None, "status": "published"}))],
-    "getPost": [(200, post()), (200, post(who=""))],
-    "updatePost": [(200, post(body={"title": "New"})), (200, post(body={"expectedVersion": "1"}))],
-    "deletePost": [(204, post())],
-    "publishPost": [(200, post()), (200, lambda world: Request({"post_id": world.draft.pk}))],
-    "listComments": [(200, post()), (200, post(query="?offset=0"))],
-    "addComment": [(201, post(body={"body": "Well said."}))],
-    "getComment": [(200, comment()), (200, comment(who=""))],
-    "deleteComment": [(204, comment())],
-    "listAuthors": [(200, plain()), (200, plain(query="?offset=0")), (200, plain(query="?limit=1", who=""))],
-    "getAuthor": [(200, author()), (200, author(who=""))],
-    "listPostsOfAuthor": [(200, author(query="?status=draft")), (200, author(query="?offset=0"))],
-    "listOrders": [(200, plain()), (200, plain(query="?offset=0"))],
-    "createOrder": [(201, plain(body={"total": 49.9}))],
-    "getOrder": [(200, order()), (200, shipped())],
-    "cancelOrder": [(204, order())],
-    "payOrder": [(200, order()), (200, order(body={}))],
-    "trackOrder": [(200, shipped())],
-    "listUsers": [(200, plain()), (200, plain(query="?offset=0"))],
-    "createUser": [(201, plain(body=NEW_USER))],
-    "getUser": [(200, user())],
-    "deleteUser": [(204, user())],
-    "getOpenAPI": [(200, plain(who=""))],
-    "getDocs": [(200, plain(who=""))],
-    "getGraphQLSchema": [(200, plain(who=""))],
-    "getKeys": [(200, plain(who=""))],
+SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
+    "listPosts": [
+        (200, plain_request()),
+        (200, plain_request(query="?offset=1&limit=1")),
+        (200, plain_request(query="?limit=1", who="")),
+    ],
+    "createPost": [
+        (201, plain_request(body=NEW_POST)),
+        (201, plain_request(body={**NEW_POST, "tags": None, "status": "published"})),
+    ],
+    "getPost": [(200, post_request()), (200, post_request(who=""))],
+    "updatePost": [(200, post_request(body={"title": "New"})), (200, post_request(body={"expectedVersion": "1"}))],
+    "deletePost": [(204, post_request())],
+    "publishPost": [(200, post_request()), (200, lambda world: Request({"post_id": world.draft.pk}))],
+    "listComments": [(200, post_request()), (200, post_request(query="?offset=0"))],
+    "addComment": [(201, post_request(body={"body": "Well said."}))],
+    "getComment": [(200, comment_request()), (200, comment_request(who=""))],
+    "deleteComment": [(204, comment_request())],
+    "listAuthors": [
+        (200, plain_request()),
+        (200, plain_request(query="?offset=0")),
+        (200, plain_request(query="?limit=1", who="")),
+    ],
+    "getAuthor": [(200, author_request()), (200, author_request(who=""))],
+    "listPostsOfAuthor": [(200, author_request(query="?status=draft")), (200, author_request(query="?offset=0"))],
+    "listOrders": [(200, plain_request()), (200, plain_request(query="?offset=0"))],
+    "createOrder": [(201, plain_request(body={"total": 49.9}))],
+    "getOrder": [(200, order_request()), (200, shipped_order_request())],
+    "cancelOrder": [(204, order_request())],
+    "payOrder": [(200, order_request()), (200, order_request(body={}))],
+    "trackOrder": [(200, shipped_order_request())],
+    "listUsers": [(200, plain_request()), (200, plain_request(query="?offset=0"))],
+    "createUser": [(201, plain_request(body=NEW_USER))],
+    "getUser": [(200, user_request())],
+    "deleteUser": [(204, user_request())],
+    "getOpenAPI": [(200, plain_request(who=""))],
+    "getDocs": [(200, plain_request(who=""))],
+    "getGraphQLSchema": [(200, plain_request(who=""))],
+    "getKeys": [(200, plain_request(who=""))],
 }
 
-REFUSALS: dict[str, list[tuple[int, Given]]] = {
-    "createPost": [(403, plain(body=NEW_POST, who="reader")), (422, plain(body={"title": " ", "body": ""}))],
+REFUSALS: dict[str, list[tuple[int, MakeRequest]]] = {
+    "createPost": [
+        (403, plain_request(body=NEW_POST, who="reader")),
+        (422, plain_request(body={"title": " ", "body": ""})),
+    ],
     "updatePost": [
-        (403, post(body={"title": "New"}, who="reader")),
-        (409, post(body={"expectedVersion": "9"})),
-        (422, post(body={"title": None})),
+        (403, post_request(body={"title": "New"}, who="reader")),
+        (409, post_request(body={"expectedVersion": "9"})),
+        (422, post_request(body={"title": None})),
     ],
-    "deletePost": [(403, post(who="reader"))],
-    "publishPost": [(403, post(who="reader")), (409, lambda world: Request({"post_id": world.archived.pk}))],
-    "addComment": [(422, post(body={"body": " "}))],
-    "deleteComment": [(403, comment(who="reader"))],
-    "listOrders": [(401, plain(who="")), (403, plain(who="without scopes"))],
-    "createOrder": [(422, plain(body={"total": 0}))],
-    "cancelOrder": [(409, shipped())],
-    "payOrder": [(409, shipped())],
-    "trackOrder": [(409, order())],
-    "listUsers": [(401, plain(who="")), (403, plain(who="without scopes"))],
+    "deletePost": [(403, post_request(who="reader"))],
+    "publishPost": [(403, post_request(who="reader")), (409, lambda world: Request({"post_id": world.archived.pk}))],
+    "addComment": [(422, post_request(body={"body": " "}))],
+    "deleteComment": [(403, comment_request(who="reader"))],
+    "listOrders": [(401, plain_request(who="")), (403, plain_request(who="without scopes"))],
+    "createOrder": [(422, plain_request(body={"total": 0}))],
+    "cancelOrder": [(409, shipped_order_request())],
+    "payOrder": [(409, shipped_order_request())],
+    "trackOrder": [(409, order_request())],
+    "listUsers": [(401, plain_request(who="")), (403, plain_request(who="without scopes"))],
     "createUser": [
-        (403, plain(body=NEW_USER, who="author")),
+        (403, plain_request(body=NEW_USER, who="author")),
         (409, lambda world: Request(body={"name": "New", "email": world.user.email})),
-        (422, plain(body={"name": ""})),
+        (422, plain_request(body={"name": ""})),
     ],
 }
 
 
-def send(operation: Operation, request: Request, world: World | None = None) -> Any:
+def send_request(operation: Operation, request: Request, world: World | None = None) -> Any:
     path = re.sub(r"{(\w+)}", lambda match: str(request.ids[match[1]]), operation.path)
     headers = dict(request.headers)
     if world and request.who:
@@ -159,7 +173,7 @@ def send(operation: Operation, request: Request, world: World | None = None) -> 
     return client.generic(operation.method, path + request.query, content, content_type=content_type, headers=headers)
 
 
-def conforms(operation: Operation, status: int, response: Any) -> None:
+def assert_conforms(operation: Operation, status: int, response: Any) -> None:
     """Compare a response with the description of its status: headers, media type and body."""
     assert response.status_code == status, response.content
     described = operation.response(status)
@@ -180,7 +194,7 @@ def conforms(operation: Operation, status: int, response: Any) -> None:
     assert problems(described["content"][media_type]["schema"], body) == []
 
 
-def cases(table: Mapping[str, list[tuple[int, Given]]]) -> list[Any]:
+def build_cases(table: Mapping[str, list[tuple[int, MakeRequest]]]) -> list[Any]:
     return [
         pytest.param(OPERATIONS[name], status, given, id=f"{name}-{status}-{number}")
         for name, rows in table.items()
@@ -188,7 +202,7 @@ def cases(table: Mapping[str, list[tuple[int, Given]]]) -> list[Any]:
     ]
 
 
-def those(parameter: str) -> list[Any]:
+def select_operations(parameter: str) -> list[Any]:
     """Return the operations that have a parameter of this name."""
     return [pytest.param(found, id=name) for name, found in OPERATIONS.items() if parameter in found.parameters]
 
@@ -197,82 +211,82 @@ def test_each_operation_is_tested() -> None:
     assert set(SUCCESSES) == set(OPERATIONS)
 
 
-@pytest.mark.parametrize(("operation", "status", "given"), cases(SUCCESSES))
-def test_success_response_is_as_described(operation: Operation, status: int, given: Given) -> None:
+@pytest.mark.parametrize(("operation", "status", "given"), build_cases(SUCCESSES))
+def test_success_response_is_as_described(operation: Operation, status: int, given: MakeRequest) -> None:
     world = World()
 
-    conforms(operation, status, send(operation, given(world), world))
+    assert_conforms(operation, status, send_request(operation, given(world), world))
 
 
-@pytest.mark.parametrize("operation", those("X-API-Version"))
+@pytest.mark.parametrize("operation", select_operations("X-API-Version"))
 def test_response_to_three_version_markers_is_as_described(operation: Operation) -> None:
     world, (status, given) = World(), SUCCESSES[operation.id][0]
     markers = {"X-API-Version": "1", "Accept": "application/vnd.contentapi.v1+json"}
     versioned = operation._replace(path=f"/v1{operation.path}")
 
-    response = send(versioned, given(world)._replace(headers=markers), world)
+    response = send_request(versioned, given(world)._replace(headers=markers), world)
 
-    conforms(operation, status, response)
+    assert_conforms(operation, status, response)
     assert response.get("Content-Type") == (markers["Accept"] if response.content else None)
     assert response.get("Location", "/v1/").startswith("/v1/")
 
 
-@pytest.mark.parametrize("operation", those("If-None-Match"))
+@pytest.mark.parametrize("operation", select_operations("If-None-Match"))
 def test_304_is_as_described(operation: Operation) -> None:
     world = World()
     request = SUCCESSES[operation.id][0][1](world)
 
-    etag = send(operation, request, world)["ETag"]
+    etag = send_request(operation, request, world)["ETag"]
 
-    conforms(operation, 304, send(operation, request._replace(headers={"If-None-Match": etag}), world))
+    assert_conforms(operation, 304, send_request(operation, request._replace(headers={"If-None-Match": etag}), world))
 
 
-@pytest.mark.parametrize("operation", those("Idempotency-Key"))
+@pytest.mark.parametrize("operation", select_operations("Idempotency-Key"))
 def test_replayed_response_is_as_described(operation: Operation) -> None:
     world, (status, given) = World(), SUCCESSES[operation.id][0]
     headers = {"X-API-Key": api_key_of(world.actors["admin"]), "Idempotency-Key": "once"}
     request = given(world)._replace(who="", headers=headers)
 
-    first, second = send(operation, request), send(operation, request)
+    first, second = send_request(operation, request), send_request(operation, request)
 
-    conforms(operation, status, second)
+    assert_conforms(operation, status, second)
     assert "Idempotent-Replayed" not in first
     assert (second["Idempotent-Replayed"], second.content) == ("true", first.content)
-    conforms(operation, 422, send(operation, request._replace(body={"something": "else"})))
+    assert_conforms(operation, 422, send_request(operation, request._replace(body={"something": "else"})))
 
 
-@pytest.mark.parametrize(("operation", "status", "given"), cases(REFUSALS))
-def test_error_response_is_as_described(operation: Operation, status: int, given: Given) -> None:
+@pytest.mark.parametrize(("operation", "status", "given"), build_cases(REFUSALS))
+def test_error_response_is_as_described(operation: Operation, status: int, given: MakeRequest) -> None:
     world = World()
 
     for accept in ("application/json", "application/problem+json"):
         request = given(world)._replace(headers={"Accept": accept})
-        conforms(operation, status, send(operation, request, world))
+        assert_conforms(operation, status, send_request(operation, request, world))
 
 
-def trials(operation: Operation) -> list[tuple[int, Given]]:
+def build_failing_requests(operation: Operation) -> list[tuple[int, MakeRequest]]:
     """Return what any resource may refuse: the request that succeeds first, spoilt in one point."""
     given = SUCCESSES[operation.id][0][1]
 
-    def spoilt(**changes: Any) -> Given:
+    def change_request(**changes: Any) -> MakeRequest:
         return lambda world: given(world)._replace(**changes)
 
     rows = [
-        (400, spoilt(headers={"Authorization": "Bearer x"})),
-        (401, spoilt(who="", headers={"X-API-Key": "x"})),
-        (406, spoilt(headers={"Accept": "text/html"})),
-        (406, spoilt(headers={"Accept": "application/vnd.contentapi.v2+json"})),
-        (400, spoilt(headers={"X-API-Version": "2"})),
+        (400, change_request(headers={"Authorization": "Bearer x"})),
+        (401, change_request(who="", headers={"X-API-Key": "x"})),
+        (406, change_request(headers={"Accept": "text/html"})),
+        (406, change_request(headers={"Accept": "application/vnd.contentapi.v2+json"})),
+        (400, change_request(headers={"X-API-Version": "2"})),
     ]
     if "{" in operation.path:
-        rows.append((404, spoilt(ids=NOBODY)))
+        rows.append((404, change_request(ids=NOBODY)))
     if operation.needs_a_credential:
-        rows.append((401, spoilt(who="")))
+        rows.append((401, change_request(who="")))
     if "If-Match" in operation.parameters:
-        rows.append((409, spoilt(headers={"If-Match": '"9-c0ffee"'})))
+        rows.append((409, change_request(headers={"If-Match": '"9-c0ffee"'})))
     if "requestBody" in operation.described:
-        rows.append((400, spoilt(body=[])))
-        rows.append((415, spoilt(body={}, headers={"Content-Type": "text/plain"})))
+        rows.append((400, change_request(body=[])))
+        rows.append((415, change_request(body={}, headers={"Content-Type": "text/plain"})))
     return rows
 
 
@@ -282,22 +296,24 @@ def trials(operation: Operation) -> list[tuple[int, Given]]:
 def test_common_error_response_is_as_described(operation: Operation, settings: Settings) -> None:
     world = World()
 
-    for status, given in trials(operation):
-        conforms(operation, status, send(operation, given(world), world))
+    for status, given in build_failing_requests(operation):
+        assert_conforms(operation, status, send_request(operation, given(world), world))
 
     request = SUCCESSES[operation.id][0][1](world)
     if "requestBody" in operation.described:
         settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_body=1)
-        conforms(operation, 413, send(operation, request._replace(body={}), world))
+        assert_conforms(operation, 413, send_request(operation, request._replace(body={}), world))
     key = api_key_of(world.actors["admin"])
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE users_apikey RENAME TO lost")
-    conforms(operation, 500, send(operation, request._replace(who="", headers={"X-API-Key": key}), world))
+    assert_conforms(
+        operation, 500, send_request(operation, request._replace(who="", headers={"X-API-Key": key}), world)
+    )
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda found: found.id)
 def test_429_is_as_described(operation: Operation, settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/hour")
-    send(operation, Request(NOBODY, who=""))
+    send_request(operation, Request(NOBODY, who=""))
 
-    conforms(operation, 429, send(operation, Request(NOBODY, who="")))
+    assert_conforms(operation, 429, send_request(operation, Request(NOBODY, who="")))

@@ -62,11 +62,11 @@ class World:
         return make_post(author=author, status=status, publish_at=LATER if status == "scheduled" else None)
 
 
-def creation(**values: Any) -> Any:
+def create_post(**values: Any) -> Any:
     return lambda _: ((CREATE, {"input": {**NEW, **values}}), ("POST", "/posts", {**NEW, **values}))
 
 
-def update(status: str, **values: Any) -> Any:
+def update_post(status: str, **values: Any) -> Any:
     def of(world: World) -> Any:
         post_id = str(world.posts[status].pk)
         return (UPDATE, {"input": {"id": post_id, **values}}), ("PATCH", f"/posts/{post_id}", values)
@@ -74,15 +74,15 @@ def update(status: str, **values: Any) -> Any:
     return of
 
 
-def update_of(post_id: str) -> Any:
+def update_post_by_id(post_id: str) -> Any:
     return lambda _: ((UPDATE, {"input": {"id": post_id, **NEW}}), ("PATCH", f"/posts/{post_id}", NEW))
 
 
-def update_of_others(status: str) -> Any:
-    return lambda world: update_of(str(world.others[status].pk))(world)
+def update_post_of_another(status: str) -> Any:
+    return lambda world: update_post_by_id(str(world.others[status].pk))(world)
 
 
-def move(mutation: str, old: str, new: str, **values: Any) -> Any:
+def change_status(mutation: str, old: str, new: str, **values: Any) -> Any:
     def of(world: World) -> Any:
         post_id = str(world.posts[old].pk)
         return (mutation, {"id": post_id, **values}), ("PATCH", f"/posts/{post_id}", {"status": new, **values})
@@ -90,7 +90,7 @@ def move(mutation: str, old: str, new: str, **values: Any) -> Any:
     return of
 
 
-def publication(old: str, **values: Any) -> Any:
+def publish_post(old: str, **values: Any) -> Any:
     def of(world: World) -> Any:
         post_id = str(world.posts[old].pk)
         return (PUBLISH, {"id": post_id, **values}), ("POST", f"/posts/{post_id}/publish", values or None)
@@ -98,7 +98,7 @@ def publication(old: str, **values: Any) -> Any:
     return of
 
 
-def schedule(old: str, **values: Any) -> Any:
+def schedule_post(old: str, **values: Any) -> Any:
     def of(world: World) -> Any:
         post_id = str(world.posts[old].pk)
         patch = {"status": "scheduled", **values}
@@ -107,15 +107,15 @@ def schedule(old: str, **values: Any) -> Any:
     return of
 
 
-def deletion(post_id: str) -> Any:
+def delete_post(post_id: str) -> Any:
     return lambda _: ((DELETE, {"id": post_id}), ("DELETE", f"/posts/{post_id}", None))
 
 
-def deletion_of_others(status: str) -> Any:
-    return lambda world: deletion(str(world.others[status].pk))(world)
+def delete_post_of_another(status: str) -> Any:
+    return lambda world: delete_post(str(world.others[status].pk))(world)
 
 
-def saying(body: str, post_id: str | None = None) -> Any:
+def add_comment(body: str, post_id: str | None = None) -> Any:
     def of(world: World) -> Any:
         on = post_id or str(world.others["published"].pk)
         return (COMMENT, {"input": {"postId": on, "body": body}}), ("POST", f"/posts/{on}/comments", {"body": body})
@@ -123,7 +123,7 @@ def saying(body: str, post_id: str | None = None) -> Any:
     return of
 
 
-def uncommenting(comment_id: str | None = None) -> Any:
+def delete_comment(comment_id: str | None = None) -> Any:
     def of(world: World) -> Any:
         gone = comment_id or str(world.comment.pk)
         return (DELETE_COMMENT, {"id": gone}), ("DELETE", f"/posts/{world.comment.post_id}/comments/{gone}", None)
@@ -131,52 +131,52 @@ def uncommenting(comment_id: str | None = None) -> Any:
     return of
 
 
-def listing(**arguments: Any) -> Any:
+def list_posts(**arguments: Any) -> Any:
     query = "&".join(f"{name}={value}" for name, value in arguments.items())
     document = "query ($limit: Int) { posts(limit: $limit) { id } }"
     return lambda _: ((document, arguments), ("GET", f"/posts?{query}", None))
 
 
 FAILURES: dict[str, tuple[Any, int]] = {
-    "no title": (creation(title=" "), 422),
-    "a long title": (creation(title="x" * 201), 422),
-    "a long body": (creation(body="x" * 200_001), 422),
-    "many tags": (creation(tags=[str(n) for n in range(21)]), 422),
-    "an empty tag": (creation(tags=[""]), 422),
-    "a tag twice": (creation(tags=["a", " a"]), 422),
-    "all of it wrong": (creation(title="", tags=["", ""]), 422),
-    "no such author": (creation(authorId=NO_ID), 422),
-    "an author that is no id": (creation(authorId="x"), 422),
-    "another author": (lambda world: creation(authorId=str(world.others["draft"].author_id))(world), 403),
-    "scheduled without a time": (creation(status="scheduled"), 422),
-    "scheduled in the past": (creation(status="scheduled", publishAt=PAST.isoformat()), 422),
-    "a time for a draft": (creation(publishAt=LATER.isoformat()), 422),
-    "NUL": (creation(title="a\0b"), 400),
-    "a null title": (update("draft", title=None), 422),
-    "null everywhere": (update("draft", title=None, body=None, tags=None), 422),
-    "an outdated version": (update("draft", title="x", expectedVersion="7"), 409),
-    "an outdated tag": (update("draft", title="x", expectedVersion='"7-c0ffee"'), 409),
-    "a version that is none": (update("draft", title="x", expectedVersion="new"), 409),
-    "no such post": (update_of(NO_ID), 404),
-    "a post that is no id": (update_of("x"), 404),
-    "another's draft": (update_of_others("draft"), 404),
-    "another's published post": (update_of_others("published"), 403),
-    "publishing what is archived": (publication("archived"), 409),
-    "publishing an outdated version": (publication("draft", expectedVersion="7"), 409),
-    "publishing what is archived by its state": (move(PUBLISH, "archived", "published"), 409),
-    "archiving what is scheduled": (move(ARCHIVE, "scheduled", "archived"), 409),
-    "unpublishing an outdated version": (move(UNPUBLISH, "published", "draft", expectedVersion="7"), 409),
-    "scheduling in the past": (schedule("draft", publishAt=PAST.isoformat()), 422),
-    "scheduling what is published": (schedule("published", publishAt=LATER.isoformat()), 409),
-    "deleting no post": (deletion(NO_ID), 404),
-    "deleting another's draft": (deletion_of_others("draft"), 404),
-    "deleting another's post": (deletion_of_others("published"), 403),
-    "an empty comment": (saying(" "), 422),
-    "a comment on nothing": (saying("x", NO_ID), 404),
-    "deleting no comment": (uncommenting(NO_ID), 404),
-    "deleting another's comment": (uncommenting(), 403),
-    "no item on a page": (listing(limit=0), 400),
-    "too many items on a page": (listing(limit=101), 400),
+    "no title": (create_post(title=" "), 422),
+    "a long title": (create_post(title="x" * 201), 422),
+    "a long body": (create_post(body="x" * 200_001), 422),
+    "many tags": (create_post(tags=[str(n) for n in range(21)]), 422),
+    "an empty tag": (create_post(tags=[""]), 422),
+    "a tag twice": (create_post(tags=["a", " a"]), 422),
+    "all of it wrong": (create_post(title="", tags=["", ""]), 422),
+    "no such author": (create_post(authorId=NO_ID), 422),
+    "an author that is no id": (create_post(authorId="x"), 422),
+    "another author": (lambda world: create_post(authorId=str(world.others["draft"].author_id))(world), 403),
+    "scheduled without a time": (create_post(status="scheduled"), 422),
+    "scheduled in the past": (create_post(status="scheduled", publishAt=PAST.isoformat()), 422),
+    "a time for a draft": (create_post(publishAt=LATER.isoformat()), 422),
+    "NUL": (create_post(title="a\0b"), 400),
+    "a null title": (update_post("draft", title=None), 422),
+    "null everywhere": (update_post("draft", title=None, body=None, tags=None), 422),
+    "an outdated version": (update_post("draft", title="x", expectedVersion="7"), 409),
+    "an outdated tag": (update_post("draft", title="x", expectedVersion='"7-c0ffee"'), 409),
+    "a version that is none": (update_post("draft", title="x", expectedVersion="new"), 409),
+    "no such post": (update_post_by_id(NO_ID), 404),
+    "a post that is no id": (update_post_by_id("x"), 404),
+    "another's draft": (update_post_of_another("draft"), 404),
+    "another's published post": (update_post_of_another("published"), 403),
+    "publishing what is archived": (publish_post("archived"), 409),
+    "publishing an outdated version": (publish_post("draft", expectedVersion="7"), 409),
+    "publishing what is archived by its state": (change_status(PUBLISH, "archived", "published"), 409),
+    "archiving what is scheduled": (change_status(ARCHIVE, "scheduled", "archived"), 409),
+    "unpublishing an outdated version": (change_status(UNPUBLISH, "published", "draft", expectedVersion="7"), 409),
+    "scheduling in the past": (schedule_post("draft", publishAt=PAST.isoformat()), 422),
+    "scheduling what is published": (schedule_post("published", publishAt=LATER.isoformat()), 409),
+    "deleting no post": (delete_post(NO_ID), 404),
+    "deleting another's draft": (delete_post_of_another("draft"), 404),
+    "deleting another's post": (delete_post_of_another("published"), 403),
+    "an empty comment": (add_comment(" "), 422),
+    "a comment on nothing": (add_comment("x", NO_ID), 404),
+    "deleting no comment": (delete_comment(NO_ID), 404),
+    "deleting another's comment": (delete_comment(), 403),
+    "no item on a page": (list_posts(limit=0), 400),
+    "too many items on a page": (list_posts(limit=101), 400),
 }
 WRITES = [name for name in FAILURES if "page" not in name]
 

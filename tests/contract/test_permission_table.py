@@ -33,7 +33,7 @@ from tests.contract.permissions import (
     World,
     make_world,
 )
-from tests.contract.transports import GRAPHQL, REST, SERVICES, TRANSPORTS, on_services, rest
+from tests.contract.transports import GRAPHQL, REST, SERVICES, TRANSPORTS, do_on_services, send_rest_request
 from users.models import User
 
 AUTHENTICATION = settings.BASE_DIR / "docs/authentication.md"
@@ -60,16 +60,16 @@ LACKING = [
 ]
 
 
-def everything() -> list[Any]:
+def read_all_rows() -> list[Any]:
     return [list(model._default_manager.order_by("pk").values()) for model in (User, Author, Post, Comment, Order)]
 
 
-def outcome_of(gql: GraphQL, transport: str, world: World, row: Row) -> Outcome:
-    """Do the act. What is refused, and what only reads, changes nothing; what is done changes something."""
-    before = everything()
+def do_act(gql: GraphQL, transport: str, world: World, row: Row) -> Outcome:
+    """Do an act and return its outcome. A refused act and a read change nothing; any other act changes rows."""
+    before = read_all_rows()
     outcome = TRANSPORTS[transport][0](gql, world, row.act)
     reads = row.act.startswith(("read", "list"))
-    assert (everything() == before) is (outcome != "ok" or reads or row.act in CHANGE_NOTHING)
+    assert (read_all_rows() == before) is (outcome != "ok" or reads or row.act in CHANGE_NOTHING)
     return outcome
 
 
@@ -79,7 +79,7 @@ def test_act_has_the_outcome_of_the_table(
 ) -> None:
     world = make_world(caller, row.whose)
 
-    assert outcome_of(gql, transport, world, row) == outcome
+    assert do_act(gql, transport, world, row) == outcome
 
 
 @pytest.mark.parametrize(("transport", "row", "caller", "scope", "outcome"), LACKING)
@@ -88,7 +88,7 @@ def test_act_without_its_scope_is_refused(
 ) -> None:
     world = make_world(caller, row.whose, ROLE_SCOPES[Role(caller)] - {scope})
 
-    assert outcome_of(gql, transport, world, row) == outcome
+    assert do_act(gql, transport, world, row) == outcome
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.act in SERVICES], ids=str)
@@ -96,7 +96,7 @@ def test_scopes_of_an_act_are_sufficient(gql: GraphQL, row: Row) -> None:
     for caller in [caller for caller, outcome in row.cells if outcome == "ok" and caller != "anonymous"]:
         world = make_world(caller, row.whose, frozenset(row.without))
 
-        assert on_services(gql, world, row.act) == "ok"
+        assert do_on_services(gql, world, row.act) == "ok"
 
 
 def test_every_act_is_tested_on_every_transport_that_has_it() -> None:
@@ -108,12 +108,15 @@ def test_every_act_is_tested_on_every_transport_that_has_it() -> None:
     assert set(REST) == acts
 
 
-def refused(row: Row) -> list[str]:
+def list_refused_callers(row: Row) -> list[str]:
     return [caller for caller, outcome in row.cells if outcome != "ok"]
 
 
 BOTH = [
-    pytest.param(row, caller, id=f"{caller}: {row}") for row in ROWS if row.act in GRAPHQL for caller in refused(row)
+    pytest.param(row, caller, id=f"{caller}: {row}")
+    for row in ROWS
+    if row.act in GRAPHQL
+    for caller in list_refused_callers(row)
 ]
 
 
@@ -123,7 +126,7 @@ def test_refusal_is_the_same_on_both_transports(gql: GraphQL, row: Row, caller: 
     document, variables, _ = GRAPHQL[row.act](world)
 
     by_graphql = gql(document, actor=None if world.actor.is_anonymous else world.actor, **variables)
-    by_rest = rest(world, REST[row.act](world))
+    by_rest = send_rest_request(world, REST[row.act](world))
 
     if "errors" in by_graphql.body:
         [error] = by_graphql.body["errors"]
@@ -154,7 +157,7 @@ CELL_WORDS: dict[str, set[str]] = {
 def test_data_equals_the_table_of_the_documentation(document: Path) -> None:
     if not document.exists():
         pytest.skip(f"there is no {document}")
-    table = table_of(document.read_text())
+    table = parse_table(document.read_text())
     hidden_to_readers = {"comment on a draft"}  # the table speaks of visible posts
 
     assert list(table) == list(dict.fromkeys(row.of for row in ROWS))
@@ -169,7 +172,7 @@ def test_data_equals_the_table_of_the_documentation(document: Path) -> None:
                 assert (outcome == "ok") is allowed, f"{caller}: {row}"
 
 
-def table_of(document: str) -> dict[str, dict[str, str]]:
+def parse_table(document: str) -> dict[str, dict[str, str]]:
     """Return the words in the permission table of a document: by act, by caller."""
     _, _, below = document.partition("| Act | " + " | ".join(CALLERS) + " |\n")
     lines = re.match(r"(?:\|.*\n)+", below)

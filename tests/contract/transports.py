@@ -31,44 +31,44 @@ from tests.contract.permissions import (
 # The services. An act returns its result; an empty result counts as 404.
 
 
-def create(world: World, **values: Any) -> Post:
+def create_post(world: World, **values: Any) -> Post:
     author_id = None if world.is_own else str(world.target.author.pk)
     return blog.services.create_post(actor=world.actor, title="New", body="", author_id=author_id, **values)
 
 
-def update(world: World, status: str) -> Post:
+def update_post(world: World, status: str) -> Post:
     return blog.services.edit_post(actor=world.actor, post_id=world.post_id(status), changes={"title": "New"})
 
 
-def move(world: World, old: str, new: str) -> Post:
+def change_status(world: World, old: str, new: str) -> Post:
     publish_at = LATER if new == "scheduled" else None
     return blog.services.edit_post(
         actor=world.actor, post_id=world.post_id(old), changes={"status": new, "publish_at": publish_at}
     )
 
 
-def comment(world: World, status: str) -> Comment:
+def add_comment(world: World, status: str) -> Comment:
     return blog.services.add_comment(actor=world.actor, post_id=world.post_id(status), body="Well said.")
 
 
-def post_with_status(world: World, status: str) -> QuerySet[Post]:
+def select_post(world: World, status: str) -> QuerySet[Post]:
     return blog.selectors.select_post_by_id(world.actor, world.post_id(status)).queryset()
 
 
-def listed(world: World, status: str) -> QuerySet[Post]:
+def select_posts(world: World, status: str) -> QuerySet[Post]:
     return blog.selectors.select_newest_posts(world.actor, status=status).queryset()
 
 
-def find(rows: QuerySet[Any], row: Model) -> bool:
+def contains_row(rows: QuerySet[Any], row: Model) -> bool:
     return row in list(rows)
 
 
-def email(world: World) -> QuerySet[Author]:
+def select_author_with_email(world: World) -> QuerySet[Author]:
     author = blog.selectors.select_author_by_id(world.actor, str(world.target.author.pk))
     return author.queryset().filter(policy.visible_author_emails(world.actor))
 
 
-def order(world: World) -> Order:
+def create_order(world: World) -> Order:
     user_id = None if world.is_own else world.target.user.pk
     return orders.services.create_order(actor=world.actor, user_id=user_id, total=Decimal(1))
 
@@ -79,51 +79,53 @@ def delete_user(world: World) -> bool:
 
 
 SERVICES: dict[str, Callable[[World], object]] = {
-    "read a published post": lambda world: post_with_status(world, "published"),
-    "list published posts": lambda world: find(listed(world, "published"), world.target.posts["published"]),
+    "read a published post": lambda world: select_post(world, "published"),
+    "list published posts": lambda world: contains_row(
+        select_posts(world, "published"), world.target.posts["published"]
+    ),
     "read an author": lambda world: blog.selectors.select_author_by_id(world.actor, str(world.target.author.pk)),
     "read a comment": lambda world: blog.selectors.select_comment_by_id(world.actor, world.comment_id("published")),
-    "read a draft": lambda world: post_with_status(world, "draft"),
-    "read a scheduled post": lambda world: post_with_status(world, "scheduled"),
-    "read an archived post": lambda world: post_with_status(world, "archived"),
-    "list drafts": lambda world: find(listed(world, "draft"), world.target.posts["draft"]),
-    "create a post": create,
-    "create a published post": lambda world: create(world, status="published"),
-    "create a scheduled post": lambda world: create(world, status="scheduled", publish_at=LATER),
-    "update a published post": lambda world: update(world, "published"),
-    "update a draft": lambda world: update(world, "draft"),
-    "publish a draft": lambda world: move(world, "draft", "published"),
-    "publish a published post": lambda world: move(world, "published", "published"),
-    "schedule a draft": lambda world: move(world, "draft", "scheduled"),
-    "unschedule a post": lambda world: move(world, "scheduled", "draft"),
-    "unpublish a post": lambda world: move(world, "published", "draft"),
-    "archive a published post": lambda world: move(world, "published", "archived"),
-    "archive a draft": lambda world: move(world, "draft", "archived"),
-    "take a post out of the archive": lambda world: move(world, "archived", "draft"),
+    "read a draft": lambda world: select_post(world, "draft"),
+    "read a scheduled post": lambda world: select_post(world, "scheduled"),
+    "read an archived post": lambda world: select_post(world, "archived"),
+    "list drafts": lambda world: contains_row(select_posts(world, "draft"), world.target.posts["draft"]),
+    "create a post": create_post,
+    "create a published post": lambda world: create_post(world, status="published"),
+    "create a scheduled post": lambda world: create_post(world, status="scheduled", publish_at=LATER),
+    "update a published post": lambda world: update_post(world, "published"),
+    "update a draft": lambda world: update_post(world, "draft"),
+    "publish a draft": lambda world: change_status(world, "draft", "published"),
+    "publish a published post": lambda world: change_status(world, "published", "published"),
+    "schedule a draft": lambda world: change_status(world, "draft", "scheduled"),
+    "unschedule a post": lambda world: change_status(world, "scheduled", "draft"),
+    "unpublish a post": lambda world: change_status(world, "published", "draft"),
+    "archive a published post": lambda world: change_status(world, "published", "archived"),
+    "archive a draft": lambda world: change_status(world, "draft", "archived"),
+    "take a post out of the archive": lambda world: change_status(world, "archived", "draft"),
     "delete a published post": lambda world: blog.services.delete_post(
         actor=world.actor, post_id=world.post_id("published")
     ),
     "delete a draft": lambda world: blog.services.delete_post(actor=world.actor, post_id=world.post_id("draft")),
-    "comment on a published post": lambda world: comment(world, "published"),
-    "comment on a draft": lambda world: comment(world, "draft"),
+    "comment on a published post": lambda world: add_comment(world, "published"),
+    "comment on a draft": lambda world: add_comment(world, "draft"),
     "delete a comment": lambda world: blog.services.delete_comment(
         actor=world.actor, comment_id=world.comment_id("published")
     ),
     "delete a comment on a draft": lambda world: blog.services.delete_comment(
         actor=world.actor, comment_id=world.comment_id("draft")
     ),
-    "read an author's email": email,
+    "read an author's email": select_author_with_email,
     "read an order": lambda world: orders.selectors.select_order_by_id(
         world.actor, str(world.target.order.pk)
     ).queryset(),
-    "list orders": lambda world: find(orders.selectors.list_orders(world.actor).queryset(), world.target.order),
+    "list orders": lambda world: contains_row(orders.selectors.list_orders(world.actor).queryset(), world.target.order),
     "pay an order": lambda world: orders.services.pay_order(actor=world.actor, order_id=str(world.target.order.pk)),
     "cancel an order": lambda world: orders.services.cancel_order(
         actor=world.actor, order_id=str(world.target.order.pk)
     ),
-    "create an order": order,
+    "create an order": create_order,
     "read a user": lambda world: users.selectors.select_user_by_id(world.actor, str(world.target.user.pk)).queryset(),
-    "list users": lambda world: find(users.selectors.list_users(world.actor).queryset(), world.target.user),
+    "list users": lambda world: contains_row(users.selectors.list_users(world.actor).queryset(), world.target.user),
     "create a user": lambda world: users.services.create_user(
         actor=world.actor, email="new@example.invalid", name="New"
     ),
@@ -131,7 +133,7 @@ SERVICES: dict[str, Callable[[World], object]] = {
 }
 
 
-def on_services(_: GraphQL, world: World, act: str) -> Outcome:
+def do_on_services(_: GraphQL, world: World, act: str) -> Outcome:
     try:
         return "ok" if SERVICES[act](world) else "404"
     except ApiError as refusal:
@@ -141,174 +143,188 @@ def on_services(_: GraphQL, world: World, act: str) -> Outcome:
 # GraphQL. An act is a document, its variables, and a value that only a successful response contains.
 
 
-def creation(world: World, **values: Any) -> tuple[str, dict[str, Any], None]:
+def create_document(world: World, **values: Any) -> tuple[str, dict[str, Any], None]:
     author_id = {} if world.is_own else {"authorId": str(world.target.author.pk)}
     document = "mutation ($input: CreatePostInput!) { createPost(input: $input) { id } }"
     return document, {"input": {"title": "New", "body": "", **author_id, **values}}, None
 
 
-def renewal(world: World, status: str) -> tuple[str, dict[str, Any], None]:
+def update_document(world: World, status: str) -> tuple[str, dict[str, Any], None]:
     document = "mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id } }"
     return document, {"input": {"id": world.post_id(status), "title": "New"}}, None
 
 
-def scheduling(world: World) -> tuple[str, dict[str, Any], None]:
+def schedule_document(world: World) -> tuple[str, dict[str, Any], None]:
     document = "mutation ($input: SchedulePostInput!) { schedulePost(input: $input) { id } }"
     return document, {"input": {"id": world.post_id("draft"), "publishAt": LATER.isoformat()}}, None
 
 
-def by_id(mutation: str, id_: str, selection: str = "{ id }") -> tuple[str, dict[str, Any], None]:
+def id_document(mutation: str, id_: str, selection: str = "{ id }") -> tuple[str, dict[str, Any], None]:
     return f"mutation ($id: ID!) {{ {mutation}(id: $id) {selection} }}", {"id": id_}, None
 
 
-def saying(world: World, status: str) -> tuple[str, dict[str, Any], None]:
+def comment_document(world: World, status: str) -> tuple[str, dict[str, Any], None]:
     document = "mutation ($input: AddCommentInput!) { addComment(input: $input) { id } }"
     return document, {"input": {"postId": world.post_id(status), "body": "Well said."}}, None
 
 
-def reading(world: World, status: str) -> tuple[str, dict[str, Any], None]:
+def read_document(world: World, status: str) -> tuple[str, dict[str, Any], None]:
     return "query ($id: ID!) { post(id: $id) { id } }", {"id": world.post_id(status)}, None
 
 
-def listing(world: World, status: str) -> tuple[str, dict[str, Any], str]:
+def list_document(world: World, status: str) -> tuple[str, dict[str, Any], str]:
     return f"{{ posts(status: {status}) {{ id }} }}", {}, world.post_id(status)
 
 
-def author(world: World, selection: str, holds: str | None = None) -> tuple[str, dict[str, Any], str | None]:
-    return f"query ($id: ID!) {{ author(id: $id) {{ {selection} }} }}", {"id": str(world.target.author.pk)}, holds
+def author_document(
+    world: World, selection: str, expected_value: str | None = None
+) -> tuple[str, dict[str, Any], str | None]:
+    return (
+        f"query ($id: ID!) {{ author(id: $id) {{ {selection} }} }}",
+        {"id": str(world.target.author.pk)},
+        expected_value,
+    )
 
 
 GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = {
-    "read a published post": lambda world: reading(world, "published"),
-    "list published posts": lambda world: listing(world, "published"),
-    "read an author": lambda world: author(world, "name"),
-    "read a comment": lambda world: author(world, "posts { comments { id } }", world.comment_id("published")),
-    "read a draft": lambda world: reading(world, "draft"),
-    "read a scheduled post": lambda world: reading(world, "scheduled"),
-    "read an archived post": lambda world: reading(world, "archived"),
-    "list drafts": lambda world: listing(world, "draft"),
-    "list an author's drafts": lambda world: author(world, "posts { id }", world.post_id("draft")),
-    "create a post": creation,
-    "create a published post": lambda world: creation(world, status="published"),
-    "create a scheduled post": lambda world: creation(world, status="scheduled", publishAt=LATER.isoformat()),
-    "update a published post": lambda world: renewal(world, "published"),
-    "update a draft": lambda world: renewal(world, "draft"),
-    "publish a draft": lambda world: by_id("publishPost", world.post_id("draft")),
-    "publish a published post": lambda world: by_id("publishPost", world.post_id("published")),
-    "schedule a draft": scheduling,
-    "unschedule a post": lambda world: by_id("unpublishPost", world.post_id("scheduled")),
-    "unpublish a post": lambda world: by_id("unpublishPost", world.post_id("published")),
-    "archive a published post": lambda world: by_id("archivePost", world.post_id("published")),
-    "archive a draft": lambda world: by_id("archivePost", world.post_id("draft")),
-    "take a post out of the archive": lambda world: by_id("unpublishPost", world.post_id("archived")),
-    "delete a published post": lambda world: by_id("deletePost", world.post_id("published"), ""),
-    "delete a draft": lambda world: by_id("deletePost", world.post_id("draft"), ""),
-    "comment on a published post": lambda world: saying(world, "published"),
-    "comment on a draft": lambda world: saying(world, "draft"),
-    "delete a comment": lambda world: by_id("deleteComment", world.comment_id("published"), ""),
-    "delete a comment on a draft": lambda world: by_id("deleteComment", world.comment_id("draft"), ""),
-    "read an author's email": lambda world: author(world, "email", world.target.author.email),
+    "read a published post": lambda world: read_document(world, "published"),
+    "list published posts": lambda world: list_document(world, "published"),
+    "read an author": lambda world: author_document(world, "name"),
+    "read a comment": lambda world: author_document(world, "posts { comments { id } }", world.comment_id("published")),
+    "read a draft": lambda world: read_document(world, "draft"),
+    "read a scheduled post": lambda world: read_document(world, "scheduled"),
+    "read an archived post": lambda world: read_document(world, "archived"),
+    "list drafts": lambda world: list_document(world, "draft"),
+    "list an author's drafts": lambda world: author_document(world, "posts { id }", world.post_id("draft")),
+    "create a post": create_document,
+    "create a published post": lambda world: create_document(world, status="published"),
+    "create a scheduled post": lambda world: create_document(world, status="scheduled", publishAt=LATER.isoformat()),
+    "update a published post": lambda world: update_document(world, "published"),
+    "update a draft": lambda world: update_document(world, "draft"),
+    "publish a draft": lambda world: id_document("publishPost", world.post_id("draft")),
+    "publish a published post": lambda world: id_document("publishPost", world.post_id("published")),
+    "schedule a draft": schedule_document,
+    "unschedule a post": lambda world: id_document("unpublishPost", world.post_id("scheduled")),
+    "unpublish a post": lambda world: id_document("unpublishPost", world.post_id("published")),
+    "archive a published post": lambda world: id_document("archivePost", world.post_id("published")),
+    "archive a draft": lambda world: id_document("archivePost", world.post_id("draft")),
+    "take a post out of the archive": lambda world: id_document("unpublishPost", world.post_id("archived")),
+    "delete a published post": lambda world: id_document("deletePost", world.post_id("published"), ""),
+    "delete a draft": lambda world: id_document("deletePost", world.post_id("draft"), ""),
+    "comment on a published post": lambda world: comment_document(world, "published"),
+    "comment on a draft": lambda world: comment_document(world, "draft"),
+    "delete a comment": lambda world: id_document("deleteComment", world.comment_id("published"), ""),
+    "delete a comment on a draft": lambda world: id_document("deleteComment", world.comment_id("draft"), ""),
+    "read an author's email": lambda world: author_document(world, "email", world.target.author.email),
 }
 
 
-def on_graphql(gql: GraphQL, world: World, act: str) -> Outcome:
-    document, variables, holds = GRAPHQL[act](world)
+def do_on_graphql(gql: GraphQL, world: World, act: str) -> Outcome:
+    document, variables, expected_value = GRAPHQL[act](world)
     response = gql(document, actor=None if world.actor.is_anonymous else world.actor, **variables)
     if "errors" in response.body:
         [error] = response.body["errors"]
         assert response.status == error["extensions"]["status"]
         return str(response.status)
     [found] = response.data.values()
-    shown = found is not None if holds is None else holds in leaves(found)
+    shown = found is not None if expected_value is None else expected_value in iterate_leaves(found)
     return "ok" if shown else "404"
 
 
-def leaves(value: Any) -> Iterator[Any]:
+def iterate_leaves(value: Any) -> Iterator[Any]:
     for below in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from leaves(below)
+        yield from iterate_leaves(below)
     if not isinstance(value, dict | list):
         yield value
 
 
 # REST. An act is a method, a path, a body, and a value that only a successful response contains.
 
-Sent = tuple[str, str, dict[str, Any] | None, Any]
+RestRequest = tuple[str, str, dict[str, Any] | None, Any]
 
 
-def sent(method: str, path: str, body: dict[str, Any] | None = None, holds: Any = None) -> Sent:
-    return method, path, body, holds
+def build_request(
+    method: str, path: str, body: dict[str, Any] | None = None, expected_value: Any = None
+) -> RestRequest:
+    return method, path, body, expected_value
 
 
-def to_post(world: World, method: str, status: str, body: dict[str, Any] | None = None, below: str = "") -> Sent:
-    return sent(method, f"/posts/{world.post_id(status)}{below}", body)
+def build_post_request(
+    world: World, method: str, status: str, body: dict[str, Any] | None = None, below: str = ""
+) -> RestRequest:
+    return build_request(method, f"/posts/{world.post_id(status)}{below}", body)
 
 
-def to_comment(world: World, method: str, status: str) -> Sent:
-    return sent(method, f"/posts/{world.comments[status].post_id}/comments/{world.comment_id(status)}")
+def build_comment_request(world: World, method: str, status: str) -> RestRequest:
+    return build_request(method, f"/posts/{world.comments[status].post_id}/comments/{world.comment_id(status)}")
 
 
-def to_order(world: World, method: str, below: str = "") -> Sent:
-    return sent(method, f"/orders/{world.target.order.pk}{below}")
+def build_order_request(world: World, method: str, below: str = "") -> RestRequest:
+    return build_request(method, f"/orders/{world.target.order.pk}{below}")
 
 
-def new_post(world: World, **values: Any) -> Sent:
+def build_creation(world: World, **values: Any) -> RestRequest:
     author_id = {} if world.is_own else {"authorId": str(world.target.author.pk)}
-    return sent("POST", "/posts", {"title": "New", "body": "", **author_id, **values})
+    return build_request("POST", "/posts", {"title": "New", "body": "", **author_id, **values})
 
 
 SCHEDULED = {"status": "scheduled", "publishAt": LATER.isoformat()}
-REST: dict[str, Callable[[World], Sent]] = {
-    "read a published post": lambda world: to_post(world, "GET", "published"),
-    "list published posts": lambda world: sent("GET", "/posts?status=published", holds=world.post_id("published")),
-    "read an author": lambda world: sent("GET", f"/authors/{world.target.author.pk}"),
-    "read a comment": lambda world: to_comment(world, "GET", "published"),
-    "read a draft": lambda world: to_post(world, "GET", "draft"),
-    "read a scheduled post": lambda world: to_post(world, "GET", "scheduled"),
-    "read an archived post": lambda world: to_post(world, "GET", "archived"),
-    "list drafts": lambda world: sent("GET", "/posts?status=draft", holds=world.post_id("draft")),
-    "list an author's drafts": lambda world: sent(
-        "GET", f"/authors/{world.target.author.pk}/posts", holds=world.post_id("draft")
+REST: dict[str, Callable[[World], RestRequest]] = {
+    "read a published post": lambda world: build_post_request(world, "GET", "published"),
+    "list published posts": lambda world: build_request(
+        "GET", "/posts?status=published", expected_value=world.post_id("published")
     ),
-    "create a post": new_post,
-    "create a published post": lambda world: new_post(world, status="published"),
-    "create a scheduled post": lambda world: new_post(world, **SCHEDULED),
-    "update a published post": lambda world: to_post(world, "PATCH", "published", {"title": "New"}),
-    "update a draft": lambda world: to_post(world, "PATCH", "draft", {"title": "New"}),
-    "publish a draft": lambda world: to_post(world, "PATCH", "draft", {"status": "published"}),
-    "publish a published post": lambda world: to_post(world, "PATCH", "published", {"status": "published"}),
-    "schedule a draft": lambda world: to_post(world, "PATCH", "draft", SCHEDULED),
-    "unschedule a post": lambda world: to_post(world, "PATCH", "scheduled", {"status": "draft"}),
-    "unpublish a post": lambda world: to_post(world, "PATCH", "published", {"status": "draft"}),
-    "archive a published post": lambda world: to_post(world, "PATCH", "published", {"status": "archived"}),
-    "archive a draft": lambda world: to_post(world, "PATCH", "draft", {"status": "archived"}),
-    "take a post out of the archive": lambda world: to_post(world, "PATCH", "archived", {"status": "draft"}),
-    "delete a published post": lambda world: to_post(world, "DELETE", "published"),
-    "delete a draft": lambda world: to_post(world, "DELETE", "draft"),
-    "comment on a published post": lambda world: to_post(world, "POST", "published", {"body": "Hear!"}, "/comments"),
-    "comment on a draft": lambda world: to_post(world, "POST", "draft", {"body": "Hear!"}, "/comments"),
-    "delete a comment": lambda world: to_comment(world, "DELETE", "published"),
-    "delete a comment on a draft": lambda world: to_comment(world, "DELETE", "draft"),
-    "read an author's email": lambda world: sent(
-        "GET", f"/authors/{world.target.author.pk}", holds=world.target.author.email
+    "read an author": lambda world: build_request("GET", f"/authors/{world.target.author.pk}"),
+    "read a comment": lambda world: build_comment_request(world, "GET", "published"),
+    "read a draft": lambda world: build_post_request(world, "GET", "draft"),
+    "read a scheduled post": lambda world: build_post_request(world, "GET", "scheduled"),
+    "read an archived post": lambda world: build_post_request(world, "GET", "archived"),
+    "list drafts": lambda world: build_request("GET", "/posts?status=draft", expected_value=world.post_id("draft")),
+    "list an author's drafts": lambda world: build_request(
+        "GET", f"/authors/{world.target.author.pk}/posts", expected_value=world.post_id("draft")
     ),
-    "read an order": lambda world: to_order(world, "GET"),
-    "list orders": lambda world: sent("GET", "/orders", holds=world.target.order.pk),
-    "pay an order": lambda world: to_order(world, "POST", "/payment"),
-    "cancel an order": lambda world: to_order(world, "DELETE"),
-    "create an order": lambda _: sent("POST", "/orders", {"total": 1.5}),
-    "read a user": lambda world: sent("GET", f"/users/{world.target.user.pk}"),
-    "list users": lambda world: sent("GET", "/users", holds=world.target.user.pk),
-    "create a user": lambda _: sent("POST", "/users", {"name": "New", "email": "new@example.invalid"}),
-    "delete a user": lambda world: sent("DELETE", f"/users/{world.target.user.pk}"),
+    "create a post": build_creation,
+    "create a published post": lambda world: build_creation(world, status="published"),
+    "create a scheduled post": lambda world: build_creation(world, **SCHEDULED),
+    "update a published post": lambda world: build_post_request(world, "PATCH", "published", {"title": "New"}),
+    "update a draft": lambda world: build_post_request(world, "PATCH", "draft", {"title": "New"}),
+    "publish a draft": lambda world: build_post_request(world, "PATCH", "draft", {"status": "published"}),
+    "publish a published post": lambda world: build_post_request(world, "PATCH", "published", {"status": "published"}),
+    "schedule a draft": lambda world: build_post_request(world, "PATCH", "draft", SCHEDULED),
+    "unschedule a post": lambda world: build_post_request(world, "PATCH", "scheduled", {"status": "draft"}),
+    "unpublish a post": lambda world: build_post_request(world, "PATCH", "published", {"status": "draft"}),
+    "archive a published post": lambda world: build_post_request(world, "PATCH", "published", {"status": "archived"}),
+    "archive a draft": lambda world: build_post_request(world, "PATCH", "draft", {"status": "archived"}),
+    "take a post out of the archive": lambda world: build_post_request(world, "PATCH", "archived", {"status": "draft"}),
+    "delete a published post": lambda world: build_post_request(world, "DELETE", "published"),
+    "delete a draft": lambda world: build_post_request(world, "DELETE", "draft"),
+    "comment on a published post": lambda world: build_post_request(
+        world, "POST", "published", {"body": "Hear!"}, "/comments"
+    ),
+    "comment on a draft": lambda world: build_post_request(world, "POST", "draft", {"body": "Hear!"}, "/comments"),
+    "delete a comment": lambda world: build_comment_request(world, "DELETE", "published"),
+    "delete a comment on a draft": lambda world: build_comment_request(world, "DELETE", "draft"),
+    "read an author's email": lambda world: build_request(
+        "GET", f"/authors/{world.target.author.pk}", expected_value=world.target.author.email
+    ),
+    "read an order": lambda world: build_order_request(world, "GET"),
+    "list orders": lambda world: build_request("GET", "/orders", expected_value=world.target.order.pk),
+    "pay an order": lambda world: build_order_request(world, "POST", "/payment"),
+    "cancel an order": lambda world: build_order_request(world, "DELETE"),
+    "create an order": lambda _: build_request("POST", "/orders", {"total": 1.5}),
+    "read a user": lambda world: build_request("GET", f"/users/{world.target.user.pk}"),
+    "list users": lambda world: build_request("GET", "/users", expected_value=world.target.user.pk),
+    "create a user": lambda _: build_request("POST", "/users", {"name": "New", "email": "new@example.invalid"}),
+    "delete a user": lambda world: build_request("DELETE", f"/users/{world.target.user.pk}"),
 }
 # POST /posts/{id}/publish, which must have the same outcome as PATCH.
-REST_ACTIONS: dict[str, Callable[[World], Sent]] = {
-    "publish a draft": lambda world: to_post(world, "POST", "draft", below="/publish"),
-    "publish a published post": lambda world: to_post(world, "POST", "published", below="/publish"),
+REST_ACTIONS: dict[str, Callable[[World], RestRequest]] = {
+    "publish a draft": lambda world: build_post_request(world, "POST", "draft", below="/publish"),
+    "publish a published post": lambda world: build_post_request(world, "POST", "published", below="/publish"),
 }
 
 
-def rest(world: World, act: Sent) -> Any:
+def send_rest_request(world: World, act: RestRequest) -> Any:
     method, path, body, _ = act
     headers = {} if world.actor.is_anonymous else {"X-API-Key": api_key_of(world.actor)}
     content = b"" if body is None else json.dumps(body).encode()
@@ -316,27 +332,27 @@ def rest(world: World, act: Sent) -> Any:
     return Client().generic(method, path, content, content_type=content_type, headers=headers)
 
 
-def on_rest(_: GraphQL, world: World, act: str) -> Outcome:
-    return came_to(world, REST[act](world))
+def do_on_rest(_: GraphQL, world: World, act: str) -> Outcome:
+    return get_rest_outcome(world, REST[act](world))
 
 
-def on_rest_actions(_: GraphQL, world: World, act: str) -> Outcome:
-    return came_to(world, REST_ACTIONS[act](world))
+def do_on_rest_actions(_: GraphQL, world: World, act: str) -> Outcome:
+    return get_rest_outcome(world, REST_ACTIONS[act](world))
 
 
-def came_to(world: World, act: Sent) -> Outcome:
-    response = rest(world, act)
+def get_rest_outcome(world: World, act: RestRequest) -> Outcome:
+    response = send_rest_request(world, act)
     if response.status_code >= 400:
         assert list(response.json()) == ["error"]
         return str(response.status_code)
-    shown = act[3] is None or act[3] in leaves(response.json())
+    shown = act[3] is None or act[3] in iterate_leaves(response.json())
     return "ok" if shown else "404"
 
 
 Transport = Callable[[GraphQL, World, str], Outcome]
 TRANSPORTS: dict[str, tuple[Transport, set[str]]] = {
-    "services": (on_services, set(SERVICES)),
-    "graphql": (on_graphql, set(GRAPHQL)),
-    "rest": (on_rest, set(REST)),
-    "rest, by action": (on_rest_actions, set(REST_ACTIONS)),
+    "services": (do_on_services, set(SERVICES)),
+    "graphql": (do_on_graphql, set(GRAPHQL)),
+    "rest": (do_on_rest, set(REST)),
+    "rest, by action": (do_on_rest_actions, set(REST_ACTIONS)),
 }

@@ -16,7 +16,7 @@ HELLO = b'{"query": "{ __typename }"}'
 LONG = b'{"query": "{ __typename }", "more": "' + b"x" * 2**20 + b'"}'
 
 
-class Sent(NamedTuple):
+class Case(NamedTuple):
     """The bytes after the request line, Host and Content-Type, and the expected status and code."""
 
     content: bytes
@@ -24,57 +24,61 @@ class Sent(NamedTuple):
     code: str = ""
 
 
-def with_length(body: bytes, length: int | str | None = None, *headers: bytes) -> bytes:
+def build_body_with_length(body: bytes, length: int | str | None = None, *headers: bytes) -> bytes:
     announced = str(len(body) if length is None else length).encode()
     return b"".join(
         [b"Content-Length: " + announced + b"\r\n", *(header + b"\r\n" for header in headers), b"\r\n", body]
     )
 
 
-def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
+def build_chunked_body(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
     parts = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks)
     return b"Transfer-Encoding: chunked\r\n\r\n" + parts + end
 
 
 CASES = {
-    "as it should be": Sent(with_length(HELLO), 200),
-    "in chunks": Sent(chunked(HELLO[:9], HELLO[9:]), 200),
-    "in chunks of one byte": Sent(chunked(*(HELLO[place : place + 1] for place in range(len(HELLO)))), 200),
-    "in chunks with extensions and a trailer": Sent(
+    "as it should be": Case(build_body_with_length(HELLO), 200),
+    "in chunks": Case(build_chunked_body(HELLO[:9], HELLO[9:]), 200),
+    "in chunks of one byte": Case(build_chunked_body(*(HELLO[place : place + 1] for place in range(len(HELLO)))), 200),
+    "in chunks with extensions and a trailer": Case(
         b"Transfer-Encoding: chunked\r\n\r\n%x;a=b\r\n%s\r\n0\r\nX-End: 1\r\n\r\n" % (len(HELLO), HELLO), 200
     ),
-    "no chunk": Sent(chunked(), 400, "BAD_REQUEST"),
-    "chunks that are none": Sent(chunked(end=b"zz\r\n" + HELLO + b"\r\n"), 400, "BAD_REQUEST"),
-    "a chunk of a negative size": Sent(chunked(end=b"-5\r\n" + HELLO + b"\r\n0\r\n\r\n"), 400, "BAD_REQUEST"),
-    "chunks that end in the middle": Sent(chunked(HELLO[:9], end=b"ff\r\nabc"), 400, "BAD_REQUEST"),
-    "chunks over the limit": Sent(chunked(LONG), 413, "TOO_LARGE"),
-    "neither a length nor chunks": Sent(b"\r\n" + HELLO, 400, "BAD_REQUEST"),
-    "a length of nothing": Sent(with_length(b"", 0), 400, "BAD_REQUEST"),
-    "a length too small": Sent(with_length(HELLO, 5), 400, "BAD_REQUEST"),
-    "a length too large": Sent(with_length(HELLO, 500), 400, "BAD_REQUEST"),
-    "a length over the limit, and no body": Sent(with_length(b"", 10**12), 413, "TOO_LARGE"),
-    "a body over the limit": Sent(with_length(LONG), 413, "TOO_LARGE"),
-    "a length that is no number": Sent(with_length(HELLO, "many"), 400),
-    "a negative length": Sent(with_length(HELLO, "-5"), 400),
-    "two lengths": Sent(with_length(HELLO, None, b"Content-Length: 5"), 400),
-    "a length and chunks": Sent(with_length(HELLO, None, b"Transfer-Encoding: chunked"), 400),
-    "compressed": Sent(
-        with_length(gzip.compress(HELLO), None, b"Content-Encoding: gzip"), 415, "UNSUPPORTED_MEDIA_TYPE"
+    "no chunk": Case(build_chunked_body(), 400, "BAD_REQUEST"),
+    "chunks that are none": Case(build_chunked_body(end=b"zz\r\n" + HELLO + b"\r\n"), 400, "BAD_REQUEST"),
+    "a chunk of a negative size": Case(
+        build_chunked_body(end=b"-5\r\n" + HELLO + b"\r\n0\r\n\r\n"), 400, "BAD_REQUEST"
     ),
-    "compressed in chunks": Sent(
-        b"Content-Encoding: gzip\r\n" + chunked(gzip.compress(HELLO)), 415, "UNSUPPORTED_MEDIA_TYPE"
+    "chunks that end in the middle": Case(build_chunked_body(HELLO[:9], end=b"ff\r\nabc"), 400, "BAD_REQUEST"),
+    "chunks over the limit": Case(build_chunked_body(LONG), 413, "TOO_LARGE"),
+    "neither a length nor chunks": Case(b"\r\n" + HELLO, 400, "BAD_REQUEST"),
+    "a length of nothing": Case(build_body_with_length(b"", 0), 400, "BAD_REQUEST"),
+    "a length too small": Case(build_body_with_length(HELLO, 5), 400, "BAD_REQUEST"),
+    "a length too large": Case(build_body_with_length(HELLO, 500), 400, "BAD_REQUEST"),
+    "a length over the limit, and no body": Case(build_body_with_length(b"", 10**12), 413, "TOO_LARGE"),
+    "a body over the limit": Case(build_body_with_length(LONG), 413, "TOO_LARGE"),
+    "a length that is no number": Case(build_body_with_length(HELLO, "many"), 400),
+    "a negative length": Case(build_body_with_length(HELLO, "-5"), 400),
+    "two lengths": Case(build_body_with_length(HELLO, None, b"Content-Length: 5"), 400),
+    "a length and chunks": Case(build_body_with_length(HELLO, None, b"Transfer-Encoding: chunked"), 400),
+    "compressed": Case(
+        build_body_with_length(gzip.compress(HELLO), None, b"Content-Encoding: gzip"), 415, "UNSUPPORTED_MEDIA_TYPE"
     ),
-    "a byte order mark": Sent(with_length(b"\xef\xbb\xbf" + HELLO), 400, "BAD_REQUEST"),
-    "UTF-16": Sent(with_length(HELLO.decode().encode("utf-16")), 400, "BAD_REQUEST"),
-    "not UTF-8": Sent(with_length(b'{"query": "\xff"}'), 400, "BAD_REQUEST"),
-    "a lone surrogate": Sent(with_length(b'{"query": "{ a(b: \\"\\ud800\\") }"}'), 400, "BAD_REQUEST"),
-    "NUL": Sent(with_length(b"\0" * 100), 400, "BAD_REQUEST"),
-    "deep": Sent(with_length(b'{"query": "", "variables": ' + b'{"a":' * 100_000), 400, "BAD_REQUEST"),
-    "a member twice": Sent(with_length(b'{"query": "{ a }", "query": "{ __typename }"}'), 400, "BAD_REQUEST"),
+    "compressed in chunks": Case(
+        b"Content-Encoding: gzip\r\n" + build_chunked_body(gzip.compress(HELLO)), 415, "UNSUPPORTED_MEDIA_TYPE"
+    ),
+    "a byte order mark": Case(build_body_with_length(b"\xef\xbb\xbf" + HELLO), 400, "BAD_REQUEST"),
+    "UTF-16": Case(build_body_with_length(HELLO.decode().encode("utf-16")), 400, "BAD_REQUEST"),
+    "not UTF-8": Case(build_body_with_length(b'{"query": "\xff"}'), 400, "BAD_REQUEST"),
+    "a lone surrogate": Case(build_body_with_length(b'{"query": "{ a(b: \\"\\ud800\\") }"}'), 400, "BAD_REQUEST"),
+    "NUL": Case(build_body_with_length(b"\0" * 100), 400, "BAD_REQUEST"),
+    "deep": Case(build_body_with_length(b'{"query": "", "variables": ' + b'{"a":' * 100_000), 400, "BAD_REQUEST"),
+    "a member twice": Case(
+        build_body_with_length(b'{"query": "{ a }", "query": "{ __typename }"}'), 400, "BAD_REQUEST"
+    ),
 }
 
 
-def ask(run: Run, content: bytes) -> tuple[int, str]:
+def send_body(run: Run, content: bytes) -> tuple[int, str]:
     """Send the bytes of a request and shut down the sending side. Return the status and body of the response."""
     with socket.create_connection(("127.0.0.1", int(run.port)), timeout=30) as connection:
         connection.sendall(b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n")
@@ -87,8 +91,8 @@ def ask(run: Run, content: bytes) -> tuple[int, str]:
     return int(head.split(b" ")[1]), body.decode()
 
 
-def error_code(text: str) -> Any:
-    """Return the code of the one error; empty where gunicorn itself has refused what is no HTTP."""
+def get_error_code(text: str) -> Any:
+    """Return the code of the only error, or an empty text if gunicorn rejected invalid HTTP."""
     if text.startswith("<html>"):
         return ""
     [error] = json.loads(text).get("errors", [{"extensions": {"code": ""}}])
@@ -98,10 +102,10 @@ def error_code(text: str) -> Any:
 def test_every_body_gets_the_documented_status(checkout: Checkout) -> None:
     run = checkout.run("SERVER=gunicorn", port=free_port()).wait_until_ready()
 
-    responses = {case: ask(run, sent.content) for case, sent in CASES.items()}
+    responses = {case: send_body(run, expected.content) for case, expected in CASES.items()}
 
-    assert {case: (status, error_code(text)) for case, (status, text) in responses.items()} == {
-        case: (sent.status, sent.code) for case, sent in CASES.items()
+    assert {case: (status, get_error_code(text)) for case, (status, text) in responses.items()} == {
+        case: (expected.status, expected.code) for case, expected in CASES.items()
     }
     assert not [text for _, text in responses.values() if re.search(r"Traceback|File \"|codec|\.py\b", text)]
     assert "Traceback" not in run.printed

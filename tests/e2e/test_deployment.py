@@ -47,7 +47,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def served(checkout: Checkout, database: Database) -> Run:
+def run_on_database(checkout: Checkout, database: Database) -> Run:
     variables = {"DATABASE_URL": database.url, "SECRET_KEY": SECRET, "JWT_SECRET": SECRET}
     assert checkout.manage("migrate", "--noinput", **variables).returncode == 0
     run = checkout.serve_as_the_procfile(free_port(), **variables)
@@ -55,8 +55,8 @@ def served(checkout: Checkout, database: Database) -> Run:
     return run
 
 
-def ask(run: Run, query: str = "{ posts { id } }") -> tuple[int, Any, str | None]:
-    """Return status, body without the request's id, and Retry-After."""
+def send_query(run: Run, query: str = "{ posts { id } }") -> tuple[int, Any, str | None]:
+    """Send a query. Return the status, the body without the request id, and Retry-After."""
     connection = HTTPConnection("localhost", int(run.port), timeout=30)
     connection.request("POST", "/graphql", json.dumps({"query": query}), {"Content-Type": "application/json"})
     response = connection.getresponse()
@@ -67,7 +67,7 @@ def ask(run: Run, query: str = "{ posts { id } }") -> tuple[int, Any, str | None
     return response.status, body, response.headers["Retry-After"]
 
 
-def unavailable(path: str) -> tuple[int, Any, str]:
+def build_unavailable_response(path: str) -> tuple[int, Any, str]:
     error = {
         "message": "The service is temporarily unavailable. Try again shortly.",
         "locations": [{"line": 1, "column": 3}],
@@ -77,16 +77,16 @@ def unavailable(path: str) -> tuple[int, Any, str]:
     return 503, {"errors": [error], "data": None}, "5"
 
 
-def test_requests_are_503_while_the_database_is_down_and_then_200(served: Run, database: Database) -> None:
-    before = ask(served)
+def test_requests_are_503_while_the_database_is_down_and_then_200(run_on_database: Run, database: Database) -> None:
+    before = send_query(run_on_database)
     database.stop()
 
-    during = ask(served)
+    during = send_query(run_on_database)
     database.start()
-    after = ask(served)
+    after = send_query(run_on_database)
 
     assert before == NO_POSTS
-    assert during == unavailable("posts")
+    assert during == build_unavailable_response("posts")
     assert after == NO_POSTS
 
 
@@ -94,7 +94,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 SESSION = {"Cookie": "sessionid=abcdefghijklmnopqrstuvwxyz012345"}
 
 
-def status_of(run: Run, method: str, path: str, body: str, headers: dict[str, str]) -> tuple[int, str | None]:
+def get_status(run: Run, method: str, path: str, body: str, headers: dict[str, str]) -> tuple[int, str | None]:
     connection = HTTPConnection("localhost", int(run.port), timeout=30)
     connection.request(method, path, body, headers)
     response = connection.getresponse()
@@ -103,7 +103,7 @@ def status_of(run: Run, method: str, path: str, body: str, headers: dict[str, st
     return response.status, response.headers["Retry-After"]
 
 
-def test_authentication_is_503_while_the_database_is_down(served: Run, database: Database) -> None:
+def test_authentication_is_503_while_the_database_is_down(run_on_database: Run, database: Database) -> None:
     requests: list[tuple[str, str, str, dict[str, str]]] = [
         ("POST", "/oauth/token", "grant_type=refresh_token&refresh_token=x&client_id=x", FORM),
         ("POST", "/oauth/revoke", "token=x&client_id=x", FORM),
@@ -112,51 +112,53 @@ def test_authentication_is_503_while_the_database_is_down(served: Run, database:
     ]
     otherwise = [(401, None), (401, None), (400, None), (302, None)]
 
-    before = [status_of(served, *request) for request in requests]
+    before = [get_status(run_on_database, *request) for request in requests]
     database.stop()
-    during = [status_of(served, *request) for request in requests]
+    during = [get_status(run_on_database, *request) for request in requests]
     database.start()
-    after = [status_of(served, *request) for request in requests]
+    after = [get_status(run_on_database, *request) for request in requests]
 
     assert (before, during, after) == (otherwise, [(503, "5")] * 4, otherwise)
 
 
-def test_requests_during_an_outage_are_one_log_line_each_without_a_traceback(served: Run, database: Database) -> None:
-    ask(served)
+def test_requests_during_an_outage_are_one_log_line_each_without_a_traceback(
+    run_on_database: Run, database: Database
+) -> None:
+    send_query(run_on_database)
     database.stop()
     refused = [
-        ask(served),
-        ask(served),
-        status_of(served, "GET", "/posts", "", {}),
-        status_of(served, "GET", "/admin/", "", SESSION),
+        send_query(run_on_database),
+        send_query(run_on_database),
+        get_status(run_on_database, "GET", "/posts", "", {}),
+        get_status(run_on_database, "GET", "/admin/", "", SESSION),
     ]
     database.start()
 
     assert [response[0] for response in refused] == [503] * 4
-    lines = [line for line in served.printed.splitlines() if "contentapi.requests" in line]
+    lines = [line for line in run_on_database.printed.splitlines() if "contentapi.requests" in line]
     assert [re.sub(r"^.*\] ", "", line).split(": ")[0] for line in lines] == [
         "POST /graphql 503 UNAVAILABLE OperationalError",
         "POST /graphql 503 UNAVAILABLE OperationalError",
         "GET /posts 503 UNAVAILABLE OperationalError",
         "GET /admin/ 503 UNAVAILABLE OperationalError",
     ]
-    assert "Traceback" not in served.printed
+    assert "Traceback" not in run_on_database.printed
 
 
-def test_statement_that_waits_too_long_is_503(served: Run, database: Database) -> None:
+def test_statement_that_waits_too_long_is_503(run_on_database: Run, database: Database) -> None:
     with psycopg.connect(database.url) as connection:
         connection.execute("LOCK TABLE blog_post IN ACCESS EXCLUSIVE MODE")
 
-        assert ask(served) == unavailable("posts")
+        assert send_query(run_on_database) == build_unavailable_response("posts")
 
-    assert ask(served) == NO_POSTS
+    assert send_query(run_on_database) == NO_POSTS
 
 
-def test_request_id_of_a_500_leads_to_its_traceback_in_the_log(served: Run, database: Database) -> None:
+def test_request_id_of_a_500_leads_to_its_traceback_in_the_log(run_on_database: Run, database: Database) -> None:
     with psycopg.connect(database.url) as inside:
         inside.execute("ALTER TABLE blog_post RENAME COLUMN title TO lost_title")
 
-    client = HTTPConnection("localhost", int(served.port), timeout=30)
+    client = HTTPConnection("localhost", int(run_on_database.port), timeout=30)
     client.request("POST", "/graphql", '{"query": "{ posts { title } }"}', {"Content-Type": "application/json"})
     response = client.getresponse()
     text = response.read().decode()
@@ -170,20 +172,20 @@ def test_request_id_of_a_500_leads_to_its_traceback_in_the_log(served: Run, data
         "extensions": {"code": "INTERNAL", "status": 500, "requestId": request_id},
     }
     assert (response.status, json.loads(text)) == (500, {"errors": [error], "data": None})
-    [line] = [line for line in served.printed.splitlines() if request_id in line]
+    [line] = [line for line in run_on_database.printed.splitlines() if request_id in line]
     assert "ERROR contentapi.requests" in line
     assert line.endswith("POST /graphql 500 INTERNAL ProgrammingError")
-    assert "Traceback (most recent call last):" in served.printed.split(line)[1]
-    assert "blog_post.title does not exist" in served.printed
+    assert "Traceback (most recent call last):" in run_on_database.printed.split(line)[1]
+    assert "blog_post.title does not exist" in run_on_database.printed
 
 
-def test_deployment_creates_no_embedded_server_and_no_demo(served: Run, checkout: Checkout) -> None:
-    assert ask(served) == NO_POSTS
+def test_deployment_creates_no_embedded_server_and_no_demo(run_on_database: Run, checkout: Checkout) -> None:
+    assert send_query(run_on_database) == NO_POSTS
     assert not (checkout.folder / "var").exists()
 
 
-def test_chunked_body_is_read(served: Run) -> None:
-    connection = HTTPConnection("localhost", int(served.port), timeout=30)
+def test_chunked_body_is_read(run_on_database: Run) -> None:
+    connection = HTTPConnection("localhost", int(run_on_database.port), timeout=30)
     parts = iter([b'{"query": ', b'"{ __typename }"}'])
 
     connection.request("POST", "/graphql", parts, {"Content-Type": "application/json"}, encode_chunked=True)

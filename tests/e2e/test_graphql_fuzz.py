@@ -26,7 +26,7 @@ LEAKS = re.compile(
 STATUSES = {200, 294, 400, 401, 403, 404, 409, 422}
 
 
-def documents(run: Run) -> st.SearchStrategy[str]:
+def build_documents(run: Run) -> st.SearchStrategy[str]:
     """Return documents for every root field: those that fit the schema, those that do not, and broken ones."""
     schemathesis.graphql.scalar(
         "DateTime", st.datetimes(timezones=st.just(UTC)).map(lambda it: nodes.String(it.isoformat()))
@@ -36,22 +36,22 @@ def documents(run: Run) -> st.SearchStrategy[str]:
     modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
     cases: list[st.SearchStrategy[Any]] = [it.as_strategy(generation_mode=mode) for it in operations for mode in modes]
     made: st.SearchStrategy[str] = st.one_of(cases).map(lambda case: str(case.body))
-    return made | st.builds(broken, made, st.floats(0, 1), st.text(max_size=3), st.integers(0, 5))
+    return made | st.builds(corrupt, made, st.floats(0, 1), st.text(max_size=3), st.integers(0, 5))
 
 
-def broken(document: str, place: float, inserted: str, removed: int) -> str:
+def corrupt(document: str, place: float, inserted: str, removed: int) -> str:
     at = int(len(document) * place)
     return document[:at] + inserted + document[at + removed :]
 
 
 @pytest.fixture
-def served(checkout: Checkout) -> Run:
+def run(checkout: Checkout) -> Run:
     rates = dict.fromkeys(("ANONYMOUS", "AUTHENTICATED", "WRITES"), "1000000/second")
     variables = {f"CONTENTAPI_RATE_{name}": rate for name, rate in rates.items()}
     return checkout.run(port=free_port(), **variables).wait_until_ready()
 
 
-def test_no_document_causes_a_500_or_reveals_internals(checkout: Checkout, served: Run) -> None:
+def test_no_document_causes_a_500_or_reveals_internals(checkout: Checkout, run: Run) -> None:
     checkout.manage("create_user", "fuzz@example.invalid", "--name", "Fuzz", "--role", "admin")
     key = checkout.manage("create_api_key", "fuzz@example.invalid", "--name", "fuzz").stdout.strip()
     met: Counter[tuple[int, bool]] = Counter()
@@ -59,10 +59,10 @@ def test_no_document_causes_a_500_or_reveals_internals(checkout: Checkout, serve
 
     @seed(1)
     @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    @given(documents(served), st.booleans())
-    def ask(document: str, is_admin: bool) -> None:  # noqa: FBT001
+    @given(build_documents(run), st.booleans())
+    def check_document(document: str, is_admin: bool) -> None:  # noqa: FBT001
         headers = {"X-API-Key": key} if is_admin else {}
-        response = session.post(f"http://127.0.0.1:{served.port}/graphql", json={"query": document}, headers=headers)
+        response = session.post(f"http://127.0.0.1:{run.port}/graphql", json={"query": document}, headers=headers)
 
         met[response.status_code, is_admin] += 1
         assert response.status_code in STATUSES, response.text
@@ -70,8 +70,8 @@ def test_no_document_causes_a_500_or_reveals_internals(checkout: Checkout, serve
         for error in response.json().get("errors", []):
             assert {"code", "status", "requestId"} <= error["extensions"].keys()
 
-    ask()
+    check_document()
 
     assert sum(met.values()) >= EXAMPLES
     assert met[200, True] > EXAMPLES // 40
-    assert "Traceback" not in served.printed
+    assert "Traceback" not in run.printed

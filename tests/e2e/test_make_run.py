@@ -15,14 +15,14 @@ from tests.e2e.checkout import Checkout, Run, free_port
 pytestmark = pytest.mark.processes
 
 
-def ask(run: Run, query: str, key: str = "") -> object:
+def send_query(run: Run, query: str, key: str = "") -> object:
     headers = {"Content-Type": "application/json", **({"X-API-Key": key} if key else {})}
     request = Request(f"http://localhost:{run.port}/graphql", json.dumps({"query": query}).encode(), headers)
     with urlopen(request) as response:  # noqa: S310 - our own server
         return json.load(response)
 
 
-def key_in(run: Run) -> str:
+def find_api_key(run: Run) -> str:
     match = re.search(r"API key +(\S+)", run.printed)
     assert match
     return match[1]
@@ -30,22 +30,26 @@ def key_in(run: Run) -> str:
 
 def test_ctrl_c_leaves_nothing_running_and_the_next_start_keeps_the_data(checkout: Checkout) -> None:
     first = checkout.run(port=free_port()).wait_until_ready()
-    ask(first, 'mutation { createPost(input: {title: "Kept", body: "", status: published}) { id } }', key_in(first))
+    send_query(
+        first,
+        'mutation { createPost(input: {title: "Kept", body: "", status: published}) { id } }',
+        find_api_key(first),
+    )
 
     first.interrupt()
 
     checkout.wait_until_empty()
     assert not (checkout.folder / "var/postgres/postmaster.pid").exists()
     second = checkout.run(port=free_port()).wait_until_ready()
-    assert ask(second, "{ posts(limit: 1) { title } }") == {"data": {"posts": [{"title": "Kept"}]}}
-    assert key_in(second) == key_in(first)
+    assert send_query(second, "{ posts(limit: 1) { title } }") == {"data": {"posts": [{"title": "Kept"}]}}
+    assert find_api_key(second) == find_api_key(first)
 
 
 def test_gunicorn_serves_the_same_responses(checkout: Checkout) -> None:
     run = checkout.run("SERVER=gunicorn", port=free_port()).wait_until_ready()
 
-    made = ask(
-        run, 'mutation { createPost(input: {title: "Kept", body: "é", status: published}) { body } }', key_in(run)
+    made = send_query(
+        run, 'mutation { createPost(input: {title: "Kept", body: "é", status: published}) { body } }', find_api_key(run)
     )
     with urlopen(f"http://localhost:{run.port}/admin/login/") as response:
         page = response.read().decode()
@@ -63,7 +67,7 @@ def test_start_after_a_kill_works_and_ends_cleanly(checkout: Checkout) -> None:
     checkout.kill_everything()
 
     again = checkout.run(port=free_port()).wait_until_ready()
-    assert ask(again, "{ posts(limit: 1) { author { name } } }") == {
+    assert send_query(again, "{ posts(limit: 1) { author { name } } }") == {
         "data": {"posts": [{"author": {"name": "Marguerite Okafor"}}]}
     }
     again.interrupt()
@@ -75,12 +79,14 @@ def test_two_concurrent_starts_share_the_database_until_the_last_ends(checkout: 
     for run in runs:
         run.wait_until_ready()
 
-    assert key_in(runs[0]) == key_in(runs[1])
+    assert find_api_key(runs[0]) == find_api_key(runs[1])
     runs[0].interrupt()
 
-    assert ask(runs[1], "{ __typename }") == {"data": {"__typename": "Query"}}
+    assert send_query(runs[1], "{ __typename }") == {"data": {"__typename": "Query"}}
     assert checkout.manage("create_user", "late@example.invalid", "--name", "Late").returncode == 0
-    assert ask(runs[1], "{ posts(limit: 1) { title } }") == {"data": {"posts": [{"title": "How we name our boats"}]}}
+    assert send_query(runs[1], "{ posts(limit: 1) { title } }") == {
+        "data": {"posts": [{"title": "How we name our boats"}]}
+    }
     runs[1].interrupt()
     checkout.wait_until_empty()
 
@@ -89,9 +95,13 @@ def test_two_checkouts_run_side_by_side(checkout: Checkout, tmp_path: Path) -> N
     other = Checkout(tmp_path / "another checkout")
     here, there = checkout.run(port=free_port()).wait_until_ready(), other.run(port=free_port()).wait_until_ready()
 
-    ask(here, 'mutation { createPost(input: {title: "Here", body: "", status: published}) { id } }', key_in(here))
+    send_query(
+        here, 'mutation { createPost(input: {title: "Here", body: "", status: published}) { id } }', find_api_key(here)
+    )
 
-    assert ask(there, "{ posts(limit: 1) { title } }") == {"data": {"posts": [{"title": "How we name our boats"}]}}
+    assert send_query(there, "{ posts(limit: 1) { title } }") == {
+        "data": {"posts": [{"title": "How we name our boats"}]}
+    }
     here.interrupt()
     there.interrupt()
     checkout.wait_until_empty()
@@ -102,13 +112,13 @@ def test_two_checkouts_run_side_by_side(checkout: Checkout, tmp_path: Path) -> N
 def test_killed_postgresql_is_restarted_by_the_next_request(checkout: Checkout, server: str) -> None:
     run = checkout.run(f"SERVER={server}", port=free_port()).wait_until_ready()
     query = "{ posts(limit: 1) { title } }"
-    before = [ask(run, query) for _ in range(4)]  # which connects several threads
+    before = [send_query(run, query) for _ in range(4)]  # which connects several threads
     killed = psutil.Process(int((checkout.folder / "var/postgres/postmaster.pid").read_text().split()[0]))
     killed.kill()
     psutil.wait_procs([killed], timeout=10)
 
     with ThreadPoolExecutor(8) as threads:
-        after = list(threads.map(lambda _: ask(run, query), range(16)))
+        after = list(threads.map(lambda _: send_query(run, query), range(16)))
 
     assert after == before[:1] * 16
     assert run.printed.count("has been started again") == 1

@@ -1,6 +1,6 @@
 """An application, a user's browser and an operator, over HTTP: from registering the application to revoking its token.
 
-Afterwards neither the database nor any log holds what could let somebody in.
+Afterwards neither the database nor any log contains a usable credential.
 """
 
 import base64
@@ -28,7 +28,7 @@ EMAIL = "mara@example.invalid"
 LOUDEST = {"CONTENTAPI_LOG_LEVEL": "DEBUG", "CONTENTAPI_RATE_TOKENS": "1000/minute"}
 
 
-class Reply(NamedTuple):
+class HttpResponse(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: str
@@ -38,65 +38,65 @@ class Reply(NamedTuple):
         return json.loads(self.body)
 
 
-class Stay(HTTPRedirectHandler):
-    """Show a redirection instead of following it."""
+class NoRedirectHandler(HTTPRedirectHandler):
+    """Return a redirect instead of following it."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
-class Http:
-    """A client with a memory for cookies."""
+class HttpClient:
+    """A client that stores cookies."""
 
     def __init__(self, base: str) -> None:
         self.base = base
         self.cookies = CookieJar()
-        self.opener: OpenerDirector = build_opener(Stay(), HTTPCookieProcessor(self.cookies))
+        self.opener: OpenerDirector = build_opener(NoRedirectHandler(), HTTPCookieProcessor(self.cookies))
 
-    def get(self, address: str) -> Reply:
+    def get(self, address: str) -> HttpResponse:
         return self.send(Request(urljoin(self.base, address)))  # noqa: S310 - our own server
 
-    def post(self, address: str, form: Mapping[str, str], **headers: str) -> Reply:
+    def post(self, address: str, form: Mapping[str, str], **headers: str) -> HttpResponse:
         url = urljoin(self.base, address)
         sent = {"Referer": url, "Content-Type": "application/x-www-form-urlencoded", **headers}
         return self.send(Request(url, urlencode(form).encode(), sent))  # noqa: S310
 
-    def ask(self, query: str, **headers: str) -> Reply:
+    def query(self, query: str, **headers: str) -> HttpResponse:
         sent = {"Content-Type": "application/json", **{name.replace("_", "-"): text for name, text in headers.items()}}
         body = json.dumps({"query": query}).encode()
         return self.send(Request(urljoin(self.base, "/graphql"), body, sent))  # noqa: S310
 
-    def send(self, request: Request) -> Reply:
+    def send(self, request: Request) -> HttpResponse:
         try:
             response: Any = self.opener.open(request, timeout=30)
         except HTTPError as error:
             response = error
         with response:
-            return Reply(response.status, response.headers, response.read().decode())
+            return HttpResponse(response.status, response.headers, response.read().decode())
 
-    def submit(self, address: str, **form: str) -> Reply:
-        """Open a page, fill its form in and send it."""
+    def submit(self, address: str, **form: str) -> HttpResponse:
+        """Open a page, fill in its form and submit it."""
         page = self.get(address)
         hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.body))
         return self.post(address, {**{name: text.replace("&amp;", "&") for name, text in hidden.items()}, **form})
 
 
 class Flow:
-    """What became of one authorization."""
+    """An application during the authorization code flow."""
 
     def __init__(self, base: str, client_id: str, secret: str) -> None:
         self.base, self.client_id, self.secret = base, client_id, secret
         self.verifier = secrets.token_urlsafe(48)
-        self.backend = Http(base)
+        self.backend = HttpClient(base)
 
     @property
     def address(self) -> str:
         challenge = base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
-        asked = {"response_type": "code", "client_id": self.client_id, "redirect_uri": CALLBACK, "state": "s"}
-        asked |= {"code_challenge": challenge, "code_challenge_method": "S256"}
-        return f"/oauth/authorize?{urlencode(asked)}"
+        parameters = {"response_type": "code", "client_id": self.client_id, "redirect_uri": CALLBACK, "state": "s"}
+        parameters |= {"code_challenge": challenge, "code_challenge_method": "S256"}
+        return f"/oauth/authorize?{urlencode(parameters)}"
 
-    def authorize(self, browser: Http, password: str) -> str:
+    def authorize(self, browser: HttpClient, password: str) -> str:
         """Log in, say yes, and return the code."""
         to_login = browser.get(self.address)
         assert to_login.status == 302
@@ -106,7 +106,7 @@ class Flow:
         assert to_application.startswith(CALLBACK)
         return parse_qs(urlsplit(to_application).query)["code"][0]
 
-    def post(self, path: str, **form: str) -> Reply:
+    def post(self, path: str, **form: str) -> HttpResponse:
         pair = base64.b64encode(f"{self.client_id}:{self.secret}".encode()).decode()
         return self.backend.post(path, form, Authorization=f"Basic {pair}")
 
@@ -114,12 +114,14 @@ class Flow:
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK}
         return self.post("/oauth/token", **form, code_verifier=self.verifier)
 
-    def refresh(self, refresh_token: str) -> Reply:
+    def refresh(self, refresh_token: str) -> HttpResponse:
         return self.post("/oauth/token", grant_type="refresh_token", refresh_token=refresh_token)
 
 
-def ask_with(run: Run, token: str) -> int:
-    return Http(f"http://localhost:{run.port}").ask("{ viewer { role } }", Authorization=f"Bearer {token}").status
+def get_status_with_token(run: Run, token: str) -> int:
+    return (
+        HttpClient(f"http://localhost:{run.port}").query("{ viewer { role } }", Authorization=f"Bearer {token}").status
+    )
 
 
 def run_command(checkout: Checkout, *arguments: str, given: str = "") -> list[str]:
@@ -131,7 +133,7 @@ def run_command(checkout: Checkout, *arguments: str, given: str = "") -> list[st
 def wait_until_refused(run: Run, token: str) -> None:
     """Wait until every worker has heard that a token is revoked: several requests in a row are refused."""
     deadline = time.monotonic() + PATIENCE
-    while {ask_with(run, token) for _ in range(10)} != {401}:
+    while {get_status_with_token(run, token) for _ in range(10)} != {401}:
         assert time.monotonic() < deadline
         time.sleep(0.1)
 
@@ -144,16 +146,16 @@ def test_application_acts_for_a_user_until_it_is_revoked(checkout: Checkout) -> 
     client_id, secret = run_command(checkout, "create_oauth_client", "Harbour News", "--redirect-uri", CALLBACK)
     (key,) = run_command(checkout, "create_api_key", EMAIL, "--name", "test")
     (operators,) = run_command(checkout, "issue_token", EMAIL)
-    flow, browser = Flow(base, client_id, secret), Http(base)
+    flow, browser = Flow(base, client_id, secret), HttpClient(base)
 
     # The flow, whole.
     code = flow.authorize(browser, password)
     first = flow.exchange(code).json
     write = 'mutation { createPost(input: {title: "Hello", body: ""}) { author { name } } }'
-    written = flow.backend.ask(write, Authorization=f"Bearer {first['access_token']}")
+    written = flow.backend.query(write, Authorization=f"Bearer {first['access_token']}")
     assert written.json == {"data": {"createPost": {"author": {"name": "Mara Member"}}}}
     second = flow.refresh(first["refresh_token"]).json
-    assert ask_with(run, second["access_token"]) == 200
+    assert get_status_with_token(run, second["access_token"]) == 200
     assert flow.post("/oauth/revoke", token=second["refresh_token"]).status == 200
     assert flow.refresh(second["refresh_token"]).status == 400
 
@@ -162,12 +164,12 @@ def test_application_acts_for_a_user_until_it_is_revoked(checkout: Checkout) -> 
         wait_until_refused(run, token)
 
     # Both kinds of operators' credentials, and things going wrong with each.
-    assert flow.backend.ask("{ viewer { role } }", X_API_Key=key).status == 200
-    assert ask_with(run, operators) == 200
-    assert ask_with(run, operators[:-4]) == 401
-    assert flow.backend.ask("{ viewer { role } }", X_API_Key=key[:-1]).status == 401
+    assert flow.backend.query("{ viewer { role } }", X_API_Key=key).status == 200
+    assert get_status_with_token(run, operators) == 200
+    assert get_status_with_token(run, operators[:-4]) == 401
+    assert flow.backend.query("{ viewer { role } }", X_API_Key=key[:-1]).status == 401
     assert flow.exchange(code).status == 400
-    unspent = Flow(base, client_id, secret).authorize(Http(base), password)
+    unspent = Flow(base, client_id, secret).authorize(HttpClient(base), password)
     session = next(cookie.value for cookie in browser.cookies if cookie.name == "sessionid")
 
     dump = "\n".join(run_command(checkout, "dumpdata"))
@@ -181,16 +183,16 @@ def test_application_acts_for_a_user_until_it_is_revoked(checkout: Checkout) -> 
            for name in ("access_token", "refresh_token")},
     }  # fmt: skip
     private = " ".join(path.read_text() for path in (checkout.folder / "var/jwt").iterdir())
-    used |= {"signing key": longest_line_of(private), "secret key": (checkout.folder / "var/secret_key").read_text()}
+    used |= {"signing key": find_longest_line(private), "secret key": (checkout.folder / "var/secret_key").read_text()}
     assert client_id in dump
-    places = {"dump": dump.encode(), "log": run.printed.encode(), **files_of(checkout.folder / "var/postgres")}
+    places = {"dump": dump.encode(), "log": run.printed.encode(), **read_files(checkout.folder / "var/postgres")}
     found = [(name, place) for name, text in used.items() for place, held in places.items() if text.encode() in held]
     assert found == []
 
 
-def longest_line_of(text: str) -> str:
+def find_longest_line(text: str) -> str:
     return max(text.split(), key=len)
 
 
-def files_of(data: Path) -> dict[str, bytes]:
+def read_files(data: Path) -> dict[str, bytes]:
     return {str(path.relative_to(data)): path.read_bytes() for path in data.rglob("*") if path.is_file()}

@@ -14,8 +14,8 @@ from tests.redis_server import RedisServer
 pytestmark = pytest.mark.processes
 
 
-def ask(run: Run) -> int:
-    """Ask something small on a connection of its own, which any worker may take."""
+def send_query(run: Run) -> int:
+    """Send a small query on a new connection, which any worker may accept. Return the status."""
     connection = HTTPConnection("127.0.0.1", int(run.port), timeout=30)
     connection.request(
         "POST", "/graphql", json.dumps({"query": "{ __typename }"}), {"Content-Type": "application/json"}
@@ -27,9 +27,9 @@ def ask(run: Run) -> int:
     return response.status
 
 
-def ask_often(run: Run, times: int) -> Counter[int]:
+def send_queries(run: Run, times: int) -> Counter[int]:
     with ThreadPoolExecutor(16) as threads:
-        return Counter(threads.map(lambda _: ask(run), range(times)))
+        return Counter(threads.map(lambda _: send_query(run), range(times)))
 
 
 def serve(checkout: Checkout, **variables: str) -> Run:
@@ -43,13 +43,13 @@ def serve(checkout: Checkout, **variables: str) -> Run:
 def test_four_workers_agree_on_one_limit(checkout: Checkout, redis_server: RedisServer) -> None:
     run = serve(checkout, REDIS_URL=redis_server.url, CONTENTAPI_RATE_ANONYMOUS="100/hour")
 
-    assert ask_often(run, 400) == {200: 100, 429: 300}
+    assert send_queries(run, 400) == {200: 100, 429: 300}
 
 
 def test_without_redis_each_worker_counts_for_itself(checkout: Checkout) -> None:
     run = serve(checkout, CONTENTAPI_RATE_ANONYMOUS="50/hour")
 
-    responses = ask_often(run, 400)
+    responses = send_queries(run, 400)
 
     assert 50 <= responses[200] <= 200
     assert responses[200] + responses[429] == 400
@@ -57,14 +57,14 @@ def test_without_redis_each_worker_counts_for_itself(checkout: Checkout) -> None
 
 def test_no_request_fails_when_redis_does(checkout: Checkout, redis_server: RedisServer) -> None:
     run = serve(checkout, REDIS_URL=redis_server.url, CONTENTAPI_RATE_ANONYMOUS="1000000/hour")
-    responses = ask_often(run, 100)
+    responses = send_queries(run, 100)
 
     redis_server.kill()
-    responses += ask_often(run, 200)
+    responses += send_queries(run, 200)
     run.wait_for("Redis is unavailable (ConnectionError). Rate limits are counted in this process")
     redis_server.start()
     while "Redis is available again." not in run.printed:
-        responses += ask_often(run, 50)
+        responses += send_queries(run, 50)
         time.sleep(0.2)
 
     assert set(responses) == {200}

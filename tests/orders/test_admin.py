@@ -1,4 +1,4 @@
-"""The admin's orders: looked at, never touched."""
+"""The admin pages of orders, which are read-only."""
 
 import pytest
 from django.test import Client
@@ -31,13 +31,13 @@ def test_list_and_change_pages_load(admin: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "totals"), [({"status": "paid"}, ["2.00"]), ({"q": "ines@"}, ["1.00"]), ({"q": "nobody"}, [])]
+    ("parameters", "totals"), [({"status": "paid"}, ["2.00"]), ({"q": "ines@"}, ["1.00"]), ({"q": "nobody"}, [])]
 )
-def test_list_is_filtered_and_searched(admin: Client, asked: dict[str, str], totals: list[str]) -> None:
+def test_list_is_filtered_and_searched(admin: Client, parameters: dict[str, str], totals: list[str]) -> None:
     make_order(user=make_user(email="ines@example.invalid"), total="1.00")
     make_order(status="paid", total="2.00")
 
-    response = admin.get(LIST, asked)
+    response = admin.get(LIST, parameters)
 
     assert [str(order.total) for order in response.context["cl"].queryset] == totals
 

@@ -1,7 +1,4 @@
-"""The operators' commands for orders.
-
-The rules are in test_services.py, test_payment_and_cancellation.py and test_shipping.py.
-"""
+"""The commands create_order, ship_order and deliver_order. test_services.py and test_shipping.py test the rules."""
 
 import io
 
@@ -14,8 +11,8 @@ from tests.factories import make_order, make_user
 pytestmark = pytest.mark.django_db
 
 
-def run(*arguments: str) -> tuple[str, str]:
-    """Run a command; return what it wrote to stdout and to stderr."""
+def run_command(*arguments: str) -> tuple[str, str]:
+    """Run a command and return its output on stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
     call_command(*arguments, stdout=out, stderr=err)
     return out.getvalue(), err.getvalue()
@@ -24,14 +21,14 @@ def run(*arguments: str) -> tuple[str, str]:
 def test_commands_create_ship_and_deliver_an_order() -> None:
     user = make_user(email="ines@example.invalid")
 
-    out, err = run("create_order", "Ines@example.invalid", "--total", "18.50")
+    out, err = run_command("create_order", "Ines@example.invalid", "--total", "18.50")
     order = Order.objects.get()
     assert (out, err) == (f"{order.pk}\n", "")
     assert (order.user, str(order.total), order.status) == (user, "18.50", "pending")
 
     Order.objects.update(status="paid")
-    shipped = run("ship_order", str(order.pk), "--carrier", "Coastal Post", "--tracking-number", "CP 17")
-    delivered = run("deliver_order", str(order.pk))
+    shipped = run_command("ship_order", str(order.pk), "--carrier", "Coastal Post", "--tracking-number", "CP 17")
+    delivered = run_command("deliver_order", str(order.pk))
 
     assert (shipped, delivered) == (
         ("", f"Order {order.pk} is shipped.\n"),
@@ -48,7 +45,7 @@ def test_invalid_total_is_rejected_with_a_message(total: str) -> None:
     make_user(email="ines@example.invalid")
 
     with pytest.raises(CommandError, match=r"^(--total must be a number such as 18\.50|total: From 0\.01 to )"):
-        run("create_order", "ines@example.invalid", "--total", total)
+        run_command("create_order", "ines@example.invalid", "--total", total)
 
     assert not Order.objects.exists()
 
@@ -63,5 +60,5 @@ def test_error_of_a_service_is_a_command_error_with_its_message() -> None:
         (("ship_order", "0", "--carrier", "C", "--tracking-number", "T"), "There is no order with this id."),
     ]:
         with pytest.raises(CommandError) as refusal:
-            run(*arguments)
+            run_command(*arguments)
         assert str(refusal.value) == message

@@ -1,4 +1,4 @@
-"""Orders: what the database refuses, by name, and what lies just inside."""
+"""The constraints of orders, and values at their limits."""
 
 from datetime import UTC, datetime
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Paying and cancelling orders. Who may: tests/contract/test_permission_table.py."""
+"""Payment and cancellation of orders. tests/contract/test_permission_table.py tests the permissions."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ NO_IDS = ["", "abc", "0", "01", "-1", str(2**63)]
 ACTS: list[Callable[..., Order]] = [pay_order, cancel_order]
 
 
-def make_order_in(status: str) -> Order:
+def make_order_with_status(status: str) -> Order:
     sent = {"carrier": "Ship", "tracking_number": "1", "shipped_at": timezone.now()}
     arrived = {"delivered_at": timezone.now()} if status == "delivered" else {}
     return make_order(status=status, **(sent if status in ("shipped", "delivered") else {}), **arrived)
@@ -49,7 +49,7 @@ def test_payment_or_cancellation_changes_only_the_status(act: Callable[..., Orde
     ],
 )
 def test_order_that_is_no_longer_pending_raises_conflict(act: Callable[..., Order], status: str, message: str) -> None:
-    order = make_order_in(status)
+    order = make_order_with_status(status)
     before = Order.objects.values().get()
 
     with pytest.raises(Conflict) as refusal:
@@ -61,7 +61,7 @@ def test_order_that_is_no_longer_pending_raises_conflict(act: Callable[..., Orde
 
 @pytest.mark.django_db
 def test_cancelling_a_cancelled_order_changes_nothing() -> None:
-    order = make_order_in("cancelled")
+    order = make_order_with_status("cancelled")
     before = Order.objects.values().get()
 
     assert cancel_order(actor=OPERATOR, order_id=str(order.pk)) == order

@@ -1,4 +1,4 @@
-"""Which orders are found, and in which order. Who sees them: tests/contract/test_permission_table.py."""
+"""Lists of orders. tests/contract/test_permission_table.py tests the permissions."""
 
 import pytest
 

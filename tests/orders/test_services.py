@@ -1,4 +1,4 @@
-"""The rules of placing an order."""
+"""Creation of orders: permissions and validation."""
 
 from decimal import Decimal
 

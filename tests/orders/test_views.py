@@ -1,4 +1,4 @@
-"""Orders over resource-oriented HTTP: the representation, the links, and what each state allows."""
+"""The REST resources of orders: representation, links, and the acts that each status allows."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 STATES = list(OrderStatus.values)
 
 
-def order_in(status: str, **values: Any) -> Order:
+def make_order_with_status(status: str, **values: Any) -> Order:
     if status in ("shipped", "delivered"):
         values |= {"carrier": "Harbour Post", "tracking_number": "HP-1", "shipped_at": NOW}
     if status == "delivered":
@@ -29,7 +29,7 @@ def order_in(status: str, **values: Any) -> Order:
 @pytest.mark.parametrize("status", STATES)
 def test_order_links_to_the_acts_that_its_status_allows(status: str) -> None:
     actor = make_actor(Role.READER)
-    order = order_in(status, user_id=actor.user_id, total="12.50")
+    order = make_order_with_status(status, user_id=actor.user_id, total="12.50")
     here = f"/orders/{order.pk}"
     further = {
         "pending": {
@@ -60,11 +60,11 @@ def test_linked_acts_succeed_and_all_others_are_409(status: str) -> None:
     actor = make_actor(Role.READER)
     acts = {"cancel": ("DELETE", ""), "payment": ("POST", "/payment"), "track": ("GET", "/tracking")}
 
-    for name, (method, below) in acts.items():
-        order = order_in(status, user_id=actor.user_id)
+    for name, (method, suffix) in acts.items():
+        order = make_order_with_status(status, user_id=actor.user_id)
         offered = name in send_request("GET", f"/orders/{order.pk}", actor=actor).body["_links"]
 
-        response = send_request(method, f"/orders/{order.pk}{below}", actor=actor)
+        response = send_request(method, f"/orders/{order.pk}{suffix}", actor=actor)
 
         already = (name, status) == ("cancel", "cancelled")
         assert (response.status < 300) is (offered or already)
@@ -105,7 +105,7 @@ def test_payment_with_a_body_is_400() -> None:
 
 def test_tracking_of_a_shipped_order_is_returned() -> None:
     actor = make_actor(Role.READER)
-    order = order_in("shipped", user_id=actor.user_id)
+    order = make_order_with_status("shipped", user_id=actor.user_id)
 
     assert send_request("GET", f"/orders/{order.pk}/tracking", actor=actor).body == {
         "carrier": "Harbour Post", "trackingNumber": "HP-1", "shippedAt": "2026-11-01T00:00:00Z", "deliveredAt": None,

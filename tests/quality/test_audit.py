@@ -1,4 +1,4 @@
-"""The audit of the lock files: what pip-audit prints, and what fails the run."""
+"""The audit of the lock files: the output of pip-audit, and the problems found in it."""
 
 import json
 from typing import Any
@@ -8,11 +8,11 @@ from tests.quality.audit import find_notes, find_problems, parse_output
 FINDING = {"id": "PYSEC-1", "aliases": ["CVE-1", "GHSA-1"], "fix_versions": ["2.1", "3.0"]}
 
 
-def printed(*dependencies: dict[str, Any]) -> str:
+def build_output(*dependencies: dict[str, Any]) -> str:
     return json.dumps({"dependencies": list(dependencies), "fixes": []})
 
 
-def found(*vulnerabilities: dict[str, Any]) -> dict[str, Any]:
+def build_package(*vulnerabilities: dict[str, Any]) -> dict[str, Any]:
     return {"name": "thing", "version": "2.0", "vulns": list(vulnerabilities)}
 
 
@@ -22,11 +22,11 @@ SKIPPED = {"name": "other", "skip_reason": "Dependency not found on PyPI and cou
 def test_output_without_a_database_is_not_an_audit() -> None:
     assert parse_output("") is None
     assert parse_output("Traceback: ...") is None
-    assert parse_output(printed(SKIPPED)) is None
+    assert parse_output(build_output(SKIPPED)) is None
 
 
 def test_vulnerability_is_a_problem_unless_one_of_its_ids_is_accepted() -> None:
-    audit = parse_output(printed(found(FINDING), SKIPPED))
+    audit = parse_output(build_output(build_package(FINDING), SKIPPED))
 
     assert audit is not None
     assert list(find_problems(audit, {})) == ["thing 2.0: CVE-1, GHSA-1, PYSEC-1, fixed in 2.1, 3.0."]
@@ -34,7 +34,7 @@ def test_vulnerability_is_a_problem_unless_one_of_its_ids_is_accepted() -> None:
 
 
 def test_accepted_and_unaudited_packages_are_noted() -> None:
-    audit = parse_output(printed(found(FINDING), SKIPPED))
+    audit = parse_output(build_output(build_package(FINDING), SKIPPED))
 
     assert audit is not None
     assert list(find_notes(audit, {"CVE-1": "not used", "CVE-2": "gone"})) == [
@@ -45,7 +45,7 @@ def test_accepted_and_unaudited_packages_are_noted() -> None:
 
 
 def test_packages_without_vulnerabilities_are_audited() -> None:
-    audit = parse_output(printed(found()))
+    audit = parse_output(build_output(build_package()))
 
     assert audit is not None
     assert (len(audit.findings), list(find_problems(audit, {}))) == (1, [])

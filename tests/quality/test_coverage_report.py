@@ -1,11 +1,13 @@
-"""The coverage report: its figures, and what fails it."""
+"""The coverage report: its figures and its problems."""
 
 from typing import Any
 
 from tests.quality.coverage_report import count, count_packages, find_problems
 
 
-def measured(*, lines: int, missing: list[int], branches: int = 0, not_taken: list[list[int]] | None = None) -> Any:
+def build_file_report(
+    *, lines: int, missing: list[int], branches: int = 0, not_taken: list[list[int]] | None = None
+) -> Any:
     not_taken = not_taken or []
     summary = {
         "num_statements": lines,
@@ -18,9 +20,9 @@ def measured(*, lines: int, missing: list[int], branches: int = 0, not_taken: li
 
 REPORT = {
     "files": {
-        "a/as_int.py": measured(lines=10, missing=[], branches=4),
-        "a/part.py": measured(lines=10, missing=[3, 7], branches=4, not_taken=[[2, 3]]),
-        "b/empty.py": measured(lines=0, missing=[]),
+        "a/as_int.py": build_file_report(lines=10, missing=[], branches=4),
+        "a/part.py": build_file_report(lines=10, missing=[3, 7], branches=4, not_taken=[[2, 3]]),
+        "b/empty.py": build_file_report(lines=0, missing=[]),
     }
 }
 

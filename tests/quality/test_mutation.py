@@ -1,4 +1,4 @@
-"""The mutants: how they are named, and which are no mutants at all."""
+"""Mutants: their description, and the equivalent ones that are skipped."""
 
 import tomllib
 

@@ -1,4 +1,4 @@
-"""The admin site as a browser sees it: who gets in, what is shown, what can be done."""
+"""The admin pages of users and API keys: access, contents and actions."""
 
 import pytest
 from django.test import Client
@@ -25,8 +25,8 @@ NEW = {
 }
 
 
-def browser(role: Role) -> Client:
-    """Return a browser in which a new user of this role is logged in."""
+def log_in(role: Role) -> Client:
+    """Return a client in which a new user of this role is logged in."""
     client = Client()
     client.force_login(make_user(role))
     return client
@@ -34,7 +34,7 @@ def browser(role: Role) -> Client:
 
 @pytest.mark.django_db
 def test_added_user_logs_in_with_the_email_in_another_case() -> None:
-    added = browser(Role.ADMIN).post(NEW_USER, NEW)
+    added = log_in(Role.ADMIN).post(NEW_USER, NEW)
     newcomer = Client()
 
     response = newcomer.post(LOGIN, {"username": "INES@EXAMPLE.invalid", "password": PASSWORD, "next": "/admin/"})
@@ -62,7 +62,7 @@ def test_added_user_logs_in_with_the_email_in_another_case() -> None:
 def test_invalid_user_is_rejected_with_a_form_error(changed: dict[str, str], message: str) -> None:
     make_user(email="taken@example.invalid")
 
-    response = browser(Role.ADMIN).post(NEW_USER, {**NEW, **changed})
+    response = log_in(Role.ADMIN).post(NEW_USER, {**NEW, **changed})
 
     assert (response.status_code, message in response.text.replace("&#x27;", "'")) == (200, True)
     assert not User.objects.filter(name="Ines").exists()
@@ -73,7 +73,7 @@ def test_admin_changes_a_role_and_locks_an_account() -> None:
     user = make_user(email="ines@example.invalid")
     changed = {"email": user.email, "name": "Ines Ähre", "role": "author"}
 
-    response = browser(Role.ADMIN).post(reverse("admin:users_user_change", args=[user.pk]), changed)
+    response = log_in(Role.ADMIN).post(reverse("admin:users_user_change", args=[user.pk]), changed)
 
     user.refresh_from_db()
     assert response.status_code == 302
@@ -87,7 +87,7 @@ def test_deleted_user_leaves_posts_and_orders_but_no_api_keys() -> None:
     order = Order.objects.create(user=user, total="1.00")
     services.create_api_key(email=user.email, name="blog")
 
-    response = browser(Role.ADMIN).post(reverse("admin:users_user_delete", args=[user.pk]), {"post": "yes"})
+    response = log_in(Role.ADMIN).post(reverse("admin:users_user_delete", args=[user.pk]), {"post": "yes"})
 
     assert (response.status_code, User.objects.filter(pk=user.pk).exists()) == (302, False)
     post.author.refresh_from_db()
@@ -98,14 +98,14 @@ def test_deleted_user_leaves_posts_and_orders_but_no_api_keys() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("address", [USERS, NEW_USER, KEYS, reverse("admin:orders_order_changelist")])
 def test_editor_gets_403_for_users_keys_and_orders(address: str) -> None:
-    response = browser(Role.EDITOR).get(address)
+    response = log_in(Role.EDITOR).get(address)
 
     assert response.status_code == 403
 
 
 @pytest.mark.django_db
 def test_index_of_an_editor_shows_the_blog_only() -> None:
-    response = browser(Role.EDITOR).get(reverse("admin:index"))
+    response = log_in(Role.EDITOR).get(reverse("admin:index"))
 
     assert response.status_code == 200
     assert reverse("admin:blog_post_changelist") in response.text
@@ -121,7 +121,7 @@ def test_reader_and_author_cannot_log_in(role: Role) -> None:
     user.save()
 
     refused = Client().post(LOGIN, {"username": user.email, "password": PASSWORD})
-    turned_away = browser(role).get(reverse("admin:index"))
+    turned_away = log_in(role).get(reverse("admin:index"))
 
     assert (refused.status_code, "for a staff account" in refused.text) == (200, True)
     assert (turned_away.status_code, turned_away["Location"]) == (302, f"{LOGIN}?next=/admin/")
@@ -146,7 +146,7 @@ def test_revoke_action_revokes_the_selected_keys_only() -> None:
     revoked, kept = (services.create_api_key(email=user.email, name="x").rpartition("_")[0] for _ in range(2))
     selected = [ApiKey.objects.get(prefix=revoked).pk]
 
-    response = browser(Role.ADMIN).post(KEYS, {"action": "revoke", "_selected_action": selected}, follow=True)
+    response = log_in(Role.ADMIN).post(KEYS, {"action": "revoke", "_selected_action": selected}, follow=True)
 
     assert f"Revoked: {revoked}." in response.text
     assert ApiKey.objects.get(prefix=revoked).revoked_at is not None
@@ -157,7 +157,7 @@ def test_revoke_action_revokes_the_selected_keys_only() -> None:
 def test_keys_cannot_be_added_changed_or_deleted() -> None:
     services.create_api_key(email=make_user().email, name="before")
     pk = ApiKey.objects.get().pk
-    client = browser(Role.ADMIN)
+    client = log_in(Role.ADMIN)
 
     statuses = [
         client.get(reverse("admin:users_apikey_add")).status_code,
@@ -176,7 +176,7 @@ def test_pages_show_no_secrets() -> None:
     user.save()
     key = services.create_api_key(email=user.email, name="blog")
     row = ApiKey.objects.get()
-    client = browser(Role.ADMIN)
+    client = log_in(Role.ADMIN)
 
     pages = [
         client.get(USERS).text,
@@ -197,7 +197,7 @@ def test_pages_show_no_secrets() -> None:
 def test_lists_can_be_searched_by_email(address: str) -> None:
     user = make_user(email="ines@example.invalid")
     services.create_api_key(email=user.email, name="blog")
-    client = browser(Role.ADMIN)
+    client = log_in(Role.ADMIN)
 
     found, missed = client.get(address, {"q": "INES@"}), client.get(address, {"q": "nobody@"})
 

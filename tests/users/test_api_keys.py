@@ -1,4 +1,4 @@
-"""Which API key makes which actor, and at what cost."""
+"""The actor of a request with an API key, and the number of statements."""
 
 from datetime import timedelta
 from typing import Any

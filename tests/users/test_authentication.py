@@ -1,4 +1,4 @@
-"""Which credential makes which actor, and at what cost."""
+"""The actor of a request with a token or a session."""
 
 import logging
 import time
@@ -69,7 +69,7 @@ def test_token_keeps_its_role_until_it_expires() -> None:
     assert authenticate({"Authorization": f"Bearer {token}"}).role == Role.EDITOR
 
 
-def token_that_says(**claims: Any) -> str:
+def make_token(**claims: Any) -> str:
     now = int(time.time())
     usual = {"iss": "http://localhost", "aud": tokens.AUDIENCE, "sub": "7", "role": "author", "jti": "1"}
     said = {**usual, "iat": now, "exp": now + 600, **claims}
@@ -77,18 +77,18 @@ def token_that_says(**claims: Any) -> str:
 
 
 def test_unknown_scopes_are_ignored() -> None:
-    token = token_that_says(scope="openid posts:read  POSTS:WRITE posts:fly posts:read")
+    token = make_token(scope="openid posts:read  POSTS:WRITE posts:fly posts:read")
 
     assert authenticate({"Authorization": f"Bearer {token}"}).scopes == {Scope.POSTS_READ}
 
 
 def test_token_without_a_scope_claim_has_no_scopes() -> None:
-    assert authenticate({"Authorization": f"Bearer {token_that_says()}"}).scopes == frozenset()
+    assert authenticate({"Authorization": f"Bearer {make_token()}"}).scopes == frozenset()
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR", "Bearer  "])
 def test_scheme_may_be_in_any_case(scheme: str) -> None:
-    assert authenticate({"Authorization": f"{scheme} {token_that_says()}"}).user_id == 7
+    assert authenticate({"Authorization": f"{scheme} {make_token()}"}).user_id == 7
 
 
 def require_bearer_refused(value: str) -> None:
@@ -114,7 +114,7 @@ def require_bearer_refused(value: str) -> None:
     ids=repr,
 )
 def test_token_with_an_invalid_claim_is_refused(claims: dict[str, Any]) -> None:
-    require_bearer_refused(f"Bearer {token_that_says(**claims)}")
+    require_bearer_refused(f"Bearer {make_token(**claims)}")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_text_that_is_not_a_token_is_refused(value: str) -> None:
 )
 def test_valid_token_with_additional_text_is_refused(form: str) -> None:
     with pytest.raises(Unauthenticated):
-        authenticate({"Authorization": form.format(token_that_says())})
+        authenticate({"Authorization": form.format(make_token())})
 
 
 @pytest.mark.parametrize("value", ["", " ", "Basic YTpi", "Negotiate", "Token x", "ApiKey x", "x" * 100_000])
@@ -143,8 +143,8 @@ def test_other_scheme_is_refused(value: str) -> None:
 
 
 def test_refused_token_is_logged_by_its_reason_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
-    good = token_that_says()
-    bad = [f"{good[:-8]}AAAAAAAA", token_that_says(exp=1), token_that_says(role="hush"), "hush", "hush.hush.hush"]
+    good = make_token()
+    bad = [f"{good[:-8]}AAAAAAAA", make_token(exp=1), make_token(role="hush"), "hush", "hush.hush.hush"]
 
     with caplog.at_level(logging.DEBUG):
         for token in bad:
@@ -168,7 +168,7 @@ def test_two_credentials_raise_malformed(key: str) -> None:
     with pytest.raises(Malformed):
         authenticate({"X-API-Key": presented, "Authorization": ""})
     with pytest.raises(Malformed):
-        authenticate({"X-API-Key": presented, "Authorization": f"Bearer {token_that_says()}"})
+        authenticate({"X-API-Key": presented, "Authorization": f"Bearer {make_token()}"})
 
 
 @pytest.mark.django_db

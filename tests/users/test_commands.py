@@ -1,4 +1,4 @@
-"""The operators' commands: the value alone on stdout, messages on stderr, errors as `CommandError`."""
+"""The commands for users and API keys: only the value on stdout, messages on stderr, errors as `CommandError`."""
 
 import io
 import re
@@ -19,20 +19,20 @@ EMAIL = "ines@example.invalid"
 PASSWORD = "seven harbours and a lamp"
 
 
-def run(*arguments: str) -> tuple[str, str]:
-    """Run a command; return what it wrote to stdout and to stderr."""
+def run_command(*arguments: str) -> tuple[str, str]:
+    """Run a command and return its output on stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
     call_command(*arguments, stdout=out, stderr=err)
     return out.getvalue(), err.getvalue()
 
 
-def status_with(key: str) -> int:
+def query_status(key: str) -> int:
     return post_to_graphql({"query": "{ __typename }"}, X_API_Key=key).status
 
 
 @pytest.mark.django_db
 def test_create_user_prints_the_id_only() -> None:
-    out, err = run("create_user", EMAIL, "--name", "Ines")
+    out, err = run_command("create_user", EMAIL, "--name", "Ines")
 
     user = User.objects.get()
     assert (out, err) == (f"{user.pk}\n", "")
@@ -42,7 +42,7 @@ def test_create_user_prints_the_id_only() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", Role)
 def test_create_user_sets_the_role(role: Role) -> None:
-    run("create_user", EMAIL, "--name", "Ines", "--role", role)
+    run_command("create_user", EMAIL, "--name", "Ines", "--role", role)
 
     assert User.objects.get().role == role
 
@@ -52,7 +52,7 @@ def test_create_user_sets_the_role(role: Role) -> None:
 def test_create_user_reads_the_password_from_the_first_line(monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
 
-    out, err = run("create_user", EMAIL, "--name", "Ines", "--password-stdin")
+    out, err = run_command("create_user", EMAIL, "--name", "Ines", "--password-stdin")
 
     user = User.objects.get()
     assert user.check_password(PASSWORD)
@@ -65,7 +65,7 @@ def test_create_user_rejects_an_invalid_password(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
 
     with pytest.raises(CommandError, match="password: This password is too short"):
-        run("create_user", EMAIL, "--name", "Ines", "--password-stdin")
+        run_command("create_user", EMAIL, "--name", "Ines", "--password-stdin")
 
     assert not User.objects.exists()
 
@@ -83,7 +83,7 @@ def test_create_user_rejects_an_invalid_password(monkeypatch: pytest.MonkeyPatch
 )
 def test_create_user_rejects_invalid_arguments(arguments: list[str], message: str) -> None:
     with pytest.raises(CommandError) as raised:
-        run("create_user", *arguments)
+        run_command("create_user", *arguments)
 
     assert message in str(raised.value)
     assert not User.objects.exists()
@@ -91,10 +91,10 @@ def test_create_user_rejects_invalid_arguments(arguments: list[str], message: st
 
 @pytest.mark.django_db
 def test_create_user_rejects_an_email_taken_in_another_case() -> None:
-    run("create_user", EMAIL, "--name", "Ines")
+    run_command("create_user", EMAIL, "--name", "Ines")
 
     with pytest.raises(CommandError) as raised:
-        run("create_user", EMAIL.upper(), "--name", "Another")
+        run_command("create_user", EMAIL.upper(), "--name", "Another")
 
     assert str(raised.value) == f"The email {EMAIL.upper()} is taken."
     assert User.objects.count() == 1
@@ -104,10 +104,10 @@ def test_create_user_rejects_an_email_taken_in_another_case() -> None:
 def test_create_api_key_prints_a_working_key_only() -> None:
     user = make_user(Role.AUTHOR, email=EMAIL)
 
-    out, err = run("create_api_key", EMAIL.upper(), "--name", "blog")
+    out, err = run_command("create_api_key", EMAIL.upper(), "--name", "blog")
 
     assert re.fullmatch("capi_[0-9a-f]{8}_[0-9a-f]{64}\n", out)
-    assert (err, status_with(out.strip())) == ("", 200)
+    assert (err, query_status(out.strip())) == ("", 200)
     row = ApiKey.objects.get()
     assert (row.user, row.name, row.scopes) == (user, "blog", sorted(ROLE_SCOPES[Role.AUTHOR]))
 
@@ -116,7 +116,7 @@ def test_create_api_key_prints_a_working_key_only() -> None:
 def test_create_api_key_accepts_scopes_and_days() -> None:
     make_user(Role.AUTHOR, email=EMAIL)
 
-    run(
+    run_command(
         *("create_api_key", EMAIL, "--name", "blog", "--expires-in-days", "7"),
         *("--scope", "posts:write", "--scope", "posts:read", "--scope", "posts:read"),
     )
@@ -130,10 +130,10 @@ def test_create_api_key_accepts_scopes_and_days() -> None:
 def test_create_api_key_warns_on_stderr_of_scopes_outside_of_the_role() -> None:
     make_user(Role.READER, email=EMAIL)
 
-    out, err = run("create_api_key", EMAIL, "--name", "x", "--scope", "posts:write", "--scope", "orders:read")
+    out, err = run_command("create_api_key", EMAIL, "--name", "x", "--scope", "posts:write", "--scope", "orders:read")
 
     assert err == "Note: the role reader does not allow posts:write; the key cannot use it.\n"
-    assert status_with(out.strip()) == 200
+    assert query_status(out.strip()) == 200
 
 
 @pytest.mark.django_db
@@ -152,7 +152,7 @@ def test_create_api_key_rejects_invalid_arguments(arguments: list[str], message:
     make_user(email=EMAIL)
 
     with pytest.raises(CommandError) as raised:
-        run("create_api_key", *arguments)
+        run_command("create_api_key", *arguments)
 
     assert message in str(raised.value)
     assert not ApiKey.objects.exists()
@@ -161,21 +161,21 @@ def test_create_api_key_rejects_invalid_arguments(arguments: list[str], message:
 @pytest.mark.django_db
 def test_revoke_api_key_takes_effect_at_once_and_may_be_repeated() -> None:
     make_user(email=EMAIL)
-    key = run("create_api_key", EMAIL, "--name", "x")[0].strip()
+    key = run_command("create_api_key", EMAIL, "--name", "x")[0].strip()
     prefix = key.rpartition("_")[0]
-    assert status_with(key) == 200
+    assert query_status(key) == 200
 
-    outputs = [run("revoke_api_key", prefix), run("revoke_api_key", prefix)]
+    outputs = [run_command("revoke_api_key", prefix), run_command("revoke_api_key", prefix)]
 
     assert outputs == [("", f"{prefix} is revoked.\n")] * 2
-    assert status_with(key) == 401
+    assert query_status(key) == 401
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("prefix", ["capi_00000000", "", "%"])
 def test_revoke_api_key_rejects_an_unknown_prefix(prefix: str) -> None:
     with pytest.raises(CommandError) as raised:
-        run("revoke_api_key", prefix)
+        run_command("revoke_api_key", prefix)
 
     assert str(raised.value) == "There is no API key with this prefix: the part of a key before its last underscore."
 
@@ -183,10 +183,10 @@ def test_revoke_api_key_rejects_an_unknown_prefix(prefix: str) -> None:
 @pytest.mark.django_db
 def test_revoke_api_key_rejects_a_whole_key_without_repeating_its_secret() -> None:
     make_user(email=EMAIL)
-    key = run("create_api_key", EMAIL, "--name", "x")[0].strip()
+    key = run_command("create_api_key", EMAIL, "--name", "x")[0].strip()
 
     with pytest.raises(CommandError) as raised:
-        run("revoke_api_key", key)
+        run_command("revoke_api_key", key)
 
     assert key.rpartition("_")[2] not in str(raised.value)
 

@@ -1,4 +1,4 @@
-"""Finding and deleting users: what goes with them, what stays. Who may: tests/contract/test_permission_table.py."""
+"""Lists and deletion of users. tests/contract/test_permission_table.py tests the permissions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Logging in at the admin's page and at the one for applications' users."""
+"""The login pages of the admin site and of OAuth: limits of attempts, known browsers, sessions."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,12 +23,12 @@ MOST = 10  # for an account from an address
 MOST_OF_ADDRESS = 30
 
 
-def limit(settings: Settings, **limits: str) -> None:
+def set_limits(settings: Settings, **limits: str) -> None:
     named = {f"contentapi_rate_{name}": value for name, value in limits.items()}
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **named)
 
 
-def post(browser: Client, email: str, password: str) -> int:
+def post_login(browser: Client, email: str, password: str) -> int:
     return browser.post("/oauth/login", {"username": email, "password": password}).status_code
 
 
@@ -92,7 +92,7 @@ def test_every_spelling_of_an_email_counts_for_the_same_account(page: str) -> No
 
 
 def test_wrong_passwords_from_many_addresses_are_limited_for_the_account(settings: Settings) -> None:
-    limit(settings, login_account="12/hour")
+    set_limits(settings, login_account="12/hour")
     user = make_member()
 
     attempts = [attempt("/oauth/login", user.email, address=f"192.0.2.{number}") for number in range(13)]
@@ -103,68 +103,68 @@ def test_wrong_passwords_from_many_addresses_are_limited_for_the_account(setting
 
 
 def test_known_browser_can_log_in_while_the_account_is_limited(settings: Settings) -> None:
-    limit(settings, login_account="2/hour", login_address="2/minute")
+    set_limits(settings, login_account="2/hour", login_address="2/minute")
     user, browser = make_member(), Client(REMOTE_ADDR="192.0.2.1")
-    assert post(browser, user.email, PASSWORD) == 302
+    assert post_login(browser, user.email, PASSWORD) == 302
     browser.cookies.pop("sessionid")
     for _ in range(3):
         attempt("/oauth/login", user.email)
     assert attempt("/oauth/login", user.email, PASSWORD) == 429
 
-    assert post(browser, user.email, PASSWORD) == 302
+    assert post_login(browser, user.email, PASSWORD) == 302
 
 
 def test_limit_of_a_known_browser_is_shared_by_all_its_addresses(settings: Settings) -> None:
-    limit(settings, login="2/minute")
+    set_limits(settings, login="2/minute")
     user, browser = make_member(), Client()
-    post(browser, user.email, PASSWORD)
+    post_login(browser, user.email, PASSWORD)
 
     attempts = []
     for number in range(3):
         browser.defaults["REMOTE_ADDR"] = f"192.0.2.{number}"
-        attempts.append(post(browser, user.email, "wrong"))
+        attempts.append(post_login(browser, user.email, "wrong"))
 
     assert attempts == [200, 200, 429]
 
 
 def test_known_browser_is_known_to_its_account_only(settings: Settings) -> None:
-    limit(settings, login_account="1/hour")
+    set_limits(settings, login_account="1/hour")
     user, other, browser = make_member(), make_member(), Client()
-    post(browser, user.email, PASSWORD)
+    post_login(browser, user.email, PASSWORD)
 
-    attempts = [post(browser, other.email, "wrong") for _ in range(2)]
+    attempts = [post_login(browser, other.email, "wrong") for _ in range(2)]
 
     assert attempts == [200, 429]
 
 
 def test_shared_browser_is_known_to_each_of_its_accounts(settings: Settings) -> None:
-    limit(settings, login_account="1/hour")
+    set_limits(settings, login_account="1/hour")
     one, other, browser = make_member(), make_member(), Client()
     for user in (one, other):
-        post(browser, user.email, PASSWORD)
+        post_login(browser, user.email, PASSWORD)
         browser.cookies.pop("sessionid")
     attempt("/oauth/login", one.email)
 
     assert attempt("/oauth/login", one.email, PASSWORD) == 429
-    assert post(browser, one.email, PASSWORD) == 302
+    assert post_login(browser, one.email, PASSWORD) == 302
 
 
 def test_new_password_makes_every_browser_unknown(settings: Settings) -> None:
-    limit(settings, login_account="1/hour")
+    set_limits(settings, login_account="1/hour")
     user, browser = make_member(), Client()
-    post(browser, user.email, PASSWORD)
+    post_login(browser, user.email, PASSWORD)
     browser.cookies.pop("sessionid")
     user.set_password("another long passphrase")
     user.save()
 
-    attempts = [post(browser, user.email, "wrong") for _ in range(2)]
+    attempts = [post_login(browser, user.email, "wrong") for _ in range(2)]
 
     assert attempts == [200, 429]
 
 
 @pytest.mark.parametrize("written", [str.upper, lambda email: email.replace("i", "İ"), lambda email: f" {email} "])
 def test_other_spelling_of_an_email_has_no_separate_limit(settings: Settings, written: Callable[[str], str]) -> None:
-    limit(settings, login_account="1/hour")
+    set_limits(settings, login_account="1/hour")
     user = make_member()
     attempt("/oauth/login", user.email)
 
@@ -175,18 +175,18 @@ def test_other_spelling_of_an_email_has_no_separate_limit(settings: Settings, wr
 
 @pytest.mark.parametrize("cookie", ["", "x", "W10:1vX:x", "\0"])
 def test_forged_cookie_does_not_make_a_browser_known(settings: Settings, cookie: str) -> None:
-    limit(settings, login_account="1/hour")
+    set_limits(settings, login_account="1/hour")
     user, browser = make_member(), Client()
     browser.cookies["known_browser"] = cookie
 
-    attempts = [post(browser, user.email, "wrong") for _ in range(2)]
+    attempts = [post_login(browser, user.email, "wrong") for _ in range(2)]
 
     assert attempts == [200, 429]
 
 
 def test_known_browser_cookie_is_no_credential_and_hides_the_email() -> None:
     user, browser = make_member("admin"), Client()
-    post(browser, user.email, PASSWORD)
+    post_login(browser, user.email, PASSWORD)
     cookie = browser.cookies["known_browser"]
 
     stranger = Client()
@@ -199,7 +199,7 @@ def test_known_browser_cookie_is_no_credential_and_hides_the_email() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_successful_login_is_not_counted(settings: Settings, page: str) -> None:
-    limit(settings, login_account="3/hour", login_address="3/minute", login="3/minute")
+    set_limits(settings, login_account="3/hour", login_address="3/minute", login="3/minute")
     user = make_member("admin")
 
     attempts = [attempt(page, user.email, password) for password in ["wrong", PASSWORD, "wrong"] + [PASSWORD] * 9]
@@ -256,7 +256,7 @@ def test_refusal_states_the_wait_and_the_alternative() -> None:
 
 
 def test_attempt_refused_by_the_account_is_not_counted_for_the_address(settings: Settings) -> None:
-    limit(settings, login_account="1/hour", login_address="2/minute")
+    set_limits(settings, login_account="1/hour", login_address="2/minute")
     user = make_member()
     attempt("/oauth/login", user.email, address="192.0.2.100")
 

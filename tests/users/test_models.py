@@ -1,4 +1,4 @@
-"""Users and keys: what the database refuses, by name, and what a role means to the admin site."""
+"""The constraints of users and API keys, and access to the admin site by role."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -42,7 +42,7 @@ def make_same_prefix_twice() -> None:
     make_key()
 
 
-def make_key_that_never_worked() -> None:
+def make_key_that_expires_at_once() -> None:
     now = timezone.now()
     make_key(created_at=now, expires_at=now)
 
@@ -53,7 +53,7 @@ VIOLATIONS: dict[str, Callable[[], object]] = {
     "users_user_name_present": lambda: make_user(name=""),
     "users_apikey_prefix_unique": make_same_prefix_twice,
     "users_apikey_scopes_known": lambda: make_key(scopes=["posts:read", "posts:burn"]),
-    "users_apikey_expires_after_creation": make_key_that_never_worked,
+    "users_apikey_expires_after_creation": make_key_that_expires_at_once,
 }
 
 

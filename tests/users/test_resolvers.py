@@ -1,4 +1,4 @@
-"""The viewer over GraphQL: who a credential says its bearer is."""
+"""The root field `viewer`: the user and the rights of the credential."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tokens that are revoked before they expire: their user, role or OAuth access token has changed."""
+"""Revocation of tokens before they expire, after a change of their user."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The rules of making users and keys."""
+"""Creation of users and API keys, and revocation of API keys: permissions and validation."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""`issue_token` and `rotate_jwt_key`: the value alone on stdout, messages on stderr, errors as `CommandError`."""
+"""`issue_token` and `rotate_jwt_key`: only the value on stdout, messages on stderr, errors as `CommandError`."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ from contentapi.auth.signing_keys import get_key_ring, load_key_ring
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import ROLE_SCOPES, Role
 from tests.factories import make_user
-from tests.users.test_commands import EMAIL, run
+from tests.users.test_commands import EMAIL, run_command
 from users import tokens
 from users.authentication import authenticate
 from users.management.commands import issue_token
@@ -26,7 +26,7 @@ from users.revocations import EVERY, REVOCATIONS
 def test_issue_token_prints_a_working_token_only() -> None:
     user = make_user(Role.AUTHOR, email=EMAIL)
 
-    out, err = run("issue_token", EMAIL.upper())
+    out, err = run_command("issue_token", EMAIL.upper())
 
     actor = authenticate({"Authorization": f"Bearer {out.strip()}"})
     assert (out.count("\n"), out.strip().count("."), err) == (1, 2, "")
@@ -37,7 +37,7 @@ def test_issue_token_prints_a_working_token_only() -> None:
 def test_issue_token_accepts_scopes_and_a_lifetime() -> None:
     make_user(Role.AUTHOR, email=EMAIL)
 
-    out, _ = run("issue_token", EMAIL, "--scope", "posts:write", "--scope", "posts:read", "--ttl", "7")
+    out, _ = run_command("issue_token", EMAIL, "--scope", "posts:write", "--scope", "posts:read", "--ttl", "7")
 
     claims = tokens.read(out.strip())
     assert claims is not None
@@ -48,7 +48,7 @@ def test_issue_token_accepts_scopes_and_a_lifetime() -> None:
 def test_issue_token_names_scopes_that_the_role_does_not_allow() -> None:
     make_user(Role.READER, email=EMAIL)
 
-    out, err = run("issue_token", EMAIL, "--scope", "posts:write", "--scope", "orders:read")
+    out, err = run_command("issue_token", EMAIL, "--scope", "posts:write", "--scope", "orders:read")
 
     assert tokens.read(out.strip())
     assert err == "Note: the role reader does not allow posts:write; the token cannot use it.\n"
@@ -72,7 +72,7 @@ def test_issue_token_rejects_invalid_arguments(arguments: list[str], message: st
     make_user(email="locked@example.invalid", is_active=False)
 
     with pytest.raises(CommandError, match=message):
-        run("issue_token", *arguments)
+        run_command("issue_token", *arguments)
 
 
 @pytest.mark.django_db
@@ -88,7 +88,7 @@ def test_help_of_issue_token_states_the_changes_that_revoke_a_token(
     statement: str, change: Callable[[User], Any]
 ) -> None:
     user = make_user(Role.AUTHOR, email=EMAIL)
-    out, _ = run("issue_token", EMAIL, "--ttl", "3600")
+    out, _ = run_command("issue_token", EMAIL, "--ttl", "3600")
     headers = {"Authorization": f"Bearer {out.strip()}"}
     REVOCATIONS.refresh()
     assert authenticate(headers).user_id == user.pk
@@ -107,7 +107,7 @@ def test_help_of_issue_token_states_that_a_locked_account_gets_no_token() -> Non
     make_user(email=EMAIL, is_active=False)
 
     with pytest.raises(CommandError, match="locked"):
-        run("issue_token", EMAIL)
+        run_command("issue_token", EMAIL)
 
     assert "A locked account gets no token." in issue_token.Command.help
 
@@ -118,7 +118,7 @@ def test_rotate_jwt_key_prints_the_new_key_id_and_old_tokens_stay_valid(settings
     user = make_user()
     before = tokens.issue_token(user=user)
 
-    out, err = run("rotate_jwt_key")
+    out, err = run_command("rotate_jwt_key")
 
     after = tokens.issue_token(user=user)
     assert (out, err) == (f"{get_key_ring().signing_key().kid}\n", "")
@@ -138,7 +138,7 @@ def test_rotate_jwt_key_prints_the_next_value_of_the_variable(settings: Settings
     settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=FIRST.private_pem, jwt_secret=secret)
     token = tokens.issue_token(user=make_user())
 
-    out, err = run("rotate_jwt_key")
+    out, err = run_command("rotate_jwt_key")
 
     settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=out.strip())
     assert err.startswith("Above is the new value of JWT_PRIVATE_KEY")
@@ -152,7 +152,7 @@ def test_rotate_jwt_key_prints_the_next_value_of_the_variable(settings: Settings
 def test_rotate_jwt_key_replaces_a_secret_by_a_private_key(settings: Settings) -> None:
     settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key="", jwt_secret=SECRET)
 
-    out, _ = run("rotate_jwt_key")
+    out, _ = run_command("rotate_jwt_key")
 
     after = load_key_ring(out, SECRET, None)
     assert after.signing_key().algorithm == "RS256"

@@ -1,4 +1,4 @@
-"""What a token of ours says of its user, and when none is issued."""
+"""Issued tokens: claims, lifetime, and which tokens are accepted."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Users over resource-oriented HTTP: the specification's table, line by line."""
+"""The REST resources of users, as specified."""
 
 from typing import Any
 

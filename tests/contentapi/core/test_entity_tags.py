@@ -1,4 +1,4 @@
-"""Versions and the tags that tell them."""
+"""Versions of resources, and entity tags that contain them."""
 
 import pytest
 

@@ -25,7 +25,7 @@ def without(actor: Actor, scope: Scope) -> Actor:
     return Actor(user_id=actor.user_id, role=actor.role, scopes=ALL_SCOPES - {scope})
 
 
-def where(condition: Q) -> str:
+def get_where_clause(condition: Q) -> str:
     """Return the SQL of a condition on posts; it is empty for all posts."""
     return str(Post.objects.filter(condition).values("pk").order_by().query).partition(" WHERE ")[2]
 
@@ -61,8 +61,11 @@ def test_editors_and_admins_see_all_posts(actor: Actor) -> None:
 
 
 def test_author_sees_public_posts_and_their_own_posts() -> None:
-    assert [where(part) for part in policy.split_visible_posts(AUTHOR)] == [IS_PUBLIC, f"({OWN_UNPUBLISHED})"]
-    assert where(policy.visible_posts(AUTHOR)) == f"({IS_PUBLIC} OR ({OWN_UNPUBLISHED}))"
+    assert [get_where_clause(part) for part in policy.split_visible_posts(AUTHOR)] == [
+        IS_PUBLIC,
+        f"({OWN_UNPUBLISHED})",
+    ]
+    assert get_where_clause(policy.visible_posts(AUTHOR)) == f"({IS_PUBLIC} OR ({OWN_UNPUBLISHED}))"
 
 
 @pytest.mark.parametrize("actor", ACTORS)
@@ -73,7 +76,7 @@ def test_all_published_posts_are_visible(actor: Actor) -> None:
 
 @pytest.mark.parametrize("status", ["draft", "scheduled", "archived"])
 def test_hidden_status_is_narrowed_to_the_posts_that_the_role_sees(status: str) -> None:
-    assert where(policy.narrow_visible_posts(AUTHOR, status)) == IS_OWN
+    assert get_where_clause(policy.narrow_visible_posts(AUTHOR, status)) == IS_OWN
     assert [policy.narrow_visible_posts(actor, status) for actor in (ANONYMOUS, READER)] == [NEVER, NEVER]
     assert [policy.narrow_visible_posts(actor, status) for actor in (EDITOR, ADMIN, OPERATOR)] == [EVERYTHING] * 3
     assert policy.narrow_visible_posts(WITHOUT_USER, status) == NEVER

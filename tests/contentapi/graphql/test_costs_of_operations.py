@@ -1,4 +1,4 @@
-"""What is known of an operation's cost before a request brings variables. No test here uses the database."""
+"""The cost of an operation, with and without variables. No test here uses the database."""
 
 from typing import Any
 

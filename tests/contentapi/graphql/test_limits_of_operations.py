@@ -1,4 +1,4 @@
-"""The limits of an operation, each met from both sides. No test here uses the database: see test_limits.py."""
+"""Each limit of an operation, at its value and one above. No test here uses the database: see test_limits.py."""
 
 import msgspec
 import pytest
@@ -74,20 +74,20 @@ def test_counts_are_in_a_fixed_order_and_only_writes_count_mutations() -> None:
     ]
 
 
-def braces(number: int) -> str:
+def nest_braces(number: int) -> str:
     return "{ ... " * (number - 1) + "{ a }" + " }" * (number - 1)
 
 
 def test_nested_braces_are_limited() -> None:
-    check(braces(MAX_NESTING))
+    check(nest_braces(MAX_NESTING))
     with pytest.raises(LimitExceeded) as raised:
-        check(braces(MAX_NESTING + 1))
+        check(nest_braces(MAX_NESTING + 1))
 
     assert (MAX_NESTING, raised.value.message) == (100, "The query's nesting is 101; at most 100 is allowed.")
 
 
 def test_nesting_of_every_operation_is_checked_before_one_is_selected() -> None:
-    document = f"query A {{ a }} query B {braces(101)} query C {{ a }}"
+    document = f"query A {{ a }} query B {nest_braces(101)} query C {{ a }}"
 
     with pytest.raises(LimitExceeded, match=r"^The query's nesting is 101"):
         check(document, "A")
@@ -124,7 +124,7 @@ def test_only_the_executed_operation_is_limited(
 
 
 @pytest.mark.parametrize(
-    ("counted", "said"),
+    ("counted", "shown"),
     [
         (0, "0"),
         (COUNT_CAP - 1, "999999999999"),
@@ -133,8 +133,8 @@ def test_only_the_executed_operation_is_limited(
         ("5 or more", "5 or more"),
     ],
 )
-def test_number_above_the_cap_is_reported_as_the_cap_or_more(counted: int | str, said: str) -> None:
-    assert limit_exceeded("size", counted, 5).message == f"The query's size is {said}; at most 5 is allowed."
+def test_number_above_the_cap_is_reported_as_the_cap_or_more(counted: int | str, shown: str) -> None:
+    assert limit_exceeded("size", counted, 5).message == f"The query's size is {shown}; at most 5 is allowed."
 
 
 def test_cost_at_the_limit_passes_and_one_more_is_rejected(settings: Settings) -> None:

@@ -12,7 +12,7 @@ from contentapi.graphql.schema_diff import list_unclear_deprecations
 from contentapi.schema import SCHEMA
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     """The output of the command, with `FILE` for the path of its file, and its error."""
 
     out: list[str]
@@ -25,17 +25,17 @@ def released(tmp_path: Path) -> Path:
     return tmp_path / "released.graphql"
 
 
-def check(file: Path, capsys: pytest.CaptureFixture[str]) -> Said:
+def check(file: Path, capsys: pytest.CaptureFixture[str]) -> CommandResult:
     failure = None
     try:
         call_command("check_schema", against=file)
     except CommandError as error:
         failure = str(error).replace(str(file), "FILE")
     out, err = capsys.readouterr()
-    return Said(out.splitlines(), err.replace(str(file), "FILE"), failure)
+    return CommandResult(out.splitlines(), err.replace(str(file), "FILE"), failure)
 
 
-def changed(now: str, then: str) -> str:
+def change_sdl(now: str, then: str) -> str:
     """Return the current SDL with `then` in place of `now`, a regular expression, as a released SDL."""
     sdl, count = re.subn(now, then, print_schema(SCHEMA), count=1)
     assert count == 1
@@ -67,17 +67,17 @@ def changed(now: str, then: str) -> str:
 def test_breaking_change_is_printed_and_fails(
     released: Path, capsys: pytest.CaptureFixture[str], now: str, then: str, change: str
 ) -> None:
-    released.write_text(changed(now, then))
+    released.write_text(change_sdl(now, then))
 
-    assert check(released, capsys) == Said(
+    assert check(released, capsys) == CommandResult(
         [f"BREAKING {change}"], "", "Against FILE: 1 breaking, 0 unclear, 0 dangerous."
     )
 
 
 def test_dangerous_change_is_printed_and_does_not_fail(released: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    released.write_text(changed(r'  """[^"]*"""\n  archived\n', ""))
+    released.write_text(change_sdl(r'  """[^"]*"""\n  archived\n', ""))
 
-    assert check(released, capsys) == Said(
+    assert check(released, capsys) == CommandResult(
         ["DANGEROUS VALUE_ADDED_TO_ENUM: Enum value PostStatus.archived was added."],
         "Against FILE: 0 breaking, 0 unclear, 1 dangerous.\n",
         None,
@@ -85,9 +85,9 @@ def test_dangerous_change_is_printed_and_does_not_fail(released: Path, capsys: p
 
 
 def test_addition_prints_nothing(released: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    released.write_text(changed(r'  """[^"]*"""\n  viewer: Viewer\n', ""))
+    released.write_text(change_sdl(r'  """[^"]*"""\n  viewer: Viewer\n', ""))
 
-    assert check(released, capsys) == Said([], "Against FILE: 0 breaking, 0 unclear, 0 dangerous.\n", None)
+    assert check(released, capsys) == CommandResult([], "Against FILE: 0 breaking, 0 unclear, 0 dangerous.\n", None)
 
 
 def test_current_sdl_breaks_no_client_of_the_released_sdl() -> None:

@@ -132,7 +132,7 @@ def test_paths_in_responses_keep_the_prefix(prefix: str) -> None:
     assert user.headers["Location"] == f"{prefix}/users/{user.body['id']}"
 
 
-def followed(path: str, actor: Actor | None = None) -> list[RestResponse]:
+def follow_next_links(path: str, actor: Actor | None = None) -> list[RestResponse]:
     """Return the pages of a collection, each found by the link in the one before."""
     responses = [send_request("GET", path, actor=actor)]
     while link := responses[-1].headers.get("Link"):
@@ -149,7 +149,7 @@ def test_next_links_visit_all_pages_with_filters_and_prefix(prefix: str, place: 
     posts = [make_post(author=author, tags=["a b&c"]) for _ in range(5)]
     make_post(author=author)
 
-    responses = followed(f"{prefix}/authors/{author.pk}/posts?limit=2&tag=a%20b%26c{place}")
+    responses = follow_next_links(f"{prefix}/authors/{author.pk}/posts?limit=2&tag=a%20b%26c{place}")
 
     ids = [item["id"] for response in responses for item in response.body["data"]]
     assert ids == [str(post.pk) for post in reversed(posts)]
@@ -167,7 +167,7 @@ def test_every_collection_links_to_its_next_page() -> None:
 
     for path in ("/posts", f"/posts/{post.pk}/comments", f"/authors/{post.author.pk}/posts", "/orders", "/users"):
         for place in ("limit=1", "limit=1&offset=0"):
-            pages = followed(f"{path}?{place}", admin)
+            pages = follow_next_links(f"{path}?{place}", admin)
             assert len(pages) > 1
             assert all(len(page.body["data"]) == 1 for page in pages)
 

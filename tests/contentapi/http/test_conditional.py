@@ -20,17 +20,17 @@ pytestmark = pytest.mark.django_db
 MINE = '"1-c0ffee"'
 
 
-def tag(path: str, actor: Actor | None = None) -> str:
+def get_etag(path: str, actor: Actor | None = None) -> str:
     return str(send_request("GET", path, actor=actor).headers["ETag"])
 
 
-def own_post(**values: Any) -> tuple[Actor, str]:
+def make_own_post(**values: Any) -> tuple[Actor, str]:
     author = make_author()
     post = make_post(author=author, **values)
     return make_actor(Role.AUTHOR, author=author), f"/posts/{post.pk}"
 
 
-def single_resources() -> dict[str, str]:
+def make_single_resources() -> dict[str, str]:
     """Return the path of each kind of resource, with the version that it is at."""
     post = make_post(version=4)
     comment = make_comment(post)
@@ -49,7 +49,7 @@ def single_resources() -> dict[str, str]:
 def test_single_resource_has_an_etag_and_is_304_for_it() -> None:
     admin = make_actor(Role.ADMIN)
 
-    for path, version in single_resources().items():
+    for path, version in make_single_resources().items():
         first = send_request("GET", path, actor=admin)
         head = send_request("HEAD", path, actor=admin)
         again = send_request("GET", path, actor=admin, If_None_Match=first.headers["ETag"])
@@ -95,11 +95,11 @@ def test_304_has_the_headers_that_a_cache_needs() -> None:
 def test_if_none_match_is_a_list_and_accepts_weak_tags(template: str, status: int) -> None:
     path = f"/posts/{make_post().pk}"
 
-    assert send_request("GET", path, If_None_Match=template.replace("{tag}", tag(path))).status == status
+    assert send_request("GET", path, If_None_Match=template.replace("{tag}", get_etag(path))).status == status
 
 
 def test_hidden_resource_is_404_and_not_304() -> None:
-    actor, path = own_post(status="draft")
+    actor, path = make_own_post(status="draft")
 
     assert send_request("GET", path, If_None_Match="*").error[0] == 404
     assert send_request("GET", path, actor=actor, If_None_Match="*").status == 304
@@ -108,35 +108,35 @@ def test_hidden_resource_is_404_and_not_304() -> None:
 def test_etag_differs_between_callers_who_see_different_fields() -> None:
     path = f"/authors/{make_author(email='ines@example.invalid').pk}"
 
-    public, editors = tag(path), tag(path, make_actor(Role.EDITOR))
+    public, editors = get_etag(path), get_etag(path, make_actor(Role.EDITOR))
 
     assert public != editors
-    assert public == tag(path, make_actor(Role.READER)) == tag(f"/v1{path}")
+    assert public == get_etag(path, make_actor(Role.READER)) == get_etag(f"/v1{path}")
 
 
 def test_order_has_the_same_etag_under_each_prefix() -> None:
     actor = make_actor(Role.READER)
     path = f"/orders/{make_order(user_id=actor.user_id).pk}"
 
-    assert tag(path, actor) == tag(f"/v1{path}", actor)
+    assert get_etag(path, actor) == get_etag(f"/v1{path}", actor)
 
 
 def test_write_returns_the_etag_of_the_next_read() -> None:
     actor = make_actor(Role.AUTHOR)
 
-    def written(method: str, path: str, body: Any = None) -> tuple[str, str]:
+    def write(method: str, path: str, body: Any = None) -> tuple[str, str]:
         response = send_request(method, path, body, actor=actor)
         assert response.status in (200, 201), response.body
         place = response.headers.get("Location") or path.removesuffix("/publish").removesuffix("/payment")
-        assert response.headers["ETag"] == tag(place, actor)
+        assert response.headers["ETag"] == get_etag(place, actor)
         return place, str(response.headers["ETag"])
 
-    post, first = written("POST", "/posts", {"title": "t", "body": "b"})
-    _, second = written("PATCH", post, {"title": "u"})
-    _, third = written("POST", f"{post}/publish")
-    written("POST", f"{post}/comments", {"body": "x"})
-    order, _ = written("POST", "/orders", {"total": 1})
-    _, paid = written("POST", f"{order}/payment")
+    post, first = write("POST", "/posts", {"title": "t", "body": "b"})
+    _, second = write("PATCH", post, {"title": "u"})
+    _, third = write("POST", f"{post}/publish")
+    write("POST", f"{post}/comments", {"body": "x"})
+    order, _ = write("POST", "/orders", {"total": 1})
+    _, paid = write("POST", f"{order}/payment")
     assert [text[:3] for text in (first, second, third, paid)] == ['"1-', '"2-', '"3-', '"2-']
 
 
@@ -154,8 +154,8 @@ def test_text_that_resembles_a_version_is_unchanged() -> None:
 @pytest.mark.parametrize("template", ["{tag}", "{bare}", "1", '"1"', '"1-other"', '"0-x", {tag}', "*", " 1 , ,2"])
 @pytest.mark.parametrize(("method", "way"), [("PATCH", ""), ("POST", "/publish"), ("DELETE", "")])
 def test_write_with_the_expected_version_succeeds(method: str, way: str, template: str) -> None:
-    actor, path = own_post(status="draft")
-    whole = tag(path, actor)
+    actor, path = make_own_post(status="draft")
+    whole = get_etag(path, actor)
     sent = template.replace("{tag}", whole).replace("{bare}", whole.strip('"'))
 
     response = send_request(method, path + way, {} if method == "PATCH" else None, actor=actor, If_Match=sent)
@@ -166,7 +166,7 @@ def test_write_with_the_expected_version_succeeds(method: str, way: str, templat
 @pytest.mark.parametrize("if_match", ["2", '"2-c0ffee"', '"2", "3"', 'W/"1-c0ffee"', '"other"', '""'])
 @pytest.mark.parametrize(("method", "way"), [("PATCH", ""), ("POST", "/publish"), ("DELETE", "")])
 def test_write_with_another_version_is_409_without_effect(method: str, way: str, if_match: str) -> None:
-    actor, path = own_post(status="draft", title="Old")
+    actor, path = make_own_post(status="draft", title="Old")
 
     response = send_request(
         method, path + way, {"title": "New"} if method == "PATCH" else None, actor=actor, If_Match=if_match
@@ -178,20 +178,20 @@ def test_write_with_another_version_is_409_without_effect(method: str, way: str,
 
 
 def test_new_comment_does_not_block_an_edit_of_the_post() -> None:
-    actor, path = own_post()
-    before = tag(path, actor)
+    actor, path = make_own_post()
+    before = get_etag(path, actor)
     make_comment(Post.objects.get())
 
     response = send_request("PATCH", path, {"title": "New"}, actor=actor, If_Match=before)
 
-    assert tag(path, actor) != before
+    assert get_etag(path, actor) != before
     assert response.status == 200
     assert send_request("PATCH", path, {"title": "Newer"}, actor=actor, If_Match=before).error[:2] == (409, "CONFLICT")
 
 
 @pytest.mark.parametrize("if_match", ["", ",", '"1', "1 2", '*, "1"', '"1""2"', "c0ffee", "1-c0ffee x", "é", "W/1"])
 def test_invalid_if_match_is_400(if_match: str) -> None:
-    actor, path = own_post()
+    actor, path = make_own_post()
 
     response = send_request("PATCH", path, {"title": "New"}, actor=actor, If_Match=if_match)
 
@@ -214,7 +214,7 @@ def test_invalid_if_match_is_400(if_match: str) -> None:
     ],
 )
 def test_if_match_and_expected_version_must_agree(if_match: str, sent: str, status: int) -> None:
-    actor, path = own_post()
+    actor, path = make_own_post()
 
     responses = [
         send_request(method, path + way, {"expectedVersion": sent}, actor=actor, If_Match=if_match)
@@ -229,7 +229,7 @@ def test_resource_without_a_version_is_at_version_1() -> None:
     paths = [f"/posts/{post.pk}/comments/{make_comment(post).pk}", f"/users/{make_user().pk}"]
 
     for path in paths:
-        seen = tag(path, admin)
+        seen = get_etag(path, admin)
         assert send_request("DELETE", path, actor=admin, If_Match='"2-c0ffee"').error[:2] == (409, "CONFLICT")
         assert send_request("DELETE", path, actor=admin, If_Match=seen).status == 204
     assert not Comment.objects.exists()
@@ -239,7 +239,7 @@ def test_resource_without_a_version_is_at_version_1() -> None:
 def test_each_state_of_an_order_has_its_own_version() -> None:
     actor = make_actor(Role.READER)
     path = f"/orders/{make_order(user_id=actor.user_id).pk}"
-    pending = tag(path, actor)
+    pending = get_etag(path, actor)
 
     paid = send_request("POST", f"{path}/payment", actor=actor, If_Match=pending)
     late = [
@@ -263,7 +263,7 @@ def test_if_match_on_a_collection_is_400(path: str, body: Any) -> None:
 
 
 def test_if_none_match_on_a_write_is_400() -> None:
-    actor, path = own_post()
+    actor, path = make_own_post()
 
     assert send_request("PATCH", path, {"title": "New"}, actor=actor, If_None_Match=MINE).error[:2] == (
         400,
@@ -275,7 +275,7 @@ def test_if_none_match_on_a_write_is_400() -> None:
 def test_if_match_also_applies_to_reads(if_match: str, status: int) -> None:
     path = f"/posts/{make_post().pk}"
 
-    response: RestResponse = send_request("GET", path, If_Match=if_match.replace("{tag}", tag(path)))
+    response: RestResponse = send_request("GET", path, If_Match=if_match.replace("{tag}", get_etag(path)))
 
     assert response.status == status
 

@@ -34,11 +34,11 @@ def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def application() -> FastPath:
+def get_application() -> FastPath:
     return FastPath(WSGIHandler())
 
 
-def call(method: str, path: str, body: bytes = b"", **changes: Any) -> tuple[int, dict[str, str], bytes]:
+def call_application(method: str, path: str, body: bytes = b"", **changes: Any) -> tuple[int, dict[str, str], bytes]:
     """Call the application as a server does: what comes back is all that a client sees."""
     environ = {
         "REQUEST_METHOD": method,
@@ -55,7 +55,7 @@ def call(method: str, path: str, body: bytes = b"", **changes: Any) -> tuple[int
         **changes,
     }
     started: list[Any] = []
-    parts = application()(environ, lambda status, headers: started.append((status, headers)))  # type: ignore[arg-type]
+    parts = get_application()(environ, lambda status, headers: started.append((status, headers)))  # type: ignore[arg-type]
     content = b"".join(parts)
     status, headers = started[0]
     assert len({name.lower() for name, _ in headers}) == len(headers)
@@ -98,7 +98,7 @@ def test_error_has_the_requested_format(
 ) -> None:
     method, path, changes = request_
 
-    found, given, content = call(method, path, HTTP_ACCEPT=accept, **changes)
+    found, given, content = call_application(method, path, HTTP_ACCEPT=accept, **changes)
 
     assert (found, given["X-Error-Code"]) == (status, code)
     assert headers.items() <= given.items()
@@ -118,7 +118,7 @@ def require_shape(given: dict[str, str], body: Any, status: int, accept: str) ->
 
 
 def test_406_is_json() -> None:
-    status, given, content = call("GET", "/posts", HTTP_ACCEPT="text/html")
+    status, given, content = call_application("GET", "/posts", HTTP_ACCEPT="text/html")
 
     assert status == 406
     require_shape(given, json.loads(content), 406, "")
@@ -129,7 +129,9 @@ def test_error_of_an_invalid_body_names_its_fields(accept: str) -> None:
     key = api_key_of(make_actor(Role.AUTHOR))
     body = b'{"title": " ", "body": "b"}'
 
-    status, given, content = call("POST", "/posts", body, HTTP_ACCEPT=accept, HTTP_X_API_KEY=key, **JSON_TYPE)
+    status, given, content = call_application(
+        "POST", "/posts", body, HTTP_ACCEPT=accept, HTTP_X_API_KEY=key, **JSON_TYPE
+    )
 
     require_shape(given, json.loads(content), 422, accept)
     assert status == 422
@@ -141,9 +143,9 @@ def test_error_of_an_invalid_body_names_its_fields(accept: str) -> None:
 @pytest.mark.parametrize("path", ["/posts", "/nowhere", "/.well-known/jwks.json"])
 def test_429_has_retry_after(settings: Settings, path: str, accept: str) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/minute")
-    call("GET", "/posts")
+    call_application("GET", "/posts")
 
-    status, given, content = call("GET", path, HTTP_ACCEPT=accept)
+    status, given, content = call_application("GET", path, HTTP_ACCEPT=accept)
 
     assert (status, given["X-Error-Code"], given["Retry-After"]) == (429, "RATE_LIMITED", "60")
     assert {"RateLimit", "RateLimit-Policy", "X-Request-ID"} <= set(given)
@@ -158,7 +160,7 @@ def test_500_reveals_nothing_of_its_cause(
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE blog_post RENAME TO lost")
 
-    status, given, content = call("GET", "/posts", HTTP_ACCEPT=accept, **origin)
+    status, given, content = call_application("GET", "/posts", HTTP_ACCEPT=accept, **origin)
 
     assert (status, given["X-Error-Code"]) == (500, "INTERNAL")
     assert b"lost" not in content
@@ -181,7 +183,7 @@ def test_errors_outside_of_resources_have_the_same_format(
 
     monkeypatch.setattr("contentapi.auth.jwks.get_key_ring", fail)
 
-    found, given, content = call("GET", "/.well-known/jwks.json", HTTP_ACCEPT=accept)
+    found, given, content = call_application("GET", "/.well-known/jwks.json", HTTP_ACCEPT=accept)
 
     assert found == status
     assert headers.items() <= given.items()
@@ -191,23 +193,23 @@ def test_errors_outside_of_resources_have_the_same_format(
 
 @pytest.mark.parametrize("path", ["/nowhere", "/v2/posts", "/posts/0", "/posts", "/.well-known/jwks.json"])
 def test_response_to_head_has_no_body(path: str) -> None:
-    _, of_get, content = call("GET", path)
+    _, of_get, content = call_application("GET", path)
 
-    _, of_head, nothing = call("HEAD", path)
+    _, of_head, nothing = call_application("HEAD", path)
 
     assert nothing == b""
     assert of_head["Content-Length"] == of_get["Content-Length"] == str(len(content))
 
 
 def test_endpoint_responds_to_head_without_a_body() -> None:
-    status, _, content = call("HEAD", "/graphql")
+    status, _, content = call_application("HEAD", "/graphql")
 
     assert (status, content) == (405, b"")
 
 
 @pytest.mark.parametrize("origin", [{}, {"HTTP_ORIGIN": "https://www.example.com"}])
 def test_204_has_no_content_length(origin: dict[str, Any]) -> None:
-    status, given, content = call("OPTIONS", "/v1/posts", **origin)
+    status, given, content = call_application("OPTIONS", "/v1/posts", **origin)
 
     assert (status, content, given["Allow"]) == (204, b"", "GET, HEAD, POST, OPTIONS")
     assert {"Content-Length", "Content-Type"}.isdisjoint(given)
@@ -240,7 +242,9 @@ def test_no_request_causes_a_500() -> None:
         rate_limits.reset_counters()
 
         with transaction.atomic():
-            status, given, content = call(method, path.format(post=post.pk), body, HTTP_X_API_KEY=key, **changes)
+            status, given, content = call_application(
+                method, path.format(post=post.pk), body, HTTP_X_API_KEY=key, **changes
+            )
             transaction.set_rollback(True)
 
         assert status < 500

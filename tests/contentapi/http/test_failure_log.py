@@ -1,4 +1,4 @@
-"""The log line of a failed request: exactly one on every path through the server, and what it may not contain."""
+"""The log line of a failed request: exactly one on each path through the server, without secrets."""
 
 import io
 import json
@@ -18,7 +18,7 @@ from contentapi.core.identity import Role
 from contentapi.http.failure_log import MAX_LINE, SAFE_MESSAGES
 from contentapi.http.request_id import RequestIdFilter, current_request_id
 from contentapi.server.fast_path import FastPath, Utf8Request
-from tests.behaviour.test_graphql_failures import answer_slowly, execute
+from tests.behaviour.test_graphql_failures import execute, slow_down_post_queries
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_post
 
@@ -33,7 +33,7 @@ class Handler(WSGIHandler):
 
 
 @cache
-def applications() -> dict[str, Any]:
+def get_applications() -> dict[str, Any]:
     """Return the two paths of a request: the fast one, and Django's handler with its middleware."""
     return {"fast path": FastPath(WSGIHandler()), "Django": Handler()}
 
@@ -42,7 +42,7 @@ def applications() -> dict[str, Any]:
 def application(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     # The test's transaction is on this connection, which Django would close after a failure in it.
     monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", lambda: None)
-    return applications()[request.param]
+    return get_applications()[request.param]
 
 
 @pytest.fixture
@@ -51,7 +51,9 @@ def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     return caplog
 
 
-def call(application: Callable[..., Any], method: str, path: str, body: bytes = b"", **changes: Any) -> tuple[int, str]:
+def call_application(
+    application: Callable[..., Any], method: str, path: str, body: bytes = b"", **changes: Any
+) -> tuple[int, str]:
     """Send a request as a WSGI server does. Returns the status and the request id."""
     environ = {
         "REQUEST_METHOD": method,
@@ -74,11 +76,11 @@ def call(application: Callable[..., Any], method: str, path: str, body: bytes = 
     return int(status[:3]), headers["X-Request-ID"]
 
 
-def graphql(query: str, **variables: Any) -> bytes:
+def encode_query(query: str, **variables: Any) -> bytes:
     return json.dumps({"query": query, "variables": variables}).encode()
 
 
-def line_of(log: pytest.LogCaptureFixture, level: int = logging.INFO) -> str:
+def get_logged_line(log: pytest.LogCaptureFixture, level: int = logging.INFO) -> str:
     """Return the only line that was logged."""
     [record] = log.records
     assert (record.levelno, record.name) == (level, "contentapi.requests")
@@ -99,12 +101,12 @@ LINES: list[tuple[str, str, dict[str, Any], str]] = [
     ("POST", "/posts", {"body": SECRET.encode()},
      "415 UNSUPPORTED_MEDIA_TYPE Send the body as application/json in UTF-8."),
     ("POST", "/posts", {"body": b'{"status": "hunter2"}', **JSON_TYPE}, "400 BAD_REQUEST"),
-    ("POST", "/graphql", {"body": graphql("{ hunter2"), **JSON_TYPE}, "400 GRAPHQL_PARSE_FAILED"),
-    ("POST", "/graphql", {"body": graphql('{ posts(limit: "hunter2") { hunter2 } }'), **JSON_TYPE},
+    ("POST", "/graphql", {"body": encode_query("{ hunter2"), **JSON_TYPE}, "400 GRAPHQL_PARSE_FAILED"),
+    ("POST", "/graphql", {"body": encode_query('{ posts(limit: "hunter2") { hunter2 } }'), **JSON_TYPE},
      "400 GRAPHQL_VALIDATION_FAILED"),
-    ("POST", "/graphql", {"body": graphql("query ($n: Int) { posts(limit: $n) { id } }", n=SECRET), **JSON_TYPE},
+    ("POST", "/graphql", {"body": encode_query("query ($n: Int) { posts(limit: $n) { id } }", n=SECRET), **JSON_TYPE},
      "400 BAD_REQUEST"),
-    ("POST", "/graphql", {"body": graphql("mutation { deletePost(id: 1) }"), **JSON_TYPE},
+    ("POST", "/graphql", {"body": encode_query("mutation { deletePost(id: 1) }"), **JSON_TYPE},
      "401 UNAUTHENTICATED A credential is needed to delete posts."),
     ("POST", "/graphql", {"body": b" " * 2**21, **JSON_TYPE}, f"413 TOO_LARGE The body is too large. At most {2**20}"
      " bytes are allowed (CONTENTAPI_MAX_BODY)."),
@@ -118,9 +120,9 @@ LINES: list[tuple[str, str, dict[str, Any], str]] = [
 def test_client_error_is_one_line_without_secrets(
     application: Any, log: pytest.LogCaptureFixture, method: str, path: str, changes: dict[str, Any], expected: str
 ) -> None:
-    status, _ = call(application, method, path, **changes)
+    status, _ = call_application(application, method, path, **changes)
 
-    assert line_of(log) == f"{method} {path} {expected}"
+    assert get_logged_line(log) == f"{method} {path} {expected}"
     assert str(status) == expected[:3]
     assert SECRET not in log.text
 
@@ -133,7 +135,7 @@ def test_line_contains_the_request_id_of_the_response(application: Any) -> None:
     handler.addFilter(RequestIdFilter())
     logging.getLogger().addHandler(handler)
     try:
-        ids = [call(application, "GET", f"/posts/{number}")[1] for number in range(2)]
+        ids = [call_application(application, "GET", f"/posts/{number}")[1] for number in range(2)]
     finally:
         logging.getLogger().removeHandler(handler)
 
@@ -147,36 +149,36 @@ def test_line_contains_the_request_id_of_the_response(application: Any) -> None:
 
 @pytest.mark.parametrize("path", ["/posts/\r\n2026 ERROR forged", "/x\n", "/\x1b[31m", "/\x85\x9b", "/\u2028"])
 def test_control_characters_in_a_path_are_escaped(application: Any, log: pytest.LogCaptureFixture, path: str) -> None:
-    call(application, "GET", path.encode().decode("latin-1"))
+    call_application(application, "GET", path.encode().decode("latin-1"))
 
-    line = line_of(log)
+    line = get_logged_line(log)
     assert line.isascii()
     assert line.isprintable()
     assert len(line.splitlines()) == 1
 
 
 def test_line_of_a_long_request_has_a_limited_length(application: Any, log: pytest.LogCaptureFixture) -> None:
-    call(application, "M" * 5000, "/\x00" * 5000)
+    call_application(application, "M" * 5000, "/\x00" * 5000)
 
-    assert len(line_of(log)) <= MAX_LINE
-    assert line_of(log).startswith(f"{'M' * 17}... /\\x00/")
+    assert len(get_logged_line(log)) <= MAX_LINE
+    assert get_logged_line(log).startswith(f"{'M' * 17}... /\\x00/")
 
 
 def test_truncated_path_keeps_status_and_code(log: pytest.LogCaptureFixture) -> None:
-    call(applications()["Django"], "GET", "/" + "x" * 5000)
+    call_application(get_applications()["Django"], "GET", "/" + "x" * 5000)
 
-    assert line_of(log).endswith("... 404 NOT_FOUND There is nothing at this address.")
+    assert get_logged_line(log).endswith("... 404 NOT_FOUND There is nothing at this address.")
 
 
 def test_request_without_an_error_logs_nothing(application: Any, log: pytest.LogCaptureFixture) -> None:
     path = f"/posts/{make_post().pk}"
 
     statuses = [
-        call(application, "GET", path)[0],
-        call(application, "GET", path, HTTP_IF_NONE_MATCH="*")[0],
-        call(application, "OPTIONS", path)[0],
-        call(application, "POST", "/graphql", graphql("{ __typename }"), **JSON_TYPE)[0],
-        call(application, "GET", "/admin/")[0],
+        call_application(application, "GET", path)[0],
+        call_application(application, "GET", path, HTTP_IF_NONE_MATCH="*")[0],
+        call_application(application, "OPTIONS", path)[0],
+        call_application(application, "POST", "/graphql", encode_query("{ __typename }"), **JSON_TYPE)[0],
+        call_application(application, "GET", "/admin/")[0],
     ]
 
     assert statuses == [200, 304, 204, 200, 302]
@@ -187,18 +189,18 @@ def test_partial_data_with_a_client_error_is_one_line(application: Any, log: pyt
     key = api_key_of(make_actor(Role.READER))
     query = f'mutation {{ addComment(input: {{postId: {make_post().pk}, body: "x"}}) {{ id }} deletePost(id: 0) }}'
 
-    status, _ = call(application, "POST", "/graphql", graphql(query), HTTP_X_API_KEY=key, **JSON_TYPE)
+    status, _ = call_application(application, "POST", "/graphql", encode_query(query), HTTP_X_API_KEY=key, **JSON_TYPE)
 
     assert status == 294
-    assert line_of(log) == "POST /graphql 294 NOT_FOUND There is no post with this id."
+    assert get_logged_line(log) == "POST /graphql 294 NOT_FOUND There is no post with this id."
 
 
 def test_unknown_exception_is_one_error_with_its_traceback(application: Any, log: pytest.LogCaptureFixture) -> None:
     execute("ALTER TABLE blog_post RENAME TO lost")
 
-    call(application, "GET", "/posts")
+    call_application(application, "GET", "/posts")
 
-    assert line_of(log, logging.ERROR) == "GET /posts 500 INTERNAL ProgrammingError"
+    assert get_logged_line(log, logging.ERROR) == "GET /posts 500 INTERNAL ProgrammingError"
     assert 'relation "blog_post" does not exist' in log.text
 
 
@@ -208,25 +210,25 @@ def test_several_unknown_exceptions_are_one_error_with_all_tracebacks(
     execute("ALTER TABLE blog_post RENAME COLUMN body TO lost_body")
     query = "{ __typename post(id: 1) { body } author(id: 1) { bio } }"
 
-    status, _ = call(application, "POST", "/graphql", graphql(query), **JSON_TYPE)
+    status, _ = call_application(application, "POST", "/graphql", encode_query(query), **JSON_TYPE)
 
     assert status == 294
-    assert line_of(log, logging.ERROR) == "POST /graphql 294 INTERNAL ProgrammingError"
+    assert get_logged_line(log, logging.ERROR) == "POST /graphql 294 INTERNAL ProgrammingError"
     assert "column blog_post.body does not exist" in log.text
     assert "current transaction is aborted" in log.text  # the second, because a test is one transaction
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "body"), [("GET", "/posts", b""), ("POST", "/graphql", graphql("{ posts { id } }"))]
+    ("method", "path", "body"), [("GET", "/posts", b""), ("POST", "/graphql", encode_query("{ posts { id } }"))]
 )
 def test_database_failure_is_one_line_without_a_traceback(
     application: Any, log: pytest.LogCaptureFixture, method: str, path: str, body: bytes
 ) -> None:
-    answer_slowly()
+    slow_down_post_queries()
 
-    call(application, method, path, body, **JSON_TYPE)
+    call_application(application, method, path, body, **JSON_TYPE)
 
-    assert line_of(log, logging.ERROR) == (
+    assert get_logged_line(log, logging.ERROR) == (
         f"{method} {path} 503 UNAVAILABLE QueryCanceled: canceling statement due to statement timeout"
     )
     assert "Traceback" not in log.text
@@ -237,7 +239,7 @@ def test_request_over_its_rate_limit_is_one_line(
 ) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/hour")
     for _ in range(2):
-        call(application, "GET", "/nowhere")
+        call_application(application, "GET", "/nowhere")
 
     assert [record.getMessage() for record in log.records] == [
         "GET /nowhere 404 NOT_FOUND There is nothing at this address.",
@@ -249,7 +251,7 @@ def test_request_over_its_rate_limit_is_one_line(
 def test_log_level_above_info_omits_client_errors(application: Any, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
 
-    call(application, "GET", "/posts/0")
+    call_application(application, "GET", "/posts/0")
 
     assert caplog.records == []
 

@@ -36,12 +36,12 @@ def key(db: None) -> str:  # noqa: ARG001
     return api_key_of(make_actor(Role.ADMIN))
 
 
-def post(path: str, body: Any, credential: str, idempotency_key: str = "one", **headers: Any) -> RestResponse:
+def send_post(path: str, body: Any, credential: str, idempotency_key: str = "one", **headers: Any) -> RestResponse:
     return send_request("POST", path, body, X_API_Key=credential, Idempotency_Key=idempotency_key, **headers)
 
 
 def test_repeated_post_has_one_effect_and_the_same_response(key: str) -> None:
-    first, again = post("/posts", NEW, key), post("/posts", NEW, key)
+    first, again = send_post("/posts", NEW, key), send_post("/posts", NEW, key)
 
     assert (first.status, first.headers.get(REPLAYED)) == (201, None)
     assert (again.status, again.headers[REPLAYED]) == (201, "true")
@@ -65,7 +65,7 @@ def test_every_post_accepts_an_idempotency_key(key: str) -> None:
     ]
 
     for number, (path, body, status) in enumerate(acts):
-        first, again = post(path, body, key, str(number)), post(path, body, key, str(number))
+        first, again = send_post(path, body, key, str(number)), send_post(path, body, key, str(number))
 
         assert (first.status, again.status, again.headers.get(REPLAYED)) == (status, status, "true")
         assert again.content == first.content
@@ -75,10 +75,10 @@ def test_every_post_accepts_an_idempotency_key(key: str) -> None:
 
 def test_replay_is_the_first_response_even_after_later_changes(key: str) -> None:
     order = make_order()
-    first = post(f"/orders/{order.pk}/payment", None, key)
+    first = send_post(f"/orders/{order.pk}/payment", None, key)
     Order.objects.update(status="cancelled")
 
-    again = post(f"/orders/{order.pk}/payment", None, key)
+    again = send_post(f"/orders/{order.pk}/payment", None, key)
 
     assert again.body == first.body
     assert again.body["status"] == "paid"
@@ -94,9 +94,9 @@ def test_replay_is_the_first_response_even_after_later_changes(key: str) -> None
     ],
 )
 def test_key_of_another_request_is_422(key: str, path: str, body: Any, query: str) -> None:
-    post("/posts", NEW, key)
+    send_post("/posts", NEW, key)
 
-    response = post(path + query, body, key)
+    response = send_post(path + query, body, key)
 
     message = "Idempotency-Key: This key was sent with another request. Send a new key with each new request."
     assert response.error == (422, "INVALID", message)
@@ -107,7 +107,7 @@ def test_key_of_another_request_is_422(key: str, path: str, body: Any, query: st
 def test_key_belongs_to_one_credential(key: str) -> None:
     other = api_key_of(make_actor(Role.AUTHOR))
 
-    responses = [post("/posts", NEW, key), post("/posts", NEW, other)]
+    responses = [send_post("/posts", NEW, key), send_post("/posts", NEW, other)]
 
     assert [response.status for response in responses] == [201, 201]
     assert Post.objects.count() == 2
@@ -117,11 +117,11 @@ def test_key_is_shared_by_tokens_of_a_user_with_equal_scopes(db: None) -> None: 
     user = make_user(Role.AUTHOR, email="ines@example.invalid")
     read, write = Scope.POSTS_READ, Scope.POSTS_WRITE
 
-    def by_token(*scopes: Scope) -> RestResponse:
+    def post_with_token(*scopes: Scope) -> RestResponse:
         token = issue_token(user=get_user_by_email(user.email), scopes=scopes, ttl=600)
         return send_request("POST", "/posts", NEW, Authorization=f"Bearer {token}", Idempotency_Key="one")
 
-    responses = [by_token(write, read), by_token(read, write), by_token(write)]
+    responses = [post_with_token(write, read), post_with_token(read, write), post_with_token(write)]
 
     assert [response.headers.get(REPLAYED) for response in responses] == [None, "true", None]
 
@@ -135,18 +135,18 @@ def test_key_is_shared_by_tokens_of_a_user_with_equal_scopes(db: None) -> None: 
     ],
 )
 def test_refusal_is_replayed(key: str, body: Any, status: int) -> None:
-    first, again = post("/posts", body, key), post("/posts", body, key)
+    first, again = send_post("/posts", body, key), send_post("/posts", body, key)
 
     assert (first.error[0], first.headers.get(REPLAYED)) == (status, None)
     assert again.error == first.error
     assert again.headers[REPLAYED] == "true"
-    assert post("/posts", NEW, key).error[0] == 422
+    assert send_post("/posts", NEW, key).error[0] == 422
 
 
 def test_conflict_and_not_found_are_replayed(key: str) -> None:
     order = make_order(status="cancelled")
 
-    responses = [post(f"/orders/{pk}/payment", None, key, str(pk)) for pk in (order.pk, order.pk, 0, 0)]
+    responses = [send_post(f"/orders/{pk}/payment", None, key, str(pk)) for pk in (order.pk, order.pk, 0, 0)]
 
     assert [response.error[0] for response in responses] == [409, 409, 404, 404]
     assert [response.headers.get(REPLAYED) for response in responses] == [None, "true", None, "true"]
@@ -155,7 +155,7 @@ def test_conflict_and_not_found_are_replayed(key: str) -> None:
 def test_replayed_refusal_keeps_its_format(key: str) -> None:
     accept = {"Accept": "application/problem+json"}
 
-    first, again = post("/posts", {"title": "t"}, key, **accept), post("/posts", {"title": "t"}, key)
+    first, again = send_post("/posts", {"title": "t"}, key, **accept), send_post("/posts", {"title": "t"}, key)
 
     assert again.headers["Content-Type"] == "application/problem+json"
     assert again.content == first.content
@@ -178,7 +178,7 @@ def test_refused_request_leaves_no_effect(refusal: Exception, kept: int) -> None
 
 @pytest.mark.parametrize("bad", ["", " ", "a b", "é", "x" * 256, "a\tb"])
 def test_invalid_key_is_400(key: str, bad: str) -> None:
-    response = post("/posts", NEW, key, bad)
+    response = send_post("/posts", NEW, key, bad)
 
     message = "Idempotency-Key must be 1 to 255 visible ASCII characters."
     assert response.error == (400, "BAD_REQUEST", message)
@@ -187,7 +187,7 @@ def test_invalid_key_is_400(key: str, bad: str) -> None:
 
 @pytest.mark.parametrize("good", ["x", "x" * 255, '"8e03978e-40d5-43e8-bc93-6894a57f9324"', "!~,;"])
 def test_every_other_key_is_valid(key: str, good: str) -> None:
-    assert [post("/posts", NEW, key, good).headers.get(REPLAYED) for _ in range(2)] == [None, "true"]
+    assert [send_post("/posts", NEW, key, good).headers.get(REPLAYED) for _ in range(2)] == [None, "true"]
 
 
 @pytest.mark.django_db
@@ -200,26 +200,26 @@ def test_anonymous_post_is_refused_and_not_stored() -> None:
 
 def test_429_is_not_stored(key: str, settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="1/minute")
-    post("/posts", NEW, key, "another")
+    send_post("/posts", NEW, key, "another")
 
-    assert post("/posts", NEW, key).error[0] == 429
+    assert send_post("/posts", NEW, key).error[0] == 429
 
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="600/minute")
-    assert post("/posts", NEW, key).status == 201
+    assert send_post("/posts", NEW, key).status == 201
 
 
 def test_500_is_not_stored(key: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE blog_post RENAME TO lost")
-    assert post("/posts", NEW, key).error[0] == 500
+    assert send_post("/posts", NEW, key).error[0] == 500
 
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE lost RENAME TO blog_post")
-    assert post("/posts", NEW, key).status == 201
+    assert send_post("/posts", NEW, key).status == 201
 
 
 def test_key_is_stored_as_a_hash(key: str) -> None:
-    post("/posts", NEW, key, "a-key-of-the-client")
+    send_post("/posts", NEW, key, "a-key-of-the-client")
 
     [row] = IdempotencyRecord.objects.values_list("key", "request", "headers")
 
@@ -228,21 +228,21 @@ def test_key_is_stored_as_a_hash(key: str) -> None:
 
 
 def test_key_expires_after_24_hours(key: str) -> None:
-    post("/posts", NEW, key)
+    send_post("/posts", NEW, key)
     IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(hours=24))
 
-    response = post("/posts", {**NEW, "title": "Other"}, key)
+    response = send_post("/posts", {**NEW, "title": "Other"}, key)
 
     assert (response.status, response.headers.get(REPLAYED)) == (201, None)
-    assert post("/posts", {**NEW, "title": "Other"}, key).headers[REPLAYED] == "true"
+    assert send_post("/posts", {**NEW, "title": "Other"}, key).headers[REPLAYED] == "true"
     assert IdempotencyRecord.objects.count() == 1
 
 
 def test_key_is_valid_for_24_hours(key: str) -> None:
-    post("/posts", NEW, key)
+    send_post("/posts", NEW, key)
     IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(hours=23, minutes=59))
 
-    assert post("/posts", NEW, key).headers[REPLAYED] == "true"
+    assert send_post("/posts", NEW, key).headers[REPLAYED] == "true"
 
 
 def test_each_new_record_deletes_a_few_expired_ones(key: str) -> None:
@@ -253,10 +253,10 @@ def test_each_new_record_deletes_a_few_expired_ones(key: str) -> None:
     ]
     IdempotencyRecord.objects.bulk_create(rows)
 
-    post("/posts", NEW, key, "one")
+    send_post("/posts", NEW, key, "one")
     assert IdempotencyRecord.objects.count() == 2
 
-    post("/posts", NEW, key, "two")
+    send_post("/posts", NEW, key, "two")
     assert IdempotencyRecord.objects.count() == 2
 
 
@@ -277,8 +277,8 @@ def test_concurrent_request_with_the_same_key_is_409() -> None:
 
     responses = race(
         lambda: Order.objects.select_for_update().get(),
-        lambda: post(path, None, credential),
-        lambda: post(path, None, credential),
+        lambda: send_post(path, None, credential),
+        lambda: send_post(path, None, credential),
     )
 
     paid, waits = sorted(responses, key=lambda response: response.status)
@@ -286,7 +286,7 @@ def test_concurrent_request_with_the_same_key_is_409() -> None:
     message = "The first request with this Idempotency-Key is still running. Try again shortly."
     assert waits.error == (409, "CONFLICT", message)
     assert (waits.headers["Retry-After"], waits.headers.get(REPLAYED)) == ("1", None)
-    assert post(path, None, credential).headers[REPLAYED] == "true"
+    assert send_post(path, None, credential).headers[REPLAYED] == "true"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -295,8 +295,8 @@ def test_requests_with_two_keys_do_not_wait_for_each_other() -> None:
 
     responses = race(
         lambda: None,
-        lambda: post("/orders", {"total": 1}, credential, "one"),
-        lambda: post("/orders", {"total": 1}, credential, "two"),
+        lambda: send_post("/orders", {"total": 1}, credential, "one"),
+        lambda: send_post("/orders", {"total": 1}, credential, "two"),
     )
 
     assert [response.status for response in responses] == [201, 201]
@@ -308,22 +308,22 @@ def test_lost_database_leaves_no_effect_and_no_record() -> None:
 
     def pay() -> RestResponse:
         try:
-            return post(path, None, credential)
+            return send_post(path, None, credential)
         finally:
             connection.close()
 
     with ThreadPoolExecutor(1) as pool, transaction.atomic():
         Order.objects.select_for_update().get()
         run = pool.submit(pay)
-        while not end_those_who_wait():
+        while not terminate_waiting_backends():
             pass
         assert run.result().error[:2] == (503, "UNAVAILABLE")
 
     assert (Order.objects.get().status, IdempotencyRecord.objects.count()) == ("pending", 0)
-    assert post(path, None, credential).body["status"] == "paid"
+    assert send_post(path, None, credential).body["status"] == "paid"
 
 
-def end_those_who_wait() -> int:
+def terminate_waiting_backends() -> int:
     """End the connections that wait for this one. Returns how many there were."""
     with connection.cursor() as cursor:
         cursor.execute(

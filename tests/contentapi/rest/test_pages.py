@@ -26,16 +26,16 @@ pytestmark = pytest.mark.django_db
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def page(path: str, actor: Actor | None = None, **parameters: Any) -> Any:
+def get_page(path: str, actor: Actor | None = None, **parameters: Any) -> Any:
     query = "&".join(f"{name}={quote(str(value))}" for name, value in parameters.items())
     return send_request("GET", f"{path}?{query}", actor=actor)
 
 
-def pages(path: str, actor: Actor | None = None, **parameters: Any) -> Iterator[list[Any]]:
+def iterate_pages(path: str, actor: Actor | None = None, **parameters: Any) -> Iterator[list[Any]]:
     """Yield the ids of each page, one cursor after the other."""
     cursor: dict[str, str] = {}
     while True:
-        response = page(path, actor, **parameters, **cursor)
+        response = get_page(path, actor, **parameters, **cursor)
         assert response.status == 200
         assert list(response.body) == ["data", "next_cursor"]
         yield [item["id"] for item in response.body["data"]]
@@ -48,12 +48,12 @@ def test_page_by_offset_has_the_total() -> None:
     posts = [make_post(created_at=START + timedelta(days=day)) for day in range(5)]
     newest_first = [str(post.pk) for post in reversed(posts)]
 
-    response = page("/posts", offset=1, limit=2)
+    response = get_page("/posts", offset=1, limit=2)
 
     assert [item["id"] for item in response.body.pop("data")] == newest_first[1:3]
     assert response.body == {"total": 5, "offset": 1, "limit": 2}
-    assert list(page("/posts", offset=0).body) == ["data", "total", "offset", "limit"]
-    assert page("/posts", offset=9).body == {"data": [], "total": 5, "offset": 9, "limit": 10}
+    assert list(get_page("/posts", offset=0).body) == ["data", "total", "offset", "limit"]
+    assert get_page("/posts", offset=9).body == {"data": [], "total": 5, "offset": 9, "limit": 10}
 
 
 @pytest.mark.parametrize("number", [0, 1, 9, 10, 11, 20])
@@ -62,7 +62,7 @@ def test_page_has_ten_items_and_the_last_page_no_cursor(number: int) -> None:
     for _ in range(number):
         make_post(author=author)
 
-    sizes = [len(ids) for ids in pages("/posts")]
+    sizes = [len(ids) for ids in iterate_pages("/posts")]
 
     assert sizes == ([10] * (number // 10) + ([number % 10] if number % 10 or not number else []))
 
@@ -71,7 +71,7 @@ def test_cursors_visit_items_with_equal_times() -> None:
     author = make_author()
     posts = [make_post(author=author, created_at=START) for _ in range(5)]
 
-    assert list(pages("/posts", limit=2)) == [
+    assert list(iterate_pages("/posts", limit=2)) == [
         [str(posts[4].pk), str(posts[3].pk)], [str(posts[2].pk), str(posts[1].pk)], [str(posts[0].pk)],
     ]  # fmt: skip
 
@@ -91,7 +91,7 @@ def test_cursors_visit_items_with_equal_times() -> None:
 def test_cursor_is_bound_to_its_collection_and_filters(path: str) -> None:
     post = make_post()
     make_post()
-    cursor = page("/posts", limit=1).body["next_cursor"]
+    cursor = get_page("/posts", limit=1).body["next_cursor"]
     with_filter = path.format(author=post.author.pk)
     joint = "&" if "?" in with_filter else "?"
 
@@ -105,9 +105,9 @@ def test_cursor_works_with_another_limit() -> None:
     for _ in range(4):
         make_post(tags=["x"])
         make_post()
-    first = page("/posts", tag="x", limit=1)
+    first = get_page("/posts", tag="x", limit=1)
 
-    rest = page("/posts", tag="x", limit=100, cursor=first.body["next_cursor"])
+    rest = get_page("/posts", tag="x", limit=100, cursor=first.body["next_cursor"])
 
     assert len(rest.body["data"]) == 3
 
@@ -126,7 +126,7 @@ def test_altered_cursor_is_400(data: st.DataObject) -> None:
 
 def test_authors_keep_their_order_while_others_are_deleted() -> None:
     first, second, third, fourth, fifth = authors = [make_author() for _ in range(5)]
-    listed = pages("/authors", limit=2)
+    listed = iterate_pages("/authors", limit=2)
 
     assert next(listed) == [str(first.pk), str(second.pk)]
     for author in (first, second, fourth):
@@ -134,19 +134,19 @@ def test_authors_keep_their_order_while_others_are_deleted() -> None:
     latest = make_author()
 
     assert list(listed) == [[str(third.pk), str(fifth.pk)], [str(latest.pk)]]
-    assert page("/authors", offset=1, limit=1).body["total"] == len(authors) - 3 + 1
+    assert get_page("/authors", offset=1, limit=1).body["total"] == len(authors) - 3 + 1
 
 
 def test_text_signed_for_another_purpose_is_no_cursor() -> None:
     foreign = Signer(salt="other", sep=".").sign("5b31375d")
 
-    assert page("/posts", cursor=foreign).error[0] == 400
+    assert get_page("/posts", cursor=foreign).error[0] == 400
 
 
 Make = Callable[[int], Model]
 
 
-def collections() -> dict[str, tuple[str, type[Model], Make]]:
+def build_collections() -> dict[str, tuple[str, type[Model], Make]]:
     """Return each collection's path, model and maker of an item at some hour."""
     author, user = make_author(), make_user()
     post = make_post(author=author, created_at=START)
@@ -180,13 +180,13 @@ def test_paging_neither_repeats_nor_skips_items_that_stay(name: str, data: st.Da
     for kind in everything:
         kind._default_manager.all().delete()
     admin = make_actor(Role.ADMIN)
-    path, model, make = collections()[name]
+    path, model, make = build_collections()[name]
     for hour in data.draw(st.lists(st.integers(0, 5), max_size=9), label="hours at first"):
         make(hour)
     safe = {admin.user_id} if path == "/users" else set()
     at_first, gone, seen = {item.pk for item in model._default_manager.all()}, set(), []
 
-    for ids in pages(path, admin, limit=data.draw(st.integers(1, 4), label="limit")):
+    for ids in iterate_pages(path, admin, limit=data.draw(st.integers(1, 4), label="limit")):
         seen += [int(text) for text in ids]
         if len(seen) < 40:
             for hour in data.draw(st.lists(st.integers(0, 5), max_size=2), label="inserted hours"):

@@ -20,7 +20,7 @@ RATE = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
 NEW = {"title": "Hello", "body": "A first post."}
 
 
-def left(response: Any) -> dict[str, int]:
+def read_remaining_units(response: Any) -> dict[str, int]:
     return {name: int(remaining) for name, remaining, _ in RATE.findall(response.headers["RateLimit"])}
 
 
@@ -223,7 +223,7 @@ def test_invalid_credential_is_charged_to_the_address(header: str) -> None:
 
     assert response.error[:2] == (401, "UNAUTHENTICATED")
     assert "WWW-Authenticate" in response.headers
-    assert left(response) == {"anonymous": 299}
+    assert read_remaining_units(response) == {"anonymous": 299}
 
 
 def test_two_credentials_are_400() -> None:
@@ -233,13 +233,16 @@ def test_two_credentials_are_400() -> None:
 def test_write_also_counts_against_the_write_limit() -> None:
     author = make_actor(Role.AUTHOR)
 
-    assert [left(send_request("GET", "/posts")), left(send_request("HEAD", "/posts/0"))] == [
+    assert [
+        read_remaining_units(send_request("GET", "/posts")),
+        read_remaining_units(send_request("HEAD", "/posts/0")),
+    ] == [
         {"anonymous": 299},
         {"anonymous": 298},
     ]
     read, write = send_request("GET", "/posts", actor=author), send_request("POST", "/posts", NEW, actor=author)
-    assert left(read) == {"authenticated": 2999}
-    assert left(write) == {"authenticated": 2999, "writes": 599}  # a key of its own
+    assert read_remaining_units(read) == {"authenticated": 2999}
+    assert read_remaining_units(write) == {"authenticated": 2999, "writes": 599}  # a key of its own
 
 
 def test_request_over_the_limit_is_429_with_retry_after(settings: Settings) -> None:
@@ -250,7 +253,7 @@ def test_request_over_the_limit_is_429_with_retry_after(settings: Settings) -> N
 
     assert response.error[:2] == (429, "RATE_LIMITED")
     assert response.headers["Retry-After"] == "60"
-    assert left(response) == {"anonymous": 0}
+    assert read_remaining_units(response) == {"anonymous": 0}
 
 
 def test_write_over_the_limit_has_no_effect(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""The authorization code flow as its three parties see it: a user's browser, an application, and the API."""
+"""The parties of the authorization code flow: an application, the browser of a user, and the API."""
 
 import base64
 import hashlib
@@ -19,7 +19,7 @@ CSRF = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 
 
 class Application:
-    """An application that a user has been sent away from, and will come back to with a code."""
+    """A registered application that requests authorization from a user."""
 
     def __init__(self, *, public: bool = False, name: str = "Harbour News") -> None:
         self.registered: Registered = register_client(name=name, redirect_uris=[CALLBACK], public=public)
@@ -31,7 +31,7 @@ class Application:
         return base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
 
     def build_authorization_url(self, /, **changes: str | None) -> str:
-        """Return where the user is sent; a parameter that is None is left out."""
+        """Return the URL of the authorization request. A parameter that is None is omitted."""
         parameters = {
             "response_type": "code",
             "client_id": self.registered.client_id,
@@ -45,7 +45,7 @@ class Application:
         return f"/oauth/authorize?{urlencode({name: text for name, text in parameters.items() if text is not None})}"
 
     def post(self, path: str, *, secret: str | None = None, **form: str) -> Any:
-        """Send a form to the authorization server, as this application: with its secret, if it has one."""
+        """Post a form to the authorization server, with the secret of the application if it has one."""
         secret = self.registered.secret if secret is None else secret
         headers = {}
         if secret:
@@ -82,7 +82,7 @@ class Browser:
         return self.client.post(address, form)
 
     def submit_consent(self, address: str, *, allow: bool) -> Any:
-        """Open the consent page and press one of its buttons."""
+        """Open the consent page and submit its form."""
         page = self.client.get(address)
         form = {"csrfmiddlewaretoken": find_csrf_token(page), "allow": "yes" if allow else "no"}
         return self.client.post(address, form)
@@ -111,7 +111,7 @@ def read_redirect_parameters(redirection: Any) -> dict[str, str]:
 
 
 def query_api(access_token: str, query: str = "{ viewer { role } }") -> Any:
-    """Ask the API with an access token."""
+    """Send a GraphQL query with an access token."""
     headers = {"Authorization": f"Bearer {access_token}"}
     return Client().post("/graphql", json.dumps({"query": query}), content_type="application/json", headers=headers)
 

@@ -1,4 +1,4 @@
-"""The authorization code flow with PKCE (RFC 6749, section 4.1; RFC 7636; RFC 9700), as it should go."""
+"""The successful authorization code flow with PKCE (RFC 6749, section 4.1; RFC 7636; RFC 9700)."""
 
 import json
 

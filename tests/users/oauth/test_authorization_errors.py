@@ -1,4 +1,4 @@
-"""What the authorization server refuses a browser that is sent to it, and how it says so."""
+"""Rejected authorization requests: an error page, or a redirect with the error."""
 
 import pytest
 from oauth2_provider.models import Grant

@@ -1,4 +1,4 @@
-"""Applications: what they may be called, where they may send users, and who knows their secret."""
+"""Registration of applications: names, redirect URIs and secrets."""
 
 import re
 from io import StringIO
@@ -67,30 +67,30 @@ def test_client_secret_is_stored_as_a_hash() -> None:
     assert not kept.skip_authorization
 
 
-def run(*arguments: str) -> list[str]:
+def run_command(*arguments: str) -> list[str]:
     out = StringIO()
     call_command("create_oauth_client", *arguments, stdout=out)
     return out.getvalue().splitlines()
 
 
 def test_command_prints_the_client_id_and_the_secret() -> None:
-    client_id, secret = run("App", "--redirect-uri", CALLBACK)
+    client_id, secret = run_command("App", "--redirect-uri", CALLBACK)
 
     assert Application.objects.get().client_id == client_id
     assert len(secret) == 43
 
 
 def test_command_prints_no_secret_for_a_public_application() -> None:
-    assert run("App", "--redirect-uri", CALLBACK, "--public") == [Application.objects.get().client_id]
+    assert run_command("App", "--redirect-uri", CALLBACK, "--public") == [Application.objects.get().client_id]
 
 
 def test_command_reports_an_invalid_redirect_uri() -> None:
     with pytest.raises(CommandError, match="https"):
-        run("App", "--redirect-uri", "http://app.example.invalid/")
+        run_command("App", "--redirect-uri", "http://app.example.invalid/")
 
 
 @pytest.fixture
-def desk(client: Client) -> Client:
+def admin_client(client: Client) -> Client:
     client.force_login(make_member("admin"))
     return client
 
@@ -98,36 +98,36 @@ def desk(client: Client) -> Client:
 ADD = "/admin/oauth2_provider/application/add/"
 
 
-def register(desk: Client, **changes: str) -> Any:
+def submit_application(admin_client: Client, **changes: str) -> Any:
     form = {"name": "App", "redirect_uris": CALLBACK, "client_type": "confidential", **changes}
-    return desk.post(ADD, form, follow=True)
+    return admin_client.post(ADD, form, follow=True)
 
 
-def test_admin_page_shows_the_secret_once(desk: Client) -> None:
-    page = register(desk).content.decode()
+def test_admin_page_shows_the_secret_once(admin_client: Client) -> None:
+    page = submit_application(admin_client).content.decode()
 
     client = Application.objects.get()
     secret = re.search(r"Its secret, shown this once:<br><code>([\w-]+)</code>", page)
     assert secret
     assert client.client_secret.startswith("argon2")
-    changing = desk.get(f"/admin/oauth2_provider/application/{client.pk}/change/").content.decode()
+    changing = admin_client.get(f"/admin/oauth2_provider/application/{client.pk}/change/").content.decode()
     assert secret[1] not in changing
     assert client.client_secret not in changing
 
 
-def test_admin_page_keeps_the_secret_when_the_name_changes(desk: Client) -> None:
-    register(desk)
+def test_admin_page_keeps_the_secret_when_the_name_changes(admin_client: Client) -> None:
+    submit_application(admin_client)
     before = Application.objects.get()
 
     form = {"name": "Renamed", "redirect_uris": CALLBACK}
-    desk.post(f"/admin/oauth2_provider/application/{before.pk}/change/", form)
+    admin_client.post(f"/admin/oauth2_provider/application/{before.pk}/change/", form)
 
     after = Application.objects.get()
     assert (after.name, after.client_secret, after.client_id) == ("Renamed", before.client_secret, before.client_id)
 
 
-def test_admin_page_rejects_an_invalid_redirect_uri(desk: Client) -> None:
-    page = register(desk, redirect_uris="http://app.example.invalid/").content.decode()
+def test_admin_page_rejects_an_invalid_redirect_uri(admin_client: Client) -> None:
+    page = submit_application(admin_client, redirect_uris="http://app.example.invalid/").content.decode()
 
     assert "must be an absolute https URI" in page
     assert not Application.objects.exists()
@@ -139,8 +139,8 @@ def test_editor_cannot_register_an_application(client: Client) -> None:
     assert client.get(ADD).status_code == 403
 
 
-def test_admin_index_lists_no_codes_and_no_access_tokens(desk: Client) -> None:
-    page = desk.get("/admin/").content.decode()
+def test_admin_index_lists_no_codes_and_no_access_tokens(admin_client: Client) -> None:
+    page = admin_client.get("/admin/").content.decode()
 
     assert "oauth2_provider/application" in page
     assert "oauth2_provider/refreshtoken" in page

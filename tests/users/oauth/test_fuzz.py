@@ -1,4 +1,4 @@
-"""Whatever is sent to the authorization server, it is never a server's error and never leaks one."""
+"""No request to the authorization server causes a server error or reveals internals."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -37,7 +37,7 @@ CAREFUL = settings(
 )  # the database is rolled back after all examples, which changes nothing for them
 
 
-def assert_fine(response: Any, sent: str = "") -> None:
+def assert_no_server_error(response: Any, sent: str = "") -> None:
     """Assert that a response is not a server error and shows no internals that the request did not contain."""
     assert response.status_code < 500, response.content
     for leak in ("Traceback", "psycopg", "SELECT", ".py"):
@@ -56,7 +56,7 @@ def test_any_form_at_an_endpoint_is_handled_without_a_server_error(
 
     response = Client().post(f"/oauth/{path}", body, "application/x-www-form-urlencoded", **headers)  # type: ignore[arg-type]
 
-    assert_fine(response, body)
+    assert_no_server_error(response, body)
 
 
 @pytest.mark.property
@@ -72,7 +72,7 @@ def test_any_authorization_request_is_handled_without_a_server_error(
 
     response = browser.post(address, {"allow": "yes", **form}) if posted else browser.get(address)
 
-    assert_fine(response, urlencode(form))
+    assert_no_server_error(response, urlencode(form))
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"%", b"a=%zz", b"=&=&", b"a" * 2_000_000, b"&" * 100_000])
@@ -80,11 +80,11 @@ def test_any_authorization_request_is_handled_without_a_server_error(
 def test_any_bytes_at_an_endpoint_are_rejected_without_a_server_error(path: str, body: bytes) -> None:
     response = Client().generic("POST", f"/oauth/{path}", body, "application/x-www-form-urlencoded")
 
-    assert_fine(response)
+    assert_no_server_error(response)
     assert response.status_code >= 400
 
 
 def test_nul_characters_at_the_login_page_cause_no_server_error() -> None:
     browser = Browser()
 
-    assert_fine(browser.log_in("/oauth/login", "a\0b@example.invalid", "\0"))
+    assert_no_server_error(browser.log_in("/oauth/login", "a\0b@example.invalid", "\0"))

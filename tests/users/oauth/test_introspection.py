@@ -1,4 +1,4 @@
-"""What a client with a secret learns of a token (RFC 7662)."""
+"""Token introspection by a client with a secret (RFC 7662)."""
 
 import json
 import time
@@ -18,7 +18,7 @@ from users import tokens
 pytestmark = pytest.mark.django_db
 
 
-def state_of(application: Application, token: str) -> dict[str, Any]:
+def introspect(application: Application, token: str) -> dict[str, Any]:
     response = application.post("/oauth/introspect", token=token)
     assert response.status_code == 200
     state: dict[str, Any] = json.loads(response.content)
@@ -29,9 +29,9 @@ def test_access_token_is_active_until_it_is_revoked() -> None:
     user, application = make_member(), Application()
     granted = json.loads(application.exchange(Browser(user).obtain_code(application, scope="posts:read")).content)
 
-    before = state_of(application, granted["access_token"])
+    before = introspect(application, granted["access_token"])
     application.post("/oauth/revoke", token=granted["access_token"])
-    after = state_of(application, granted["access_token"])
+    after = introspect(application, granted["access_token"])
 
     assert before["active"] is True
     assert (before["sub"], before["scope"], before["client_id"]) == (
@@ -44,22 +44,22 @@ def test_issued_token_is_active_until_its_user_is_locked() -> None:
     user, application = make_member(), Application()
     token = tokens.issue_token(user=user)
 
-    before = state_of(application, token)
+    before = introspect(application, token)
     user.is_active = False
     user.save()
 
     assert before["active"] is True
-    assert state_of(application, token) == {"active": False}
+    assert introspect(application, token) == {"active": False}
 
 
 def test_refresh_token_is_active_for_its_application_until_it_is_used() -> None:
     application, other = Application(), Application(name="Another")
     granted = json.loads(application.exchange(Browser(make_member()).obtain_code(application)).content)
 
-    assert state_of(application, granted["refresh_token"]) == {"active": True}
-    assert state_of(other, granted["refresh_token"]) == {"active": False}
+    assert introspect(application, granted["refresh_token"]) == {"active": True}
+    assert introspect(other, granted["refresh_token"]) == {"active": False}
     application.refresh(granted["refresh_token"])
-    assert state_of(application, granted["refresh_token"]) == {"active": False}
+    assert introspect(application, granted["refresh_token"]) == {"active": False}
 
 
 def test_expired_refresh_token_is_not_active() -> None:
@@ -67,19 +67,19 @@ def test_expired_refresh_token_is_not_active() -> None:
     granted = json.loads(application.exchange(Browser(make_member()).obtain_code(application)).content)
     AccessToken.objects.update(expires=timezone.now() - timedelta(days=31))
 
-    assert state_of(application, granted["refresh_token"]) == {"active": False}
+    assert introspect(application, granted["refresh_token"]) == {"active": False}
 
 
 def test_token_without_a_valid_user_is_not_active() -> None:
     now = int(time.time())
     claims = {"iss": "http://testserver", "aud": "contentapi", "sub": "abc", "iat": now, "exp": now + 60, "jti": "x"}
 
-    assert state_of(Application(), jwt.encode(claims, get_key_ring().signing_key())) == {"active": False}
+    assert introspect(Application(), jwt.encode(claims, get_key_ring().signing_key())) == {"active": False}
 
 
 @pytest.mark.parametrize("garbage", ["nothing", "a.b.c", "x" * 10_000, "é"])
 def test_text_that_is_not_a_token_is_not_active(garbage: str) -> None:
-    assert state_of(Application(), garbage) == {"active": False}
+    assert introspect(Application(), garbage) == {"active": False}
 
 
 def test_introspection_without_a_token_is_400() -> None:

@@ -1,4 +1,4 @@
-"""Exchanges at the same time, against a real PostgreSQL: one wins, the others are reuse."""
+"""Concurrent exchanges of one code or token: one succeeds, the others count as reuse."""
 
 import json
 from collections.abc import Callable
@@ -17,11 +17,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE = 6
 
 
-def raced(act: Callable[[], Any]) -> list[Any]:
-    """Send a request several times at once. Return the responses, the successful ones first."""
+def run_concurrently(act: Callable[[], Any]) -> list[Any]:
+    """Send a request several times concurrently. Return the responses, the successful ones first."""
     ready = Barrier(AT_ONCE)
 
-    def racer(_: int) -> Any:
+    def run(_: int) -> Any:
         try:
             ready.wait()
             return act()
@@ -29,10 +29,10 @@ def raced(act: Callable[[], Any]) -> list[Any]:
             connections.close_all()
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return sorted(pool.map(racer, range(AT_ONCE)), key=lambda response: int(response.status_code))
+        return sorted(pool.map(run, range(AT_ONCE)), key=lambda response: int(response.status_code))
 
 
-def assert_one_won_and_its_family_ended(responses: list[Any]) -> None:
+def assert_one_succeeded_and_its_family_is_revoked(responses: list[Any]) -> None:
     assert [response.status_code for response in responses] == [200] + [400] * (AT_ONCE - 1)
     assert {json.loads(response.content)["error"] for response in responses[1:]} == {"invalid_grant"}
     assert query_api(json.loads(responses[0].content)["access_token"]).status_code == 401
@@ -44,11 +44,13 @@ def test_one_of_several_concurrent_exchanges_of_a_code_succeeds() -> None:
     application = Application()
     code = Browser(make_member()).obtain_code(application)
 
-    assert_one_won_and_its_family_ended(raced(lambda: application.exchange(code)))
+    assert_one_succeeded_and_its_family_is_revoked(run_concurrently(lambda: application.exchange(code)))
 
 
 def test_one_of_several_concurrent_refreshes_with_a_token_succeeds() -> None:
     application = Application()
     granted = json.loads(application.exchange(Browser(make_member()).obtain_code(application)).content)
 
-    assert_one_won_and_its_family_ended(raced(lambda: application.refresh(granted["refresh_token"])))
+    assert_one_succeeded_and_its_family_is_revoked(
+        run_concurrently(lambda: application.refresh(granted["refresh_token"]))
+    )

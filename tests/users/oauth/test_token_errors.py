@@ -1,4 +1,4 @@
-"""What the authorization server refuses an application that wants tokens, and which tokens it ends."""
+"""Rejected token requests, and the tokens that are revoked after reuse."""
 
 import base64
 import json
@@ -79,7 +79,7 @@ def test_code_expires_after_a_minute() -> None:
     assert application.exchange(code).status_code == 400
 
 
-def granted_to(application: Application) -> dict[str, Any]:
+def grant_tokens(application: Application) -> dict[str, Any]:
     granted: dict[str, Any] = json.loads(application.exchange(Browser(make_member()).obtain_code(application)).content)
     return granted
 
@@ -109,7 +109,7 @@ def test_code_reused_by_another_application_revokes_nothing() -> None:
 
 def test_reused_refresh_token_revokes_its_family() -> None:
     application = Application()
-    first = granted_to(application)
+    first = grant_tokens(application)
     second = json.loads(application.refresh(first["refresh_token"]).content)
 
     again = application.refresh(first["refresh_token"])
@@ -121,7 +121,7 @@ def test_reused_refresh_token_revokes_its_family() -> None:
 
 def test_reused_refresh_token_does_not_revoke_another_family() -> None:
     application = Application()
-    first, other = granted_to(application), granted_to(application)
+    first, other = grant_tokens(application), grant_tokens(application)
     application.refresh(first["refresh_token"])
 
     application.refresh(first["refresh_token"])
@@ -132,7 +132,7 @@ def test_reused_refresh_token_does_not_revoke_another_family() -> None:
 
 def test_another_application_cannot_use_or_revoke_a_refresh_token() -> None:
     application, other = Application(), Application(name="Another")
-    granted = granted_to(application)
+    granted = grant_tokens(application)
 
     assert other.refresh(granted["refresh_token"]).status_code == 400
     assert other.post("/oauth/revoke", token=granted["refresh_token"]).status_code == 200
@@ -142,7 +142,7 @@ def test_another_application_cannot_use_or_revoke_a_refresh_token() -> None:
 
 def test_refresh_with_more_scopes_is_rejected() -> None:
     application = Application()
-    granted = granted_to(application)
+    granted = grant_tokens(application)
 
     response = application.refresh(granted["refresh_token"], scope="posts:read users:write")
 
@@ -151,7 +151,7 @@ def test_refresh_with_more_scopes_is_rejected() -> None:
 
 def test_refresh_token_expires_thirty_days_after_its_last_use() -> None:
     application = Application()
-    granted = granted_to(application)
+    granted = grant_tokens(application)
     AccessToken.objects.update(expires=timezone.now() - timedelta(days=30))
 
     assert application.refresh(granted["refresh_token"]).status_code == 400
@@ -183,7 +183,7 @@ def test_tokens_of_a_deleted_user_are_revoked() -> None:
 
 def test_revoking_an_access_token_revokes_its_refresh_token() -> None:
     application = Application()
-    granted = granted_to(application)
+    granted = grant_tokens(application)
 
     assert application.post("/oauth/revoke", token=granted["access_token"]).status_code == 200
 
@@ -202,13 +202,13 @@ def test_no_usable_credential_is_stored() -> None:
 
     kept = " ".join(
         str(row) for model in (Grant, AccessToken, RefreshToken) for row in model.objects.values_list()
-    ) + " ".join(map(str, application_rows()))
+    ) + " ".join(map(str, read_application_rows()))
 
     for secret in (unspent, code, granted["access_token"], granted["refresh_token"], application.registered.secret):
         assert secret not in kept
 
 
-def application_rows() -> list[Any]:
+def read_application_rows() -> list[Any]:
     from oauth2_provider.models import Application as Row
 
     return list(Row.objects.values_list())

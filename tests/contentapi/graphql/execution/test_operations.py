@@ -111,12 +111,12 @@ def test_threads_share_an_operation() -> None:
     text = "query ($b: Boolean!) { one: __typename ...F } fragment F on Query { two: __typename @skip(if: $b) }"
     shared = get_operation(OURS, text, None)
 
-    def answer(number: int) -> Any:
+    def execute_in_thread(number: int) -> Any:
         skipped = bool(number % 2)
         return skipped, shared.execute({"b": skipped}, {"actor": ANONYMOUS}).data
 
     with ThreadPoolExecutor(8) as threads:
-        responses = list(threads.map(answer, range(400)))
+        responses = list(threads.map(execute_in_thread, range(400)))
 
     for skipped, data in responses:
         assert data == ({"one": "Query"} if skipped else {"one": "Query", "two": "Query"})
