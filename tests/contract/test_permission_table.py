@@ -1,7 +1,6 @@
 """The whole permission table, for each act and caller, on every transport."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,7 +36,6 @@ from tests.contract.transports import GRAPHQL, REST, SERVICES, TRANSPORTS, do_on
 from users.models import User
 
 AUTHENTICATION = settings.BASE_DIR / "docs/authentication.md"
-DECISIONS = settings.BASE_DIR.parent / "shared" / "decisions.md"
 
 pytestmark = pytest.mark.django_db
 
@@ -140,7 +138,7 @@ def test_every_scope_is_required_by_an_act() -> None:
     assert {scope for row in ROWS for scope in row.without} == ALL_SCOPES
 
 
-# What the words in a cell of the decisions' table allow, of one's own things, of others' and of others' on own posts.
+# The owners of the rows that each text in a cell of the table permits.
 CELL_WORDS: dict[str, set[str]] = {
     "": set(),
     "yes": {OWN, OTHERS},
@@ -153,11 +151,8 @@ CELL_WORDS: dict[str, set[str]] = {
 }
 
 
-@pytest.mark.parametrize("document", [AUTHENTICATION, DECISIONS], ids=lambda document: document.name)
-def test_data_equals_the_table_of_the_documentation(document: Path) -> None:
-    if not document.exists():
-        pytest.skip(f"there is no {document}")
-    table = parse_table(document.read_text())
+def test_data_equals_the_table_of_the_documentation() -> None:
+    table = parse_table(AUTHENTICATION.read_text())
     hidden_to_readers = {"comment on a draft"}  # the table speaks of visible posts
 
     assert list(table) == list(dict.fromkeys(row.of for row in ROWS))
