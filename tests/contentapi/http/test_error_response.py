@@ -1,6 +1,5 @@
 """Error responses over WSGI, from every part of the server, in both formats and with their headers."""
 
-import io
 import json
 from functools import cache
 from typing import Any
@@ -20,6 +19,7 @@ from contentapi.core.identity import Role
 from contentapi.server.fast_path import FastPath
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_post
+from tests.wsgi import WsgiResponse, call_application
 
 pytestmark = pytest.mark.django_db
 
@@ -38,28 +38,8 @@ def get_application() -> FastPath:
     return FastPath(WSGIHandler())
 
 
-def call_application(method: str, path: str, body: bytes = b"", **changes: Any) -> tuple[int, dict[str, str], bytes]:
-    """Call the application as a server does: what comes back is all that a client sees."""
-    environ = {
-        "REQUEST_METHOD": method,
-        "PATH_INFO": path,
-        "QUERY_STRING": "",
-        "SCRIPT_NAME": "",
-        "HTTP_HOST": "localhost:8000",
-        "SERVER_NAME": "localhost",
-        "SERVER_PORT": "8000",
-        "CONTENT_LENGTH": str(len(body)),
-        "wsgi.url_scheme": "http",
-        "wsgi.input": io.BytesIO(body),
-        "wsgi.errors": io.StringIO(),
-        **changes,
-    }
-    started: list[Any] = []
-    parts = get_application()(environ, lambda status, headers: started.append((status, headers)))  # type: ignore[arg-type]
-    content = b"".join(parts)
-    status, headers = started[0]
-    assert len({name.lower() for name, _ in headers}) == len(headers)
-    return int(status[:3]), dict(headers), content
+def send_request(method: str, path: str, body: bytes = b"", **changes: Any) -> WsgiResponse:
+    return call_application(get_application(), method, path, body, **changes)
 
 
 Request = tuple[str, str, dict[str, Any]]
@@ -98,7 +78,7 @@ def test_error_has_the_requested_format(
 ) -> None:
     method, path, changes = request_
 
-    found, given, content = call_application(method, path, HTTP_ACCEPT=accept, **changes)
+    found, given, content = send_request(method, path, HTTP_ACCEPT=accept, **changes)
 
     assert (found, given["X-Error-Code"]) == (status, code)
     assert headers.items() <= given.items()
@@ -118,7 +98,7 @@ def require_shape(given: dict[str, str], body: Any, status: int, accept: str) ->
 
 
 def test_406_is_json() -> None:
-    status, given, content = call_application("GET", "/posts", HTTP_ACCEPT="text/html")
+    status, given, content = send_request("GET", "/posts", HTTP_ACCEPT="text/html")
 
     assert status == 406
     require_shape(given, json.loads(content), 406, "")
@@ -129,9 +109,7 @@ def test_error_of_an_invalid_body_names_its_fields(accept: str) -> None:
     key = api_key_of(make_actor(Role.AUTHOR))
     body = b'{"title": " ", "body": "b"}'
 
-    status, given, content = call_application(
-        "POST", "/posts", body, HTTP_ACCEPT=accept, HTTP_X_API_KEY=key, **JSON_TYPE
-    )
+    status, given, content = send_request("POST", "/posts", body, HTTP_ACCEPT=accept, HTTP_X_API_KEY=key, **JSON_TYPE)
 
     require_shape(given, json.loads(content), 422, accept)
     assert status == 422
@@ -143,9 +121,9 @@ def test_error_of_an_invalid_body_names_its_fields(accept: str) -> None:
 @pytest.mark.parametrize("path", ["/posts", "/nowhere", "/.well-known/jwks.json"])
 def test_429_has_retry_after(settings: Settings, path: str, accept: str) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/minute")
-    call_application("GET", "/posts")
+    send_request("GET", "/posts")
 
-    status, given, content = call_application("GET", path, HTTP_ACCEPT=accept)
+    status, given, content = send_request("GET", path, HTTP_ACCEPT=accept)
 
     assert (status, given["X-Error-Code"], given["Retry-After"]) == (429, "RATE_LIMITED", "60")
     assert {"RateLimit", "RateLimit-Policy", "X-Request-ID"} <= set(given)
@@ -160,7 +138,7 @@ def test_500_reveals_nothing_of_its_cause(
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE blog_post RENAME TO lost")
 
-    status, given, content = call_application("GET", "/posts", HTTP_ACCEPT=accept, **origin)
+    status, given, content = send_request("GET", "/posts", HTTP_ACCEPT=accept, **origin)
 
     assert (status, given["X-Error-Code"]) == (500, "INTERNAL")
     assert b"lost" not in content
@@ -183,7 +161,7 @@ def test_errors_outside_of_resources_have_the_same_format(
 
     monkeypatch.setattr("contentapi.auth.jwks.get_key_ring", fail)
 
-    found, given, content = call_application("GET", "/.well-known/jwks.json", HTTP_ACCEPT=accept)
+    found, given, content = send_request("GET", "/.well-known/jwks.json", HTTP_ACCEPT=accept)
 
     assert found == status
     assert headers.items() <= given.items()
@@ -193,23 +171,23 @@ def test_errors_outside_of_resources_have_the_same_format(
 
 @pytest.mark.parametrize("path", ["/nowhere", "/v2/posts", "/posts/0", "/posts", "/.well-known/jwks.json"])
 def test_response_to_head_has_no_body(path: str) -> None:
-    _, of_get, content = call_application("GET", path)
+    _, of_get, content = send_request("GET", path)
 
-    _, of_head, nothing = call_application("HEAD", path)
+    _, of_head, nothing = send_request("HEAD", path)
 
     assert nothing == b""
     assert of_head["Content-Length"] == of_get["Content-Length"] == str(len(content))
 
 
 def test_endpoint_responds_to_head_without_a_body() -> None:
-    status, _, content = call_application("HEAD", "/graphql")
+    status, _, content = send_request("HEAD", "/graphql")
 
     assert (status, content) == (405, b"")
 
 
 @pytest.mark.parametrize("origin", [{}, {"HTTP_ORIGIN": "https://www.example.com"}])
 def test_204_has_no_content_length(origin: dict[str, Any]) -> None:
-    status, given, content = call_application("OPTIONS", "/v1/posts", **origin)
+    status, given, content = send_request("OPTIONS", "/v1/posts", **origin)
 
     assert (status, content, given["Allow"]) == (204, b"", "GET, HEAD, POST, OPTIONS")
     assert {"Content-Length", "Content-Type"}.isdisjoint(given)
@@ -237,12 +215,12 @@ def test_no_request_causes_a_500() -> None:
 
     @each(REQUESTS)
     @hypothesis_settings(max_examples=100, deadline=None)
-    def ask(request_: tuple[str, str, bytes, dict[str, Any]]) -> None:
+    def check_request(request_: tuple[str, str, bytes, dict[str, Any]]) -> None:
         method, path, body, changes = request_
         rate_limits.reset_counters()
 
         with transaction.atomic():
-            status, given, content = call_application(
+            status, given, content = send_request(
                 method, path.format(post=post.pk), body, HTTP_X_API_KEY=key, **changes
             )
             transaction.set_rollback(True)
@@ -252,4 +230,4 @@ def test_no_request_causes_a_500() -> None:
         assert (status >= 400) == ("X-Error-Code" in given)
         assert not content or json.loads(content)
 
-    ask()
+    check_request()

@@ -3,7 +3,6 @@
 import io
 import json
 import logging
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -21,6 +20,7 @@ from contentapi.server.fast_path import FastPath, Utf8Request
 from tests.behaviour.test_graphql_failures import execute, slow_down_post_queries
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_post
+from tests.wsgi import call_application
 
 pytestmark = pytest.mark.django_db
 
@@ -49,31 +49,6 @@ def application(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     caplog.set_level(logging.INFO)
     return caplog
-
-
-def call_application(
-    application: Callable[..., Any], method: str, path: str, body: bytes = b"", **changes: Any
-) -> tuple[int, str]:
-    """Send a request as a WSGI server does. Returns the status and the request id."""
-    environ = {
-        "REQUEST_METHOD": method,
-        "PATH_INFO": path,
-        "QUERY_STRING": "",
-        "SCRIPT_NAME": "",
-        "REMOTE_ADDR": "192.0.2.1",
-        "HTTP_HOST": "localhost:8000",
-        "SERVER_NAME": "localhost",
-        "SERVER_PORT": "8000",
-        "CONTENT_LENGTH": str(len(body)),
-        "wsgi.url_scheme": "http",
-        "wsgi.input": io.BytesIO(body),
-        "wsgi.errors": io.StringIO(),
-        **changes,
-    }
-    started: list[Any] = []
-    b"".join(application(environ, lambda status, headers: started.append((status, dict(headers)))))
-    status, headers = started[0]
-    return int(status[:3]), headers["X-Request-ID"]
 
 
 def encode_query(query: str, **variables: Any) -> bytes:
@@ -120,10 +95,10 @@ LINES: list[tuple[str, str, dict[str, Any], str]] = [
 def test_client_error_is_one_line_without_secrets(
     application: Any, log: pytest.LogCaptureFixture, method: str, path: str, changes: dict[str, Any], expected: str
 ) -> None:
-    status, _ = call_application(application, method, path, **changes)
+    response = call_application(application, method, path, **changes)
 
     assert get_logged_line(log) == f"{method} {path} {expected}"
-    assert str(status) == expected[:3]
+    assert str(response.status) == expected[:3]
     assert SECRET not in log.text
 
 
@@ -135,7 +110,7 @@ def test_line_contains_the_request_id_of_the_response(application: Any) -> None:
     handler.addFilter(RequestIdFilter())
     logging.getLogger().addHandler(handler)
     try:
-        ids = [call_application(application, "GET", f"/posts/{number}")[1] for number in range(2)]
+        ids = [call_application(application, "GET", f"/posts/{number}").headers["X-Request-ID"] for number in range(2)]
     finally:
         logging.getLogger().removeHandler(handler)
 
@@ -174,11 +149,11 @@ def test_request_without_an_error_logs_nothing(application: Any, log: pytest.Log
     path = f"/posts/{make_post().pk}"
 
     statuses = [
-        call_application(application, "GET", path)[0],
-        call_application(application, "GET", path, HTTP_IF_NONE_MATCH="*")[0],
-        call_application(application, "OPTIONS", path)[0],
-        call_application(application, "POST", "/graphql", encode_query("{ __typename }"), **JSON_TYPE)[0],
-        call_application(application, "GET", "/admin/")[0],
+        call_application(application, "GET", path).status,
+        call_application(application, "GET", path, HTTP_IF_NONE_MATCH="*").status,
+        call_application(application, "OPTIONS", path).status,
+        call_application(application, "POST", "/graphql", encode_query("{ __typename }"), **JSON_TYPE).status,
+        call_application(application, "GET", "/admin/").status,
     ]
 
     assert statuses == [200, 304, 204, 200, 302]
@@ -189,9 +164,9 @@ def test_partial_data_with_a_client_error_is_one_line(application: Any, log: pyt
     key = api_key_of(make_actor(Role.READER))
     query = f'mutation {{ addComment(input: {{postId: {make_post().pk}, body: "x"}}) {{ id }} deletePost(id: 0) }}'
 
-    status, _ = call_application(application, "POST", "/graphql", encode_query(query), HTTP_X_API_KEY=key, **JSON_TYPE)
+    response = call_application(application, "POST", "/graphql", encode_query(query), HTTP_X_API_KEY=key, **JSON_TYPE)
 
-    assert status == 294
+    assert response.status == 294
     assert get_logged_line(log) == "POST /graphql 294 NOT_FOUND There is no post with this id."
 
 
@@ -210,9 +185,9 @@ def test_several_unknown_exceptions_are_one_error_with_all_tracebacks(
     execute("ALTER TABLE blog_post RENAME COLUMN body TO lost_body")
     query = "{ __typename post(id: 1) { body } author(id: 1) { bio } }"
 
-    status, _ = call_application(application, "POST", "/graphql", encode_query(query), **JSON_TYPE)
+    response = call_application(application, "POST", "/graphql", encode_query(query), **JSON_TYPE)
 
-    assert status == 294
+    assert response.status == 294
     assert get_logged_line(log, logging.ERROR) == "POST /graphql 294 INTERNAL ProgrammingError"
     assert "column blog_post.body does not exist" in log.text
     assert "current transaction is aborted" in log.text  # the second, because a test is one transaction
