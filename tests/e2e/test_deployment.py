@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.contentapi.db.embedded.test_server import Holder
+from tests.contentapi.db.embedded.server_users import ServerUser
 from tests.e2e.checkout import Checkout, Run, free_port
 
 pytestmark = pytest.mark.processes
@@ -29,12 +29,12 @@ class Database:
         self.start()
 
     def start(self) -> None:
-        self.holder = Holder(self.data)
+        self.server_user = ServerUser(self.data)
         self.address.unlink(missing_ok=True)
-        self.address.symlink_to(self.holder.socket_folder)
+        self.address.symlink_to(self.server_user.socket_folder)
 
     def stop(self) -> None:
-        self.holder.end()
+        self.server_user.finish()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from jose import jwk
 
 from contentapi.auth.jwk import Key, KeyProblem
 from contentapi.auth.jwt import encode
-from tests.contentapi.auth.test_jwt import CLAIMS, RSA, SECRET, SHARED, forged, public_forms, verified
+from tests.contentapi.auth.tokens import CLAIMS, RSA, SECRET, SHARED, forge_token, get_public_forms, verify_token
 
 
 @pytest.mark.parametrize("secret", [b"", b"x", b"x" * 31])
@@ -23,7 +23,7 @@ def test_short_secret_is_rejected(secret: bytes) -> None:
 @pytest.mark.parametrize("form", ["PEM", "PKCS1 PEM"])
 def test_key_in_pem_is_rejected_as_a_secret(form: str) -> None:
     with pytest.raises(KeyProblem, match="not a key in PEM"):
-        Key.from_secret(public_forms()[form])
+        Key.from_secret(get_public_forms()[form])
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ def test_key_in_pem_is_rejected_as_a_secret(form: str) -> None:
 def test_secret_that_looks_like_json_is_used_as_bytes(secret: bytes) -> None:
     key = Key.from_secret(secret)
 
-    assert verified(forged({"alg": "HS256", "typ": "at+jwt"}, CLAIMS, secret), keys={None: key}) == CLAIMS
-    assert verified(encode(CLAIMS, key), keys={key.kid: key}) == CLAIMS
+    assert verify_token(forge_token({"alg": "HS256", "typ": "at+jwt"}, CLAIMS, secret), keys={None: key}) == CLAIMS
+    assert verify_token(encode(CLAIMS, key), keys={key.kid: key}) == CLAIMS
     assert pyjwt.decode(
         encode(CLAIMS, key),
         secret,
@@ -93,7 +93,7 @@ def test_key_is_restored_from_its_pem() -> None:
     private, public = Key.from_pem(RSA.private_pem), Key.from_pem(RSA.public_pem)
 
     assert (private.kid, public.kid, public.signer) == (RSA.kid, RSA.kid, None)
-    assert verified(encode(CLAIMS, private)) == CLAIMS
+    assert verify_token(encode(CLAIMS, private)) == CLAIMS
 
 
 def test_other_library_verifies_with_the_public_jwk() -> None:

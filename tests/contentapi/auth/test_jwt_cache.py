@@ -7,7 +7,7 @@ import pytest
 from contentapi.auth import jwt
 from contentapi.auth.jwk import Key
 from contentapi.auth.jwt import LEEWAY, VERIFIED_TOKENS, TokenError, encode
-from tests.contentapi.auth.test_jwt import CLAIMS, KEYS, NOW, OTHER, RSA, SHARED, refusal, verified
+from tests.contentapi.auth.tokens import CLAIMS, KEYS, NOW, OTHER, RSA, SHARED, get_rejection_reason, verify_token
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def signature_is_never_verified(monkeypatch: pytest.MonkeyPatch) -> None:
 def cached(key: Key = RSA, **claims: Any) -> str:
     """Return a token that is in the cache."""
     token = encode({**CLAIMS, **claims}, key)
-    assert verified(token) == {**CLAIMS, **claims}
+    assert verify_token(token) == {**CLAIMS, **claims}
     return token
 
 
@@ -30,12 +30,12 @@ def test_signature_is_verified_once(key: Key, request: pytest.FixtureRequest) ->
     token = cached(key)
     request.getfixturevalue("signature_is_never_verified")
 
-    assert verified(token) == CLAIMS
+    assert verify_token(token) == CLAIMS
 
 
 def test_times_are_checked_again() -> None:
-    assert refusal(cached(), now=NOW + 600 + LEEWAY) == "expired"
-    assert refusal(cached(nbf=NOW), now=NOW - LEEWAY - 1) == "nbf is in the future"
+    assert get_rejection_reason(cached(), now=NOW + 600 + LEEWAY) == "expired"
+    assert get_rejection_reason(cached(nbf=NOW), now=NOW - LEEWAY - 1) == "nbf is in the future"
 
 
 def test_audience_and_issuer_are_checked_again() -> None:
@@ -48,15 +48,15 @@ def test_audience_and_issuer_are_checked_again() -> None:
 
 
 def test_token_of_a_removed_key_is_rejected_at_once() -> None:
-    assert refusal(cached(), keys={}) == "no such key"
+    assert get_rejection_reason(cached(), keys={}) == "no such key"
 
 
 def test_other_key_with_the_same_id_is_noticed() -> None:
-    assert refusal(cached(), keys={RSA.kid: OTHER}) == "signature is wrong"
+    assert get_rejection_reason(cached(), keys={RSA.kid: OTHER}) == "signature is wrong"
 
 
 def test_cached_claims_cannot_be_changed() -> None:
-    claims: Any = verified(cached())
+    claims: Any = verify_token(cached())
 
     with pytest.raises(TypeError):
         claims["sub"] = "8"
@@ -66,13 +66,13 @@ def test_token_with_another_signature_is_not_in_the_cache() -> None:
     token = cached()
     head, _, signature = token.rpartition(".")
 
-    assert refusal(f"{head}.{signature[:-4]}AAAA") == "signature is wrong"
+    assert get_rejection_reason(f"{head}.{signature[:-4]}AAAA") == "signature is wrong"
 
 
 def test_only_tokens_that_our_keys_signed_are_stored() -> None:
     VERIFIED_TOKENS.clear()
-    refusal(encode(CLAIMS, OTHER))
-    refusal("a.b.c")
+    get_rejection_reason(encode(CLAIMS, OTHER))
+    get_rejection_reason("a.b.c")
 
     assert VERIFIED_TOKENS.weight == 0
 

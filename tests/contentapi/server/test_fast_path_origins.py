@@ -11,16 +11,15 @@ from pytest_django import Settings
 from contentapi import rate_limits
 from contentapi.rate_limits.account import UNMETERED
 from contentapi.server.fast_path import ORIGIN_CACHE, FastPath, is_eligible
-from tests.contentapi.server.test_fast_path import (
-    NoDjango,
-    comparable,
-    environ,
-    kept_connections,  # noqa: F401 - used by every test here
-    respond,
+from tests.contentapi.server.fast_path_requests import (
+    FailingDjango,
+    build_environ,
+    call_application,
+    normalize_response,
 )
 from tests.factories import make_post
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kept_connections")]
 
 ALLOWED = "https://www.example.com"
 ORIGINS = [
@@ -61,8 +60,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def with_origin(request: dict[str, Any], origin: str | None) -> dict[str, Any]:
-    request_environ = environ(**request)
+def add_origin(request: dict[str, Any], origin: str | None) -> dict[str, Any]:
+    request_environ = build_environ(**request)
     return request_environ if origin is None else {**request_environ, "HTTP_ORIGIN": origin}
 
 
@@ -80,22 +79,22 @@ def test_fast_path_and_django_respond_equally_to_every_origin(
     for name, value in SETTINGS[configuration].items():
         setattr(settings, name, value)
     make_post(title="Soup")
-    fast_path, django = FastPath(NoDjango()), WSGIHandler()
+    fast_path, django = FastPath(FailingDjango()), WSGIHandler()
 
     for origin in [*ORIGINS, *ORIGINS]:  # the second time from the cache
         rate_limits.reset_counters()
-        direct = respond(fast_path, with_origin(REQUESTS[request_name], origin))
+        direct = call_application(fast_path, add_origin(REQUESTS[request_name], origin))
         rate_limits.reset_counters()
-        by_django = respond(django, with_origin(REQUESTS[request_name], origin))
+        by_django = call_application(django, add_origin(REQUESTS[request_name], origin))
 
-        assert comparable(direct) == comparable(by_django), origin
+        assert normalize_response(direct) == normalize_response(by_django), origin
 
 
 @pytest.mark.parametrize("path", ["/graphql", "/posts"])
 @pytest.mark.parametrize("origin", [ALLOWED, "https://elsewhere.invalid"])
 def test_django_cors_headers_responds_to_preflights(settings: Settings, path: str, origin: str) -> None:
     settings.CORS_ALLOWED_ORIGINS = [ALLOWED]
-    request = environ(
+    request = build_environ(
         b"",
         REQUEST_METHOD="OPTIONS",
         PATH_INFO=path,
@@ -104,7 +103,7 @@ def test_django_cors_headers_responds_to_preflights(settings: Settings, path: st
         HTTP_ACCESS_CONTROL_REQUEST_HEADERS="content-type, traceparent",
     )
 
-    status, headers, _ = respond(FastPath(WSGIHandler()), request)
+    status, headers, _ = call_application(FastPath(WSGIHandler()), request)
 
     named = dict(headers)
     assert status == "200 OK"
@@ -119,8 +118,8 @@ def test_receiver_of_the_cors_signal_sees_every_origin() -> None:
 
     check_request_enabled.connect(allow)
     try:
-        assert not is_eligible(environ(HTTP_ORIGIN=ALLOWED))
-        assert is_eligible(environ())
+        assert not is_eligible(build_environ(HTTP_ORIGIN=ALLOWED))
+        assert is_eligible(build_environ())
     finally:
         check_request_enabled.disconnect(allow)
 
@@ -129,21 +128,21 @@ def test_start_fails_if_cors_covers_some_paths_only(settings: Settings) -> None:
     settings.CORS_URLS_REGEX = "^/posts"
 
     with pytest.raises(RuntimeError, match="CORS_URLS_REGEX must match all paths"):
-        FastPath(NoDjango())
+        FastPath(FailingDjango())
 
 
 def test_cache_of_origins_is_bounded() -> None:
-    fast_path = FastPath(NoDjango())
+    fast_path = FastPath(FailingDjango())
 
     for number in range(ORIGIN_CACHE + 10):
-        respond(fast_path, {**environ(HTTP_ORIGIN=f"https://{number}.example"), UNMETERED: True})
+        call_application(fast_path, {**build_environ(HTTP_ORIGIN=f"https://{number}.example"), UNMETERED: True})
 
     assert fast_path.headers_by_origin.weight == ORIGIN_CACHE
 
 
 def test_learning_an_origin_is_not_charged_to_the_client() -> None:
-    fast_path = FastPath(NoDjango())
+    fast_path = FastPath(FailingDjango())
 
-    _, headers, _ = respond(fast_path, environ(HTTP_ORIGIN=ALLOWED))
+    _, headers, _ = call_application(fast_path, build_environ(HTTP_ORIGIN=ALLOWED))
 
     assert [value for name, value in headers if name == "RateLimit"] == ['"anonymous";r=299;t=60']

@@ -1,158 +1,30 @@
-"""Introspection: results equal to graphql-core's, their cost, their cache and their limits."""
+"""Introspection: results equal to graphql-core's, their cost and their cache."""
 
 import itertools
 import json
 from random import Random
-from typing import Any, NoReturn
+from typing import NoReturn
 
-import msgspec
 import pytest
-from graphql import (
-    GraphQLObjectType,
-    GraphQLSchema,
-    OperationDefinitionNode,
-    build_schema,
-    execute_sync,
-    get_introspection_query,
-    get_named_type,
-    parse,
-    validate,
-)
+from graphql import GraphQLSchema, execute_sync, get_introspection_query, parse, validate
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pytest_django import Settings
 
 from contentapi.core.errors import LimitExceeded
-from contentapi.graphql.costs import measure
 from contentapi.graphql.documents import get_operation
-from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspection
-from contentapi.graphql.execution.operations import DocumentFragments, Operation
+from contentapi.graphql.execution.introspection import INTROSPECTIONS
 from contentapi.schema import SCHEMA
+from tests.contentapi.graphql.execution.introspection_documents import (
+    RICH,
+    VARIABLES,
+    DocumentGenerator,
+    count_objects,
+    introspect,
+    read_values,
+)
 from tests.factories import make_post
-from tests.graphql_requests import PostToGraphQL, error_entry
+from tests.graphql_requests import PostToGraphQL
 from tests.thoroughness import examples
-
-RICH = build_schema('''
-"""Everything that a schema can describe."""
-schema { query: Query mutation: Mutation }
-directive @rich(old: Int @deprecated(reason: "old"), new: [String!]! = ["a"]) repeatable on FIELD | OBJECT
-scalar Url @specifiedBy(url: "https://url.invalid")
-enum Colour { RED "not \\"blue\\"" BLUE @deprecated(reason: "sad") }
-input Choice @oneOf { a: Int b: String }
-input Form { choice: Choice = {a: 1}, old: Url @deprecated, list: [[Colour!]]! = [[RED]] }
-interface Thing { id: ID! old: Int @deprecated(reason: "ünused") }
-interface Named implements Thing { id: ID! old: Int name(form: Form, old: Int @deprecated): String }
-type A implements Thing & Named { id: ID! old: Int name(form: Form, old: Int @deprecated, more: Int): String }
-type B { a(colours: [Colour!]! = [RED, BLUE]): [A!]! union: Union }
-union Union = A | B
-type Query { b: B thing(id: ID!): Thing }
-type Mutation { set(form: Form!): B! }
-''')
-ALIASES = ("", "", "x", "y")
-LISTS = ("fields", "inputFields", "interfaces", "possibleTypes")
-DEPRECATED = [(0, ""), *enumerate([f"(includeDeprecated: {value})" for value in ("true", "$yes", "$no")], 1)]
-VARIABLES = {"yes": True, "no": False, "name": "Query"}
-HEAD = 'query ($yes: Boolean!, $no: Boolean = false, $name: String! = "Post") '
-USES = "__typename @skip(if: $yes) z: __typename @skip(if: $no) n: __type(name: $name) { __typename }"
-
-
-class Grower:
-    """Generates random introspection documents: aliases, fragments, directives, arguments and merged fields."""
-
-    def __init__(self, schema: GraphQLSchema, rng: Random) -> None:
-        self.schema = schema
-        self.rng = rng
-        self.fragments: dict[
-            str, tuple[str, int, str]
-        ] = {}  # by name: the type, the number of lists around it, and the text
-
-    def document(self) -> str:
-        roots = [self.root() for _ in range(self.rng.randint(1, 3))]
-        fragments = [f"fragment {name} on {kind} {text}" for name, (kind, _, text) in self.fragments.items()]
-        return f"{HEAD} {{ {USES} {' '.join(roots)} }} {' '.join(fragments)}"
-
-    def root(self) -> str:
-        alias = self.rng.choice("ab")
-        if self.rng.random() < 0.5:
-            types = f"{{ types0: types {self.selection('__Type', 1)} }}"
-            return f"s{alias}: __schema {types} s{alias}: __schema {self.selection('__Schema', 0)}"
-        place = self.rng.randrange(len(self.schema.type_map) + 1)
-        name = ["Nothing", *self.schema.type_map][place]
-        return f't{alias}{place}: __type(name: "{name}") {self.directive()} {self.selection("__Type", 0)}'
-
-    def selection(self, kind: str, depth: int, lists: int = 0) -> str:
-        """Return a selection set. `lists` is the number of fields of `LISTS` around it, at most two."""
-        count = self.rng.randint(2, 5) if depth < 3 else self.rng.randint(1, 2)
-        return f"{{ {' '.join(self.selected(kind, depth, lists) for _ in range(count))} }}"
-
-    def selected(self, kind: str, depth: int, lists: int) -> str:
-        chance = self.rng.random()
-        if chance < 0.1 and depth < 6:
-            condition = self.rng.choice(["", f"on {kind}"])
-            return f"... {condition} {self.directive()} {self.selection(kind, depth + 1, lists)}"
-        if chance < 0.25:
-            return f"...{self.fragment(kind, depth, lists)} {self.directive()}"
-        if chance < 0.3:
-            return "__typename"
-        return self.field(kind, depth, lists)
-
-    def fragment(self, kind: str, depth: int, lists: int) -> str:
-        known = [
-            name for name, (condition, around, _) in self.fragments.items() if (condition, around) == (kind, lists)
-        ]
-        if known and (depth > 4 or self.rng.random() < 0.6):
-            return self.rng.choice(known)
-        text = self.selection(kind, depth + 2, lists) if depth <= 4 else "{ __typename }"
-        name = f"F{len(self.fragments)}"
-        self.fragments[name] = (kind, lists, text)
-        return name
-
-    def field(self, kind: str, depth: int, lists: int) -> str:
-        described = self.schema.type_map[kind]
-        assert isinstance(described, GraphQLObjectType)
-        names = [name for name in described.fields if lists < 2 or name not in LISTS]
-        leaves = [name for name in names if not is_object(described.fields[name].type)]
-        name = self.rng.choice(names if depth < 7 or not leaves else leaves)
-        found = described.fields[name]
-        number, arguments = self.rng.choice(DEPRECATED) if found.args else (0, "")
-        inside = ""
-        if is_object(found.type):
-            inside = self.selection(get_named_type(found.type).name, depth + 1, lists + (name in LISTS))
-        return f"{self.rng.choice(ALIASES)}{name}{number}: {name}{arguments} {self.directive()} {inside}"
-
-    def directive(self) -> str:
-        return self.rng.choice(
-            [""] * 8 + ["@skip(if: $no)", "@include(if: $no)", "@include(if: $yes)", "@skip(if: $yes)"]
-        )
-
-
-def is_object(kind: Any) -> bool:
-    return isinstance(get_named_type(kind), GraphQLObjectType)
-
-
-def operation(schema: GraphQLSchema, text: str) -> Operation:
-    document = parse(text)
-    [node] = [each for each in document.definitions if isinstance(each, OperationDefinitionNode)]
-    name = node.name.value if node.name else ""
-    return Operation(schema, DocumentFragments(document), node, measure(schema, document)[name])
-
-
-def introspected(schema: GraphQLSchema, text: str, variables: dict[str, Any] | None = None) -> Introspection:
-    found = operation(schema, text).introspect(variables or {})
-    assert found is not None
-    return found
-
-
-def values_of(found: Introspection) -> dict[str, Any]:
-    assert found.error is None
-    return {key: json.loads(text) for key, text in found.values.items()}
-
-
-def objects_in(value: Any) -> int:
-    """Count JSON objects."""
-    if isinstance(value, dict):
-        return 1 + sum(map(objects_in, value.values()))
-    return sum(map(objects_in, value)) if isinstance(value, list) else 0
 
 
 @pytest.mark.property
@@ -161,19 +33,19 @@ def test_introspection_equals_graphql_core_and_costs_its_objects(schema: GraphQL
     @settings(max_examples=examples(150), deadline=None)
     @given(st.randoms(use_true_random=False))
     def is_equal(rng: Random) -> None:
-        text = Grower(schema, rng).document()
+        text = DocumentGenerator(schema, rng).generate_document()
         document = parse(text)
         assert validate(schema, document) == []
         expected = execute_sync(schema, document, variable_values=VARIABLES)
         assert expected.errors is None
         data = {key: value for key, value in (expected.data or {}).items() if key != "z"}
         try:
-            found = introspected(schema, text, VARIABLES)
+            found = introspect(schema, text, VARIABLES)
         except LimitExceeded:
-            assert objects_in(data) - 1 > 5000
+            assert count_objects(data) - 1 > 5000
             return
-        assert json.dumps(values_of(found)) == json.dumps(data)  # the order of the members too
-        assert found.objects == objects_in(data) - 1
+        assert json.dumps(read_values(found)) == json.dumps(data)  # the order of the members too
+        assert found.objects == count_objects(data) - 1
 
     is_equal()
 
@@ -189,10 +61,10 @@ def test_standard_query_costs_its_objects_and_at_most_1000(type_depth: int) -> N
         text = get_introspection_query(**switches, type_depth=type_depth)
         expected = execute_sync(SCHEMA, parse(text)).data
 
-        found = introspected(SCHEMA, text)
+        found = introspect(SCHEMA, text)
 
-        assert values_of(found) == expected
-        assert found.objects == objects_in(expected) - 1 <= 1000
+        assert read_values(found) == expected
+        assert found.objects == count_objects(expected) - 1 <= 1000
 
 
 TOOLS = {
@@ -228,98 +100,14 @@ def test_query_of_a_tool_passes_and_costs_at_most_1000(post: PostToGraphQL, tool
 
     expected = execute_sync(SCHEMA, parse(TOOLS[tool])).data
     assert (
-        responses[0].body == responses[1].body == {"data": expected, "extensions": {"cost": objects_in(expected) - 1}}
+        responses[0].body
+        == responses[1].body
+        == {"data": expected, "extensions": {"cost": count_objects(expected) - 1}}
     )
     assert responses[0].body["extensions"]["cost"] <= 1000
 
 
-# --- Limits ---------------------------------------------------------------------------------------------
-
-
-def repeated(count: int, text: str) -> str:
-    return " ".join(f"a{number}: {text}" for number in range(count))
-
-
-TYPE = "{ kind name description fields { name description args { name type { name } } type { name } } }"
-ATTACK = (
-    f"{{ {repeated(5, '__schema { ...S }')} }} fragment S on __Schema {{ {repeated(5, 'types { ...T }')} }} "
-    f"fragment T on __Type {TYPE}"
-)
-
-
-def limited(settings: Settings, **limits: int) -> None:
-    named = {f"contentapi_max_{name}": value for name, value in limits.items()}
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **named)
-
-
-@pytest.mark.django_db
-def test_repeated_introspection_costs_every_object_up_to_the_limit(post: PostToGraphQL, settings: Settings) -> None:
-    one = objects_in(execute_sync(SCHEMA, parse(f"{{ __schema {{ types {TYPE} }} }}")).data) - 2
-    cost = 5 + 25 * one
-    limited(settings, cost=cost)
-    within = post({"query": ATTACK, "extensions": {"cost": True}})
-    limited(settings, cost=cost - 1)
-
-    response = post({"query": f"{ATTACK} # again"})
-
-    assert (within.status, within.body["extensions"]) == (200, {"cost": cost})
-    message = f"The query's cost is {cost}; at most {cost - 1} is allowed (CONTENTAPI_MAX_COST)."
-    assert (response.status, response.body) == (
-        400,
-        {"errors": [error_entry(response, "LIMIT_EXCEEDED", 400, message)]},
-    )
-
-
-@pytest.mark.django_db
-def test_limits_apply_to_a_cached_result(post: PostToGraphQL, settings: Settings) -> None:
-    assert post({"query": ATTACK}).status == 200
-    limited(settings, cost=100)
-
-    response = post({"query": ATTACK})
-
-    assert (response.status, response.codes) == (400, ["LIMIT_EXCEEDED"])
-
-
-@pytest.mark.django_db
-def test_too_many_visited_objects_stop_the_execution(post: PostToGraphQL, settings: Settings) -> None:
-    limited(settings, cost=50)
-
-    response = post({"query": "{ __schema { types { name fields { name } } } }"})
-
-    message = "The query's cost is 51 or more; at most 50 is allowed (CONTENTAPI_MAX_COST)."
-    assert (response.status, response.body) == (
-        400,
-        {"errors": [error_entry(response, "LIMIT_EXCEEDED", 400, message)]},
-    )
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("selection", ["types { name description }", f"types {TYPE}"])
-def test_introspection_result_over_the_size_limit_is_rejected(
-    post: PostToGraphQL, settings: Settings, selection: str
-) -> None:
-    limited(settings, response=10_000)
-
-    response = post({"query": f"{{ {repeated(9, f'__schema {{ {selection} }}')} }}"})
-
-    assert (response.status, response.codes, set(response.body)) == (400, ["LIMIT_EXCEEDED"], {"errors"})
-    assert "(CONTENTAPI_MAX_RESPONSE)" in response.body["errors"][0]["message"]
-
-
-@pytest.mark.django_db
-def test_too_many_introspection_fields_are_rejected(post: PostToGraphQL, settings: Settings) -> None:
-    limited(settings, fields=3)
-
-    responses = [
-        post({"query": f"{{ __schema {{ types {{ {fields} }} }} }}"})
-        for fields in ("kind name", "kind name description")
-    ]
-
-    assert [response.status for response in responses] == [200, 400]
-    assert "number of fields is 4 or more" in responses[1].body["errors"][0]["message"]
-
-
-# --- Beside data, and with variables --------------------------------------------------------------------
+# --- With data and with variables ----------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -388,7 +176,7 @@ def test_null_for_a_directive_at_the_root_is_a_client_error(post: PostToGraphQL)
 # --- The cache ------------------------------------------------------------------------------------------
 
 
-def unexpected() -> NoReturn:
+def fail() -> NoReturn:
     raise AssertionError("The response was not cached.")
 
 
@@ -400,8 +188,8 @@ def test_operation_with_introspection_only_is_built_once() -> None:
     for name in ("Post", "Post", "Author"):
         found = get_operation(SCHEMA, document, None).introspect({"name": name}, before_work=lambda: work.append(""))
         assert found is not None
-        assert values_of(found) == {"__type": {"name": name}}
-    again = get_operation(SCHEMA, document, None).introspect({"name": "Post"}, before_work=unexpected)
+        assert read_values(found) == {"__type": {"name": name}}
+    again = get_operation(SCHEMA, document, None).introspect({"name": "Post"}, before_work=fail)
 
     assert len(work) == 2
     assert again is not None
@@ -411,7 +199,7 @@ def test_operation_with_introspection_only_is_built_once() -> None:
 def test_operation_with_data_is_not_cached() -> None:
     INTROSPECTIONS.clear()
 
-    introspected(SCHEMA, "{ __schema { queryType { name } } post(id: 1) { id } }")
+    introspect(SCHEMA, "{ __schema { queryType { name } } post(id: 1) { id } }")
 
     assert INTROSPECTIONS.weight == 0
 
