@@ -20,7 +20,7 @@ class GraphQL(Protocol):
     def __call__(self, query: str, *, actor: Actor | None = None, **variables: Any) -> GraphQLResponse: ...
 
 
-def api_key_of(actor: Actor) -> str:
+def make_api_key(actor: Actor) -> str:
     assert actor.user_id is not None
     user = User.objects.get(pk=actor.user_id)
     return services.create_api_key(email=user.email, name="test", scopes=actor.scopes)
@@ -47,7 +47,7 @@ def post(db: None) -> PostToGraphQL:  # noqa: ARG001
 @pytest.fixture
 def gql(db: None, client: Client) -> GraphQL:  # noqa: ARG001
     def execute(query: str, *, actor: Actor | None = None, **variables: Any) -> GraphQLResponse:
-        headers = {} if actor is None else {"X-API-Key": api_key_of(actor)}
+        headers = {} if actor is None else {"X-API-Key": make_api_key(actor)}
         body = {"query": query, "variables": variables}
         return GraphQLResponse(client.post("/graphql", body, content_type="application/json", headers=headers))
 

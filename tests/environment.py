@@ -21,6 +21,6 @@ def check(settings: Settings, **variables: str) -> list[CheckMessage]:
     return sorted(run_checks(tags=[ENVIRONMENT_TAG]), key=lambda error: str(error.id))
 
 
-def messages(errors: list[CheckMessage]) -> list[tuple[str, str]]:
+def get_messages(errors: list[CheckMessage]) -> list[tuple[str, str]]:
     """Return the variable and the message of each error."""
     return [(str(error.id).removeprefix("contentapi."), error.msg) for error in errors]

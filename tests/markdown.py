@@ -23,20 +23,20 @@ class FencedBlock(NamedTuple):
     line: int
 
 
-def fenced_blocks(document: str) -> list[FencedBlock]:
+def find_fenced_blocks(document: str) -> list[FencedBlock]:
     return [
         FencedBlock(match["info"].strip(), match["text"], document.count("\n", 0, match.start()) + 1)
         for match in FENCED_BLOCK.finditer(document)
     ]
 
 
-def link_targets(document: str) -> list[str]:
+def find_link_targets(document: str) -> list[str]:
     """Return the targets of all links outside of code, in the order of each kind."""
     text = CODE_SPAN.sub("`code`", FENCED_BLOCK.sub("", document))
     return [match["target"] for pattern in (INLINE_LINK, REFERENCE_LINK) for match in pattern.finditer(text)]
 
 
-def anchors(document: str) -> set[str]:
+def find_anchors(document: str) -> set[str]:
     """Return the anchors of a document's headings, as GitHub makes them, and those of `<a id="…">`.
 
     A heading that occurs twice gets the suffix -1 the second time.
@@ -45,13 +45,13 @@ def anchors(document: str) -> set[str]:
     found = {match["anchor"] for match in ANCHOR_TAG.finditer(text)}
     counts: dict[str, int] = {}
     for match in HEADING.finditer(text):
-        slug = heading_slug(match["title"])
+        slug = build_heading_slug(match["title"])
         number = counts.get(slug, 0)
         counts[slug] = number + 1
         found.add(f"{slug}-{number}" if number else slug)
     return found
 
 
-def heading_slug(title: str) -> str:
+def build_heading_slug(title: str) -> str:
     plain = LINK_TEXT.sub(r"\g<text>", title).lower()
     return NOT_IN_ANCHORS.sub("", plain).replace(" ", "-")

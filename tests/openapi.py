@@ -37,10 +37,10 @@ class Operation(NamedTuple):
     @property
     def parameters(self) -> set[str]:
         both = [*DOCUMENT["paths"][self.path].get("parameters", []), *self.described.get("parameters", [])]
-        return {resolved(parameter)["name"] for parameter in both}
+        return {resolve(parameter)["name"] for parameter in both}
 
     def response(self, status: int) -> dict[str, Any]:
-        found: dict[str, Any] = resolved(self.described["responses"][str(status)])
+        found: dict[str, Any] = resolve(self.described["responses"][str(status)])
         return found
 
 
@@ -52,7 +52,7 @@ OPERATIONS = {
 }
 
 
-def resolved(node: Any) -> Any:
+def resolve(node: Any) -> Any:
     """Follow a `$ref` to its target, and add the members beside the `$ref`."""
     while "$ref" in node:
         target: Any = DOCUMENT
@@ -62,10 +62,10 @@ def resolved(node: Any) -> Any:
     return node
 
 
-def properties(schema: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+def get_properties(schema: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
     """Return the properties of an object schema and the names of the required ones, including those of `allOf`."""
-    whole = resolved(schema)
-    parts = [properties(part) for part in whole.get("allOf", [])]
+    whole = resolve(schema)
+    parts = [get_properties(part) for part in whole.get("allOf", [])]
     own = whole.get("properties", {})
     return (
         {name: value for part, _ in parts for name, value in part.items()} | own,
@@ -73,26 +73,26 @@ def properties(schema: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
     )
 
 
-def types(schema: Mapping[str, Any]) -> set[str]:
-    found = resolved(schema)["type"]
+def get_types(schema: Mapping[str, Any]) -> set[str]:
+    found = resolve(schema)["type"]
     return {found} if isinstance(found, str) else set(found)
 
 
-def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
+def find_problems(schema: Mapping[str, Any], value: Any) -> list[str]:
     """Return the validation errors of a value."""
     validator = OAS31Validator({**schema, "components": DOCUMENT["components"]}, format_checker=oas31_format_checker)
     return [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(value)]
 
 
-def examples(node: Any, place: str = "") -> Iterator[tuple[str, Mapping[str, Any], Any]]:
+def iterate_examples(node: Any, place: str = "") -> Iterator[tuple[str, Mapping[str, Any], Any]]:
     """Yield the path, the schema and the value of each example."""
     if isinstance(node, list):
         for number, item in enumerate(node):
-            yield from examples(item, f"{place}/{number}")
+            yield from iterate_examples(item, f"{place}/{number}")
     elif isinstance(node, dict):
         if "schema" in node and "example" in node:
             yield place, node["schema"], node["example"]
         for name, example in node.get("examples", {}).items() if "schema" in node else ():
             yield f"{place}/{name}", node["schema"], example["value"]
         for name, item in node.items():
-            yield from examples(item, f"{place}/{name}")
+            yield from iterate_examples(item, f"{place}/{name}")

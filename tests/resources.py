@@ -6,7 +6,7 @@ from typing import Any
 from django.test import Client
 
 from contentapi.core.identity import Actor
-from tests.conftest import api_key_of
+from tests.conftest import make_api_key
 
 
 class RestResponse:
@@ -38,7 +38,7 @@ def send_request(
     """Send a request. Bytes are sent unchanged, any other body as JSON. Header names have underscores."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     if actor is not None:
-        named["X-API-Key"] = api_key_of(actor)
+        named["X-API-Key"] = make_api_key(actor)
     content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
     client = Client(raise_request_exception=False)
     sent_type = content_type if body is not None else ""

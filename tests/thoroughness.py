@@ -5,6 +5,6 @@ import os
 IS_THOROUGH = os.environ.get("THOROUGH") == "on"
 
 
-def examples(number: int) -> int:
+def scale_examples(number: int) -> int:
     """Return the number of examples to run."""
     return number if IS_THOROUGH else number // 6

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contentapi.core.identity import Role
-from tests.conftest import GraphQL, api_key_of
+from tests.conftest import GraphQL, make_api_key
 from tests.factories import make_actor, make_author, make_post
-from tests.graphql_requests import PostToGraphQL, error_entry, post_to_graphql
+from tests.graphql_requests import PostToGraphQL, build_error_entry, post_to_graphql
 
 HELLO = {"query": "{ __typename }"}
 POSTS = {"query": "{ __typename posts { title } }"}
@@ -44,7 +44,7 @@ def test_unknown_exception_is_masked(post: PostToGraphQL) -> None:
 
     response = post(POSTS)
 
-    error = error_entry(
+    error = build_error_entry(
         response, "INTERNAL", 500, "Internal server error", path=["posts"], locations=[{"line": 1, "column": 14}]
     )
     assert (response.status, response.body) == (500, {"errors": [error], "data": None})
@@ -65,12 +65,12 @@ def test_traceback_of_an_unknown_exception_is_logged_with_the_request_id(
 
 
 def test_unknown_exception_outside_execution_is_masked(post: PostToGraphQL) -> None:
-    key = api_key_of(make_actor(Role.READER))
+    key = make_api_key(make_actor(Role.READER))
     execute("ALTER TABLE users_apikey RENAME TO lost_keys")
 
     response = post(HELLO, X_API_Key=key)
 
-    error = error_entry(response, "INTERNAL", 500, "Internal server error")
+    error = build_error_entry(response, "INTERNAL", 500, "Internal server error")
     assert (response.status, response.body) == (500, {"errors": [error]})
 
 
@@ -81,7 +81,7 @@ def test_statement_over_its_time_limit_is_503_with_retry_after(
 
     response = post(POSTS)
 
-    error = error_entry(
+    error = build_error_entry(
         response,
         "UNAVAILABLE",
         503,
@@ -119,7 +119,7 @@ def test_error_beside_data_is_294_and_masked(post: PostToGraphQL) -> None:
 def test_invalid_api_key_is_401_for_every_operation(post: PostToGraphQL, key: str) -> None:
     response = post(HELLO, X_API_Key=key)
 
-    error = error_entry(response, "UNAUTHENTICATED", 401, "The API key is unknown, expired or revoked.")
+    error = build_error_entry(response, "UNAUTHENTICATED", 401, "The API key is unknown, expired or revoked.")
     assert (response.status, response.body) == (401, {"errors": [error]})
     assert response.headers["WWW-Authenticate"] == CHALLENGE
 
@@ -128,7 +128,7 @@ def test_invalid_api_key_is_401_for_every_operation(post: PostToGraphQL, key: st
 def test_other_scheme_than_bearer_is_401(post: PostToGraphQL, value: str) -> None:
     response = post(HELLO, Authorization=value)
 
-    error = error_entry(response, "UNAUTHENTICATED", 401, "Authorization must be Bearer and a token.")
+    error = build_error_entry(response, "UNAUTHENTICATED", 401, "Authorization must be Bearer and a token.")
     assert (response.status, response.body) == (401, {"errors": [error]})
     assert response.headers["WWW-Authenticate"] == CHALLENGE
 
@@ -137,18 +137,21 @@ def test_other_scheme_than_bearer_is_401(post: PostToGraphQL, value: str) -> Non
 def test_invalid_bearer_token_is_401_with_the_reason(post: PostToGraphQL, value: str) -> None:
     response = post(HELLO, Authorization=value)
 
-    error = error_entry(response, "UNAUTHENTICATED", 401, "This bearer token is not valid.")
+    error = build_error_entry(response, "UNAUTHENTICATED", 401, "This bearer token is not valid.")
     assert (response.status, response.body) == (401, {"errors": [error]})
     assert response.headers["WWW-Authenticate"] == f'{CHALLENGE}, error="invalid_token"'
 
 
 def test_two_credentials_are_400_even_if_one_is_valid(post: PostToGraphQL) -> None:
-    key = api_key_of(make_actor(Role.READER))
+    key = make_api_key(make_actor(Role.READER))
 
     response = post(HELLO, X_API_Key=key, Authorization="Bearer a.b.c")
 
     message = "Send one credential: X-API-Key or Authorization, not both."
-    assert (response.status, response.body) == (400, {"errors": [error_entry(response, "BAD_REQUEST", 400, message)]})
+    assert (response.status, response.body) == (
+        400,
+        {"errors": [build_error_entry(response, "BAD_REQUEST", 400, message)]},
+    )
 
 
 def test_write_without_a_credential_is_401_with_a_challenge(gql: GraphQL) -> None:

@@ -15,9 +15,9 @@ from contentapi.core.identity import Role
 from contentapi.rate_limits import account as account_module
 from contentapi.rate_limits.account import reset_counters
 from contentapi.urls import endpoint
-from tests.conftest import GraphQL, api_key_of
+from tests.conftest import GraphQL, make_api_key
 from tests.factories import make_actor, make_author
-from tests.graphql_requests import GraphQLResponse, PostToGraphQL, error_entry
+from tests.graphql_requests import GraphQLResponse, PostToGraphQL, build_error_entry
 
 pytestmark = pytest.mark.django_db
 
@@ -83,7 +83,10 @@ def test_request_over_the_limit_is_429_with_retry_after(post: PostToGraphQL, set
     response = post(HELLO)
 
     message = 'The limit "anonymous" of 2/minute (CONTENTAPI_RATE_ANONYMOUS) is used up. Try again in 60 seconds.'
-    assert (response.status, response.body) == (429, {"errors": [error_entry(response, "RATE_LIMITED", 429, message)]})
+    assert (response.status, response.body) == (
+        429,
+        {"errors": [build_error_entry(response, "RATE_LIMITED", 429, message)]},
+    )
     assert response.headers["Retry-After"] == "60"
     assert response.headers["RateLimit"] == '"anonymous";r=0;t=60'
 
@@ -124,7 +127,7 @@ def test_expensive_request_is_refused_while_a_cheap_one_is_accepted(gql: GraphQL
 
 def test_mutation_counts_against_the_write_limit_and_a_query_does_not(post: PostToGraphQL, settings: Settings) -> None:
     set_limits(settings, writes="2/minute")
-    key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
+    key = make_api_key(make_actor(Role.AUTHOR, author=make_author()))
 
     responses = [post({"query": WRITE}, X_API_Key=key) for _ in range(3)]
     read = post(HELLO, X_API_Key=key)
@@ -140,7 +143,7 @@ def test_mutation_counts_against_the_write_limit_and_a_query_does_not(post: Post
 
 
 def test_each_mutation_of_a_request_counts_as_one_write(post: PostToGraphQL) -> None:
-    key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
+    key = make_api_key(make_actor(Role.AUTHOR, author=make_author()))
     ten = " ".join(f'a{number}: createPost(input: {{title: "t", body: "b"}}) {{ id }}' for number in range(10))
 
     responses = [post({"query": f"mutation {{ {fields} }}"}, X_API_Key=key) for fields in (ten, "__typename")]
@@ -151,7 +154,7 @@ def test_each_mutation_of_a_request_counts_as_one_write(post: PostToGraphQL) -> 
 
 def test_mutations_beyond_the_write_limit_are_refused_together(post: PostToGraphQL, settings: Settings) -> None:
     set_limits(settings, writes="5/minute")
-    key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
+    key = make_api_key(make_actor(Role.AUTHOR, author=make_author()))
     three = " ".join(f'a{number}: createPost(input: {{title: "t", body: "b"}}) {{ id }}' for number in range(3))
 
     responses = [post({"query": f"mutation {{ {three} }}"}, X_API_Key=key) for _ in range(2)]
@@ -164,7 +167,7 @@ def test_mutations_beyond_the_write_limit_are_refused_together(post: PostToGraph
 
 
 def test_selected_operation_decides_whether_it_is_a_write(post: PostToGraphQL) -> None:
-    key = api_key_of(make_actor(Role.AUTHOR, author=make_author()))
+    key = make_api_key(make_actor(Role.AUTHOR, author=make_author()))
     document = f"query Read {{ __typename }} {WRITE.replace('mutation', 'mutation Write')}"
 
     responses = [
@@ -192,7 +195,7 @@ def test_valid_credential_is_not_limited_by_its_address(post: PostToGraphQL, set
     set_limits(settings, anonymous="1/minute")
     post(HELLO)
 
-    assert post(HELLO, X_API_Key=api_key_of(make_actor(Role.READER))).status == 200
+    assert post(HELLO, X_API_Key=make_api_key(make_actor(Role.READER))).status == 200
 
 
 def test_x_forwarded_for_has_an_effect_only_behind_a_proxy(post: PostToGraphQL, settings: Settings) -> None:

@@ -10,7 +10,7 @@ from benchmarks.hostile.victim import Figures
 LOST = float("inf")
 
 
-def result_of(times: list[float], *, is_required: bool = True) -> Result:
+def make_result(times: list[float], *, is_required: bool = True) -> Result:
     without = Figures([0.002] * 100, Counter())
     during = Figures(times, Counter())
     return Result("granian", ATTACKS["body-16"], without, during, is_required, 0.1)
@@ -29,17 +29,17 @@ def test_attack_passes_with_99_percent_answered_and_p99_within_the_limit(
     times: list[float],
     passed: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
-    assert result_of(times).passed is passed
+    assert make_result(times).passed is passed
 
 
 def test_row_shows_the_figures_with_and_without_the_attack() -> None:
-    row = format_row(result_of([0.003] * 97 + [LOST] * 3))
+    row = format_row(make_result([0.003] * 97 + [LOST] * 3))
 
     assert row == ("| granian | 16 | stop in the body | 97.0 % | 3.0 | > 2,000 | 100.0 % | 2.0 | 2.0 | FAIL |")
 
 
 def test_verdict_of_an_optional_attack_is_in_brackets() -> None:
-    assert format_row(result_of([LOST] * 100, is_required=False)).endswith("| (FAIL) |")
+    assert format_row(make_result([LOST] * 100, is_required=False)).endswith("| (FAIL) |")
 
 
 def test_granian_must_withstand_every_attack_except_body_1000() -> None:

@@ -13,7 +13,7 @@ from blog import front_matter
 from blog.front_matter import MarkdownPost
 from blog.models import MAX_TAG, MAX_TITLE, Post, PostSource, PostStatus
 from tests.factories import make_author, make_comment, make_post
-from tests.thoroughness import examples
+from tests.thoroughness import scale_examples
 
 MOMENT = datetime(2026, 2, 3, 4, 5, 6, 789, tzinfo=UTC)
 EQUAL = ("title", "body", "tags", "status", "publish_at", "created_at", "updated_at", "author__name")
@@ -39,7 +39,7 @@ def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
 
 
 @pytest.mark.property
-@settings(max_examples=examples(1200))
+@settings(max_examples=scale_examples(1200))
 @given(post=markdown_posts())
 def test_serialized_post_is_parsed_to_an_equal_post(post: MarkdownPost) -> None:
     assert front_matter.parse_post(front_matter.serialize_post(post), PurePath("1999-01-01-other.md")) == post

@@ -29,7 +29,7 @@ def make_run(server: str, workload: str = "post", setting: Setting = MAIN, **val
     )  # fmt: skip
 
 
-def by_cell(*runs: Run) -> dict[Cell, Run]:
+def group_by_cell(*runs: Run) -> dict[Cell, Run]:
     return {run.cell: run for run in runs}
 
 
@@ -95,7 +95,7 @@ def test_pages_are_compared_with_graphql_servers_of_others() -> None:
 def test_post_is_judged_by_the_better_mercurius(rate: float, is_met: bool) -> None:  # noqa: FBT001
     runs = (make_run("mercurius", per_second=500), make_run("mercurius-dataloader", per_second=2000))
 
-    verdict = requirements.judge_post(by_cell(make_run(OURS, per_second=rate), *runs))
+    verdict = requirements.judge_post(group_by_cell(make_run(OURS, per_second=rate), *runs))
 
     assert verdict.is_met is is_met
     assert "mercurius-dataloader 2,000" in verdict.figures
@@ -110,7 +110,7 @@ def test_post_is_judged_by_the_better_mercurius(rate: float, is_met: bool) -> No
     ],
 )
 def test_page_is_judged_by_the_fastest_and_the_cheapest_peer(rate: float, cpu: float, is_met: bool) -> None:  # noqa: FBT001
-    results = by_cell(
+    results = group_by_cell(
         make_run(OURS, "page10", per_second=rate, server_cpu=cpu),
         make_run("yoga", "page10", per_second=1100),
         make_run("bun-jit", "page10", server_cpu=0.08),
@@ -122,7 +122,7 @@ def test_page_is_judged_by_the_fastest_and_the_cheapest_peer(rate: float, cpu: f
 
 @pytest.mark.parametrize(("cpu", "is_met"), [(0.35, True), (0.36, False)])
 def test_page_is_judged_by_the_total_cpu_time_of_rust(cpu: float, is_met: bool) -> None:  # noqa: FBT001
-    results = by_cell(make_run(OURS, "page10", server_cpu=0.1, postgres_cpu=cpu))
+    results = group_by_cell(make_run(OURS, "page10", server_cpu=0.1, postgres_cpu=cpu))
 
     assert requirements.judge_rust(results, "page10").is_met is is_met
 
@@ -131,21 +131,21 @@ def test_page_is_judged_by_the_total_cpu_time_of_rust(cpu: float, is_met: bool) 
 def test_create_is_judged_by_apollo_yoga_and_postgraphile(rate: float, is_met: bool) -> None:  # noqa: FBT001
     peers = (make_run(name, "create") for name in ("apollo", "yoga", "postgraphile"))
 
-    verdict = requirements.judge_create(by_cell(make_run(OURS, "create", per_second=rate), *peers))
+    verdict = requirements.judge_create(group_by_cell(make_run(OURS, "create", per_second=rate), *peers))
 
     assert verdict.is_met is is_met
 
 
 @pytest.mark.parametrize(("rate", "is_met"), [(900.0, True), (899.0, False)])
 def test_browser_is_judged_by_varied(rate: float, is_met: bool) -> None:  # noqa: FBT001
-    results = by_cell(make_run(OURS), make_run(OURS, setting=BROWSER, per_second=rate))
+    results = group_by_cell(make_run(OURS), make_run(OURS, setting=BROWSER, per_second=rate))
 
     assert requirements.judge_browser(results, "post").is_met is is_met
 
 
 @pytest.mark.parametrize(("p99", "is_met"), [(3.0, True), (3.1, False)])
 def test_tails_are_judged_in_every_setting(p99: float, is_met: bool) -> None:  # noqa: FBT001
-    results = by_cell(
+    results = group_by_cell(
         make_run(OURS),
         make_run(OURS, setting=Setting(connections=256), p99=p99),
         make_run("yoga", p99=30.0),
@@ -155,21 +155,21 @@ def test_tails_are_judged_in_every_setting(p99: float, is_met: bool) -> None:  #
 
 
 def test_tail_without_a_completed_request_is_not_acceptable() -> None:
-    assert requirements.judge_tails(by_cell(make_run(OURS, p50=0, p99=0))).is_met is False
+    assert requirements.judge_tails(group_by_cell(make_run(OURS, p50=0, p99=0))).is_met is False
 
 
 @pytest.mark.parametrize(("server", "errors", "is_met"), [(OURS, 0, True), (OURS, 1, False), ("yoga", 1, True)])
 def test_errors_of_ours_are_judged(server: str, errors: int, is_met: bool) -> None:  # noqa: FBT001
-    results = by_cell(make_run(OURS, "page10"), make_run(server, errors=errors))
+    results = group_by_cell(make_run(OURS, "page10"), make_run(server, errors=errors))
 
     assert requirements.judge_soundness(results).is_met is is_met
 
 
 def test_requirement_without_measurements_is_not_measured() -> None:
-    verdicts = requirements.judge(by_cell(make_run("yoga")))
+    verdicts = requirements.judge(group_by_cell(make_run("yoga")))
 
     assert {verdict.word for verdict in verdicts} == {"not measured"}
-    assert requirements.judge_create(by_cell(make_run(OURS, "create"), make_run("yoga", "create"))).is_met is None
+    assert requirements.judge_create(group_by_cell(make_run(OURS, "create"), make_run("yoga", "create"))).is_met is None
 
 
 def test_verdict_names_each_result() -> None:

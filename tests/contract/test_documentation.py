@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from tests.e2e.documentation import differences, documents, examples
-from tests.markdown import anchors, fenced_blocks, link_targets
+from tests.markdown import find_anchors, find_fenced_blocks, find_link_targets
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_README = 8000  # bytes
@@ -16,7 +16,7 @@ DOCUMENTS = documents(ROOT)
 
 
 def find_broken_links(document: Path) -> Iterator[str]:
-    for target in link_targets(document.read_text()):
+    for target in find_link_targets(document.read_text()):
         parts = urlsplit(target)
         if parts.scheme or parts.netloc:
             continue
@@ -25,7 +25,7 @@ def find_broken_links(document: Path) -> Iterator[str]:
             yield f"{target}: is outside of the repository"
         elif not path.exists():
             yield f"{target}: there is no {path.relative_to(ROOT)}"
-        elif parts.fragment and (path.suffix != ".md" or unquote(parts.fragment) not in anchors(path.read_text())):
+        elif parts.fragment and (path.suffix != ".md" or unquote(parts.fragment) not in find_anchors(path.read_text())):
             yield f"{target}: {path.name} has no heading with the anchor #{parts.fragment}"
 
 
@@ -35,7 +35,7 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> No
 
 
 def test_first_command_of_the_readme_starts_everything() -> None:
-    first, *_ = fenced_blocks((ROOT / "README.md").read_text())
+    first, *_ = find_fenced_blocks((ROOT / "README.md").read_text())
 
     assert (first.info, first.text) == ("sh", "make run\n")
 
@@ -45,14 +45,14 @@ def test_readme_is_short() -> None:
 
 
 def test_readme_links_to_every_page_of_the_documentation() -> None:
-    linked = {(ROOT / target).resolve() for target in link_targets((ROOT / "README.md").read_text())}
+    linked = {(ROOT / target).resolve() for target in find_link_targets((ROOT / "README.md").read_text())}
 
     assert [path for path in DOCUMENTS if path != ROOT / "README.md" and linked.isdisjoint({path, path.parent})] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_response_follows_a_runnable_block_and_is_json(document: Path) -> None:
-    blocks = fenced_blocks(document.read_text())
+    blocks = find_fenced_blocks(document.read_text())
 
     responses = [block for block in blocks if block.info == "json response"]
 
@@ -73,13 +73,13 @@ def test_every_response_follows_a_runnable_block_and_is_json(document: Path) -> 
     ],
 )
 def test_anchor_equals_that_of_github(document: str, expected: set[str]) -> None:
-    assert anchors(document) == expected
+    assert find_anchors(document) == expected
 
 
 def test_links_in_code_are_ignored() -> None:
     document = "[a](a.md#b) `[no](no.md)`\n\n```md\n[no](no.md)\n```\n\n[c]: ../c.md\n"
 
-    assert link_targets(document) == ["a.md#b", "../c.md"]
+    assert find_link_targets(document) == ["a.md#b", "../c.md"]
 
 
 def test_response_belongs_to_the_runnable_block_before_it(tmp_path: Path) -> None:

@@ -35,7 +35,16 @@ from contentapi.rest import Body, pages
 from contentapi.rest.fragments import load_fragment
 from contentapi.rest.representations import Representation
 from contentapi.schema import SCHEMA
-from tests.openapi import DOCUMENT, OPERATIONS, SCHEMAS, examples, problems, properties, resolved, types
+from tests.openapi import (
+    DOCUMENT,
+    OPERATIONS,
+    SCHEMAS,
+    find_problems,
+    get_properties,
+    get_types,
+    iterate_examples,
+    resolve,
+)
 
 # Described by the OAuth metadata, by GraphQL itself, or not for programs at all.
 NOT_RESOURCES = ("admin/", "oauth/", "graphql", ".well-known/oauth-authorization-server")
@@ -48,17 +57,17 @@ def test_document_is_valid_openapi() -> None:
 # --- Paths ----------------------------------------------------------------------------------------------
 
 
-def served_paths(patterns: list[Any], prefix: str = "") -> Iterator[str]:
+def iterate_served_paths(patterns: list[Any], prefix: str = "") -> Iterator[str]:
     for pattern in patterns:
         route = prefix + str(pattern.pattern)
         if isinstance(pattern, URLPattern):
             yield route
         elif not route.startswith(NOT_RESOURCES):
-            yield from served_paths(pattern.url_patterns, route)
+            yield from iterate_served_paths(pattern.url_patterns, route)
 
 
 def test_paths_are_those_of_the_urls() -> None:
-    routes = served_paths(get_resolver().url_patterns)
+    routes = iterate_served_paths(get_resolver().url_patterns)
 
     served = {"/" + re.sub(r"<str:(\w+)>", r"{\1}", route) for route in routes if not route.startswith(NOT_RESOURCES)}
 
@@ -79,7 +88,7 @@ def test_methods_of_a_path_are_those_of_the_resource(path: str) -> None:
 
 def test_each_path_parameter_is_described() -> None:
     for path, item in DOCUMENT["paths"].items():
-        described = {one["name"] for one in map(resolved, item.get("parameters", [])) if one["in"] == "path"}
+        described = {one["name"] for one in map(resolve, item.get("parameters", [])) if one["in"] == "path"}
         assert described == set(re.findall(r"{(\w+)}", path)), path
 
 
@@ -119,19 +128,19 @@ def test_representation_has_the_fields_of_its_fragment(representation: Represent
 
 
 def compare(kind: Any, selection: SelectionSetNode, schema: dict[str, Any], optional: set[str | None]) -> None:
-    described, required = properties(schema)
+    described, required = get_properties(schema)
     nodes = {node.name.value: node for node in selection.selections if isinstance(node, FieldNode)}
     assert list(described) == list(nodes)
     assert required == set(nodes) - optional
     for name, node in nodes.items():
         field = kind.fields[name].type
         is_nullable = not is_non_null_type(field) and name not in optional
-        assert ("null" in types(described[name])) is is_nullable, name
+        assert ("null" in get_types(described[name])) is is_nullable, name
         compare_type(get_nullable_type(field), node, described[name])
 
 
 def compare_type(kind: Any, node: FieldNode, schema: dict[str, Any]) -> None:
-    found = resolved(schema)
+    found = resolve(schema)
     if is_list_type(kind):
         assert found["type"] == "array"
         compare_type(get_nullable_type(kind.of_type), node, found["items"])
@@ -142,7 +151,7 @@ def compare_type(kind: Any, node: FieldNode, schema: dict[str, Any]) -> None:
         assert found["enum"] == list(kind.values)
     else:
         wanted = SCALARS[get_named_type(kind).name]
-        assert types(found) - {"null"} == {wanted["type"]}
+        assert get_types(found) - {"null"} == {wanted["type"]}
         assert found.get("format") == wanted.get("format")
 
 
@@ -156,13 +165,13 @@ def compare_type(kind: Any, node: FieldNode, schema: dict[str, Any]) -> None:
     ],
 )
 def test_representation_has_the_fields_of_its_struct(struct: type[msgspec.Struct], schema: str) -> None:
-    written = written_schema(struct)
-    described, required = properties(SCHEMAS[schema])
+    written = build_schema(struct)
+    described, required = get_properties(SCHEMAS[schema])
 
     assert list(described) == list(written["properties"])
     assert required == set(written["required"])
     for name, property_ in written["properties"].items():
-        assert types(described[name]) == accepted_types(property_) or name in ("total", "_links")
+        assert get_types(described[name]) == get_accepted_types(property_) or name in ("total", "_links")
 
 
 def test_states_are_those_of_the_models() -> None:
@@ -177,56 +186,56 @@ def test_all_links_of_an_order_are_described() -> None:
 # --- Bodies ---------------------------------------------------------------------------------------------
 
 
-def bodies(kind: type[Body] = Body) -> Iterator[type[Body]]:
+def iterate_bodies(kind: type[Body] = Body) -> Iterator[type[Body]]:
     for below in kind.__subclasses__():
         yield below
-        yield from bodies(below)
+        yield from iterate_bodies(below)
 
 
-def written_schema(struct: type[msgspec.Struct]) -> dict[str, Any]:
+def build_schema(struct: type[msgspec.Struct]) -> dict[str, Any]:
     """Return the schema that msgspec writes for a Struct."""
-    (whole,), components = msgspec.json.schema_components([struct], schema_hook=values_of)
+    (whole,), components = msgspec.json.schema_components([struct], schema_hook=describe_enumeration)
     found: dict[str, Any] = components[whole["$ref"].rsplit("/", 1)[-1]]
     return found
 
 
-def values_of(kind: type) -> dict[str, Any]:
+def describe_enumeration(kind: type) -> dict[str, Any]:
     """Describe an enumeration that msgspec does not know."""
     assert issubclass(kind, Enum)
     return {"enum": [member.value for member in kind]}
 
 
-def accepted_types(schema: dict[str, Any]) -> set[str]:
+def get_accepted_types(schema: dict[str, Any]) -> set[str]:
     if "anyOf" in schema:
-        return set().union(*map(accepted_types, schema["anyOf"]))
+        return set().union(*map(get_accepted_types, schema["anyOf"]))
     if "enum" in schema or "$ref" in schema:
         return {"string"}
     return {schema["type"]}
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in bodies() if "tests" not in kind.__module__], ids=lambda kind: kind.__name__
+    "kind", [kind for kind in iterate_bodies() if "tests" not in kind.__module__], ids=lambda kind: kind.__name__
 )
 def test_schema_of_a_body_equals_its_struct(kind: type[Body]) -> None:
-    decoded = written_schema(kind)
-    described, required = properties(SCHEMAS[kind.__name__])
+    decoded = build_schema(kind)
+    described, required = get_properties(SCHEMAS[kind.__name__])
 
     assert set(described) == set(decoded["properties"])
     assert SCHEMAS[kind.__name__]["additionalProperties"] is decoded["additionalProperties"] is False
     if kind is not users.views.NewUser:  # there what is missing is against a rule, as what is empty
         assert required == set(decoded["required"])
     for name, property_ in decoded["properties"].items():
-        without_null = accepted_types(property_) - {"null"}
-        assert types(described[name]) - {"null"} == without_null or name == "total"
-        assert types(described[name]) <= accepted_types(property_) | {"number"}
+        without_null = get_accepted_types(property_) - {"null"}
+        assert get_types(described[name]) - {"null"} == without_null or name == "total"
+        assert get_types(described[name]) <= get_accepted_types(property_) | {"number"}
 
 
 def test_null_is_described_where_it_is_accepted() -> None:
     nullable = {
         (name, field)
         for name in ("NewPost", "PostChanges", "ExpectedVersionBody", "NewComment", "NewOrder", "NewUser")
-        for field, schema in properties(SCHEMAS[name])[0].items()
-        if "null" in types(schema)
+        for field, schema in get_properties(SCHEMAS[name])[0].items()
+        if "null" in get_types(schema)
     }
 
     assert nullable == {
@@ -242,7 +251,7 @@ def test_schemas_and_structs_of_bodies_have_the_same_names() -> None:
         for content in operation.described.get("requestBody", {}).get("content", {}).values()
     }
 
-    assert described == {kind.__name__ for kind in bodies() if "tests" not in kind.__module__}
+    assert described == {kind.__name__ for kind in iterate_bodies() if "tests" not in kind.__module__}
 
 
 @pytest.mark.parametrize(
@@ -265,13 +274,13 @@ def test_schemas_and_structs_of_bodies_have_the_same_names() -> None:
 def test_described_limit_is_the_enforced_limit(place: str, limit: float) -> None:
     schema, field, keyword = place.split()
 
-    assert properties(SCHEMAS[schema])[0][field][keyword] == limit
+    assert get_properties(SCHEMAS[schema])[0][field][keyword] == limit
 
 
 def test_limits_of_tags_and_pages_are_the_enforced_limits() -> None:
     parameters = DOCUMENT["components"]["parameters"]
 
-    assert properties(SCHEMAS["NewPost"])[0]["tags"]["items"]["maxLength"] == blog.models.MAX_TAG
+    assert get_properties(SCHEMAS["NewPost"])[0]["tags"]["items"]["maxLength"] == blog.models.MAX_TAG
     assert parameters["Limit"]["schema"]["default"] == pagination.DEFAULT_PAGE
     assert parameters["Limit"]["schema"]["maximum"] == settings.ENVIRONMENT.contentapi_max_page
     assert parameters["Offset"]["schema"]["maximum"] == pages.MAX_OFFSET
@@ -280,14 +289,14 @@ def test_limits_of_tags_and_pages_are_the_enforced_limits() -> None:
 # --- Errors, scopes, examples ---------------------------------------------------------------------------
 
 
-def kinds(kind: type[errors.ApiError] = errors.ApiError) -> Iterator[type[errors.ApiError]]:
+def iterate_error_classes(kind: type[errors.ApiError] = errors.ApiError) -> Iterator[type[errors.ApiError]]:
     for below in kind.__subclasses__():
         yield below
-        yield from kinds(below)
+        yield from iterate_error_classes(below)
 
 
-OF_GRAPHQL = set(kinds(errors.Malformed))
-STATUSES = {kind.code: kind.status for kind in kinds() if kind not in OF_GRAPHQL}
+OF_GRAPHQL = set(iterate_error_classes(errors.Malformed))
+STATUSES = {kind.code: kind.status for kind in iterate_error_classes() if kind not in OF_GRAPHQL}
 
 
 def test_error_codes_are_those_of_the_error_table() -> None:
@@ -314,7 +323,9 @@ def test_scopes_are_those_of_the_code() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "schema", "value"), list(examples(DOCUMENT)), ids=lambda found: found if isinstance(found, str) else ""
+    ("place", "schema", "value"),
+    list(iterate_examples(DOCUMENT)),
+    ids=lambda found: found if isinstance(found, str) else "",
 )
 def test_example_is_valid_for_its_schema(place: str, schema: dict[str, Any], value: Any) -> None:  # noqa: ARG001
-    assert problems(schema, value) == []
+    assert find_problems(schema, value) == []

@@ -14,9 +14,9 @@ from pytest_django import Settings
 
 from blog.models import PostStatus
 from contentapi.core.identity import Role, Scope
-from tests.conftest import api_key_of
+from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
-from tests.openapi import OPERATIONS, Operation, problems, resolved
+from tests.openapi import OPERATIONS, Operation, find_problems, resolve
 
 pytestmark = pytest.mark.django_db
 
@@ -166,7 +166,7 @@ def send_request(operation: Operation, request: Request, world: World | None = N
     path = re.sub(r"{(\w+)}", lambda match: str(request.ids[match[1]]), operation.path)
     headers = dict(request.headers)
     if world and request.who:
-        headers["X-API-Key"] = api_key_of(world.actors[request.who])
+        headers["X-API-Key"] = make_api_key(world.actors[request.who])
     content = b"" if request.body is None else json.dumps(request.body).encode()
     content_type = headers.pop("Content-Type", "application/json" if content else "")
     client = Client(raise_request_exception=False)
@@ -178,12 +178,12 @@ def assert_conforms(operation: Operation, status: int, response: Any) -> None:
     assert response.status_code == status, response.content
     described = operation.response(status)
     headers = described.get("headers", {})
-    for name, header in ((name, resolved(header)) for name, header in headers.items()):
+    for name, header in ((name, resolve(header)) for name, header in headers.items()):
         assert name in response or not header.get("required"), f"{name} is missing"
         if name in response:
             value = response[name]
-            typed = int(value) if resolved(header["schema"])["type"] == "integer" else value
-            assert problems(header["schema"], typed) == [], name
+            typed = int(value) if resolve(header["schema"])["type"] == "integer" else value
+            assert find_problems(header["schema"], typed) == [], name
     assert operation.is_document or response["X-API-Version"] == "1"
     assert {name for name in response.headers if OUR_HEADERS.fullmatch(name)} <= set(headers)
     if "content" not in described:
@@ -191,7 +191,7 @@ def assert_conforms(operation: Operation, status: int, response: Any) -> None:
         return
     media_type = response["Content-Type"].split(";")[0]
     body = response.content.decode() if media_type.startswith("text/") else json.loads(response.content)
-    assert problems(described["content"][media_type]["schema"], body) == []
+    assert find_problems(described["content"][media_type]["schema"], body) == []
 
 
 def build_cases(table: Mapping[str, list[tuple[int, MakeRequest]]]) -> list[Any]:
@@ -244,7 +244,7 @@ def test_304_is_as_described(operation: Operation) -> None:
 @pytest.mark.parametrize("operation", select_operations("Idempotency-Key"))
 def test_replayed_response_is_as_described(operation: Operation) -> None:
     world, (status, given) = World(), SUCCESSES[operation.id][0]
-    headers = {"X-API-Key": api_key_of(world.actors["admin"]), "Idempotency-Key": "once"}
+    headers = {"X-API-Key": make_api_key(world.actors["admin"]), "Idempotency-Key": "once"}
     request = given(world)._replace(who="", headers=headers)
 
     first, second = send_request(operation, request), send_request(operation, request)
@@ -303,7 +303,7 @@ def test_common_error_response_is_as_described(operation: Operation, settings: S
     if "requestBody" in operation.described:
         settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_body=1)
         assert_conforms(operation, 413, send_request(operation, request._replace(body={}), world))
-    key = api_key_of(world.actors["admin"])
+    key = make_api_key(world.actors["admin"])
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE users_apikey RENAME TO lost")
     assert_conforms(

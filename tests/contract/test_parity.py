@@ -12,7 +12,7 @@ from pytest_django import Settings
 from blog.models import Comment, Post
 from contentapi import rate_limits
 from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope
-from tests.conftest import GraphQL, api_key_of
+from tests.conftest import GraphQL, make_api_key
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.resources import send_request
 
@@ -257,7 +257,7 @@ def test_both_transports_refuse_too_many_requests_alike(settings: Settings) -> N
     [(b"{", "application/json"), (b"{}", "text/plain"), (b"{}", ""), (b"[]", "application/json")],
 )
 def test_both_transports_refuse_an_invalid_body_alike(body: bytes, content_type: str) -> None:
-    key = api_key_of(make_actor(Role.AUTHOR))
+    key = make_api_key(make_actor(Role.AUTHOR))
 
     by_graphql = send_request("POST", "/graphql", body, content_type=content_type, X_API_Key=key)
     by_rest = send_request("POST", "/posts", body, content_type=content_type, X_API_Key=key)

@@ -15,10 +15,10 @@ from blog.models import Author
 from contentapi import rate_limits
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import OPERATOR, Actor, Role
-from tests.conftest import api_key_of
+from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post
 from tests.resources import RestResponse, send_request
-from tests.thoroughness import examples
+from tests.thoroughness import scale_examples
 
 NO_ID = 10**12
 LATER = datetime(2100, 1, 1, tzinfo=UTC).isoformat()
@@ -100,7 +100,7 @@ class Api(RuleBasedStateMachine):
         self.actors: dict[str, Actor] = {
             name: make_actor(role, author=authors.get(name)) for name, role in ROLES.items()
         }
-        self.keys = {name: api_key_of(actor) for name, actor in self.actors.items()}
+        self.keys = {name: make_api_key(actor) for name, actor in self.actors.items()}
         self.posts = [self.post(owner, author, status) for owner, author in authors.items() for status in TRANSITIONS]
         self.orders = [Order(make_order(user_id=self.actors["reader"].user_id).pk, "reader")]
         self.users: list[User] = []  # created by the rules
@@ -367,6 +367,9 @@ def test_api_behaves_like_the_model() -> None:
     run_state_machine_as_test(
         Api,
         settings=settings(
-            max_examples=examples(72), stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=scale_examples(72),
+            stateful_step_count=40,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
         ),
     )

@@ -21,7 +21,7 @@ from blog.models import Author, Comment, Post
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from orders.models import Order
-from tests.conftest import GraphQL, api_key_of
+from tests.conftest import GraphQL, make_api_key
 from tests.contract.permissions import (
     LATER,
     Outcome,
@@ -326,7 +326,7 @@ REST_ACTIONS: dict[str, Callable[[World], RestRequest]] = {
 
 def send_rest_request(world: World, act: RestRequest) -> Any:
     method, path, body, _ = act
-    headers = {} if world.actor.is_anonymous else {"X-API-Key": api_key_of(world.actor)}
+    headers = {} if world.actor.is_anonymous else {"X-API-Key": make_api_key(world.actor)}
     content = b"" if body is None else json.dumps(body).encode()
     content_type = "" if body is None else "application/json"
     return Client().generic(method, path, content, content_type=content_type, headers=headers)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.e2e.checkout import PATIENCE, Run
-from tests.markdown import FencedBlock, fenced_blocks
+from tests.markdown import FencedBlock, find_fenced_blocks
 
 RUNNABLE = ("sh runnable", "graphql runnable")
 ANY_VALUE = "…"
@@ -37,7 +37,7 @@ def documents(root: Path) -> list[Path]:
 
 
 def examples(document: Path) -> list[Example]:
-    blocks: list[FencedBlock | None] = [*fenced_blocks(document.read_text()), None]
+    blocks: list[FencedBlock | None] = [*find_fenced_blocks(document.read_text()), None]
     return [
         Example(document, block, following if following and following.info == "json response" else None)
         for block, following in pairwise(blocks)

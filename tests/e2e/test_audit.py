@@ -30,7 +30,7 @@ EXCLUDED = {
 }
 
 
-def audited(folder: Path, url: str) -> list[dict[str, Any]]:
+def run_audit(folder: Path, url: str) -> list[dict[str, Any]]:
     shutil.copytree(AUDIT, folder)
     for command in (["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], ["node", "run.mjs", url]):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
@@ -42,7 +42,7 @@ def audited(folder: Path, url: str) -> list[dict[str, Any]]:
 def test_audits_pass_except_those_that_the_specification_excludes(checkout: Checkout, tmp_path: Path) -> None:
     run = checkout.run(port=free_port(), CONTENTAPI_RATE_ANONYMOUS="10000/minute").wait_until_ready()
 
-    results = audited(tmp_path / "audit", f"http://127.0.0.1:{run.port}/graphql")
+    results = run_audit(tmp_path / "audit", f"http://127.0.0.1:{run.port}/graphql")
 
     failed = {result["id"]: result["name"] for result in results if result["status"] != "ok"}
     assert len(results) == 61

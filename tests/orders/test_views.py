@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from contentapi.core.identity import Role, Scope
 from orders.models import Order, OrderStatus
-from tests.conftest import api_key_of
+from tests.conftest import make_api_key
 from tests.factories import make_actor, make_order
 from tests.resources import send_request
 
@@ -158,7 +158,7 @@ def test_orders_are_listed_newest_first_in_one_statement(
     actor = make_actor(Role.READER)
     mine = [make_order(user_id=actor.user_id) for _ in range(3)]
     make_order()
-    key = api_key_of(actor)
+    key = make_api_key(actor)
     send_request("GET", "/orders", X_API_Key=key)  # records the last use of the key
 
     with django_assert_num_queries(2):  # the key and the orders

@@ -6,7 +6,7 @@ from pytest_django import Settings
 from contentapi.auth.authentication import authenticate_request, load_authenticator
 from contentapi.core.errors import Malformed, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, Actor, Role
-from tests.conftest import api_key_of
+from tests.conftest import make_api_key
 from tests.factories import make_actor
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +19,7 @@ def test_request_without_a_credential_is_anonymous() -> None:
 def test_request_with_an_api_key_has_the_actor_of_the_key() -> None:
     author = make_actor(Role.AUTHOR)
 
-    actor = authenticate_request({"HTTP_X_API_KEY": api_key_of(author)})
+    actor = authenticate_request({"HTTP_X_API_KEY": make_api_key(author)})
 
     assert (actor.user_id, actor.role, actor.credential) == (author.user_id, Role.AUTHOR, "api-key")
 
@@ -30,7 +30,7 @@ def test_invalid_credential_is_unauthenticated() -> None:
 
 
 def test_two_credentials_are_malformed() -> None:
-    key = api_key_of(make_actor(Role.AUTHOR))
+    key = make_api_key(make_actor(Role.AUTHOR))
 
     with pytest.raises(Malformed):
         authenticate_request({"HTTP_X_API_KEY": key, "HTTP_AUTHORIZATION": "Bearer a.b.c"})

@@ -4,7 +4,7 @@ import pytest
 from pytest_django import Settings
 
 from contentapi.auth.jwk import Key
-from tests.environment import KEY, check, messages
+from tests.environment import KEY, check, get_messages
 
 PRIVATE = Key.generate()
 
@@ -29,6 +29,6 @@ def test_database_with_one_key_passes(settings: Settings, keys: dict[str, str]) 
 def test_invalid_key_is_one_error_without_the_key(settings: Settings, variables: dict[str, str], message: str) -> None:
     errors = check(settings, **variables)
 
-    assert messages(errors) == [(*variables, message)]
+    assert get_messages(errors) == [(*variables, message)]
     assert errors[0].hint
     assert not any(line in repr(errors) for text in variables.values() for line in text.splitlines() if line)

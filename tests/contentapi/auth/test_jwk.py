@@ -52,7 +52,7 @@ def test_id_of_a_secret_is_constant_and_does_not_reveal_it() -> None:
     assert SECRET.decode() not in repr(SHARED)
 
 
-def pem_of(key: Any, password: bytes | None = None) -> str:
+def get_pem(key: Any, password: bytes | None = None) -> str:
     hidden = serialization.BestAvailableEncryption(password) if password else serialization.NoEncryption()
     pem, pkcs8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
     text: str = key.private_bytes(pem, pkcs8, hidden).decode()
@@ -63,17 +63,17 @@ def test_short_rsa_key_is_rejected() -> None:
     short = rsa.generate_private_key(65537, 1024)  # noqa: S505 - short is the point
 
     with pytest.raises(KeyProblem, match="must have 2048 bits or more, and has 1024"):
-        Key.from_pem(pem_of(short))
+        Key.from_pem(get_pem(short))
 
 
 def test_key_other_than_rsa_is_rejected() -> None:
     with pytest.raises(KeyProblem, match="must be an RSA key"):
-        Key.from_pem(pem_of(ec.generate_private_key(ec.SECP256R1())))
+        Key.from_pem(get_pem(ec.generate_private_key(ec.SECP256R1())))
 
 
 def test_encrypted_key_is_rejected() -> None:
     with pytest.raises(KeyProblem, match="is encrypted"):
-        Key.from_pem(pem_of(RSA.signer.prepared_key, b"password"))
+        Key.from_pem(get_pem(RSA.signer.prepared_key, b"password"))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ def signature_is_never_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jwt, "verify_signature", fail)
 
 
-def cached(key: Key = RSA, **claims: Any) -> str:
+def encode_and_cache(key: Key = RSA, **claims: Any) -> str:
     """Return a token that is in the cache."""
     token = encode({**CLAIMS, **claims}, key)
     assert verify_token(token) == {**CLAIMS, **claims}
@@ -27,19 +27,19 @@ def cached(key: Key = RSA, **claims: Any) -> str:
 
 @pytest.mark.parametrize("key", [RSA, SHARED], ids=lambda key: key.algorithm)
 def test_signature_is_verified_once(key: Key, request: pytest.FixtureRequest) -> None:
-    token = cached(key)
+    token = encode_and_cache(key)
     request.getfixturevalue("signature_is_never_verified")
 
     assert verify_token(token) == CLAIMS
 
 
 def test_times_are_checked_again() -> None:
-    assert get_rejection_reason(cached(), now=NOW + 600 + LEEWAY) == "expired"
-    assert get_rejection_reason(cached(nbf=NOW), now=NOW - LEEWAY - 1) == "nbf is in the future"
+    assert get_rejection_reason(encode_and_cache(), now=NOW + 600 + LEEWAY) == "expired"
+    assert get_rejection_reason(encode_and_cache(nbf=NOW), now=NOW - LEEWAY - 1) == "nbf is in the future"
 
 
 def test_audience_and_issuer_are_checked_again() -> None:
-    token = cached()
+    token = encode_and_cache()
 
     with pytest.raises(TokenError, match="aud is different"):
         jwt.verify(token, KEYS, is_issuer=lambda _: True, audience="another", now=NOW)
@@ -48,22 +48,22 @@ def test_audience_and_issuer_are_checked_again() -> None:
 
 
 def test_token_of_a_removed_key_is_rejected_at_once() -> None:
-    assert get_rejection_reason(cached(), keys={}) == "no such key"
+    assert get_rejection_reason(encode_and_cache(), keys={}) == "no such key"
 
 
 def test_other_key_with_the_same_id_is_noticed() -> None:
-    assert get_rejection_reason(cached(), keys={RSA.kid: OTHER}) == "signature is wrong"
+    assert get_rejection_reason(encode_and_cache(), keys={RSA.kid: OTHER}) == "signature is wrong"
 
 
 def test_cached_claims_cannot_be_changed() -> None:
-    claims: Any = verify_token(cached())
+    claims: Any = verify_token(encode_and_cache())
 
     with pytest.raises(TypeError):
         claims["sub"] = "8"
 
 
 def test_token_with_another_signature_is_not_in_the_cache() -> None:
-    token = cached()
+    token = encode_and_cache()
     head, _, signature = token.rpartition(".")
 
     assert get_rejection_reason(f"{head}.{signature[:-4]}AAAA") == "signature is wrong"
@@ -82,7 +82,7 @@ def test_cache_stays_within_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     VERIFIED_TOKENS.clear()
 
     for number in range(40):
-        cached(SHARED, jti=f"{number}")
+        encode_and_cache(SHARED, jti=f"{number}")
         assert VERIFIED_TOKENS.weight <= 20_000
 
     assert VERIFIED_TOKENS.weight > 10_000

@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from contentapi.auth.jwk import Key
 from contentapi.auth.jwt import LEEWAY, MAX_IAT_LEAD, Claims, TokenError, encode, verify
-from tests.thoroughness import examples
+from tests.thoroughness import scale_examples
 
 ISSUER = "https://api.example.invalid"
 AUDIENCE = "contentapi"
@@ -47,14 +47,14 @@ VALUES = some.recursive(
 )
 
 
-def verified(token: str, now: float) -> Claims:
+def verify_token(token: str, now: float) -> Claims:
     return verify(token, KEYS, is_issuer=ISSUER.__eq__, audience=AUDIENCE, now=now)
 
 
-def refusal(token: str, now: float) -> str:
+def get_rejection_reason(token: str, now: float) -> str:
     """Return why we reject a token, or an empty string."""
     try:
-        verified(token, now)
+        verify_token(token, now)
     except TokenError as reason:
         return str(reason)
     return ""
@@ -78,7 +78,7 @@ def test_encoded_token_is_verified_with_equal_claims(
 
     token = encode(claims, key)
 
-    assert verified(token, now) == claims
+    assert verify_token(token, now) == claims
 
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
@@ -97,7 +97,7 @@ def test_token_with_one_changed_character_is_rejected(key: Key, where: float, ot
     place = int(where * len(token))
     changed = token[:place] + other + token[place + 1 :]
 
-    assert (refusal(changed, now) == "") == (changed == token)
+    assert (get_rejection_reason(changed, now) == "") == (changed == token)
 
 
 def test_change_at_any_position_of_a_token_is_rejected() -> None:
@@ -106,8 +106,8 @@ def test_change_at_any_position_of_a_token_is_rejected() -> None:
 
     for place, character in enumerate(token):
         for other in {"A", "Q", "g", "_", ".", "=", chr(ord(character) ^ 1)} - {character}:
-            assert refusal(token[:place] + other + token[place + 1 :], now)
-        assert refusal(token[:place] + token[place + 1 :], now)
+            assert get_rejection_reason(token[:place] + other + token[place + 1 :], now)
+        assert get_rejection_reason(token[:place] + token[place + 1 :], now)
 
 
 # --- Compared with PyJWT --------------------------------------------------------------------------------
@@ -198,11 +198,11 @@ def is_decoded(token: str, *, leeway: int, verify_iat: bool) -> bool:
 
 
 @pytest.mark.property
-@settings(max_examples=examples(2000))
+@settings(max_examples=scale_examples(2000))
 @given(token=tokens())
 @example(token=encode({"iss": ISSUER, "aud": AUDIENCE, "sub": "7", "jti": "one", "iat": 0, "exp": 600}, RSA))
 def test_token_that_only_one_library_accepts_breaks_a_stricter_rule(token: str) -> None:
-    reason = refusal(token, time.time())
+    reason = get_rejection_reason(token, time.time())
 
     if not reason:
         assert pyjwt_accepts(token)
@@ -215,4 +215,4 @@ def test_both_libraries_accept_a_valid_token() -> None:
     for key in (RSA, SHARED):
         token = encode({"iss": ISSUER, "aud": AUDIENCE, "sub": "7", "jti": "one", "iat": now, "exp": now + 600}, key)
 
-        assert (refusal(token, now), pyjwt_accepts(token)) == ("", True)
+        assert (get_rejection_reason(token, now), pyjwt_accepts(token)) == ("", True)

@@ -39,7 +39,7 @@ class Clock:
         return self.now
 
 
-def kids(keys: KeyRing) -> list[str]:
+def get_key_ids(keys: KeyRing) -> list[str]:
     return [key.kid for key in keys.public_keys()]
 
 
@@ -53,14 +53,14 @@ def test_first_private_key_signs_and_all_keys_verify() -> None:
     assert [keys.get(key.kid) for key in (FIRST, SECOND, THIRD, SHARED)] == [FIRST, SECOND, THIRD, SHARED]
     assert keys.get(None) == SHARED
     assert keys.get("another") is None
-    assert kids(keys) == [FIRST.kid, SECOND.kid, THIRD.kid]
+    assert get_key_ids(keys) == [FIRST.kid, SECOND.kid, THIRD.kid]
 
 
 def test_secret_signs_without_a_private_key_and_is_never_public() -> None:
     keys = load_key_ring("", SECRET, Path("nowhere"))
 
     assert keys.signing_key() == SHARED
-    assert kids(keys) == []
+    assert get_key_ids(keys) == []
     assert not Path("nowhere").exists()
 
 
@@ -120,7 +120,7 @@ def test_next_value_signs_with_the_new_key_and_verifies_with_the_old(before: str
 
     keys = load_key_ring(value, "", None)
     assert keys.signing_key() == new
-    assert kids(keys) == [new.kid, *kids(old)]
+    assert get_key_ids(keys) == [new.kid, *get_key_ids(old)]
     assert value.count("PRIVATE KEY-----") == 2
     assert FIRST.private_pem not in value
 
@@ -194,7 +194,7 @@ def test_rotated_key_signs_and_the_old_key_verifies(tmp_path: Path) -> None:
     assert new.kid != old.kid
     assert keys.signing_key() == new
     assert keys.get(old.kid) == old
-    assert kids(keys) == [new.kid, old.kid]
+    assert get_key_ids(keys) == [new.kid, old.kid]
 
 
 def test_rotation_before_the_first_token_creates_the_first_key(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_rotation_before_the_first_token_creates_the_first_key(tmp_path: Path) -
 
     new = keys.rotate()
 
-    assert kids(keys) == [new.kid]
+    assert get_key_ids(keys) == [new.kid]
 
 
 def test_other_process_finds_a_new_key_at_once_by_its_id(tmp_path: Path) -> None:
@@ -269,9 +269,9 @@ def test_later_rotation_removes_a_key_whose_tokens_have_expired(tmp_path: Path, 
     third = keys.rotate(now)
 
     expected = [third.kid, second.kid, *([first.kid] if stays else [])]
-    assert kids(keys) == expected
+    assert get_key_ids(keys) == expected
     assert KeyDirectory(tmp_path).signing_key().kid == third.kid
-    assert kids(KeyDirectory(tmp_path)) == expected
+    assert get_key_ids(KeyDirectory(tmp_path)) == expected
 
 
 def test_key_numbers_continue_after_old_keys_are_removed(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_concurrent_rotations_leave_one_signing_key(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         created = set(pool.map(rotate, range(4)))
 
-    assert created <= set(kids(KeyDirectory(tmp_path)))
+    assert created <= set(get_key_ids(KeyDirectory(tmp_path)))
     assert KeyDirectory(tmp_path).signing_key().kid in created
 
 
@@ -309,7 +309,7 @@ def test_other_files_in_the_folder_are_not_keys(tmp_path: Path) -> None:
     for name in ("notes.txt", "old.pem", "tmpabcd", "-2.pem", "9.pem.bak"):
         (tmp_path / name).write_text("nothing")
 
-    assert kids(KeyDirectory(tmp_path)) == [first.kid]
+    assert get_key_ids(KeyDirectory(tmp_path)) == [first.kid]
 
 
 def test_broken_key_file_is_named_without_its_content(tmp_path: Path) -> None:

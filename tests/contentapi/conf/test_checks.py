@@ -4,7 +4,7 @@ import pytest
 from pytest_django import Settings
 
 from contentapi.conf.checks import require_valid_environment
-from tests.environment import KEY, SECRETS, check, messages, set_environment
+from tests.environment import KEY, SECRETS, check, get_messages, set_environment
 
 SAMPLES = {
     "PORT": "http",
@@ -86,7 +86,7 @@ def test_unusable_database_or_key_is_an_error_with_its_id(
 def test_several_invalid_values_are_reported_together(settings: Settings) -> None:
     errors = check(settings, PORT="http", CONTENTAPI_THREADS="four", DATABASE_URL="mysql://db.invalid/app")
 
-    assert [variable for variable, _ in messages(errors)] == [
+    assert [variable for variable, _ in get_messages(errors)] == [
         "CONTENTAPI_THREADS",
         "DATABASE_URL",
         "JWT_PRIVATE_KEY",
@@ -137,7 +137,7 @@ def test_usable_database_url_passes(settings: Settings, url: str) -> None:
 def test_unusable_database_url_is_one_error(settings: Settings, url: str) -> None:
     errors = check(settings, DATABASE_URL=url, **SECRETS)
 
-    assert [variable for variable, _ in messages(errors)] == ["DATABASE_URL"]
+    assert [variable for variable, _ in get_messages(errors)] == ["DATABASE_URL"]
     assert errors[0].msg.startswith("DATABASE_URL ")
 
 
@@ -156,7 +156,7 @@ def test_no_error_contains_a_secret(settings: Settings, url: str) -> None:
 def test_database_without_secrets_is_an_error_for_each(settings: Settings) -> None:
     errors = check(settings, DATABASE_URL="postgresql://app@db.invalid/content")
 
-    assert messages(errors) == [
+    assert get_messages(errors) == [
         ("JWT_PRIVATE_KEY", "JWT_PRIVATE_KEY is required when DATABASE_URL is set."),
         ("SECRET_KEY", "SECRET_KEY is required when DATABASE_URL is set."),
     ]
@@ -166,7 +166,7 @@ def test_database_without_secrets_is_an_error_for_each(settings: Settings) -> No
 def test_unusable_redis_url_is_one_error_without_a_secret(settings: Settings, url: str) -> None:
     errors = check(settings, REDIS_URL=url)
 
-    assert messages(errors) == [("REDIS_URL", "REDIS_URL is not the address of a Redis.")]
+    assert get_messages(errors) == [("REDIS_URL", "REDIS_URL is not the address of a Redis.")]
     assert "hush" not in repr(errors)
 
 

@@ -55,12 +55,12 @@ TABLE = [
 NAMES = [type(error).__name__ for error, _, _ in TABLE]
 
 
-def kinds_below(kind: type[ApiError]) -> set[type[ApiError]]:
-    return {below for child in kind.__subclasses__() for below in {child, *kinds_below(child)}}
+def iterate_subclasses(kind: type[ApiError]) -> set[type[ApiError]]:
+    return {below for child in kind.__subclasses__() for below in {child, *iterate_subclasses(child)}}
 
 
 def test_table_has_every_kind() -> None:
-    kinds = {kind for kind in kinds_below(ApiError) if kind.__module__ == ApiError.__module__}
+    kinds = {kind for kind in iterate_subclasses(ApiError) if kind.__module__ == ApiError.__module__}
 
     assert {type(error) for error, _, _ in TABLE} == kinds
 

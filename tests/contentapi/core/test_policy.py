@@ -16,7 +16,7 @@ from contentapi.core.errors import Forbidden, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from orders.models import Order
 from tests.factories import make_author, make_order, make_post, make_user
-from tests.thoroughness import examples
+from tests.thoroughness import scale_examples
 from users.models import User
 
 OWN, OTHER, NOBODYS = 1, 2, None
@@ -185,7 +185,7 @@ def test_read_form_selects_exactly_the_rows_that_the_write_form_allows(rule: str
     condition: Callable[[Actor], Q] = getattr(policy, rule)
     rows = list(model._default_manager.all())
 
-    @settings(deadline=None, max_examples=examples(300))
+    @settings(deadline=None, max_examples=scale_examples(300))
     @given(
         user_id=st.sampled_from([*user_ids, user_ids[0] + 10**9, None]),
         role=st.none() | st.sampled_from(Role),

@@ -21,7 +21,7 @@ IS_OWN = '"blog_post"."author_id" = (SELECT U0."id" AS "pk" FROM "blog_author" U
 OWN_UNPUBLISHED = f"NOT ({IS_PUBLIC}) AND {IS_OWN}"
 
 
-def without(actor: Actor, scope: Scope) -> Actor:
+def omit_scope(actor: Actor, scope: Scope) -> Actor:
     return Actor(user_id=actor.user_id, role=actor.role, scopes=ALL_SCOPES - {scope})
 
 
@@ -42,12 +42,12 @@ def test_condition_selects_own_rows_or_all_rows(rule: str, scope: Scope, conditi
     visible = getattr(policy, rule)
 
     assert [visible(actor) for actor in ACTORS] == conditions
-    assert [visible(without(actor, scope)) for actor in ACTORS] == [NOTHING] * len(ACTORS)
+    assert [visible(omit_scope(actor, scope)) for actor in ACTORS] == [NOTHING] * len(ACTORS)
     assert visible(WITHOUT_USER) == NOTHING
 
 
 @pytest.mark.parametrize(
-    "actor", [ANONYMOUS, READER, without(AUTHOR, Scope.POSTS_READ), without(ADMIN, Scope.POSTS_READ)]
+    "actor", [ANONYMOUS, READER, omit_scope(AUTHOR, Scope.POSTS_READ), omit_scope(ADMIN, Scope.POSTS_READ)]
 )
 def test_caller_without_posts_read_sees_public_posts_only(actor: Actor) -> None:
     assert policy.split_visible_posts(actor) == [PUBLIC_POSTS]
@@ -93,7 +93,7 @@ def test_unpublished_posts_are_visible_to_their_author_and_to_editors(status: st
 )
 def test_transition_to_or_from_a_public_status_needs_posts_publish(old: str, new: str) -> None:
     publisher = Actor(user_id=7, role=Role.AUTHOR, scopes={Scope.POSTS_PUBLISH})
-    writer = without(AUTHOR, Scope.POSTS_PUBLISH)
+    writer = omit_scope(AUTHOR, Scope.POSTS_PUBLISH)
 
     assert policy.may_transition_posts(publisher, old, new)
     assert policy.may_transition_posts_of(publisher, 7, old, new)

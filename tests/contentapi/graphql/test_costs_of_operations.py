@@ -9,7 +9,7 @@ from contentapi.graphql.costs import CostVisitor, OperationCost, measure
 from contentapi.schema import SCHEMA
 
 
-def cost_of(document: str) -> OperationCost:
+def measure_cost(document: str) -> OperationCost:
     return measure(SCHEMA, parse(document))[""]
 
 
@@ -29,7 +29,7 @@ def cost_of(document: str) -> OperationCost:
 def test_introspection_is_recognised_in_the_root_fields(
     document: str, *, has_introspection: bool, is_only_introspection: bool
 ) -> None:
-    cost = cost_of(document)
+    cost = measure_cost(document)
 
     assert cost.has_introspection is has_introspection
     assert cost.is_only_introspection is is_only_introspection
@@ -45,7 +45,7 @@ def test_introspection_is_recognised_in_the_root_fields(
     ],
 )
 def test_default_with_the_length_of_an_int_is_parsed(default: str, cost: int) -> None:
-    assert cost_of(f"query ($n: Int = {default}) {{ posts(limit: $n) {{ id }} }}").evaluate({}) == cost
+    assert measure_cost(f"query ($n: Int = {default}) {{ posts(limit: $n) {{ id }} }}").evaluate({}) == cost
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ def test_default_with_the_length_of_an_int_is_parsed(default: str, cost: int) ->
     [("{ posts { id } }", 10), ("{ posts(limit: 3) { author { id } } }", 6), ("{ postsConnection { totalCount } }", 1)],
 )
 def test_cost_without_variables_is_a_constant(document: str, cost: int) -> None:
-    total = cost_of(document).total
+    total = measure_cost(document).total
 
     assert (total.constant, total.parts) == (cost, ())
 
 
 def test_cost_with_variables_has_open_parts() -> None:
-    total: Any = cost_of("query ($n: Int) { posts(limit: $n) { id } post(id: 1) { id } }").total
+    total: Any = measure_cost("query ($n: Int) { posts(limit: $n) { id } post(id: 1) { id } }").total
 
     assert (total.constant, len(total.parts)) == (1, 1)
 

@@ -8,12 +8,12 @@ from graphql import get_introspection_query, parse
 from pytest_django import Settings
 
 from contentapi.graphql.limits import COUNT_CAP, measure_operations
-from tests.graphql_requests import PostToGraphQL, error_entry
+from tests.graphql_requests import PostToGraphQL, build_error_entry
 
 COUNTED = ("depth", "introspection_depth", "root_fields", "aliases", "directives")
 
 
-def counted(document: str, name: str = "") -> dict[str, int]:
+def count_size(document: str, name: str = "") -> dict[str, int]:
     """Return the counts that are not 0."""
     size = dataclasses.asdict(measure_operations(parse(document))[name])
     return {name: size[name] for name in COUNTED if size[name]}
@@ -50,7 +50,7 @@ def counted(document: str, name: str = "") -> dict[str, int]:
     ],
 )
 def test_operation_size_is_counted(document: str, expected: dict[str, int]) -> None:
-    assert counted(document) == expected
+    assert count_size(document) == expected
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_nested_braces_are_counted(document: str, braces: int) -> None:
 def test_each_operation_is_measured_separately() -> None:
     document = "query A { a ...F } mutation B { x: b } fragment F on Q { c { d } }"
 
-    assert counted(document, "A") == {"depth": 2, "root_fields": 2}
-    assert counted(document, "B") == {"depth": 1, "root_fields": 1, "aliases": 1}
+    assert count_size(document, "A") == {"depth": 2, "root_fields": 2}
+    assert count_size(document, "B") == {"depth": 1, "root_fields": 1, "aliases": 1}
     assert [size.is_write for size in measure_operations(parse(document)).values()] == [False, True]
 
 
@@ -103,7 +103,7 @@ def test_cyclic_and_missing_fragments_terminate(document: str) -> None:
 # --- At the endpoint ------------------------------------------------------------------------------------
 
 
-def nested(around: str, inside: str, times: int) -> str:
+def nest_fields(around: str, inside: str, times: int) -> str:
     return around * times + inside + " }" * times
 
 
@@ -113,14 +113,14 @@ def path(depth: int) -> str:
     return " { ".join([*names, "id"]) + " }" * (depth - 1)
 
 
-def times(count: int, text: str) -> str:
+def repeat(count: int, text: str) -> str:
     """Repeat a text, with its number for each #."""
     return " ".join(text.replace("#", str(number)) for number in range(count))
 
 
 def tagged(tags: int) -> str:
     """Return a document of 23 tokens plus one for each tag."""
-    written = times(tags, '""')
+    written = repeat(tags, '""')
     return f'mutation {{ createPost(input: {{title: "", body: "", tags: [{written}]}}) {{ id }} }}'
 
 
@@ -128,36 +128,36 @@ BOUNDS: list[tuple[str, str, str, int, str]] = [
     ("depth", f"{{ {path(12)} }}", f"{{ {path(13)} }}", 12, "CONTENTAPI_MAX_DEPTH"),
     (
         "depth of introspection",
-        f"{{ __schema {{ types {{ {nested('ofType { ', 'name', 15)} }} }} }}",
-        f"{{ __schema {{ types {{ {nested('ofType { ', 'name', 16)} }} }} }}",
+        f"{{ __schema {{ types {{ {nest_fields('ofType { ', 'name', 15)} }} }} }}",
+        f"{{ __schema {{ types {{ {nest_fields('ofType { ', 'name', 16)} }} }} }}",
         18,
         "CONTENTAPI_MAX_INTROSPECTION_DEPTH",
     ),
     (
         "number of aliases",
-        f"{{ post(id: 0) {{ {times(30, 'a#: id')} }} }}",
-        f"{{ post(id: 0) {{ {times(31, 'a#: id')} }} }}",
+        f"{{ post(id: 0) {{ {repeat(30, 'a#: id')} }} }}",
+        f"{{ post(id: 0) {{ {repeat(31, 'a#: id')} }} }}",
         30,
         "CONTENTAPI_MAX_ALIASES",
     ),
     (
         "number of root fields",
-        f"{{ {times(20, '__typename')} }}",
-        f"{{ {times(21, '__typename')} }}",
+        f"{{ {repeat(20, '__typename')} }}",
+        f"{{ {repeat(21, '__typename')} }}",
         20,
         "CONTENTAPI_MAX_ROOT_FIELDS",
     ),
     (
         "number of mutations",
-        f"mutation {{ {times(10, '__typename')} }}",
-        f"mutation {{ {times(11, '__typename')} }}",
+        f"mutation {{ {repeat(10, '__typename')} }}",
+        f"mutation {{ {repeat(11, '__typename')} }}",
         10,
         "CONTENTAPI_MAX_MUTATIONS",
     ),
     (
         "number of directives",
-        f"{{ post(id: 0) {{ {times(50, 'id @skip(if: false)')} }} }}",
-        f"{{ post(id: 0) {{ {times(51, 'id @skip(if: false)')} }} }}",
+        f"{{ post(id: 0) {{ {repeat(50, 'id @skip(if: false)')} }} }}",
+        f"{{ post(id: 0) {{ {repeat(51, 'id @skip(if: false)')} }} }}",
         50,
         "CONTENTAPI_MAX_DIRECTIVES",
     ),
@@ -195,7 +195,7 @@ def test_limit_itself_passes_and_one_more_is_rejected(
     assert "data" in within.body
     counted = f"{most + 1} or more" if what in ("number of tokens", "number of comments") else most + 1
     message = f"The query's {what} is {counted}; at most {most} is allowed ({variable})."
-    assert (over.status, over.body) == (400, {"errors": [error_entry(over, "LIMIT_EXCEEDED", 400, message)]})
+    assert (over.status, over.body) == (400, {"errors": [build_error_entry(over, "LIMIT_EXCEEDED", 400, message)]})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contentapi.http.body import VALUE, DuplicateKey, has_no_duplicate_keys, loads_without_duplicates
-from tests.thoroughness import examples
+from tests.thoroughness import scale_examples
 
 SPACES = st.sampled_from(["", "", "", " ", "\n", "\t \r\n"])
 NAMES = st.sampled_from(
@@ -77,7 +77,7 @@ def is_plainly_without_repetition(text: str) -> bool:
 
 @pytest.mark.property
 def test_exactly_the_duplicate_keys_are_found() -> None:
-    @settings(max_examples=examples(3000), deadline=None)
+    @settings(max_examples=scale_examples(3000), deadline=None)
     @given(text=TEXTS)
     def is_found(text: str) -> None:
         value, is_repeated = as_read_pair_by_pair(text)

@@ -17,7 +17,7 @@ from contentapi import rate_limits
 from contentapi.core.errors import Unavailable
 from contentapi.core.identity import Role
 from contentapi.server.fast_path import FastPath
-from tests.conftest import api_key_of
+from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_post
 from tests.wsgi import WsgiResponse, call_application
 
@@ -106,7 +106,7 @@ def test_406_is_json() -> None:
 
 @pytest.mark.parametrize("accept", ["", PROBLEM])
 def test_error_of_an_invalid_body_names_its_fields(accept: str) -> None:
-    key = api_key_of(make_actor(Role.AUTHOR))
+    key = make_api_key(make_actor(Role.AUTHOR))
     body = b'{"title": " ", "body": "b"}'
 
     status, given, content = send_request("POST", "/posts", body, HTTP_ACCEPT=accept, HTTP_X_API_KEY=key, **JSON_TYPE)
@@ -211,7 +211,7 @@ REQUESTS = st.tuples(
 
 def test_no_request_causes_a_500() -> None:
     author = make_author()
-    post, key = make_post(author=author), api_key_of(make_actor(Role.AUTHOR, author=author))
+    post, key = make_post(author=author), make_api_key(make_actor(Role.AUTHOR, author=author))
 
     @each(REQUESTS)
     @hypothesis_settings(max_examples=100, deadline=None)

@@ -18,7 +18,7 @@ from contentapi.http.failure_log import MAX_LINE, SAFE_MESSAGES
 from contentapi.http.request_id import RequestIdFilter, current_request_id
 from contentapi.server.fast_path import FastPath, Utf8Request
 from tests.behaviour.test_graphql_failures import execute, slow_down_post_queries
-from tests.conftest import api_key_of
+from tests.conftest import make_api_key
 from tests.factories import make_actor, make_post
 from tests.wsgi import call_application
 
@@ -161,7 +161,7 @@ def test_request_without_an_error_logs_nothing(application: Any, log: pytest.Log
 
 
 def test_partial_data_with_a_client_error_is_one_line(application: Any, log: pytest.LogCaptureFixture) -> None:
-    key = api_key_of(make_actor(Role.READER))
+    key = make_api_key(make_actor(Role.READER))
     query = f'mutation {{ addComment(input: {{postId: {make_post().pk}, body: "x"}}) {{ id }} deletePost(id: 0) }}'
 
     response = call_application(application, "POST", "/graphql", encode_query(query), HTTP_X_API_KEY=key, **JSON_TYPE)

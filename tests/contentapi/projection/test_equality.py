@@ -20,7 +20,7 @@ from tests.contentapi.projection import reference_executor
 from tests.contentapi.projection.documents import Request, requests
 from tests.contentapi.projection.execution import Executed, run
 from tests.contentapi.projection.fixture_rows import ACTORS, AUTHORS, POSTS, WRITERS, fill
-from tests.thoroughness import examples
+from tests.thoroughness import scale_examples
 
 pytestmark = pytest.mark.django_db
 
@@ -94,7 +94,7 @@ def assert_one_statement_per_root_field(got: Executed, data: dict[str, str] | No
 def test_query_returns_the_same_as_with_graphql_core(actor_name: str) -> None:
     fill()
 
-    @settings(max_examples=examples(240), deadline=None, suppress_health_check=SLOW_IS_FINE)
+    @settings(max_examples=scale_examples(240), deadline=None, suppress_health_check=SLOW_IS_FINE)
     @given(request=requests(), other=st.sampled_from([actor_name, *ACTORS]))
     def returns_the_same(request: Request, other: str) -> None:
         for variables, who in zip(request.both_variables, (actor_name, other), strict=True):
@@ -108,7 +108,7 @@ def test_query_returns_the_same_as_with_graphql_core(actor_name: str) -> None:
 def test_mutation_returns_the_same_as_with_graphql_core(actor_name: str) -> None:
     fill()
 
-    @settings(max_examples=examples(60), deadline=None, suppress_health_check=SLOW_IS_FINE)
+    @settings(max_examples=scale_examples(60), deadline=None, suppress_health_check=SLOW_IS_FINE)
     @given(request=requests(mutations=True))
     def returns_the_same(request: Request) -> None:
         for variables in request.both_variables:

@@ -81,13 +81,13 @@ query ($order: PostOrder, $status: PostStatus, $first: Int, $after: String, $las
 """
 
 
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def iterate_nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield plan
     for below in plan.get("Plans", []):
-        yield from nodes(below)
+        yield from iterate_nodes(below)
 
 
-def generic_plan(statement: str, parameters: tuple[Any, ...]) -> list[dict[str, Any]]:
+def explain_generic_plan(statement: str, parameters: tuple[Any, ...]) -> list[dict[str, Any]]:
     """Return the nodes of the generic plan, which a prepared statement uses for all values."""
     places = count(1)
     numbered = re.sub("%s|%%", lambda found: f"${next(places)}" if found[0] == "%s" else "%", statement)
@@ -101,7 +101,7 @@ def generic_plan(statement: str, parameters: tuple[Any, ...]) -> list[dict[str, 
         [[explained]] = cursor.fetchall()
         cursor.execute("DEALLOCATE explained")
     plan = json.loads(explained) if isinstance(explained, str) else explained
-    return list(nodes(plan[0]["Plan"]))
+    return list(iterate_nodes(plan[0]["Plan"]))
 
 
 @pytest.mark.parametrize("actor_name", ["anonymous", "author", "operator"])
@@ -110,7 +110,7 @@ def generic_plan(statement: str, parameters: tuple[Any, ...]) -> list[dict[str, 
 def test_page_is_read_from_indexes_without_a_sort(document: str, actor_name: str) -> None:
     [(statement, parameters)] = run(DOCUMENTS[document], actor=ACTORS[actor_name]).statements
 
-    plan = generic_plan(statement, parameters)
+    plan = explain_generic_plan(statement, parameters)
 
     assert {node["Node Type"] for node in plan} & {"Seq Scan", "Sort", "Incremental Sort", "Hash"} == set()
     assert {"blog_author_pkey", "blog_comment_post_oldest"} <= {node.get("Index Name") for node in plan}
@@ -126,14 +126,14 @@ def test_connection_is_read_from_the_index_of_its_order() -> None:
 
         for window in ({"first": 10}, {"first": 10, "after": cursor}, {"last": 10, "before": cursor}, {"last": 10}):
             [(statement, parameters)] = run(CONNECTION, {**given, **window}, actor=ACTORS["operator"]).statements
-            plan = generic_plan(statement, parameters)
+            plan = explain_generic_plan(statement, parameters)
 
             assert "Seq Scan" not in {node["Node Type"] for node in plan}
             indexes = {node["Index Name"] for node in plan if "Index Name" in node}
             assert indexes == {f"blog_post_{column}" if status is None else f"blog_post_public_{column}"}
             sorts = [node for node in plan if node["Node Type"] in ("Sort", "Incremental Sort")]
             assert len(sorts) == ("last" in window), "only a page that is read backwards is sorted, to reverse it"
-            assert all("Limit" in {below["Node Type"] for below in nodes(node)} for node in sorts)
+            assert all("Limit" in {below["Node Type"] for below in iterate_nodes(node)} for node in sorts)
 
 
 @pytest.mark.usefixtures("many_rows")
@@ -141,7 +141,7 @@ def test_anonymous_request_does_not_search_posts_of_a_hidden_status() -> None:
     document = "{ posts { author { posts(status: scheduled) { id } } } }"
     [(statement, parameters)] = run(document, actor=ACTORS["anonymous"]).statements
 
-    plan = generic_plan(statement, parameters)
+    plan = explain_generic_plan(statement, parameters)
 
     assert "false" in {node.get("One-Time Filter") for node in plan}
 
@@ -152,7 +152,7 @@ def test_author_posts_of_a_rare_status_are_found_by_an_index(actor_name: str) ->
     document = "{ posts { author { posts(status: scheduled) { id } } } }"
     [(statement, parameters)] = run(document, actor=ACTORS[actor_name]).statements
 
-    plan = generic_plan(statement, parameters)
+    plan = explain_generic_plan(statement, parameters)
 
     assert "blog_post_own_newest" in {node.get("Index Name") for node in plan}
 
@@ -162,7 +162,7 @@ def test_hidden_posts_of_other_authors_are_not_read() -> None:
     document = "{ posts { author { posts(status: draft) { title } } } }"
     [(statement, parameters)] = run(document, actor=ACTORS["author"]).statements
 
-    plan = generic_plan(statement, parameters)
+    plan = explain_generic_plan(statement, parameters)
 
     posts = [node for node in plan if node.get("Index Name", "").startswith("blog_post_")]
     assert {node["Index Name"] for node in posts} == {"blog_post_public_newest", "blog_post_own_newest"}
@@ -200,7 +200,7 @@ def test_public_pages_use_public_indexes_with_old_and_new_statistics(statistics:
     used: dict[str, set[str]] = {}
     for name, document in PUBLIC_PAGES.items():
         [(statement, parameters)] = run(document, actor=ACTORS[actor_name]).statements
-        plan = generic_plan(statement, parameters)
+        plan = explain_generic_plan(statement, parameters)
         assert ("Seq Scan", "blog_post") not in {(node["Node Type"], node.get("Relation Name")) for node in plan}
         used[name] = {node["Index Name"] for node in plan if node.get("Index Name", "").startswith("blog_post_")}
 

@@ -19,14 +19,14 @@ def limited(settings: Settings, **limits: str) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **named)
 
 
-def account_of(actor: Actor = ANONYMOUS, **more: Any) -> rate_limits.Account:
+def make_account(actor: Actor = ANONYMOUS, **more: Any) -> rate_limits.Account:
     account = rate_limits.Account({**ENVIRON, **more})
     account.set_actor(actor)
     return account
 
 
 def test_anonymous_caller_gets_the_headers_of_the_address_limit() -> None:
-    account = account_of()
+    account = make_account()
 
     account.charge(1)
 
@@ -37,7 +37,7 @@ def test_anonymous_caller_gets_the_headers_of_the_address_limit() -> None:
 
 
 def test_credential_gets_both_policies_and_a_write_both_remainders() -> None:
-    account = account_of(WRITER)
+    account = make_account(WRITER)
 
     account.charge(1)
     assert account.headers["RateLimit"] == '"authenticated";r=2999;t=60'
@@ -52,9 +52,9 @@ def test_credential_gets_both_policies_and_a_write_both_remainders() -> None:
 @pytest.mark.parametrize(("limits", "wait"), [({}, 3600), ({"authenticated": "3/day"}, 86400)])
 def test_refused_write_waits_until_both_limits_have_room(settings: Settings, limits: dict[str, str], wait: int) -> None:
     limited(settings, writes="1/hour", **limits)
-    account_of(WRITER).charge(1, writes=1)
-    account_of(WRITER).charge(1)
-    account = account_of(WRITER)
+    make_account(WRITER).charge(1, writes=1)
+    make_account(WRITER).charge(1)
+    account = make_account(WRITER)
     account.charge(1)
 
     with pytest.raises(RateLimited) as refused:
@@ -66,7 +66,7 @@ def test_refused_write_waits_until_both_limits_have_room(settings: Settings, lim
 
 
 def test_anonymous_write_is_charged_to_the_anonymous_limit_only() -> None:
-    account = account_of()
+    account = make_account()
 
     account.charge(2, writes=2)
 
@@ -78,24 +78,24 @@ def test_each_credential_and_each_address_has_its_own_limit(settings: Settings) 
     without_id = Actor(user_id=7, role=Role.AUTHOR)
 
     for account in (
-        account_of(),
-        account_of(REMOTE_ADDR="203.0.113.8"),
-        account_of(WRITER),
-        account_of(without_id),
-        account_of(Actor(user_id=8, role=Role.AUTHOR)),
+        make_account(),
+        make_account(REMOTE_ADDR="203.0.113.8"),
+        make_account(WRITER),
+        make_account(without_id),
+        make_account(Actor(user_id=8, role=Role.AUTHOR)),
     ):
         account.charge(1)
 
     with pytest.raises(RateLimited):
-        account_of(Actor(user_id=7, role=Role.AUTHOR, credential_id="user:7")).charge(1)
+        make_account(Actor(user_id=7, role=Role.AUTHOR, credential_id="user:7")).charge(1)
 
 
 def test_refusal_names_the_limit_its_value_its_variable_and_the_wait(settings: Settings) -> None:
     limited(settings, writes="2/hour")
-    account_of(WRITER).charge(2, writes=2)
+    make_account(WRITER).charge(2, writes=2)
 
     with pytest.raises(RateLimited) as refused:
-        account_of(WRITER).charge(1, writes=1)
+        make_account(WRITER).charge(1, writes=1)
 
     assert refused.value.message == (
         'The limit "writes" of 2/hour (CONTENTAPI_RATE_WRITES) is used up. Try again in 3600 seconds.'
@@ -109,20 +109,20 @@ def test_refusal_names_the_limit_its_value_its_variable_and_the_wait(settings: S
 
 def test_refusal_by_one_limit_consumes_nothing_of_the_other(settings: Settings) -> None:
     limited(settings, writes="2/minute", authenticated="9/minute")
-    account_of(WRITER).charge(2, writes=2)
+    make_account(WRITER).charge(2, writes=2)
 
     for _ in range(5):
         with pytest.raises(RateLimited):
-            account_of(WRITER).charge(2, writes=2)
+            make_account(WRITER).charge(2, writes=2)
 
-    reading = account_of(WRITER)
+    reading = make_account(WRITER)
     reading.charge(1)
     assert reading.headers["RateLimit"].startswith('"authenticated";r=6;')
 
 
 def test_writes_are_charged_by_number_and_the_request_by_its_total(settings: Settings) -> None:
     limited(settings, writes="12/minute")
-    account = account_of(WRITER)
+    account = make_account(WRITER)
     account.charge(1)
 
     account.charge(2, writes=10)
@@ -132,10 +132,10 @@ def test_writes_are_charged_by_number_and_the_request_by_its_total(settings: Set
 
 def test_more_writes_than_the_whole_limit_consume_all_of_it(settings: Settings) -> None:
     limited(settings, writes="3/minute")
-    account_of(WRITER).charge(1, writes=10)
+    make_account(WRITER).charge(1, writes=10)
 
     with pytest.raises(RateLimited) as refused:
-        account_of(WRITER).charge(1, writes=1)
+        make_account(WRITER).charge(1, writes=1)
 
     assert refused.value.headers["RateLimit"].endswith('"writes";r=0;t=60')
 
@@ -152,7 +152,7 @@ def test_named_limit_is_charged_for_any_key(settings: Settings) -> None:
 
 
 def test_failed_request_is_charged_once_and_keeps_its_error() -> None:
-    account, error = account_of(), Conflict("Version conflict.")
+    account, error = make_account(), Conflict("Version conflict.")
 
     errors = [account.charge_failure(error) for _ in range(2)]
 
@@ -162,9 +162,9 @@ def test_failed_request_is_charged_once_and_keeps_its_error() -> None:
 
 def test_failed_request_over_the_limit_gets_429(settings: Settings) -> None:
     limited(settings, anonymous="1/minute")
-    account_of().charge_request()
+    make_account().charge_request()
 
-    assert isinstance(account_of().charge_failure(Conflict("Version conflict.")), RateLimited)
+    assert isinstance(make_account().charge_failure(Conflict("Version conflict.")), RateLimited)
 
 
 def test_failure_of_the_counter_replaces_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,6 +173,6 @@ def test_failure_of_the_counter_replaces_the_error(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("contentapi.rate_limits.account.get_counter", fail)
 
-    error = account_of().charge_failure(Conflict("Version conflict."))
+    error = make_account().charge_failure(Conflict("Version conflict."))
 
     assert (error.status, type(error.__cause__)) == (to_api_error(ValueError()).status, ValueError)

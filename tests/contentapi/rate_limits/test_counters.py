@@ -14,7 +14,7 @@ from pytest_django import Settings
 from contentapi.core.errors import RateLimited
 from contentapi.rate_limits.counters import RETRY_INTERVAL, RedisCounter
 from contentapi.rate_limits.limits import Charge, Limit
-from tests.contentapi.rate_limits.test_account import WRITER, account_of, limited
+from tests.contentapi.rate_limits.test_account import WRITER, limited, make_account
 from tests.contentapi.rate_limits.test_memory import Clock
 from tests.redis_server import RedisServer
 
@@ -44,7 +44,7 @@ def consume(counter: RedisCounter, amount: int = 1, limit: Limit = TEN) -> Any:
     return accepted, status
 
 
-def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
+def get_logged_messages(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.name == "contentapi.rate_limits"]
 
 
@@ -86,7 +86,7 @@ def test_redis_url_makes_requests_count_in_redis(redis_server: RedisServer, sett
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, redis_url=redis_server.url)
     limited(settings, anonymous="7/minute")
 
-    account = account_of()
+    account = make_account()
     account.charge(2)
 
     assert account.headers["RateLimit"].startswith('"anonymous";r=5;t=')
@@ -99,14 +99,14 @@ def test_writes_are_consumed_all_or_none_and_succeed_after_the_wait(
 ) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, redis_url=redis_server.url)
     limited(settings, writes="12/3seconds")
-    account_of(WRITER).charge(1, writes=10)
+    make_account(WRITER).charge(1, writes=10)
 
     with pytest.raises(RateLimited) as refused:
-        account_of(WRITER).charge(1, writes=5)
-    small = account_of(WRITER)
+        make_account(WRITER).charge(1, writes=5)
+    small = make_account(WRITER)
     small.charge(1, writes=2)
     time.sleep(int(refused.value.headers["Retry-After"]))
-    later = account_of(WRITER)
+    later = make_account(WRITER)
     later.charge(1, writes=5)
 
     assert '"authenticated";r=2998' in small.headers["RateLimit"]
@@ -131,7 +131,7 @@ def test_requests_are_counted_in_process_until_redis_is_available_again(
     assert without_redis == [True] * 10 + [False] * 2  # by the windows of this process
     assert before_the_retry is False
     assert (after_the_retry[0], after_the_retry[1].remaining) == (True, 9)  # the new Redis is empty
-    assert logged(caplog) == [
+    assert get_logged_messages(caplog) == [
         "Redis is unavailable (ConnectionError). Rate limits are counted in this process: 0 requests so far. "
         "Next attempt in 5 s.",
         "Redis is available again. 13 requests were counted in this process.",
@@ -149,7 +149,7 @@ def test_redis_that_stays_down_is_logged_once_per_interval(
                 consume(counter)
             clock.now += RETRY_INTERVAL
 
-    assert [line.split(": ")[1] for line in logged(caplog)] == [
+    assert [line.split(": ")[1] for line in get_logged_messages(caplog)] == [
         "0 requests so far. Next attempt in 5 s.",
         "20 requests so far. Next attempt in 5 s.",
         "40 requests so far. Next attempt in 5 s.",
@@ -169,7 +169,7 @@ def test_redis_that_hangs_delays_one_request_per_interval(
         assert time.monotonic() - begin < 1.5  # one wait of 0.2 s, where each would be 2 s
         redis_server.go_on()
     assert accepted == [True] * 10
-    assert [line[:38] for line in logged(caplog)] == ["Redis is unavailable (TimeoutError). R"]
+    assert [line[:38] for line in get_logged_messages(caplog)] == ["Redis is unavailable (TimeoutError). R"]
 
 
 def test_threads_that_wait_for_the_same_hanging_redis_log_it_once(
@@ -185,7 +185,7 @@ def test_threads_that_wait_for_the_same_hanging_redis_log_it_once(
         redis_server.go_on()
 
     assert counter.counted_in_process == 8
-    assert len(logged(caplog)) == 1
+    assert len(get_logged_messages(caplog)) == 1
 
 
 def test_redis_that_rejects_the_password_is_down_and_no_log_has_it(
@@ -195,7 +195,7 @@ def test_redis_that_rejects_the_password_is_down_and_no_log_has_it(
     with redis_counter(redis_server.url.replace("//", "//somebody:hush@")) as counter:
         assert consume(counter)[0]
 
-    assert [line[:44] for line in logged(caplog)] == ["Redis is unavailable (AuthenticationError). "]
+    assert [line[:44] for line in get_logged_messages(caplog)] == ["Redis is unavailable (AuthenticationError). "]
     assert "hush" not in caplog.text
 
 

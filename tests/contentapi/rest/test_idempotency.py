@@ -19,7 +19,7 @@ from contentapi.models import IdempotencyRecord
 from contentapi.rest.idempotency import PURGE_BATCH, replay_or_execute
 from orders.models import Order
 from tests.blog.racing import race
-from tests.conftest import api_key_of
+from tests.conftest import make_api_key
 from tests.factories import make_actor, make_order, make_post, make_user
 from tests.resources import RestResponse, send_request
 from users.models import User
@@ -33,7 +33,7 @@ REPLAYED = "Idempotent-Replayed"
 @pytest.fixture
 def key(db: None) -> str:  # noqa: ARG001
     """Return the API key of an admin."""
-    return api_key_of(make_actor(Role.ADMIN))
+    return make_api_key(make_actor(Role.ADMIN))
 
 
 def send_post(path: str, body: Any, credential: str, idempotency_key: str = "one", **headers: Any) -> RestResponse:
@@ -105,7 +105,7 @@ def test_key_of_another_request_is_422(key: str, path: str, body: Any, query: st
 
 
 def test_key_belongs_to_one_credential(key: str) -> None:
-    other = api_key_of(make_actor(Role.AUTHOR))
+    other = make_api_key(make_actor(Role.AUTHOR))
 
     responses = [send_post("/posts", NEW, key), send_post("/posts", NEW, other)]
 
@@ -273,7 +273,7 @@ def test_post_without_a_key_is_not_stored(key: str, django_assert_num_queries: D
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_request_with_the_same_key_is_409() -> None:
-    path, credential = f"/orders/{make_order().pk}/payment", api_key_of(make_actor(Role.ADMIN))
+    path, credential = f"/orders/{make_order().pk}/payment", make_api_key(make_actor(Role.ADMIN))
 
     responses = race(
         lambda: Order.objects.select_for_update().get(),
@@ -291,7 +291,7 @@ def test_concurrent_request_with_the_same_key_is_409() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_requests_with_two_keys_do_not_wait_for_each_other() -> None:
-    credential = api_key_of(make_actor(Role.ADMIN))
+    credential = make_api_key(make_actor(Role.ADMIN))
 
     responses = race(
         lambda: None,
@@ -304,7 +304,7 @@ def test_requests_with_two_keys_do_not_wait_for_each_other() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_lost_database_leaves_no_effect_and_no_record() -> None:
-    path, credential = f"/orders/{make_order().pk}/payment", api_key_of(make_actor(Role.ADMIN))
+    path, credential = f"/orders/{make_order().pk}/payment", make_api_key(make_actor(Role.ADMIN))
 
     def pay() -> RestResponse:
         try:

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from blog.models import Post
 from contentapi.core.identity import Role
-from tests.conftest import api_key_of
+from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_post, make_user
 from tests.resources import send_request
 
@@ -258,7 +258,7 @@ def test_request_over_the_limit_is_429_with_retry_after(settings: Settings) -> N
 
 def test_write_over_the_limit_has_no_effect(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="1/minute")
-    key = api_key_of(make_actor(Role.AUTHOR))
+    key = make_api_key(make_actor(Role.AUTHOR))
 
     responses = [send_request("POST", "/posts", NEW, X_API_Key=key) for _ in range(2)]
 

@@ -8,7 +8,7 @@ from django.test import Client
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.thoroughness import examples
+from tests.thoroughness import scale_examples
 from tests.users.oauth.flow import CALLBACK, Application, Browser, make_member
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ HEADERS: st.SearchStrategy[dict[str, str]] = st.one_of(
     ),
 )
 CAREFUL = settings(
-    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=scale_examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )  # the database is rolled back after all examples, which changes nothing for them
 
 

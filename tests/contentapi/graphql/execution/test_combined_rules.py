@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from contentapi.graphql.execution.combined_rules import combine_rules
 from contentapi.graphql.execution.validation import RULES
 from contentapi.schema import SCHEMA
-from tests.thoroughness import examples
+from tests.thoroughness import scale_examples
 
 NAMES = st.sampled_from(["posts", "post", "author", "id", "title", "comments", "name", "body", "nobody", "__typename"])
 KINDS = st.sampled_from(["Query", "Post", "Author", "Comment", "Mutation", "PostOrder", "Nothing"])
@@ -59,7 +59,7 @@ def formatted_errors(errors: list[GraphQLError]) -> list[dict[str, Any]]:
 
 @pytest.mark.property
 def test_combined_rules_report_the_errors_of_separate_rules() -> None:
-    @settings(max_examples=examples(2000), deadline=None)
+    @settings(max_examples=scale_examples(2000), deadline=None)
     @given(text=TEXTS, most=st.sampled_from([1, 3, 100]))
     def are_the_same(text: str, most: int) -> None:
         document = parse(text)

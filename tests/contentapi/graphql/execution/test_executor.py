@@ -16,7 +16,7 @@ from tests.factories import make_author
 OURS = ("graphql.", "contentapi.", "blog.", "users.", "orders.")
 
 
-def left_to_the_collector(act: Callable[[], Any]) -> set[str]:
+def count_collected_objects(act: Callable[[], Any]) -> set[str]:
     """Return the types of the objects, ours and graphql-core's, that an act leaves to the garbage collector."""
     gc.collect()
     gc.disable()
@@ -53,8 +53,8 @@ def test_success_leaves_nothing_to_the_garbage_collector(text: str) -> None:
     execute()  # the first execution compiles statements
     document = ref(get_operation(SCHEMA, text, None))
 
-    assert not left_to_the_collector(execute)
-    assert not left_to_the_collector(DOCUMENTS.clear)
+    assert not count_collected_objects(execute)
+    assert not count_collected_objects(DOCUMENTS.clear)
     assert document() is None
 
 

@@ -24,13 +24,13 @@ from tests.contentapi.graphql.execution.introspection_documents import (
 )
 from tests.factories import make_post
 from tests.graphql_requests import PostToGraphQL
-from tests.thoroughness import examples
+from tests.thoroughness import scale_examples
 
 
 @pytest.mark.property
 @pytest.mark.parametrize("schema", [RICH, SCHEMA], ids=["rich", "ours"])
 def test_introspection_equals_graphql_core_and_costs_its_objects(schema: GraphQLSchema) -> None:
-    @settings(max_examples=examples(150), deadline=None)
+    @settings(max_examples=scale_examples(150), deadline=None)
     @given(st.randoms(use_true_random=False))
     def is_equal(rng: Random) -> None:
         text = DocumentGenerator(schema, rng).generate_document()

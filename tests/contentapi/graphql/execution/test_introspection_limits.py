@@ -7,7 +7,7 @@ from pytest_django import Settings
 
 from contentapi.schema import SCHEMA
 from tests.contentapi.graphql.execution.introspection_documents import count_objects
-from tests.graphql_requests import PostToGraphQL, error_entry
+from tests.graphql_requests import PostToGraphQL, build_error_entry
 
 
 def repeat(count: int, text: str) -> str:
@@ -40,7 +40,7 @@ def test_repeated_introspection_costs_every_object_up_to_the_limit(post: PostToG
     message = f"The query's cost is {cost}; at most {cost - 1} is allowed (CONTENTAPI_MAX_COST)."
     assert (response.status, response.body) == (
         400,
-        {"errors": [error_entry(response, "LIMIT_EXCEEDED", 400, message)]},
+        {"errors": [build_error_entry(response, "LIMIT_EXCEEDED", 400, message)]},
     )
 
 
@@ -63,7 +63,7 @@ def test_too_many_visited_objects_stop_the_execution(post: PostToGraphQL, settin
     message = "The query's cost is 51 or more; at most 50 is allowed (CONTENTAPI_MAX_COST)."
     assert (response.status, response.body) == (
         400,
-        {"errors": [error_entry(response, "LIMIT_EXCEEDED", 400, message)]},
+        {"errors": [build_error_entry(response, "LIMIT_EXCEEDED", 400, message)]},
     )
 
 

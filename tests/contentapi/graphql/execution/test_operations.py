@@ -28,7 +28,7 @@ from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.execution.operations import DocumentFragments, Operation, has_constant_selection
 from contentapi.schema import SCHEMA as OURS
 from tests.contentapi.projection.execution import run
-from tests.thoroughness import examples
+from tests.thoroughness import scale_examples
 
 SCHEMA = build_schema(
     """
@@ -59,7 +59,7 @@ INPUTS = st.recursive(
 VARIABLES = st.dictionaries(st.sampled_from("abcde"), INPUTS, max_size=5)
 
 
-def operation(head: str, field: str) -> Operation:
+def build_operation(head: str, field: str) -> Operation:
     return prepare(f"query Q{head} {{ {field} }}")
 
 
@@ -70,23 +70,23 @@ def prepare(text: str) -> Operation:
     return Operation(SCHEMA, DocumentFragments(document), node, OperationCost(total=CostExpression(), defaults={}))
 
 
-OPERATIONS = [operation(head, field) for head in HEADS for field in FIELDS]
+OPERATIONS = [build_operation(head, field) for head in HEADS for field in FIELDS]
 
 
-def outcome(act: Callable[[], Any]) -> Any:
+def get_outcome(act: Callable[[], Any]) -> Any:
     try:
         return act()
     except GraphQLError as error:
         return error.message
 
 
-def messages(errors: list[GraphQLError]) -> list[str]:
+def get_messages(errors: list[GraphQLError]) -> list[str]:
     return [error.message for error in errors]
 
 
 @pytest.mark.property
 def test_variables_and_arguments_are_coerced_as_in_graphql_core() -> None:
-    @settings(max_examples=examples(2000), deadline=None)
+    @settings(max_examples=scale_examples(2000), deadline=None)
     @given(chosen=st.sampled_from(OPERATIONS), variables=VARIABLES)
     def are_coerced_alike(chosen: Operation, variables: dict[str, Any]) -> None:
         got = chosen.coerce_variables(variables, hide_suggestions=False)
@@ -94,7 +94,7 @@ def test_variables_and_arguments_are_coerced_as_in_graphql_core() -> None:
         if isinstance(wanted, list) or isinstance(got, list):
             assert isinstance(wanted, list)
             assert isinstance(got, list)
-            assert messages(got) == messages(wanted)
+            assert get_messages(got) == get_messages(wanted)
             return
         assert got.coerced == wanted.coerced
         assert {name: got.sources[name].value for name in got.sources} == {
@@ -102,7 +102,9 @@ def test_variables_and_arguments_are_coerced_as_in_graphql_core() -> None:
         }
         [root] = chosen.constant_fields
         read = compile_argument_reader(root.field, root.nodes[0])
-        assert outcome(lambda: read(got)) == outcome(lambda: get_argument_values(root.field, root.nodes[0], wanted))
+        assert get_outcome(lambda: read(got)) == get_outcome(
+            lambda: get_argument_values(root.field, root.nodes[0], wanted)
+        )
 
     are_coerced_alike()
 
@@ -190,17 +192,17 @@ def test_new_documents_leave_no_types_in_memory() -> None:
         chosen.coerce_variables({"a": number, "c": [1], "d": {"x": 1}}, hide_suggestions=False)
         get_operation(OURS, text, None).coerce_variables({"id": "1", "f": {}}, hide_suggestions=False)
 
-    def wrappers() -> int:
+    def count_wrappers() -> int:
         DOCUMENTS.clear()
         gc.collect()
         return sum(isinstance(each, GraphQLNonNull | GraphQLList) for each in gc.get_objects())
 
     coerce(0)
-    before = wrappers()
+    before = count_wrappers()
     for number in range(1, 30):
         coerce(number)
 
-    assert wrappers() == before
+    assert count_wrappers() == before
 
 
 @pytest.mark.parametrize(
