@@ -1,21 +1,21 @@
 """Count charges in this process, or in a Redis that several processes share.
 
-Both use the moving window of the `limits` library, which stores each unit with its time. So no interval of the length
-of the window has more units than the limit, wherever it begins.
+Both store each unit with its time. So no interval of the length of the window has more units than the limit, wherever
+it begins. The storage of Redis is that of the `limits` library.
 """
 
 import logging
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from math import ceil, floor
 from threading import Lock
 from typing import Any, Protocol
 
 from limits.storage import RedisStorage
-from limits.strategies import MovingWindowRateLimiter
 
 from contentapi.rate_limits.limits import Charge, LimitStatus
-from contentapi.rate_limits.memory import InProcessStorage
+from contentapi.rate_limits.memory import MAX_KEYS, InProcessStorage
 
 LOG = logging.getLogger("contentapi.rate_limits")
 
@@ -33,36 +33,21 @@ class Counter(Protocol):
         """Give consumed charges back."""
 
 
-class MovingWindows:
+class MovingWindows(ABC):
     """Counts in one storage. `clock` is the storage's own."""
 
     def __init__(self, storage: Any, clock: Callable[[], float]) -> None:
         self.storage = storage
         self.clock = clock
-        self.limiter = MovingWindowRateLimiter(storage)
 
-    def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
-        due = [charge for charge in charges if charge.amount]
-        # Test all limits before consuming: a refusal must consume nothing. Between the two, another process may consume
-        # the last unit of the second limit; then the charge to the first one is lost.
-        has_room = len(due) < 2 or all(self.has_room(key, charge) for charge in due)
-        if has_room and all(self.try_to_consume(key, charge) for charge in due):
-            return True, [self.get_status(key, charge) for charge in charges]
-        return False, [self.get_refused_status(key, charge) for charge in charges]
-
-    def has_room(self, key: str, charge: Charge) -> bool:
-        return self.limiter.test(charge.spec.item, charge.limit.name, charge.key or key, cost=charge.amount)
-
-    def try_to_consume(self, key: str, charge: Charge) -> bool:
-        return self.limiter.hit(charge.spec.item, charge.limit.name, charge.key or key, cost=charge.amount)
-
+    @abstractmethod
     def storage_key(self, key: str, charge: Charge) -> str:
         """Return the key under which the storage counts a charge."""
-        return charge.spec.item.key_for(charge.limit.name, charge.key or key)
 
     def get_status(self, key: str, charge: Charge) -> LimitStatus:
-        returns_at, remaining = self.limiter.get_window_stats(charge.spec.item, charge.limit.name, charge.key or key)
-        return LimitStatus(charge.limit, max(0, remaining), max(1, ceil(returns_at - self.clock())))
+        amount, window = charge.spec.amount, charge.spec.window
+        oldest, count = self.storage.get_moving_window(self.storage_key(key, charge), amount, window)
+        return LimitStatus(charge.limit, max(0, amount - count), max(1, ceil(oldest + window - self.clock())))
 
     def get_refused_status(self, key: str, charge: Charge) -> LimitStatus:
         """Return the status with the wait until the whole request would succeed, its earlier charges included."""
@@ -77,13 +62,32 @@ class MovingWindows:
         return status._replace(reset_in=wait, wait=wait)
 
 
+class RedisWindows(MovingWindows):
+    def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
+        due = [charge for charge in charges if charge.amount]
+        # Test all limits before consuming: a refusal must consume nothing. Between the two, another process may consume
+        # the last unit of the second limit; then the charge to the first one is lost.
+        has_room = len(due) < 2 or all(self.get_status(key, charge).remaining >= charge.amount for charge in due)
+        if has_room and all(self.try_to_consume(key, charge) for charge in due):
+            return True, [self.get_status(key, charge) for charge in charges]
+        return False, [self.get_refused_status(key, charge) for charge in charges]
+
+    def try_to_consume(self, key: str, charge: Charge) -> bool:
+        spec = charge.spec
+        consumed: bool = self.storage.acquire_entry(
+            self.storage_key(key, charge), spec.amount, spec.window, amount=charge.amount
+        )
+        return consumed
+
+    def storage_key(self, key: str, charge: Charge) -> str:
+        return charge.spec.item.key_for(charge.limit.name, charge.key or key)
+
+
 class InProcessCounter(MovingWindows):
     """Counts in this process. All charges of a request are one atomic step."""
 
-    storage: InProcessStorage
-
-    def __init__(self) -> None:
-        super().__init__(InProcessStorage(), time.monotonic)
+    def __init__(self, clock: Callable[[], float] = time.monotonic, max_keys: int = MAX_KEYS) -> None:
+        super().__init__(InProcessStorage(clock=clock, max_keys=max_keys), clock)
 
     def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
         consumptions = []
@@ -105,11 +109,6 @@ class InProcessCounter(MovingWindows):
     def storage_key(self, key: str, charge: Charge) -> str:
         return f"{charge.spec.policy}/{charge.key or key}"
 
-    def get_status(self, key: str, charge: Charge) -> LimitStatus:
-        amount, window = charge.spec.amount, charge.spec.window
-        oldest, count = self.storage.get_moving_window(self.storage_key(key, charge), amount, window)
-        return LimitStatus(charge.limit, amount - count, max(1, ceil(oldest + window - self.clock())))
-
 
 class RedisCounter:
     """Counts in Redis. While Redis is down, counts in this process, so that no request fails."""
@@ -122,7 +121,7 @@ class RedisCounter:
         self.failures = (RedisError, OSError)
         timeouts = {"socket_timeout": REDIS_TIMEOUT, "socket_connect_timeout": REDIS_TIMEOUT}
         options: Any = {**timeouts, "retry": Retry(NoBackoff(), 0)}
-        self.redis = MovingWindows(RedisStorage(url, key_prefix="contentapi", **options), time.time)
+        self.redis = RedisWindows(RedisStorage(url, key_prefix="contentapi", **options), time.time)
         self.fallback = InProcessCounter()
         self.clock = clock
         self.lock = Lock()

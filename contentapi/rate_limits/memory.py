@@ -1,15 +1,13 @@
-"""Count in this process: a storage for the `limits` library.
+"""Count in this process.
 
-The library's MemoryStorage visits each key in a thread up to a hundred times a second, stores an object for each unit,
-and does not limit the number of keys. With ten thousand clients it uses most of a core.
+The MemoryStorage of the `limits` library visits each key in a thread up to a hundred times a second, stores an object
+for each unit, and does not limit the number of keys. With ten thousand clients it uses most of a core.
 """
 
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from threading import Lock
-
-from limits.storage import MovingWindowSupport, Storage
 
 MAX_KEYS = 50_000
 TICKS = 1024  # of a window: units within one tick are one entry
@@ -76,27 +74,17 @@ class KeyWindow:
 Consumption = tuple[str, int, int, int]  # a key, a limit, its window in seconds, and the amount to consume
 
 
-class InProcessStorage(Storage, MovingWindowSupport):
+class InProcessStorage:
     """The windows of the keys that were used last, up to a number of keys. Thread-safe.
 
     A refused client keeps its window while it continues to send requests: new addresses replace idle ones first.
     """
 
-    STORAGE_SCHEME = None
-
     def __init__(self, *, clock: Callable[[], float] = time.monotonic, max_keys: int = MAX_KEYS) -> None:
-        super().__init__()
         self.clock = clock
         self.max_keys = max_keys
         self._windows: OrderedDict[str, KeyWindow] = OrderedDict()
         self._lock = Lock()
-
-    @property
-    def base_exceptions(self) -> type[Exception]:
-        return ValueError
-
-    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return self.consume_all([(key, limit, expiry, amount)]) is not None
 
     def consume_all(self, consumptions: Sequence[Consumption]) -> list[tuple[int, float]] | None:
         """Consume all amounts, or none of them.
@@ -155,26 +143,3 @@ class InProcessStorage(Storage, MovingWindowSupport):
             if window is None or (window.expires >= now and len(self._windows) < self.max_keys):
                 return
             del self._windows[key]
-
-    def check(self) -> bool:
-        return True
-
-    def get(self, key: str) -> int:
-        """Return the amount that a key has consumed. It may include expired units."""
-        window = self._windows.get(key)
-        return window.used if window else 0
-
-    def get_expiry(self, key: str) -> float:
-        window = self._windows.get(key)
-        return window.expires if window else self.clock()
-
-    def clear(self, key: str) -> None:
-        self._windows.pop(key, None)
-
-    def reset(self) -> int:
-        count = len(self._windows)
-        self._windows.clear()
-        return count
-
-    def incr(self, key: str, expiry: int, amount: int = 1) -> int:  # noqa: ARG002 - the library's signature
-        raise TypeError("This storage supports moving windows only.")

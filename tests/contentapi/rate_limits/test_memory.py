@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentapi.rate_limits.counters import InProcessCounter, MovingWindows
+from contentapi.rate_limits.counters import InProcessCounter
 from contentapi.rate_limits.limits import Charge, Limit
 from contentapi.rate_limits.memory import InProcessStorage
 
@@ -38,11 +38,11 @@ sequences = st.lists(
 )
 
 
-def make_counter(clock: Clock, **more: Any) -> MovingWindows:
-    return MovingWindows(InProcessStorage(clock=clock, **more), clock)
+def make_counter(clock: Clock, **more: Any) -> InProcessCounter:
+    return InProcessCounter(clock, **more)
 
 
-def consume(counter: MovingWindows, amount: int = 1, key: str = "somebody") -> tuple[bool, Any]:
+def consume(counter: InProcessCounter, amount: int = 1, key: str = "somebody") -> tuple[bool, Any]:
     taken, [status] = counter.consume(key, [Charge.to(amount, TEN)])
     return taken, status
 
@@ -192,7 +192,7 @@ def test_window_of_a_million_units_stays_small() -> None:
     clock, storage = Clock(), InProcessStorage(clock=(clock := Clock()))
     for _ in range(100_000):
         clock.now += WINDOW / 100_000
-        assert storage.acquire_entry("somebody", 10**9, WINDOW, amount=10)
+        assert storage.consume_all([("somebody", 10**9, WINDOW, 10)])
 
     window = storage._windows["somebody"]
     assert (window.used, len(window.entries) <= 1025) == (10**6, True)
@@ -248,8 +248,7 @@ def test_two_charges_of_one_key_consume_no_more_than_the_limit() -> None:
 
 def test_expired_window_that_is_used_again_is_not_replaced() -> None:
     clock = Clock()
-    counter = InProcessCounter()
-    counter.storage.clock = counter.clock = clock
+    counter = InProcessCounter(clock)
     address = Charge.to(1, TEN)._replace(key="address")
     assert counter.consume("address", [address])[0]
 
