@@ -23,15 +23,7 @@ from contentapi.core.identity import Actor
 from contentapi.http.client_address import client_address
 from contentapi.http.failure_log import classify_and_record
 from contentapi.rate_limits.counters import Counter, InProcessCounter, RedisCounter
-from contentapi.rate_limits.limits import (
-    ANONYMOUS,
-    AUTHENTICATED,
-    WRITES,
-    Charge,
-    Limit,
-    LimitStatus,
-    parse_spec,
-)
+from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, WRITES, Charge, Limit, LimitStatus, parse_spec
 
 # A key of the WSGI environ of a request of the server to itself. No client can set it.
 UNMETERED = "contentapi.unmetered"
@@ -140,11 +132,6 @@ def consume(key: str, charges: Sequence[Charge]) -> Sequence[LimitStatus]:
 def get_counter() -> Counter:
     url = conf.environment.redis_url
     return COUNTERS.get(url) or COUNTERS.setdefault(url, RedisCounter(url) if url else InProcessCounter())
-
-
-def reset_counters() -> None:
-    """Discard the counts of this process."""
-    COUNTERS.clear()
 
 
 def rate_limit_headers(statuses: Sequence[LimitStatus]) -> dict[str, str]:

@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 import orders.services
 from blog.models import Author
-from contentapi import rate_limits
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import OPERATOR, Actor, Role
+from contentapi.rate_limits.account import COUNTERS
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post
 from tests.resources import Reply, ask
@@ -118,7 +118,7 @@ class Api(RuleBasedStateMachine):
     # Requests
 
     def ask(self, caller: str, method: str, path: str, body: Any = None) -> Reply:
-        rate_limits.reset_counters()
+        COUNTERS.clear()
         return ask(method, path, body, **({"X_API_Key": self.keys[caller]} if caller in self.keys else {}))  # type: ignore[arg-type]
 
     def gql(self, caller: str, document: str, **variables: Any) -> tuple[int, Any]:

@@ -23,13 +23,14 @@ from oauth2_provider.views import OAuthServerMetadataView
 from oauth2_provider.views.mixins import OAuthLibMixin
 from oauthlib.common import add_params_to_uri
 
-from contentapi import rate_limits
 from contentapi.core.errors import Malformed, MethodNotAllowed, Unauthenticated, UnsupportedMediaType
 from contentapi.core.identity import ROLE_SCOPES, Role
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import is_storable
 from contentapi.http.client_address import client_address
 from contentapi.http.error_response import django_error_response, get_accept
+from contentapi.rate_limits.account import charge
+from contentapi.rate_limits.limits import TOKENS
 from contentapi.rate_limits.middleware import handles_rate_limit
 from users import tokens
 from users.models import IssuedToken, User
@@ -114,7 +115,7 @@ def oauth_endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
     def answer(request: HttpRequest) -> HttpResponse:
         headers: Mapping[str, str] = {}
         try:
-            headers = rate_limits.charge(rate_limits.TOKENS, key=client_address(request.META))
+            headers = charge(TOKENS, key=client_address(request.META))
             require_form_post(request)
             with transaction.atomic():
                 response = view(request)

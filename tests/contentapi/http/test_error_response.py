@@ -14,9 +14,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from contentapi import rate_limits
 from contentapi.core.errors import Unavailable
 from contentapi.core.identity import Role
+from contentapi.rate_limits.account import COUNTERS
 from contentapi.server.fast_path import FastPath
 from tests.conftest import api_key_of
 from tests.factories import make_actor, make_author, make_post
@@ -237,7 +237,7 @@ def test_no_request_causes_a_500() -> None:
     @hypothesis_settings(max_examples=100, deadline=None)
     def ask(request_: tuple[str, str, bytes, dict[str, Any]]) -> None:
         method, path, body, changes = request_
-        rate_limits.reset_counters()
+        COUNTERS.clear()
 
         with transaction.atomic():
             status, given, content = call(method, path.format(post=post.pk), body, HTTP_X_API_KEY=key, **changes)

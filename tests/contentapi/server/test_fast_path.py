@@ -11,8 +11,8 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import connection
 
-from contentapi import rate_limits
 from contentapi.core.errors import Unavailable
+from contentapi.rate_limits.account import COUNTERS
 from contentapi.server.fast_path import FastPath, is_eligible
 from tests.factories import make_post
 
@@ -111,7 +111,7 @@ def test_response_of_graphql_equals_djangos(fast_path: FastPath, django: WSGIHan
     make_post(title="Soup")
 
     direct = respond(fast_path, environ(**changes))
-    rate_limits.reset_counters()
+    COUNTERS.clear()
     by_django = respond(django, environ(**changes))
 
     assert comparable(direct) == comparable(by_django)
@@ -141,7 +141,7 @@ def test_response_of_a_resource_equals_djangos(
     request: dict[str, Any] = {"REQUEST_METHOD": method, "PATH_INFO": path, **changes}
 
     direct = respond(fast_path, environ(**request))
-    rate_limits.reset_counters()
+    COUNTERS.clear()
     by_django = respond(django, environ(**request))
 
     assert comparable(direct) == comparable(by_django)
@@ -324,7 +324,7 @@ def test_disabled_fast_path_refuses_like_the_enabled_one(settings: Any, path: st
     settings.CORS_ALLOWED_ORIGINS = ["https://www.example.com"]
 
     def refuse(*, is_enabled: bool) -> Response:
-        rate_limits.reset_counters()
+        COUNTERS.clear()
         fast_path = FastPath(WSGIHandler(), is_enabled=is_enabled)
         return respond(partial(fast_path.refuse, error=Unavailable()), environ(PATH_INFO=path, **origin))
 
