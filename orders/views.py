@@ -73,9 +73,8 @@ def render_tagged_order(order: Order, request: ResourceRequest) -> Response:
 class OrderCollection(Resource):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        return render_page(
-            selectors.select_orders_after(request.actor, page.after), page, partial(render_orders, request)
-        )
+        orders = selectors.select_orders(request.actor, page.after)
+        return render_page(orders, page, partial(render_orders, request))
 
     def post(self, request: ResourceRequest) -> Response:
         total = Decimal(str(request.body(NewOrder).total))

@@ -77,7 +77,7 @@ class User(AbstractBaseUser):
     @property
     def is_staff(self) -> bool:
         """Whether the user may enter the admin site."""
-        return self.is_active and policy.has_admin_site(self.role)
+        return self.is_active and policy.may_use_admin_site(self.role)
 
     @property
     def is_superuser(self) -> bool:
@@ -88,7 +88,7 @@ class User(AbstractBaseUser):
         return self.has_module_perms(perm.partition(".")[0])
 
     def has_module_perms(self, app_label: str) -> bool:
-        return self.is_active and policy.has_admin_app(self.role, app_label)
+        return self.is_active and policy.may_use_admin_app(self.role, app_label)
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):

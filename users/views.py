@@ -39,7 +39,7 @@ def render_tagged_user(user: User) -> Response:
 class UserCollection(Resource):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        return render_page(selectors.select_users_after(request.actor, page.after), page, render_users)
+        return render_page(selectors.select_users(request.actor, page.after), page, render_users)
 
     def post(self, request: ResourceRequest) -> Response:
         user = services.create_user(actor=request.actor, **request.body(NewUser).provided())

@@ -2,7 +2,7 @@
 
 The source is the permission table in docs/authentication.md. Both forms of a rule are computed from one `Reach`: whose
 objects an action may touch. The owner of an object is a user id, never an author profile: a credential has only a user
-id. Rules use the models' field names and ids only, and one query for the author of a user.
+id. Rules use the models' field names and ids, and one subquery for the author profile of a user.
 """
 
 from collections.abc import Callable, Collection
@@ -22,7 +22,9 @@ EDITORIAL = (Role.EDITOR, Role.ADMIN)
 ADMINS = (Role.ADMIN,)
 EVERYTHING = Q()
 NOTHING = Q(pk__in=())
-NEVER = Q(RawSQL("false", (), output_field=BooleanField()))  # like NOTHING, and Django still writes the statement
+NEVER = Q(
+    RawSQL("false", (), output_field=BooleanField())
+)  # unlike NOTHING, Django writes a statement
 PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the indexes of public posts apply
 
 
@@ -71,39 +73,31 @@ def split_visible_posts(actor: Actor) -> list[Q]:
         return [EVERYTHING]
     if unpublished == NOBODY:
         return [PUBLIC_POSTS]
-    return [PUBLIC_POSTS, ~PUBLIC_POSTS & unpublished.condition(own_posts)]
+    return [PUBLIC_POSTS, ~PUBLIC_POSTS & unpublished.condition(build_own_posts_condition)]
 
 
 def narrow_visible_posts(actor: Actor, status: str) -> Q:
     """Return `visible_posts` for posts of one status: one condition without OR."""
-    unpublished = get_unpublished_post_reach(actor)
     if status == "published":
         return EVERYTHING
-    return unpublished.condition(own_posts) if unpublished != NOBODY else NEVER
-
-
-def may_see_post(actor: Actor, owner_id: int | None, status: str) -> bool:
-    return status == "published" or get_unpublished_post_reach(actor).includes(owner_id)
+    unpublished = get_unpublished_post_reach(actor)
+    return NEVER if unpublished == NOBODY else unpublished.condition(build_own_posts_condition)
 
 
 def get_unpublished_post_reach(actor: Actor) -> Reach:
     return get_reach(actor, Scope.POSTS_READ, everybodys_for=EDITORIAL)
 
 
-def own_posts(user_id: int) -> Q:
+def build_own_posts_condition(user_id: int) -> Q:
     """Return the condition on posts of a user's author profile: a subquery that runs once for each statement.
 
     A join would look up the author of every post that the statement scans.
     """
-    return Q(author=select_author_id(user_id))
-
-
-def select_author_id(user_id: int) -> Subquery:
-    return Subquery(apps.get_model("blog", "Author").objects.filter(user=user_id).values("pk"))
+    return Q(author=Subquery(apps.get_model("blog", "Author").objects.filter(user=user_id).values("pk")))
 
 
 def may_write_posts(actor: Actor) -> bool:
-    """Whether the actor may write posts of any author."""
+    """Whether the actor may write posts, perhaps only their own. `may_write_posts_of` decides about one author."""
     return actor.has(Scope.POSTS_WRITE)
 
 
@@ -123,7 +117,7 @@ def may_publish_due_posts(actor: Actor) -> bool:
 
 
 def may_transition_posts(actor: Actor, old_status: str, new_status: str) -> bool:
-    """Whether the actor may change the status of posts of any author in this way."""
+    """Whether the actor may change the status of posts in this way, perhaps only of their own posts."""
     return actor.has(get_transition_scope(old_status, new_status))
 
 
@@ -138,7 +132,7 @@ def get_transition_scope(old_status: str, new_status: str) -> Scope:
     return Scope.POSTS_PUBLISH if public else Scope.POSTS_WRITE
 
 
-# Comments: an actor who may see a post may see all its comments.
+# Comments. A comment is visible if its post is visible.
 
 
 def may_comment(actor: Actor) -> bool:
@@ -170,15 +164,7 @@ def may_write_authors(actor: Actor) -> bool:
 
 def visible_author_emails(actor: Actor) -> Q:
     """With `authors:read` the actor's own email; for editors and admins all emails."""
-    return get_author_email_reach(actor).condition(lambda user_id: Q(user=user_id))
-
-
-def may_see_author_email(actor: Actor, owner_id: int | None) -> bool:
-    return get_author_email_reach(actor).includes(owner_id)
-
-
-def get_author_email_reach(actor: Actor) -> Reach:
-    return get_reach(actor, Scope.AUTHORS_READ, everybodys_for=EDITORIAL)
+    return get_reach(actor, Scope.AUTHORS_READ, everybodys_for=EDITORIAL).condition(lambda user_id: Q(user=user_id))
 
 
 # Orders
@@ -206,7 +192,7 @@ def get_order_read_reach(actor: Actor) -> Reach:
 
 
 def may_write_orders(actor: Actor) -> bool:
-    """Whether the actor may create orders for any user."""
+    """Whether the actor may create orders, perhaps only their own. `may_write_orders_of` decides about one user."""
     return actor.has(Scope.ORDERS_WRITE)
 
 
@@ -225,11 +211,7 @@ def may_ship_orders(actor: Actor) -> bool:
 
 def visible_users(actor: Actor) -> Q:
     """With `users:read` the actor's own user; for admins all users."""
-    return get_user_read_reach(actor).condition(lambda user_id: Q(pk=user_id))
-
-
-def may_see_user(actor: Actor, user_id: int) -> bool:
-    return get_user_read_reach(actor).includes(user_id)
+    return get_reach(actor, Scope.USERS_READ, everybodys_for=ADMINS).condition(lambda user_id: Q(pk=user_id))
 
 
 def may_list_users(actor: Actor) -> bool:
@@ -237,16 +219,8 @@ def may_list_users(actor: Actor) -> bool:
     return actor.has(Scope.USERS_READ)
 
 
-def get_user_read_reach(actor: Actor) -> Reach:
-    return get_reach(actor, Scope.USERS_READ, everybodys_for=ADMINS)
-
-
-def may_create_users(actor: Actor) -> bool:
-    return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).everybodys
-
-
-def may_edit_users(actor: Actor) -> bool:
-    """Whether the actor may change the name, email, role and password of every user, and lock accounts."""
+def may_manage_users(actor: Actor) -> bool:
+    """Whether the actor may create users, change every user and lock accounts."""
     return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).everybodys
 
 
@@ -254,14 +228,14 @@ def may_delete_user(actor: Actor, user_id: int) -> bool:
     return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).includes(user_id)
 
 
-# The admin site, which knows a user's role and no scopes
+# The admin site, where a session has a role and no scopes
 
 
-def has_admin_site(role: str) -> bool:
+def may_use_admin_site(role: str) -> bool:
     return role in EDITORIAL
 
 
-def has_admin_app(role: str, app_label: str) -> bool:
+def may_use_admin_app(role: str, app_label: str) -> bool:
     """Whether a role may use an app in the admin site: admins every app, editors the blog."""
     return role in (EDITORIAL if app_label == "blog" else ADMINS)
 
