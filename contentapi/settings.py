@@ -10,7 +10,7 @@ from contentapi.conf import environment
 from contentapi.conf.secret_files import read_or_create
 from contentapi.core.identity import SCOPE_MEANINGS
 
-ENVIRONMENT, ENVIRONMENT_PROBLEMS = environment.read_environment(os.environ)
+ENVIRONMENT, ENVIRONMENT_ERRORS = environment.read_environment(os.environ)
 
 # --- Paths ---------------------------------------------------------------------------------------------
 
@@ -136,9 +136,9 @@ SILENCED_SYSTEM_CHECKS = ["auth.E003"]
 
 OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauth2_provider.AccessToken"  # noqa: S105 - the default; foreign keys need it
 OAUTH2_PROVIDER = {
-    "OAUTH2_SERVER_CLASS": "users.oauth.server.Server",
+    "OAUTH2_SERVER_CLASS": "users.oauth.server.AuthorizationServer",
     "OAUTH2_BACKEND_CLASS": "users.oauth.server.OAuthBackend",
-    "OAUTH2_VALIDATOR_CLASS": "users.oauth.server.Validator",
+    "OAUTH2_VALIDATOR_CLASS": "users.oauth.server.OAuthRequestValidator",
     "ACCESS_TOKEN_GENERATOR": "users.oauth.server.make_access_token",
     "REFRESH_TOKEN_GENERATOR": "users.oauth.server.make_refresh_token",
     "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,

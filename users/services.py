@@ -116,7 +116,7 @@ def create_api_key(*, email: str, name: str, scopes: Iterable[Scope] = (), expir
         user=user,
         name=name.strip(),
         prefix=prefix,
-        digest=digest(key),
+        digest=hash_api_key(key),
         scopes=sorted(set(scopes) or ROLE_SCOPES[Role(user.role)]),
         expires_at=timezone.now() + timedelta(days=expires_in_days),
     )
@@ -131,6 +131,6 @@ def revoke_api_key(*, prefix: str) -> None:
     ApiKey.objects.filter(prefix=prefix, revoked_at=None).update(revoked_at=timezone.now())
 
 
-def digest(key: str) -> bytes:
+def hash_api_key(key: str) -> bytes:
     """Return the digest of a key. A key has 256 random bits, so guessing cannot reverse a plain hash."""
     return hashlib.sha256(key.encode()).digest()

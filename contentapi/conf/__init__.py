@@ -14,7 +14,7 @@ from django.core.signals import setting_changed
 from contentapi.conf.environment import Environment
 
 
-class Settings:
+class CachedSettings:
     """Settings by their lower-case names. Each is read from Django's settings at its first use."""
 
     @cached_property
@@ -43,5 +43,5 @@ class Settings:
         vars(self).clear()
 
 
-conf = Settings()
+conf = CachedSettings()
 setting_changed.connect(conf.clear)

@@ -143,13 +143,13 @@ def require_found(row: T | None, name: str) -> T:
 
 def to_api_error(exception: BaseException) -> ApiError:
     """Return the `ApiError` for any exception, `Internal` for an unknown one. Its cause is the exception."""
-    error = classify(exception)
+    error = map_to_api_error(exception)
     if error is not exception:
         error.__cause__ = exception
     return error
 
 
-def classify(exception: BaseException) -> ApiError:
+def map_to_api_error(exception: BaseException) -> ApiError:
     match exception:
         case ApiError():
             return exception

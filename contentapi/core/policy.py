@@ -22,9 +22,7 @@ EDITORIAL = (Role.EDITOR, Role.ADMIN)
 ADMINS = (Role.ADMIN,)
 EVERYTHING = Q()
 NOTHING = Q(pk__in=())
-NEVER = Q(
-    RawSQL("false", (), output_field=BooleanField())
-)  # unlike NOTHING, Django writes a statement
+NEVER = Q(RawSQL("false", (), output_field=BooleanField()))  # unlike NOTHING, Django writes a statement
 PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the indexes of public posts apply
 
 
@@ -38,7 +36,7 @@ class Reach(NamedTuple):
         """Whether the reach includes the objects of this user. None is the owner of objects without a user."""
         return self.everybodys or (self.user_id is not None and self.user_id == owner_id)
 
-    def condition(self, is_own: Callable[[int], Q]) -> Q:
+    def build_condition(self, is_own: Callable[[int], Q]) -> Q:
         """Return the condition on the rows in reach. `is_own` returns the condition on the rows of one user."""
         if self.everybodys:
             return EVERYTHING
@@ -73,7 +71,7 @@ def split_visible_posts(actor: Actor) -> list[Q]:
         return [EVERYTHING]
     if unpublished == NOBODY:
         return [PUBLIC_POSTS]
-    return [PUBLIC_POSTS, ~PUBLIC_POSTS & unpublished.condition(build_own_posts_condition)]
+    return [PUBLIC_POSTS, ~PUBLIC_POSTS & unpublished.build_condition(build_own_posts_condition)]
 
 
 def narrow_visible_posts(actor: Actor, status: str) -> Q:
@@ -81,7 +79,7 @@ def narrow_visible_posts(actor: Actor, status: str) -> Q:
     if status == "published":
         return EVERYTHING
     unpublished = get_unpublished_post_reach(actor)
-    return NEVER if unpublished == NOBODY else unpublished.condition(build_own_posts_condition)
+    return NEVER if unpublished == NOBODY else unpublished.build_condition(build_own_posts_condition)
 
 
 def get_unpublished_post_reach(actor: Actor) -> Reach:
@@ -164,7 +162,8 @@ def may_write_authors(actor: Actor) -> bool:
 
 def visible_author_emails(actor: Actor) -> Q:
     """With `authors:read` the actor's own email; for editors and admins all emails."""
-    return get_reach(actor, Scope.AUTHORS_READ, everybodys_for=EDITORIAL).condition(lambda user_id: Q(user=user_id))
+    reach = get_reach(actor, Scope.AUTHORS_READ, everybodys_for=EDITORIAL)
+    return reach.build_condition(lambda user_id: Q(user=user_id))
 
 
 # Orders
@@ -172,7 +171,7 @@ def visible_author_emails(actor: Actor) -> Q:
 
 def visible_orders(actor: Actor) -> Q:
     """With `orders:read` the actor's own orders; for admins all orders."""
-    return get_order_read_reach(actor).condition(lambda user_id: Q(user=user_id))
+    return get_order_read_reach(actor).build_condition(lambda user_id: Q(user=user_id))
 
 
 def may_see_order(actor: Actor, owner_id: int | None) -> bool:
@@ -211,7 +210,7 @@ def may_ship_orders(actor: Actor) -> bool:
 
 def visible_users(actor: Actor) -> Q:
     """With `users:read` the actor's own user; for admins all users."""
-    return get_reach(actor, Scope.USERS_READ, everybodys_for=ADMINS).condition(lambda user_id: Q(pk=user_id))
+    return get_reach(actor, Scope.USERS_READ, everybodys_for=ADMINS).build_condition(lambda user_id: Q(pk=user_id))
 
 
 def may_list_users(actor: Actor) -> bool:

@@ -135,7 +135,7 @@ def test_a_second_file_known_by_the_same_path_is_bad_and_the_first_ones_post_sta
     answer = said(one, two)
 
     assert answer.err.splitlines() == [
-        f"{two}/soup.md: another file of this import is known as soup.md too",
+        f"{two}/soup.md: another file of this import has the path soup.md too",
         "2 files in N s: 1 created, 0 updated, 0 unchanged, 0 not a post, 1 bad.",
     ]
     assert answer.failure == "1 of 2 files could not be imported; each is named above."

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 
 from blog import importing, services
-from blog.front_matter import BadFile
-from blog.importing import Outcome, SourceFile
+from blog.front_matter import InvalidFile
+from blog.importing import ImportOutcome, SourceFile
 from blog.models import Author, Post, PostSource
 from contentapi.core.errors import ApiError, Forbidden, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
@@ -24,7 +24,7 @@ def soup(lines: str = "", body: str = "Boil.\n", title: str = "Soup") -> str:
 
 def give(
     folder: Path, text: str, name: str = "soup.md", *, status: str = "published", dry_run: bool = False
-) -> Outcome:
+) -> ImportOutcome:
     """Write the file and import it."""
     file = folder / name
     file.parent.mkdir(exist_ok=True, parents=True)
@@ -47,7 +47,7 @@ def test_a_new_file_becomes_a_post_with_all_that_it_says(tmp_path: Path) -> None
     times = {"created_at": DAY, "updated_at": datetime(2016, 1, 1, tzinfo=UTC)}
     source = {"source__path": "kitchen/soup.md", "source__authors": ["Ines", "Jo"], "source__status": "published"}
     expected = text | state | times | source
-    assert outcome == Outcome.CREATED
+    assert outcome == ImportOutcome.CREATED
     assert list(Post.objects.values(*expected)) == [expected]
 
 
@@ -80,7 +80,7 @@ def test_a_file_that_has_not_changed_leaves_everything_and_an_editors_change_alo
 
     outcome = give(tmp_path, soup(), status="archived")
 
-    assert outcome == Outcome.UNCHANGED
+    assert outcome == ImportOutcome.UNCHANGED
     assert everything() == before
 
 
@@ -94,7 +94,7 @@ def test_a_changed_file_wins_over_an_editors_change_of_the_text(tmp_path: Path) 
 
     expected = {"id": post.pk, "title": "Soup", "body": "Simmer.", "tags": [], "author__name": "Jo", "version": 3}
     source = {"source__authors": ["Jo", "Ines"], "created_at": DAY}
-    assert outcome == Outcome.UPDATED
+    assert outcome == ImportOutcome.UPDATED
     assert list(Post.objects.values(*expected, *source)) == [expected | source]
     assert Post.objects.get().updated_at > post.updated_at
 
@@ -104,7 +104,7 @@ def test_a_file_is_known_by_its_path_alone(tmp_path: Path) -> None:
     outcomes = [give(tmp_path, soup(), "a/soup.md"), give(tmp_path, soup(), "b/soup.md")]
     outcomes += [give(tmp_path / "moved", soup(), "a/soup.md"), give(tmp_path, soup("draft = true"), "a/soup.md")]
 
-    assert outcomes == [Outcome.CREATED, Outcome.CREATED, Outcome.UNCHANGED, Outcome.UPDATED]
+    assert outcomes == [ImportOutcome.CREATED, ImportOutcome.CREATED, ImportOutcome.UNCHANGED, ImportOutcome.UPDATED]
     assert sorted(PostSource.objects.values_list("path", flat=True)) == ["a/soup.md", "b/soup.md"]
 
 
@@ -113,7 +113,7 @@ def test_a_file_whose_post_was_deleted_is_new_again(tmp_path: Path) -> None:
     give(tmp_path, soup())
     Post.objects.get().delete()
 
-    assert give(tmp_path, soup()) == Outcome.CREATED
+    assert give(tmp_path, soup()) == ImportOutcome.CREATED
     assert Post.objects.count() == 1
 
 
@@ -123,7 +123,7 @@ def test_a_file_whose_post_was_deleted_is_new_again(tmp_path: Path) -> None:
     [("_index.md", "no front matter"), ("a/_index.fr.md", soup()), ("latest.md", '+++\ntemplate = "x"\n+++\n')],
 )
 def test_a_section_or_a_page_of_a_template_is_not_a_post(tmp_path: Path, name: str, text: str) -> None:
-    assert give(tmp_path, text, name) == Outcome.NOT_A_POST
+    assert give(tmp_path, text, name) == ImportOutcome.NOT_A_POST
     assert everything() == [[], [], []]
 
 
@@ -159,7 +159,7 @@ def test_a_changed_file_moves_its_post_only_when_it_asks_for_another_state_than_
     outcome = give(tmp_path, soup(drafts[second], body="Simmer."))
 
     state = {"status": expected, "publish_at": later if expected == "scheduled" else None, "source__status": second}
-    assert outcome == Outcome.UPDATED
+    assert outcome == ImportOutcome.UPDATED
     assert list(Post.objects.values(*state)) == [state]
 
 
@@ -184,7 +184,7 @@ def test_a_files_draft_flag_wins_over_the_status_asked_for(tmp_path: Path, statu
     ],
 )
 def test_a_file_against_a_rule_of_posts_is_bad_and_leaves_nothing(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(BadFile) as refusal:
+    with pytest.raises(InvalidFile) as refusal:
         give(tmp_path, text)
 
     assert str(refusal.value) == message
@@ -196,7 +196,7 @@ def test_a_file_whose_name_is_not_utf8_is_bad(tmp_path: Path) -> None:
     file = tmp_path / "soup.md"
     file.write_text(soup())
 
-    with pytest.raises(BadFile, match=r"^the file's name is not UTF-8$"):
+    with pytest.raises(InvalidFile, match=r"^the file's name is not UTF-8$"):
         importing.import_file(actor=OPERATOR, source=SourceFile(file, "soup\udcff.md"))
 
 
@@ -207,7 +207,7 @@ def test_a_dry_run_says_what_would_be_done_and_changes_nothing(tmp_path: Path) -
 
     outcomes = [give(tmp_path, soup('authors = ["Ines"]'), name, dry_run=True) for name in ("new.md", "known.md")]
 
-    assert outcomes == [Outcome.CREATED, Outcome.UPDATED]
+    assert outcomes == [ImportOutcome.CREATED, ImportOutcome.UPDATED]
     assert everything() == before
 
 
@@ -240,7 +240,7 @@ def test_an_editor_may_import(tmp_path: Path) -> None:
 
     outcome = importing.import_file(actor=make_actor(Role.EDITOR), source=SourceFile(tmp_path / "soup.md", "soup.md"))
 
-    assert outcome == Outcome.CREATED
+    assert outcome == ImportOutcome.CREATED
 
 
 @pytest.mark.django_db(transaction=True)
@@ -253,7 +253,7 @@ def test_two_imports_of_a_new_file_at_once_make_one_post_and_one_author(tmp_path
         lambda: give(tmp_path / "two", text),
     )
 
-    assert sorted(outcomes) == [Outcome.CREATED, Outcome.UNCHANGED]
+    assert sorted(outcomes) == [ImportOutcome.CREATED, ImportOutcome.UNCHANGED]
     assert [Post.objects.count(), PostSource.objects.count(), Author.objects.count()] == [1, 1, 1]
 
 
@@ -267,7 +267,7 @@ def test_two_imports_of_different_files_by_one_new_author_at_once_make_one_autho
         lambda: give(tmp_path, text, "two.md"),
     )
 
-    assert outcomes == [Outcome.CREATED, Outcome.CREATED]
+    assert outcomes == [ImportOutcome.CREATED, ImportOutcome.CREATED]
     assert [Post.objects.count(), Author.objects.count()] == [2, 1]
 
 
@@ -291,13 +291,13 @@ def test_markdown_files_are_found_at_any_depth(tmp_path: Path, name: str) -> Non
         (tmp_path / other).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / other).touch()
 
-    assert importing.find_files([tmp_path]) == [SourceFile(tmp_path / name, name)]
+    assert importing.find_markdown_files([tmp_path]) == [SourceFile(tmp_path / name, name)]
 
 
 def test_a_path_that_is_a_file_is_known_by_its_name_whatever_its_ending(tmp_path: Path) -> None:
     (tmp_path / "soup.txt").touch()
 
-    assert importing.find_files([tmp_path / "soup.txt"]) == [SourceFile(tmp_path / "soup.txt", "soup.txt")]
+    assert importing.find_markdown_files([tmp_path / "soup.txt"]) == [SourceFile(tmp_path / "soup.txt", "soup.txt")]
 
 
 def scheduled(day: str) -> str:

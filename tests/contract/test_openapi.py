@@ -150,7 +150,7 @@ def compare_type(kind: Any, node: FieldNode, schema: dict[str, Any]) -> None:
     ("struct", "schema"),
     [
         (orders.views.OrderRepresentation, "Order"),
-        (orders.views.Link, "Link"),
+        (orders.views.OrderLink, "Link"),
         (orders.views.TrackingRepresentation, "Tracking"),
         (users.views.UserRepresentation, "User"),
     ],

@@ -18,14 +18,14 @@ HOST = re.compile(r"[a-z0-9.-]+|[0-9a-f:.]+")  # of an IPv6 address without its 
 OF_THE_ANSWER = {"code", "state", "iss", "error", "error_description", "error_uri"}
 
 
-class Registered(NamedTuple):
+class RegisteredClient(NamedTuple):
     """A new client. Its secret is known now or never; a public client, which could not keep one, has none."""
 
     client_id: str
     secret: str
 
 
-def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = False) -> Registered:
+def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = False) -> RegisteredClient:
     """Register an application. Raises `Invalid`. Only the secret's Argon2 hash is kept."""
     problems = {"name": list_name_problems(name.strip()), "redirect_uri": list_redirect_uri_problems(redirect_uris)}
     if found := {field: messages for field, messages in problems.items() if messages}:
@@ -36,7 +36,7 @@ def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = F
         client_type=Application.CLIENT_PUBLIC if public else Application.CLIENT_CONFIDENTIAL,
     )
     secret = save_new_client(client)
-    return Registered(client.client_id, secret)
+    return RegisteredClient(client.client_id, secret)
 
 
 def save_new_client(client: Application) -> str:

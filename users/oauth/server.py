@@ -36,7 +36,7 @@ PARAMETERS = {
 ISSUER = "contentapi.issuer"  # among the headers of oauthlib's request, where no client can put it
 
 
-class Server(WebApplicationServer):  # type: ignore[misc]  # oauthlib has no types
+class AuthorizationServer(WebApplicationServer):  # type: ignore[misc]  # oauthlib has no types
     """oauthlib's server of authorization codes and refresh tokens; there is no other grant to switch off."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -64,7 +64,7 @@ class OAuthBackend(OAuthLibCore):  # type: ignore[misc]
         if request.resolver_match.url_name == "authorize":
             return []  # the parameters are in the URL; the form has only the decision
         return [
-            (name, digest(text) if name == "code" else text) for name, text in filter_oauth_parameters(request.POST)
+            (name, hash_token(text) if name == "code" else text) for name, text in filter_oauth_parameters(request.POST)
         ]
 
     def _get_escaped_full_path(self, request: Any) -> str:
@@ -82,7 +82,7 @@ def filter_oauth_parameters(form: QueryDict) -> list[tuple[str, str]]:
     return [(name, text) for name, texts in form.lists() if name in PARAMETERS for text in texts]
 
 
-class Validator(OAuth2Validator):  # type: ignore[misc]
+class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
     """django-oauth-toolkit's rules, and ours."""
 
     def _load_application(self, client_id: str | None, request: Request) -> Application | None:
@@ -106,14 +106,14 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
 
     def _create_authorization_code(self, request: Request, code: dict[str, str], expires: Any = None) -> Grant:
         request.scopes = restrict_scopes(request)
-        return super()._create_authorization_code(request, {**code, "code": digest(code["code"])}, expires)
+        return super()._create_authorization_code(request, {**code, "code": hash_token(code["code"])}, expires)
 
     def validate_code(
         self, client_id: str, code: str, client: Application, request: Request, *_: Any, **__: Any
     ) -> bool:
         grant = Grant.objects.select_for_update().filter(code=code, application=client).first()
         if grant is None:
-            revoke_family_of_code(code, client)
+            revoke_tokens_of_reused_code(code, client)
             return False
         valid: bool = super().validate_code(client_id, code, client, request)
         return valid and request.user.is_active
@@ -123,7 +123,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
     def validate_refresh_token(
         self, refresh_token: str, client: Application, request: Request, *_: Any, **__: Any
     ) -> bool:
-        held = RefreshToken.objects.select_for_update().filter(token_checksum=digest(refresh_token))
+        held = RefreshToken.objects.select_for_update().filter(token_checksum=hash_token(refresh_token))
         if not any(token.application_id == client.pk for token in held):
             return False  # unknown, or another client's: do not revoke the other client's tokens
         valid: bool = super().validate_refresh_token(refresh_token, client, request)
@@ -154,7 +154,7 @@ def restrict_scopes(request: Request) -> list[str]:
     return scopes
 
 
-def revoke_family_of_code(code: str, client: Application) -> None:
+def revoke_tokens_of_reused_code(code: str, client: Application) -> None:
     """End what came out of a code that this client has spent before."""
     families = IssuedToken.objects.filter(code=code).values("family")
     held = RefreshToken.objects.filter(token_family__in=families, application=client).first()
@@ -180,6 +180,6 @@ def make_refresh_token(_: Request) -> str:
     return secrets.token_urlsafe(32)
 
 
-def digest(secret: str) -> str:
+def hash_token(secret: str) -> str:
     """Return what is kept of a code or a token; both hold more random bits than can be guessed."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -29,12 +29,12 @@ from contentapi.core.pagination import parse_id
 from contentapi.core.text import is_storable
 from contentapi.http.client_address import client_address
 from contentapi.http.error_response import django_error_response, get_accept
-from contentapi.rate_limits.account import charge
+from contentapi.rate_limits.account import charge_limits
 from contentapi.rate_limits.limits import TOKENS
 from contentapi.rate_limits.middleware import handles_rate_limit
 from users import tokens
 from users.models import IssuedToken, User
-from users.oauth.server import PARAMETERS, digest
+from users.oauth.server import PARAMETERS, hash_token
 from users.pages import render_page
 from users.revocations import REVOCATIONS
 
@@ -46,7 +46,7 @@ CORE = OAuthLibMixin.get_oauthlib_core
 
 
 @method_decorator(never_cache, name="dispatch")
-class Authorize(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-toolkit has no types
+class AuthorizeView(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-toolkit has no types
     """Ask a user whether an application may act for them (RFC 6749, section 4.1.1)."""
 
     def dispatch(self, request: HttpRequest, *_: Any, **__: Any) -> HttpResponseBase:
@@ -115,7 +115,7 @@ def oauth_endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
     def answer(request: HttpRequest) -> HttpResponse:
         headers: Mapping[str, str] = {}
         try:
-            headers = charge(TOKENS, key=client_address(request.META))
+            headers = charge_limits(TOKENS, key=client_address(request.META))
             require_form_post(request)
             with transaction.atomic():
                 response = view(request)
@@ -151,14 +151,14 @@ def require_valid_parameters(request: HttpRequest) -> None:
 
 
 @oauth_endpoint
-def token(request: HttpRequest) -> HttpResponse:
+def token_view(request: HttpRequest) -> HttpResponse:
     """Exchange a code, or a refresh token, for an access token and the next refresh token."""
     _, headers, body, status = CORE().create_token_response(request)
     return HttpResponse(body, status=status, headers=headers)
 
 
 @oauth_endpoint
-def revoke(request: HttpRequest) -> HttpResponse:
+def revoke_view(request: HttpRequest) -> HttpResponse:
     """End a token, and with it what was issued beside it (RFC 7009)."""
     _, headers, body, status = CORE().create_revocation_response(request)
     return HttpResponse(body, status=status, headers=headers)
@@ -179,9 +179,9 @@ def introspect_view(request: HttpRequest) -> HttpResponse:
 
 def build_introspection_response(presented: str, application: Application) -> dict[str, Any]:
     """Return what a token says, and that it is active; of a token that is not, nothing else."""
-    claims = tokens.read(presented)
+    claims = tokens.read_claims(presented)
     if claims is None:
-        held = application.refreshtoken_set.filter(token_checksum=digest(presented), revoked=None)
+        held = application.refreshtoken_set.filter(token_checksum=hash_token(presented), revoked=None)
         since = timezone.now() - timedelta(seconds=oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS)
         return {"active": held.filter(user__is_active=True, access_token__expires__gt=since).exists()}
     revoked = IssuedToken.objects.all().revoked(timezone.now()).filter(jti=claims["jti"]).exists()
@@ -194,7 +194,7 @@ SERVER_METADATA = OAuthServerMetadataView.as_view()
 
 
 @csrf_exempt  # so that a POST gets 405 with Allow
-def metadata(request: HttpRequest) -> HttpResponse:
+def metadata_view(request: HttpRequest) -> HttpResponse:
     """Tell a client what it needs to know of this server (RFC 8414)."""
     if request.method not in ("GET", "HEAD"):
         return django_error_response(MethodNotAllowed(request.method or "", ["GET", "HEAD"]), get_accept(request))

@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from contentapi.core.errors import Conflict, RateLimited, to_api_error
 from contentapi.core.identity import ANONYMOUS, Actor, Role
-from contentapi.rate_limits.account import Account, charge
+from contentapi.rate_limits.account import Account, charge_limits
 from contentapi.rate_limits.limits import LOGIN, TOKENS
 
 WRITER = Actor(user_id=7, role=Role.AUTHOR, credential="api-key", credential_id="key:capi_1234abcd")
@@ -144,12 +144,12 @@ def test_more_writes_than_the_whole_limit_consume_all_of_it(settings: Settings) 
 def test_named_limit_is_charged_for_any_key(settings: Settings) -> None:
     limited(settings, tokens="2/minute")
 
-    remaining = [charge(TOKENS, key="203.0.113.7")["RateLimit"] for _ in range(2)]
+    remaining = [charge_limits(TOKENS, key="203.0.113.7")["RateLimit"] for _ in range(2)]
 
     assert remaining == ['"tokens";r=1;t=60', '"tokens";r=0;t=60']
     with pytest.raises(RateLimited):
-        charge(TOKENS, key="203.0.113.7")
-    assert charge(LOGIN, key="203.0.113.7")["RateLimit-Policy"] == '"login";q=10;w=60'
+        charge_limits(TOKENS, key="203.0.113.7")
+    assert charge_limits(LOGIN, key="203.0.113.7")["RateLimit-Policy"] == '"login";q=10;w=60'
 
 
 def test_failed_request_is_charged_once_and_keeps_its_error() -> None:

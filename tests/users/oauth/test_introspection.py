@@ -74,7 +74,7 @@ def test_a_token_of_ours_for_nobody_is_not_active() -> None:
     now = int(time.time())
     claims = {"iss": "http://testserver", "aud": "contentapi", "sub": "abc", "iat": now, "exp": now + 60, "jti": "x"}
 
-    assert state_of(Application(), jwt.encode(claims, get_key_ring().signing_key())) == {"active": False}
+    assert state_of(Application(), jwt.encode(claims, get_key_ring().get_signing_key())) == {"active": False}
 
 
 @pytest.mark.parametrize("garbage", ["nothing", "a.b.c", "x" * 10_000, "é"])
