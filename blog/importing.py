@@ -62,7 +62,7 @@ def import_file(
     """
     policy.require_permission(
         actor,
-        policy.may_write_everybodys_posts(actor) and policy.may_transition_posts(actor, PostStatus.DRAFT, status),
+        policy.may_manage_posts_and_authors(actor) and policy.may_transition_posts(actor, PostStatus.DRAFT, status),
         "import posts",
     )
     if source.file.name.startswith("_index."):

@@ -166,7 +166,7 @@ def resolve_author_id(actor: Actor, author_id: str | None) -> int | None:
     if author_id is None:
         own = None if actor.user_id is None else selectors.get_author_of_user(actor.user_id)
         return own.id if own else None
-    if policy.may_write_everybodys_posts(actor):
+    if policy.may_manage_posts_and_authors(actor):
         return parse_id(author_id)
     author = require_author(author_id)
     policy.require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
@@ -303,7 +303,7 @@ def find_comment_to_change(actor: Actor, comment_id: str, act: str, *, post_id: 
 
 def save_author(*, actor: Actor, author: Author) -> Author:
     """Create an author, or save the changes to one. Raises `Invalid`."""
-    policy.require_permission(actor, policy.may_write_authors(actor), "write authors")
+    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "write authors")
     try:
         author.full_clean()
     except ValidationError as error:
@@ -315,7 +315,7 @@ def save_author(*, actor: Actor, author: Author) -> Author:
 @transaction.atomic
 def delete_author(*, actor: Actor, author_id: str) -> str:
     """Delete an author with their comments. Returns its id. Raises `NotFound`, and `Conflict` if there are posts."""
-    policy.require_permission(actor, policy.may_write_authors(actor), "delete authors")
+    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "delete authors")
     authors = selectors.select_author_by_id(actor, author_id).queryset()
     author = require_found(authors.select_for_update(of=("self",)).first(), "author")
     try:

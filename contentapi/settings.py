@@ -8,7 +8,7 @@ from typing import Any
 
 from contentapi.conf import environment
 from contentapi.conf.secret_files import read_or_create
-from contentapi.core.identity import SCOPE_MEANINGS
+from contentapi.core.identity import Scope
 
 ENVIRONMENT, ENVIRONMENT_ERRORS = environment.read_environment(os.environ)
 
@@ -28,7 +28,6 @@ SECRET_KEY = ENVIRONMENT.secret_key or (
 )
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 ROOT_URLCONF = "contentapi.urls"
-WSGI_APPLICATION = "contentapi.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
@@ -151,8 +150,8 @@ OAUTH2_PROVIDER = {
     "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
     "ALLOW_URI_WILDCARDS": False,
     "OIDC_ISS_ENDPOINT": ENVIRONMENT.contentapi_public_url,  # the issuer; without it, the address of the request
-    "SCOPES": {scope.value: meaning for scope, meaning in SCOPE_MEANINGS.items()},
-    "DEFAULT_SCOPES": [scope.value for scope in SCOPE_MEANINGS],
+    "SCOPES": dict(Scope.choices),
+    "DEFAULT_SCOPES": Scope.values,
     "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
     "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "refresh_token"],
     "OAUTH2_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED": ["client_secret_basic", "client_secret_post", "none"],
@@ -201,9 +200,7 @@ CORS_URLS_REGEX = r"^/(?!admin/|oauth/log|oauth/authorize)"  # not for pages
 
 # --- Language, time, files -----------------------------------------------------------------------------
 
-LANGUAGE_CODE = "en-us"
 USE_I18N = False
-USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True  # serve the files of the admin from the packages, without collectstatic

@@ -38,8 +38,8 @@ def get_trackable_order(actor: Actor, order_id: str) -> Order:
 
 
 def list_next_actions(actor: Actor, order: Order) -> set[str]:
-    """Return the actions that are possible for this actor in the order's status: cancel, pay, track."""
+    """Return the actions that are possible for this actor in the order's status: cancel, payment, track."""
     if order.status == OrderStatus.PENDING:
-        return {"cancel", "pay"} if policy.may_write_orders_of(actor, order.user_id) else set()
+        return {"cancel", "payment"} if policy.may_write_orders_of(actor, order.user_id) else set()
     is_tracked = order.status in ON_THE_WAY and policy.may_see_order(actor, order.user_id)
     return {"track"} if is_tracked else set()

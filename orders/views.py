@@ -44,13 +44,14 @@ class TrackingRepresentation(msgspec.Struct, rename="camel"):
 def build_links(order: Order, actor: Actor, prefix: str) -> dict[str, OrderLink]:
     """Return the links to an order and to the actions that are possible for this actor; paths begin with `prefix`."""
     here = f"{prefix}/orders/{order.pk}"
-    ways = {
-        "cancel": ("cancel", OrderLink(here, "DELETE")),
-        "pay": ("payment", OrderLink(f"{here}/payment", "POST")),
-        "track": ("track", OrderLink(f"{here}/tracking")),
+    links = {
+        "self": OrderLink(here),
+        "cancel": OrderLink(here, "DELETE"),
+        "payment": OrderLink(f"{here}/payment", "POST"),
+        "track": OrderLink(f"{here}/tracking"),
     }
-    acts = selectors.list_next_actions(actor, order)
-    return {"self": OrderLink(here), **dict(way for act, way in ways.items() if act in acts)}
+    possible = {"self", *selectors.list_next_actions(actor, order)}
+    return {name: link for name, link in links.items() if name in possible}
 
 
 def render_order(order: Order, actor: Actor, prefix: str = "") -> bytes:

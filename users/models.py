@@ -105,7 +105,7 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=100, help_text="What the key is for.")
     prefix = models.CharField(max_length=32, help_text="The beginning of the key, which names it and is no secret.")
     digest = models.BinaryField(max_length=32)
-    scopes = ArrayField(models.CharField(max_length=32, choices=[(scope.value, scope.value) for scope in Scope]))
+    scopes = ArrayField(models.CharField(max_length=32, choices=[(value, value) for value in sorted(Scope.values)]))
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -118,7 +118,7 @@ class ApiKey(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["prefix"], name="users_apikey_prefix_unique"),
             models.CheckConstraint(
-                condition=Q(scopes__contained_by=[s.value for s in Scope]), name="users_apikey_scopes_known"
+                condition=Q(scopes__contained_by=sorted(Scope.values)), name="users_apikey_scopes_known"
             ),
             models.CheckConstraint(
                 condition=Q(expires_at__gt=models.F("created_at")), name="users_apikey_expires_after_creation"

@@ -43,10 +43,8 @@ class KeyLookup(Protocol):
 
 
 def encode(claims: Mapping[str, Any], key: Key) -> str:
-    """Return these claims as a signed access token."""
     payload = json.dumps(claims, separators=(",", ":"), allow_nan=False).encode()
-    token: str = jws.sign(payload, key.signer, {"typ": TYPES[0], "kid": key.kid}, key.algorithm)
-    return token
+    return str(jws.sign(payload, key.signer, {"typ": TYPES[0], "kid": key.kid}, key.algorithm))
 
 
 def verify(

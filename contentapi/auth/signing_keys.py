@@ -12,12 +12,11 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
 
 from django.core.exceptions import ImproperlyConfigured
 
 from contentapi.auth.jwk import Key, KeyProblem
-from contentapi.auth.jwt import LEEWAY, MAX_LIFETIME, KeyLookup
+from contentapi.auth.jwt import LEEWAY, MAX_LIFETIME
 from contentapi.conf import conf
 from contentapi.conf.secret_files import read_or_create
 
@@ -25,16 +24,6 @@ PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
 RELOAD_INTERVAL = 5.0  # seconds between two reads of the folder
 UNKNOWN_KEY_INTERVAL = 1.0  # seconds between two reads that unknown key ids cause
 RETIRED_KEY_LIFETIME = MAX_LIFETIME + LEEWAY + 60  # seconds; the last 60 for servers that learn of the next key late
-
-
-class KeyRing(KeyLookup, Protocol):
-    """The keys of a process."""
-
-    def get_signing_key(self) -> Key: ...
-
-    def list_public_keys(self) -> list[Key]:
-        """Return the RS256 keys, newest first. Only their public halves may be published."""
-        ...
 
 
 class EnvironmentKeys:
@@ -52,6 +41,7 @@ class EnvironmentKeys:
         return self.keys[0]
 
     def list_public_keys(self) -> list[Key]:
+        """Return the RS256 keys, newest first. Only their public halves may be published."""
         return [key for key in reversed(self.by_kid.values()) if key.algorithm == "RS256"]
 
 
@@ -138,8 +128,10 @@ class KeyDirectory:
         return self.folder / f"{number}.pem"
 
 
+KeyRing = EnvironmentKeys | KeyDirectory
+
+
 def get_key_ring() -> KeyRing:
-    """Return the keys of this process."""
     return load_key_ring(conf.environment.jwt_private_key, conf.environment.jwt_secret, conf.keys_folder)
 
 

@@ -1,7 +1,7 @@
-"""Cache the settings that requests read.
+"""Cache the settings that most requests read. `override_settings` clears the cache.
 
 Django's `settings` finds an attribute by a function in Python. A request reads some twenty settings, which would take
-four of the twenty microseconds of `{ __typename }`. `override_settings` clears the cache.
+four of the twenty microseconds of `{ __typename }`.
 """
 
 from functools import cached_property

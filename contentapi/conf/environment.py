@@ -18,7 +18,9 @@ Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 o
 Port = Annotated[int, Meta(ge=1, le=65535, description="a port number, 1 to 65535")]
 Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Meta(description="DEBUG, INFO, WARNING or ERROR")]
-MaxPage = Annotated[int, Meta(ge=100, le=2**31 - 1, description="a whole number, 100 or more, as in the SDL")]
+MaxPage = Annotated[
+    int, Meta(ge=100, le=2**31 - 1, description="a whole number, 100 or more (the schema promises 100)")
+]
 Words = Annotated[tuple[str, ...], Meta(description="words separated by commas")]
 Proxies = Annotated[int, Meta(ge=0, le=100, description="a whole number, 0 to 100")]
 RATE = r"^[1-9][0-9]{0,8}/([1-9][0-9]{0,3})?(second|minute|hour|day)s?$"
@@ -81,7 +83,6 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build_error(variable: str, message: str, hint: str) -> Error:
-    """Return the error of an invalid variable, with a hint how to correct it."""
     return Error(message, hint=hint, id=f"contentapi.{variable}")
 
 

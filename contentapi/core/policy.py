@@ -5,7 +5,7 @@ objects an action may touch. The owner of an object is a user id, never an autho
 id. Rules use the models' field names and ids, and one subquery for the author profile of a user.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -20,6 +20,14 @@ from contentapi.db.literals import TextLiteral
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)
 ADMINS = (Role.ADMIN,)
+# Editors may use these scopes for everybody's objects. Of the other scopes only admins may.
+EDITORIAL_SCOPES = {
+    Scope.POSTS_READ,
+    Scope.POSTS_WRITE,
+    Scope.POSTS_PUBLISH,
+    Scope.COMMENTS_MODERATE,
+    Scope.AUTHORS_READ,
+}
 EVERYTHING = Q()
 NOTHING = Q(pk__in=())
 NEVER = Q(RawSQL("false", (), output_field=BooleanField()))  # unlike NOTHING, Django writes a statement
@@ -46,14 +54,15 @@ class Reach(NamedTuple):
 NOBODY = Reach(everybodys=False, user_id=None)
 
 
-def get_reach(actor: Actor, scope: Scope, *, everybodys_for: Collection[Role]) -> Reach:
+def get_reach(actor: Actor, scope: Scope) -> Reach:
     """Return the reach of an action that needs a scope: everybody's objects for some roles, one's own for the others.
 
     A role that may not touch even its own objects does not have the scope (`ROLE_SCOPES`).
     """
     if not actor.has(scope):
         return NOBODY
-    return Reach(everybodys=actor.role in everybodys_for, user_id=actor.user_id)
+    roles = EDITORIAL if scope in EDITORIAL_SCOPES else ADMINS
+    return Reach(everybodys=actor.role in roles, user_id=actor.user_id)
 
 
 # Posts
@@ -66,7 +75,7 @@ def visible_posts(actor: Actor) -> Q:
 
 def split_visible_posts(actor: Actor) -> list[Q]:
     """Return `visible_posts` as disjoint conditions, each of which an index supports."""
-    unpublished = get_unpublished_post_reach(actor)
+    unpublished = get_reach(actor, Scope.POSTS_READ)
     if unpublished.everybodys:
         return [EVERYTHING]
     if unpublished == NOBODY:
@@ -78,12 +87,8 @@ def narrow_visible_posts(actor: Actor, status: str) -> Q:
     """Return `visible_posts` for posts of one status: one condition without OR."""
     if status == "published":
         return EVERYTHING
-    unpublished = get_unpublished_post_reach(actor)
+    unpublished = get_reach(actor, Scope.POSTS_READ)
     return NEVER if unpublished == NOBODY else unpublished.build_condition(build_own_posts_condition)
-
-
-def get_unpublished_post_reach(actor: Actor) -> Reach:
-    return get_reach(actor, Scope.POSTS_READ, everybodys_for=EDITORIAL)
 
 
 def build_own_posts_condition(user_id: int) -> Q:
@@ -101,17 +106,17 @@ def may_write_posts(actor: Actor) -> bool:
 
 def may_write_posts_of(actor: Actor, owner_id: int | None) -> bool:
     """Whether the actor may create, change and delete posts of the author with this user."""
-    return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).includes(owner_id)
+    return get_reach(actor, Scope.POSTS_WRITE).includes(owner_id)
 
 
-def may_write_everybodys_posts(actor: Actor) -> bool:
-    """Whether the actor may create posts of every author, as an import does."""
-    return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
+def may_manage_posts_and_authors(actor: Actor) -> bool:
+    """Whether the actor may write posts of every author, as an import does, and create, change and delete authors."""
+    return get_reach(actor, Scope.POSTS_WRITE).everybodys
 
 
 def may_publish_due_posts(actor: Actor) -> bool:
     """Whether the actor may publish the scheduled posts of every author when they are due."""
-    return get_reach(actor, Scope.POSTS_PUBLISH, everybodys_for=EDITORIAL).everybodys
+    return get_reach(actor, Scope.POSTS_PUBLISH).everybodys
 
 
 def may_transition_posts(actor: Actor, old_status: str, new_status: str) -> bool:
@@ -120,8 +125,7 @@ def may_transition_posts(actor: Actor, old_status: str, new_status: str) -> bool
 
 
 def may_transition_posts_of(actor: Actor, owner_id: int | None, old_status: str, new_status: str) -> bool:
-    scope = get_transition_scope(old_status, new_status)
-    return get_reach(actor, scope, everybodys_for=EDITORIAL).includes(owner_id)
+    return get_reach(actor, get_transition_scope(old_status, new_status)).includes(owner_id)
 
 
 def get_transition_scope(old_status: str, new_status: str) -> Scope:
@@ -144,26 +148,20 @@ def may_delete_comment_of(actor: Actor, owner_id: int | None, post_owner_id: int
     """
     if owner_id is not None and owner_id == actor.user_id:
         return actor.has(Scope.COMMENTS_WRITE)
-    return get_reach(actor, Scope.COMMENTS_MODERATE, everybodys_for=EDITORIAL).includes(post_owner_id)
+    return get_reach(actor, Scope.COMMENTS_MODERATE).includes(post_owner_id)
 
 
 def may_edit_comments(actor: Actor) -> bool:
     """Whether the actor may change every comment, and comment as another author."""
-    return get_reach(actor, Scope.COMMENTS_MODERATE, everybodys_for=EDITORIAL).everybodys
+    return get_reach(actor, Scope.COMMENTS_MODERATE).everybodys
 
 
 # Authors
 
 
-def may_write_authors(actor: Actor) -> bool:
-    """Whether the actor may create, change and delete authors."""
-    return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
-
-
 def visible_author_emails(actor: Actor) -> Q:
     """With `authors:read` the actor's own email; for editors and admins all emails."""
-    reach = get_reach(actor, Scope.AUTHORS_READ, everybodys_for=EDITORIAL)
-    return reach.build_condition(lambda user_id: Q(user=user_id))
+    return get_reach(actor, Scope.AUTHORS_READ).build_condition(lambda user_id: Q(user=user_id))
 
 
 # Orders
@@ -171,11 +169,11 @@ def visible_author_emails(actor: Actor) -> Q:
 
 def visible_orders(actor: Actor) -> Q:
     """With `orders:read` the actor's own orders; for admins all orders."""
-    return get_order_read_reach(actor).build_condition(lambda user_id: Q(user=user_id))
+    return get_reach(actor, Scope.ORDERS_READ).build_condition(lambda user_id: Q(user=user_id))
 
 
 def may_see_order(actor: Actor, owner_id: int | None) -> bool:
-    return get_order_read_reach(actor).includes(owner_id)
+    return get_reach(actor, Scope.ORDERS_READ).includes(owner_id)
 
 
 def may_list_orders(actor: Actor) -> bool:
@@ -186,10 +184,6 @@ def may_list_orders(actor: Actor) -> bool:
     return actor.has(Scope.ORDERS_READ)
 
 
-def get_order_read_reach(actor: Actor) -> Reach:
-    return get_reach(actor, Scope.ORDERS_READ, everybodys_for=ADMINS)
-
-
 def may_write_orders(actor: Actor) -> bool:
     """Whether the actor may create orders, perhaps only their own. `may_write_orders_of` decides about one user."""
     return actor.has(Scope.ORDERS_WRITE)
@@ -197,12 +191,12 @@ def may_write_orders(actor: Actor) -> bool:
 
 def may_write_orders_of(actor: Actor, owner_id: int | None) -> bool:
     """Whether the actor may create, pay and cancel orders of this user."""
-    return get_reach(actor, Scope.ORDERS_WRITE, everybodys_for=ADMINS).includes(owner_id)
+    return get_reach(actor, Scope.ORDERS_WRITE).includes(owner_id)
 
 
 def may_ship_orders(actor: Actor) -> bool:
     """Whether the actor may ship and deliver orders: admins and the operator may."""
-    return get_reach(actor, Scope.ORDERS_WRITE, everybodys_for=ADMINS).everybodys
+    return get_reach(actor, Scope.ORDERS_WRITE).everybodys
 
 
 # Users
@@ -210,7 +204,7 @@ def may_ship_orders(actor: Actor) -> bool:
 
 def visible_users(actor: Actor) -> Q:
     """With `users:read` the actor's own user; for admins all users."""
-    return get_reach(actor, Scope.USERS_READ, everybodys_for=ADMINS).build_condition(lambda user_id: Q(pk=user_id))
+    return get_reach(actor, Scope.USERS_READ).build_condition(lambda user_id: Q(pk=user_id))
 
 
 def may_list_users(actor: Actor) -> bool:
@@ -220,11 +214,11 @@ def may_list_users(actor: Actor) -> bool:
 
 def may_manage_users(actor: Actor) -> bool:
     """Whether the actor may create users, change every user and lock accounts."""
-    return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).everybodys
+    return get_reach(actor, Scope.USERS_WRITE).everybodys
 
 
 def may_delete_user(actor: Actor, user_id: int) -> bool:
-    return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).includes(user_id)
+    return get_reach(actor, Scope.USERS_WRITE).includes(user_id)
 
 
 # The admin site, where a session has a role and no scopes

@@ -4,7 +4,6 @@
     account.set_actor(actor)                    # from now on the credential pays
     account.charge_request()                    # raises `RateLimited`
     response.headers.update(account.headers)    # of each response, also of an error
-    charge_limits(TOKENS, key=client_address(environ)) # one limit and one key; returns the headers
 
 The window slides: with `300/minute`, no 60 seconds have more than 300 requests, wherever they begin. A refused request
 is not counted. After `Retry-After` seconds the same request succeeds, if the caller sends no others. A request that
@@ -22,12 +21,12 @@ from contentapi.core.errors import ApiError, RateLimited
 from contentapi.core.identity import Actor
 from contentapi.http.client_address import client_address
 from contentapi.http.failure_log import classify_and_record
-from contentapi.rate_limits.counters import Counter, InProcessCounter, RedisCounter
+from contentapi.rate_limits.counters import InProcessCounter, RedisCounter
 from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, WRITES, Charge, Limit, LimitStatus, parse_spec
 
 # A key of the WSGI environ of a request of the server to itself. No client can set it.
 UNMETERED = "contentapi.unmetered"
-COUNTERS: dict[str, Counter] = {}  # by the address of Redis, "" for this process
+COUNTERS: dict[str, InProcessCounter | RedisCounter] = {}  # by the address of Redis, "" for this process
 
 
 class Account:
@@ -129,7 +128,7 @@ def consume_charges(key: str, charges: Sequence[Charge]) -> Sequence[LimitStatus
     )
 
 
-def get_counter() -> Counter:
+def get_counter() -> InProcessCounter | RedisCounter:
     url = conf.environment.redis_url
     return COUNTERS.get(url) or COUNTERS.setdefault(url, RedisCounter(url) if url else InProcessCounter())
 

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from math import ceil, floor
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 from limits.storage import RedisStorage
 
@@ -25,14 +25,6 @@ REDIS_TIMEOUT = 0.2  # seconds
 RETRY_INTERVAL = 5.0  # seconds between two attempts to use a Redis that has failed
 
 Outcome = tuple[bool, list[LimitStatus]]  # whether the charges were consumed, and the status of each limit
-
-
-class Counter(Protocol):
-    def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
-        """Consume all charges, or none of them."""
-
-    def refund(self, key: str, charges: Sequence[Charge]) -> None:
-        """Give consumed charges back."""
 
 
 class MovingWindows(ABC):
@@ -90,7 +82,6 @@ class RedisWindows(MovingWindows):
             storage.storage.lpop(storage.prefixed_key(self.get_storage_key(key, charge)), charge.amount)
 
     def get_storage_key(self, key: str, charge: Charge) -> str:
-        """Return the key under which the storage counts a charge."""
         return charge.spec.item.key_for(charge.limit.name, charge.key or key)
 
 
@@ -107,19 +98,20 @@ class InProcessCounter(MovingWindows):
         self._lock = Lock()
 
     def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
+        """Consume all charges, or none of them."""
         statuses = self.consume_atomically(key, charges)
         if statuses is None:
             return False, [self.get_refused_status(key, charge) for charge in charges]
         return True, statuses
 
     def consume_atomically(self, key: str, charges: Sequence[Charge]) -> list[LimitStatus] | None:
-        """Consume all charges, or none of them. Return the status of each limit, or None if one has no room."""
+        """Return the status of each limit, or None if one of them has no room."""
         with self._lock:
             now = self.clock()
             windows = []
             totals: dict[KeyWindow, int] = {}  # several charges may have the same window
             for charge in charges:
-                window = self._get_or_create_window(f"{charge.spec.policy}/{charge.key or key}", charge, now)
+                window = self._get_or_create_window(get_window_key(key, charge), charge, now)
                 totals[window] = totals.get(window, 0) + charge.amount
                 if window.used + totals[window] > charge.spec.amount:
                     return None
@@ -131,16 +123,17 @@ class InProcessCounter(MovingWindows):
             return statuses
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
+        """Give consumed charges back."""
         with self._lock:
             for charge in charges:
-                window = self._windows.get(f"{charge.spec.policy}/{charge.key or key}")
+                window = self._windows.get(get_window_key(key, charge))
                 if window is not None:
                     window.refund(charge.amount)
 
     def get_newest(self, key: str, charge: Charge, number: int) -> tuple[float, int]:
         with self._lock:
             now = self.clock()
-            window = self._windows.get(f"{charge.spec.policy}/{charge.key or key}")
+            window = self._windows.get(get_window_key(key, charge))
             if window is None:
                 return now, 0
             window.drop_older_than(now - charge.spec.window)
@@ -177,8 +170,8 @@ class RedisCounter:
         from redis.retry import Retry
 
         self.failures = (RedisError, OSError)
-        timeouts = {"socket_timeout": REDIS_TIMEOUT, "socket_connect_timeout": REDIS_TIMEOUT}
-        options: Any = {**timeouts, "retry": Retry(NoBackoff(), 0)}
+        options: Any = {"socket_timeout": REDIS_TIMEOUT, "socket_connect_timeout": REDIS_TIMEOUT}
+        options["retry"] = Retry(NoBackoff(), 0)
         self.redis = RedisWindows(RedisStorage(url, key_prefix="contentapi", **options))
         self.fallback = InProcessCounter()
         self.clock = clock
@@ -241,3 +234,7 @@ class RedisCounter:
         with self.lock:
             counted, self.counted_in_process, self.is_down = self.counted_in_process, 0, False
         LOG.warning("Redis is available again. %s requests were counted in this process.", counted)
+
+
+def get_window_key(key: str, charge: Charge) -> str:
+    return f"{charge.spec.policy}/{charge.key or key}"

@@ -58,7 +58,6 @@ class KeyWindow:
             self.used -= entries.popleft()[1]
 
     def get_oldest_of_newest(self, count: int) -> float:
-        """Return the time of the oldest of the newest `count` units."""
         older = self.used - count
         for time_of_entry, amount in self.entries:
             older -= amount

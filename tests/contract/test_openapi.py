@@ -30,7 +30,7 @@ import users.models
 import users.views
 from blog.representations import REPRESENTATIONS
 from contentapi.core import errors, pagination
-from contentapi.core.identity import SCOPE_MEANINGS
+from contentapi.core.identity import Scope
 from contentapi.rest import Body, pages
 from contentapi.rest.fragments import load_fragment
 from contentapi.rest.representations import Representation
@@ -310,7 +310,7 @@ def test_each_error_is_described_under_its_status_with_its_code() -> None:
 def test_scopes_are_those_of_the_code() -> None:
     flows = DOCUMENT["components"]["securitySchemes"]["oauth2"]["flows"]
 
-    assert flows["authorizationCode"]["scopes"] == SCOPE_MEANINGS
+    assert flows["authorizationCode"]["scopes"] == dict(Scope.choices)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Where the authorization server answers; django-oauth-toolkit looks its own addresses up by these names."""
+"""URLs of the authorization server. django-oauth-toolkit reverses them by these names."""
 
 from django.urls import path
 

@@ -21,18 +21,17 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("directory", type=Path, metavar="DIRECTORY", help="the folder; created if needed")
 
-    def handle(self, *_: Any, directory: Path, **__: Any) -> None:
+    def handle(self, *, directory: Path, **_: Any) -> None:
+        number = 0
         try:
             directory.mkdir(parents=True, exist_ok=True)
             if any(directory.iterdir()):
                 raise CommandError(f"{directory} is not empty. Name an empty or new folder.")
-            number = self.export(directory)
+            with transaction.atomic():  # the server-side cursor needs a transaction
+                total = exporting.list_posts_to_export(OPERATOR).count()
+                files = exporting.export_posts(actor=OPERATOR, directory=directory)
+                for _ in tqdm(files, total=total, desc="Exporting", unit="post", disable=None, leave=False):
+                    number += 1
         except OSError as error:
             raise CommandError(f"{error.filename or directory}: {error.strerror}.") from None
         self.info(f"Posts exported: {number}.")
-
-    def export(self, directory: Path) -> int:
-        with transaction.atomic():  # the server-side cursor needs a transaction
-            total = exporting.list_posts_to_export(OPERATOR).count()
-            files = exporting.export_posts(actor=OPERATOR, directory=directory)
-            return sum(1 for _ in tqdm(files, total=total, desc="Exporting", unit="post", disable=None, leave=False))

@@ -37,7 +37,7 @@ class Command(OperatorCommand):
         )
         parser.add_argument("--dry-run", action="store_true", help="report the changes without making them")
 
-    def handle(self, *_: Any, paths: list[Path], status: str, dry_run: bool, **__: Any) -> None:
+    def handle(self, *, paths: list[Path], status: str, dry_run: bool, **_: Any) -> None:
         files = self.find(paths)
         began, counts, seen = monotonic(), Counter[str](), set[str]()
         for source in tqdm(files, desc="Importing", unit="file", disable=None, leave=False):

@@ -11,7 +11,7 @@ class Command(OperatorCommand):
         "concurrent runs never publish a post twice."
     )
 
-    def handle(self, *_: Any, **__: Any) -> None:
+    def handle(self, **_: Any) -> None:
         number = 0
         for post in services.publish_due_posts(actor=OPERATOR):
             self.stdout.write(str(post.pk))

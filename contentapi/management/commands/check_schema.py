@@ -31,7 +31,7 @@ class Command(OperatorCommand):
             help=f"the SDL to compare with, as GET /schema.graphql returns it; default: {default}",
         )
 
-    def handle(self, *_: Any, against: Path, **__: Any) -> None:
+    def handle(self, *, against: Path, **_: Any) -> None:
         before, after = load_released_schema(against), build_schema(load_sdl())
         found = {
             "BREAKING": list_breaking_changes(before, after),

@@ -10,7 +10,7 @@ class Command(OperatorCommand):
         "gets the password in var/demo_password, and a new API key if the one in var/demo_api_key is invalid."
     )
 
-    def handle(self, *_: Any, **__: Any) -> None:
+    def handle(self, **_: Any) -> None:
         demo.load_demo()
         self.info(
             f"The demo is loaded. {demo.ADMIN} logs in with the password in {demo.PASSWORD_FILE}; "

@@ -29,7 +29,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--server", choices=SERVERS, default="granian", help="the HTTP server (default: granian)")
 
-    def handle(self, *_: Any, server: str, **__: Any) -> None:
+    def handle(self, *, server: str, **_: Any) -> None:
         with exit_on_termination_signals():
             require_free_address()
             prepare_database()

@@ -17,7 +17,7 @@ class Command(OperatorCommand):
         parser.add_argument("email", metavar="EMAIL", help="the user's email")
         parser.add_argument("--total", required=True, metavar="N", help="the amount, with at most two decimals")
 
-    def handle(self, *_: Any, email: str, total: str, **__: Any) -> None:
+    def handle(self, *, email: str, total: str, **_: Any) -> None:
         user = selectors.get_user_by_email(email)
         order = services.create_order(actor=OPERATOR, total=parse_amount(total), user_id=user.pk)
         self.stdout.write(str(order.pk))

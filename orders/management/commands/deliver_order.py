@@ -12,6 +12,6 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", help="the id of the order")
 
-    def handle(self, *_: Any, id: str, **__: Any) -> None:  # noqa: A002
+    def handle(self, *, id: str, **_: Any) -> None:  # noqa: A002
         services.deliver_order(actor=OPERATOR, order_id=id)
         self.info(f"Order {id} is delivered.")

@@ -14,6 +14,6 @@ class Command(OperatorCommand):
         parser.add_argument("--carrier", required=True, metavar="C", help="the carrier")
         parser.add_argument("--tracking-number", required=True, metavar="T", help="the carrier's tracking number")
 
-    def handle(self, *_: Any, id: str, carrier: str, tracking_number: str, **__: Any) -> None:  # noqa: A002
+    def handle(self, *, id: str, carrier: str, tracking_number: str, **_: Any) -> None:  # noqa: A002
         services.ship_order(actor=OPERATOR, order_id=id, carrier=carrier, tracking_number=tracking_number)
         self.info(f"Order {id} is shipped.")

@@ -20,7 +20,7 @@ class Command(CredentialCommand):
             "--expires-in-days", type=int, default=services.API_KEY_DAYS, metavar="N", help="default: %(default)s"
         )
 
-    def handle(self, *_: Any, email: str, name: str, scopes: list[str], expires_in_days: int, **__: Any) -> None:
+    def handle(self, *, email: str, name: str, scopes: list[str], expires_in_days: int, **_: Any) -> None:
         wanted = [Scope(scope) for scope in scopes]
         key = services.create_api_key(email=email, name=name, scopes=wanted, expires_in_days=expires_in_days)
         self.print_credential("key", key, Role(selectors.get_user_by_email(email).role), wanted)

@@ -24,7 +24,7 @@ class Command(OperatorCommand):
         public = "an application that cannot keep a secret (in a browser, on a phone): it gets none"
         parser.add_argument("--public", action="store_true", help=public)
 
-    def handle(self, *_: Any, name: str, redirect_uris: list[str], public: bool, **__: Any) -> None:
+    def handle(self, *, name: str, redirect_uris: list[str], public: bool, **_: Any) -> None:
         client = register_client(name=name, redirect_uris=redirect_uris, public=public)
         self.stdout.write(client.client_id)
         if client.secret:

@@ -22,7 +22,7 @@ class Command(OperatorCommand):
             "--password-stdin", action="store_true", help="read the password from the first line of standard input"
         )
 
-    def handle(self, *_: Any, email: str, name: str, role: str, password_stdin: bool, **__: Any) -> None:
+    def handle(self, *, email: str, name: str, role: str, password_stdin: bool, **_: Any) -> None:
         password = sys.stdin.readline().rstrip("\r\n") if password_stdin else None
         user = services.create_user(actor=OPERATOR, email=email, name=name, role=Role(role), password=password)
         self.stdout.write(str(user.pk))

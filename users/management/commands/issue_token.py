@@ -26,7 +26,7 @@ class Command(CredentialCommand):
             help=f"the lifetime, at most {MAX_LIFETIME}; default: %(default)s",
         )
 
-    def handle(self, *_: Any, email: str, scopes: list[str], ttl: int, **__: Any) -> None:
+    def handle(self, *, email: str, scopes: list[str], ttl: int, **_: Any) -> None:
         wanted = [Scope(scope) for scope in scopes]
         user = selectors.get_user_by_email(email)
         self.print_credential("token", tokens.issue_token(user=user, scopes=wanted, ttl=ttl), Role(user.role), wanted)

@@ -11,6 +11,6 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("prefix", metavar="PREFIX", help="the key up to its last underscore")
 
-    def handle(self, *_: Any, prefix: str, **__: Any) -> None:
+    def handle(self, *, prefix: str, **_: Any) -> None:
         services.revoke_api_key(prefix=prefix)
         self.info(f"{prefix} is revoked.")

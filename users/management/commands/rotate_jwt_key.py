@@ -19,7 +19,7 @@ class Command(OperatorCommand):
         "secret."
     )
 
-    def handle(self, *_: Any, **__: Any) -> None:
+    def handle(self, **_: Any) -> None:
         ring = get_key_ring()
         if isinstance(ring, KeyDirectory):
             self.stdout.write(ring.rotate().kid)
