@@ -42,10 +42,7 @@ class MarkdownPost:
 
 
 def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
-    """Parse a file. Return None for a page without title and text, which only selects a template.
-
-    Raises `InvalidFile` for any other invalid content.
-    """
+    """Parse a file. Return None for a page without title and text, which selects a template. Raises `InvalidFile`."""
     try:
         return parse_post_fields(content, path)
     except InvalidFile:

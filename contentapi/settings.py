@@ -13,13 +13,11 @@ from contentapi.core.identity import Scope
 ENVIRONMENT, ENVIRONMENT_ERRORS = environment.read_environment(os.environ)
 
 # --- Paths ---------------------------------------------------------------------------------------------
-
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / (ENVIRONMENT.contentapi_var or "var")
 SCHEMA_DIR = BASE_DIR / "schema"
 
 # --- Core ----------------------------------------------------------------------------------------------
-
 EMBEDDED = not ENVIRONMENT.database_url
 SERVING = os.environ.get("CONTENTAPI_PROCESS") == "server"  # set by contentapi.wsgi and contentapi.server
 DEBUG = False
@@ -114,7 +112,6 @@ def build_database_settings() -> dict[str, Any]:
 DATABASES = {"default": build_database_settings()}
 
 # --- Users and passwords -------------------------------------------------------------------------------
-
 AUTH_USER_MODEL = "users.User"
 AUTHENTICATE = "users.authentication.authenticate"  # returns the actor of credential headers
 PASSWORD_HASHERS = [
@@ -132,7 +129,6 @@ CSRF_FAILURE_VIEW = "users.pages.handle_csrf_failure"
 SILENCED_SYSTEM_CHECKS = ["auth.E003"]
 
 # --- The OAuth 2.0 authorization server, by RFC 9700 -----------------------------------------------------
-
 OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauth2_provider.AccessToken"  # noqa: S105 - the default; foreign keys need it
 OAUTH2_PROVIDER = {
     "OAUTH2_SERVER_CLASS": "users.oauth.server.AuthorizationServer",
@@ -168,7 +164,6 @@ OAUTH2_PROVIDER = {
 }
 
 # --- HTTP ----------------------------------------------------------------------------------------------
-
 # With DATABASE_URL this is a deployment: listen on all addresses. Without it, serve the demo to this machine only.
 BIND = f"{ENVIRONMENT.contentapi_bind or ('127.0.0.1' if EMBEDDED else '0.0.0.0')}:{ENVIRONMENT.port}"  # noqa: S104
 HTTPS = ENVIRONMENT.contentapi_https == "on"
@@ -199,7 +194,6 @@ CORS_EXPOSE_HEADERS = [
 CORS_URLS_REGEX = r"^/(?!admin/|oauth/log|oauth/authorize)"  # not for pages
 
 # --- Language, time, files -----------------------------------------------------------------------------
-
 USE_I18N = False
 TIME_ZONE = "UTC"
 STATIC_URL = "/static/"
@@ -207,7 +201,6 @@ WHITENOISE_USE_FINDERS = True  # serve the files of the admin from the packages,
 WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/explorer/"  # their URL changes with their content
 
 # --- Logs: one line to stderr, with the request id -------------------------------------------------------
-
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

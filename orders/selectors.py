@@ -10,10 +10,7 @@ from orders.models import ON_THE_WAY, Order, OrderStatus
 
 
 def select_orders(actor: Actor, after: Position | None = None) -> QuerySet[Order]:
-    """Return orders, newest first, from after a position.
-
-    Raises `Unauthenticated` or `Forbidden` without `orders:read`.
-    """
+    """Return orders, newest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
     policy.require_permission(actor, policy.may_list_orders(actor), "list orders")
     orders = Order.objects.filter(policy.visible_orders(actor)).order_by("-id")
     return orders if after is None else orders.filter(pk__lt=after.id)

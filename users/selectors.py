@@ -12,10 +12,7 @@ from users.models import User
 
 
 def select_users(actor: Actor, after: Position | None = None) -> QuerySet[User]:
-    """Return users in the order of their creation, from after a position.
-
-    Raises `Unauthenticated` or `Forbidden` without `users:read`.
-    """
+    """Return users, oldest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
     policy.require_permission(actor, policy.may_list_users(actor), "list users")
     users = User.objects.filter(policy.visible_users(actor)).order_by("id")
     return users if after is None else users.filter(pk__gt=after.id)

@@ -177,10 +177,7 @@ def may_see_order(actor: Actor, owner_id: int | None) -> bool:
 
 
 def may_list_orders(actor: Actor) -> bool:
-    """Whether the actor may list orders; `visible_orders` limits which.
-
-    Without this rule a missing permission would look like an empty list.
-    """
+    """Whether the actor may list orders. Without this rule a missing permission would look like an empty list."""
     return actor.has(Scope.ORDERS_READ)
 
 

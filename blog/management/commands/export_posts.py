@@ -30,7 +30,7 @@ class Command(OperatorCommand):
             with transaction.atomic():  # the server-side cursor needs a transaction
                 total = exporting.list_posts_to_export(OPERATOR).count()
                 files = exporting.export_posts(actor=OPERATOR, directory=directory)
-                for _ in tqdm(files, total=total, desc="Exporting", unit="post", disable=None, leave=False):
+                for _file in tqdm(files, total=total, desc="Exporting", unit="post", disable=None, leave=False):
                     number += 1
         except OSError as error:
             raise CommandError(f"{error.filename or directory}: {error.strerror}.") from None

@@ -38,7 +38,12 @@ class Command(OperatorCommand):
         parser.add_argument("--dry-run", action="store_true", help="report the changes without making them")
 
     def handle(self, *, paths: list[Path], status: str, dry_run: bool, **_: Any) -> None:
-        files = self.find(paths)
+        for path in paths:
+            if not path.exists():
+                raise CommandError(f"There is no {path}.")
+        files = importing.find_markdown_files(paths)
+        if not files:
+            raise CommandError("There are no Markdown files (.md, .markdown) under the given paths.")
         began, counts, seen = monotonic(), Counter[str](), set[str]()
         for source in tqdm(files, desc="Importing", unit="file", disable=None, leave=False):
             outcome = self.import_one(source, seen, status=status, dry_run=dry_run)
@@ -48,15 +53,6 @@ class Command(OperatorCommand):
         self.summarise(counts, len(files), monotonic() - began, dry_run=dry_run)
         if counts[BAD]:
             raise CommandError(f"{counts[BAD]} of {len(files)} files could not be imported; each is named above.")
-
-    def find(self, paths: list[Path]) -> list[SourceFile]:
-        for path in paths:
-            if not path.exists():
-                raise CommandError(f"There is no {path}.")
-        files = importing.find_markdown_files(paths)
-        if not files:
-            raise CommandError("There are no Markdown files (.md, .markdown) under the given paths.")
-        return files
 
     def import_one(self, source: SourceFile, seen: set[str], *, status: str, dry_run: bool) -> str:
         if source.source_path in seen:  # it would overwrite the post of the other file
