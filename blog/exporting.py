@@ -1,4 +1,4 @@
-"""Posts as Markdown files, in the format that they are imported from."""
+"""Export posts as Markdown files, in the format that `blog.importing` reads."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,16 +11,16 @@ from blog.models import Post, PostStatus
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 
-AT_ONCE = 500  # posts in memory
+AT_ONCE = 500  # number of posts in memory
 
 
 def list_posts_to_export(actor: Actor) -> QuerySet[Post]:
-    """Return the posts that the actor may see, in the order in which they were made, with what a file says of each."""
+    """Return the posts that the actor may see, oldest first, with their authors and sources."""
     return Post.objects.filter(policy.visible_posts(actor)).select_related("author", "source").order_by("id")
 
 
 def export_posts(*, actor: Actor, directory: Path) -> Iterator[Path]:
-    """Write each post into a file of its own, named by the post's id. Raises `OSError`."""
+    """Write each post to a file named by its id. Yields the path of each file. Raises `OSError`."""
     for post in list_posts_to_export(actor).iterator(AT_ONCE):
         file = directory / f"{post.pk}.md"
         file.write_bytes(front_matter.serialize_post(to_markdown_post(post)))
@@ -41,7 +41,8 @@ def to_markdown_post(post: Post) -> MarkdownPost:
 
 
 def get_author_names(post: Post) -> tuple[str, ...]:
-    """Return all authors that a post was imported with, as long as the first is still the post's."""
+    """Return the imported author names if the first is still the name of the post's author, else only this name."""
     source = getattr(post, "source", None)
-    named = tuple(source.authors) if source else ()
-    return named if named[:1] == (post.author.name,) else (post.author.name,)
+    if source and source.authors[:1] == [post.author.name]:
+        return tuple(source.authors)
+    return (post.author.name,)

@@ -1,6 +1,6 @@
 """Markdown with front matter: TOML between `+++` lines (Zola, Hugo) or YAML between `---` lines (Jekyll, Hugo).
 
-Both are read; TOML is written. `status` and `publishAt` are words of ours: no generator has more states than `draft`.
+This module reads both and writes TOML. `status` and `publishAt` are our own keys: the generators know only `draft`.
 """
 
 import re
@@ -20,19 +20,16 @@ from contentapi.core.text import is_storable
 FENCES = {"+++": "TOML", "---": "YAML"}
 DATE_IN_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?=[-_. T]|$)")
 DATE_IN_ADDRESS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})(?=/|$)")
-ADDRESS_KEYS = ("path", "url", "permalink")  # Zola's, Hugo's and Jekyll's word for where a page is published
+ADDRESS_KEYS = ("path", "url", "permalink")  # of the URL of a page, in Zola, Hugo and Jekyll
 
 
-class BadFile(ValueError):
-    """A file that cannot be understood. The message is for the person who wrote it."""
+class InvalidFile(ValueError):
+    """The file cannot be parsed. The message is for its author."""
 
 
 @dataclass(frozen=True)
 class MarkdownPost:
-    """What a file says of a post. `body` is everything after the front matter, untouched.
-
-    A field is None if the file does not contain it.
-    """
+    """The content of a file. `body` is the unchanged text after the front matter. A missing date or status is None."""
 
     title: str
     body: str
@@ -45,13 +42,13 @@ class MarkdownPost:
 
 
 def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
-    """Read a file. Raises `BadFile`; returns None for a page without title and text, which only picks a template."""
+    """Parse a file. Return None for a page without title and text, which selects a template. Raises `InvalidFile`."""
     try:
         return parse_post_fields(content, path)
-    except BadFile:
+    except InvalidFile:
         raise
-    except Exception as error:  # noqa: BLE001 - what PyYAML and numbers of 5,000 digits raise has no common name
-        raise BadFile(f"cannot be understood: {shorten(str(error), 200)}") from None
+    except Exception as error:  # noqa: BLE001 - PyYAML and numbers of 5,000 digits raise many types
+        raise InvalidFile(f"cannot be parsed: {shorten(str(error), 200)}") from None
 
 
 def parse_post_fields(content: bytes, path: PurePath) -> MarkdownPost | None:
@@ -61,25 +58,25 @@ def parse_post_fields(content: bytes, path: PurePath) -> MarkdownPost | None:
     post = MarkdownPost(
         title=read_title(meta),
         body=body,
-        authors=read_names(meta, "authors", "author"),
-        tags=tuple(dict.fromkeys(read_words(find_value(meta, "tags"), "tags"))),
-        date=parse_moment(meta.get("date"), "date") or find_date_in_address(meta) or find_date_in_file_name(path),
+        authors=read_authors(meta),
+        tags=read_tags(meta),
+        date=parse_date(meta.get("date"), "date") or find_date_in_address(meta) or find_date_in_file_name(path),
         updated=next(
-            (parse_moment(meta[key], key) for key in ("updated", "lastmod", "last_modified_at") if meta.get(key)),
+            (parse_date(meta[key], key) for key in ("updated", "lastmod", "last_modified_at") if meta.get(key)),
             None,
         ),
         status=read_status(meta),
-        publish_at=parse_moment(meta.get("publishAt"), "publishAt"),
+        publish_at=parse_date(meta.get("publishAt"), "publishAt"),
     )
     if (post.status == PostStatus.SCHEDULED) != (post.publish_at is not None):
-        raise BadFile('status = "scheduled" and publishAt go together')
+        raise InvalidFile('status = "scheduled" and publishAt go together')
     if not all(map(is_storable, (post.title, *post.authors, *post.tags))):
-        raise BadFile("the front matter holds a NUL character or a lone surrogate")
+        raise InvalidFile("the front matter contains a NUL character or a lone surrogate")
     return post
 
 
 def serialize_post(post: MarkdownPost) -> bytes:
-    """Return the file that `parse` reads this post from."""
+    """Return the content of a file that `parse_post` parses to this post."""
     meta = {
         "title": post.title,
         "date": post.date,
@@ -90,29 +87,29 @@ def serialize_post(post: MarkdownPost) -> bytes:
         "status": post.status and post.status.value,
         "publishAt": post.publish_at,
     }
-    given = {name: value for name, value in meta.items() if value is not None}
-    return f"+++\n{tomli_w.dumps(given)}+++\n{post.body}".encode()
+    present = {name: value for name, value in meta.items() if value is not None}
+    return f"+++\n{tomli_w.dumps(present)}+++\n{post.body}".encode()
 
 
 def decode_text(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadFile(f"not UTF-8 (byte {error.start})") from None
+        raise InvalidFile(f"not UTF-8 (byte {error.start})") from None
     if "\0" in text:
-        raise BadFile("holds a NUL character")
+        raise InvalidFile("contains a NUL character")
     return text
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Return the front matter and everything after the line that ends it."""
+    """Return the front matter, and the text after its last line."""
     first, _, rest = text.partition("\n")
     fence = first.rstrip()
     if fence not in FENCES:
-        raise BadFile("does not begin with front matter (+++ or ---)")
+        raise InvalidFile("does not begin with front matter (+++ or ---)")
     end = re.search(rf"^{re.escape(fence)}[ \t\r]*(?:\n|\Z)", rest, re.MULTILINE)
     if end is None:
-        raise BadFile(f"the front matter has no second {fence}")
+        raise InvalidFile(f"the front matter has no second {fence}")
     return load_front_matter(rest[: end.start()], FENCES[fence]), rest[end.end() :]
 
 
@@ -120,11 +117,11 @@ def load_front_matter(text: str, language: str) -> dict[str, Any]:
     try:
         meta = tomllib.loads(text.replace("\r\n", "\n")) if language == "TOML" else yaml.safe_load(text)
     except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
-        raise BadFile(f"the front matter is not {language}: {shorten(str(error), 200)}") from None
+        raise InvalidFile(f"the front matter is not {language}: {shorten(str(error), 200)}") from None
     if meta is None:
         return {}
     if not isinstance(meta, dict):
-        raise BadFile("the front matter is not a table of names and values")
+        raise InvalidFile("the front matter is not a table of names and values")
     return meta
 
 
@@ -132,11 +129,11 @@ def read_title(meta: dict[str, Any]) -> str:
     value = meta.get("title")
     if isinstance(value, (str, int, float, date)) and not isinstance(value, bool) and str(value).strip():
         return str(value)
-    raise BadFile("has no title")
+    raise InvalidFile("has no title")
 
 
-def find_value(meta: dict[str, Any], *keys: str) -> Any:
-    """Return the first of these that is given: at the top, or where Zola keeps taxonomies and extras."""
+def find_first_value(meta: dict[str, Any], *keys: str) -> Any:
+    """Return the first value of these keys: at the top level, or in Zola's tables `taxonomies` and `extra`."""
     for table in (meta, meta.get("taxonomies"), meta.get("extra")):
         if isinstance(table, dict):
             for key in keys:
@@ -145,39 +142,41 @@ def find_value(meta: dict[str, Any], *keys: str) -> Any:
     return []
 
 
-def read_words(value: Any, name: str) -> list[str]:
-    """Read a list of words, or Jekyll's one string of them."""
+def read_tags(meta: dict[str, Any]) -> tuple[str, ...]:
+    """Return the tags without duplicates. They are a list, or in Jekyll also one string."""
+    value = find_first_value(meta, "tags")
     if isinstance(value, str):
         value = value.split(",") if "," in value else value.split()
-    return read_texts(value, name)
+    return tuple(dict.fromkeys(require_strings(value, "tags")))
 
 
-def read_names(meta: dict[str, Any], *keys: str) -> tuple[str, ...]:
-    value = find_value(meta, *keys)
+def read_authors(meta: dict[str, Any]) -> tuple[str, ...]:
+    value = find_first_value(meta, "authors", "author")
     people = value if isinstance(value, list) else [value]
-    return tuple(read_texts([who.get("name") if isinstance(who, dict) else who for who in people], keys[0]))
+    names = [person.get("name") if isinstance(person, dict) else person for person in people]
+    return tuple(require_strings(names, "authors"))
 
 
-def read_texts(value: Any, name: str) -> list[str]:
+def require_strings(value: Any, name: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, (str, int, float)) for item in value):
-        raise BadFile(f"{name} is not a list of texts")
+        raise InvalidFile(f"{name} is not a list of strings")
     return [text for item in value if (text := str(item).strip())]
 
 
 def read_status(meta: dict[str, Any]) -> PostStatus | None:
-    """Read `draft`, which all generators know, and `status`, which is ours. Raises `BadFile` where they disagree."""
+    """Return the status by `draft` or `status`. Raises `InvalidFile` if they contradict each other."""
     draft, status = meta.get("draft", False), meta.get("status")
     if not isinstance(draft, bool):
-        raise BadFile(f"draft is neither true nor false: {format_for_message(draft)}")
+        raise InvalidFile(f"draft is neither true nor false: {format_for_message(draft)}")
     if status is not None and status not in PostStatus.values:
-        raise BadFile(f"status is none of {', '.join(PostStatus.values)}: {format_for_message(status)}")
+        raise InvalidFile(f"status is none of {', '.join(PostStatus.values)}: {format_for_message(status)}")
     if draft and status not in (None, PostStatus.DRAFT):
-        raise BadFile(f"is a draft, and its status is {status}")
+        raise InvalidFile(f"draft is true, but status is {status}")
     return PostStatus.DRAFT if draft else status and PostStatus(status)
 
 
 def find_date_in_address(meta: dict[str, Any]) -> datetime | None:
-    """Return the day in the page's address, as in Zola's path = "2015/05/15/Rust-1.0"."""
+    """Return the date in the URL of the page, as in Zola's path = "2015/05/15/Rust-1.0"."""
     for key in ADDRESS_KEYS:
         if isinstance(meta.get(key), str) and (match := DATE_IN_ADDRESS.search(meta[key])):
             return parse_date_match(match)
@@ -185,7 +184,7 @@ def find_date_in_address(meta: dict[str, Any]) -> datetime | None:
 
 
 def find_date_in_file_name(path: PurePath) -> datetime | None:
-    """Return the day in the name of the file, or of the folder of an index.md, as in Jekyll's 2015-05-15-title.md."""
+    """Return the date in the name of the file, or of the folder of an index.md, as in Jekyll's 2015-05-15-title.md."""
     name = path.parent.name if path.stem == "index" else path.stem
     match = DATE_IN_NAME.match(name)
     return parse_date_match(match) if match else None
@@ -195,11 +194,11 @@ def parse_date_match(match: re.Match[str]) -> datetime:
     try:
         return datetime.combine(date(*map(int, match.groups())), time(), UTC)
     except ValueError:
-        raise BadFile(f"{match.group()} is no day") from None
+        raise InvalidFile(f"{match.group()} is not a date") from None
 
 
-def parse_moment(value: Any, name: str) -> datetime | None:
-    """Read a date or a time; UTC where no offset is given."""
+def parse_date(value: Any, name: str) -> datetime | None:
+    """Parse a date or a time. Without an offset it is in UTC."""
     match value:
         case None | "":
             return None
@@ -208,24 +207,24 @@ def parse_moment(value: Any, name: str) -> datetime | None:
         case date():
             found = datetime.combine(value, time())
         case str():
-            found = parse_moment_text(value.strip(), name)
+            found = parse_date_text(value.strip(), name)
         case _:
-            raise BadFile(f"{name} is no date: {format_for_message(value)}")
+            raise InvalidFile(f"{name} is not a date: {format_for_message(value)}")
     try:
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
-        raise BadFile(f"{name} is out of range: {format_for_message(value)}") from None
+        raise InvalidFile(f"{name} is out of range: {format_for_message(value)}") from None
 
 
-def parse_moment_text(text: str, name: str) -> datetime:
+def parse_date_text(text: str, name: str) -> datetime:
     for read in (datetime.fromisoformat, lambda value: datetime.strptime(value, "%Y-%m-%d %H:%M:%S %z")):
         try:
             return read(text)
         except ValueError:
             continue
-    raise BadFile(f"{name} is no date: {format_for_message(text)}")
+    raise InvalidFile(f"{name} is not a date: {format_for_message(text)}")
 
 
 def format_for_message(value: Any) -> str:
-    """Return a value as a message shows it: in few words, whatever a file makes of it."""
+    """Return a short text for a value; a value of YAML aliases can be very large."""
     return shorten(repr(value), 60) if isinstance(value, (str, int, float, date)) else f"a {type(value).__name__}"

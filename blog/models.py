@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -12,9 +12,6 @@ from django.db.models.lookups import LessThanOrEqual
 from django.utils import timezone
 
 from contentapi.db.literals import TextLiteral
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 MAX_NAME = 150
 MAX_TITLE = 200
@@ -82,17 +79,6 @@ class PostQuerySet(models.QuerySet["Post"]):
 
     def due(self) -> PostQuerySet:
         return self.filter(status=PostStatus.SCHEDULED, publish_at__lte=timezone.now())
-
-    def with_tag(self, tag: str | None) -> PostQuerySet:
-        return self if tag is None else self.filter(tags__contains=[tag])
-
-    def of_author(self, author_id: int | None) -> PostQuerySet:
-        return self if author_id is None else self.filter(author=author_id)
-
-    def created_between(self, begin: datetime | None, end: datetime | None) -> PostQuerySet:
-        """Return the posts created at or after `begin` and before `end`; None is no limit."""
-        later = self if begin is None else self.filter(created_at__gte=begin)
-        return later if end is None else later.filter(created_at__lt=end)
 
 
 class Post(models.Model):
@@ -182,7 +168,7 @@ class Comment(models.Model):
 
 
 class PostSource(models.Model):
-    """The file that a post was imported from, with the values that a post has no field for. `path` identifies it."""
+    """The file that a post was imported from, and values of the file for which `Post` has no field."""
 
     post = models.OneToOneField(Post, on_delete=models.CASCADE, related_name="source")
     path = models.TextField(help_text="Relative to the folder that was imported.")

@@ -1,6 +1,6 @@
 """Reads of posts, authors and comments: each `select_*` function returns the rows that an actor may see.
 
-`find_*` functions are the parametrised queries behind them: they take values that are already parsed.
+The functions under `parametrised` are the queries. They take values that are already parsed.
 """
 
 from collections.abc import Mapping
@@ -87,8 +87,14 @@ def select_visible_posts(
     after: str | None,
     after_pk: int | None,
 ) -> QuerySet[Post]:
-    posts = filter_visible_posts(Post.objects.all(), actor, status).with_tag(tag).of_author(author)
-    posts = posts.created_between(created_from, created_before)
+    conditions = {
+        "tags__contains": None if tag is None else [tag],
+        "author": author,
+        "created_at__gte": created_from,
+        "created_at__lt": created_before,
+    }
+    posts = filter_visible_posts(Post.objects.all(), actor, status)
+    posts = posts.filter(**{lookup: value for lookup, value in conditions.items() if value is not None})
     return posts.filter(build_after_condition(NEWEST_FIRST, after, after_pk)).newest_first()
 
 
@@ -139,7 +145,7 @@ def select_comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None =
 
 @parametrised(Comment)
 def select_visible_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comment]:
-    """An actor who may see a post may see all its comments."""
+    """Return the comment if its post is visible."""
     posts = Post.objects.filter(policy.visible_posts(actor))
     comments = Comment.objects.filter(pk=pk, post__in=posts)
     return comments if post is None else comments.filter(post=post)

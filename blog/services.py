@@ -12,14 +12,15 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Model, ProtectedError
+from django.db.models import ProtectedError
 from django.utils import timezone
 
 from blog import selectors
 from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostStatus
+from blog.selectors import AuthorRow
 from contentapi.core import policy
 from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
-from contentapi.core.errors import Conflict, Invalid, NotFound, Unauthenticated
+from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.projection import PreparedInsert
@@ -53,7 +54,7 @@ def create_post(
     policy.require_permission(
         actor, policy.may_transition_posts(actor, PostStatus.DRAFT, status), f"make posts {status}"
     )
-    author = find_author_id(actor, author_id)
+    author = resolve_author_id(actor, author_id)
     values = validate_post(title=title, body=body, tags=tags or [])
     validate_transition(PostStatus.DRAFT, status, publish_at)
     now = datetime.now(UTC)
@@ -64,7 +65,7 @@ def create_post(
     try:
         return POSTS.create(author_id=author, **values)
     except Author.DoesNotExist:
-        raise unknown_author_error() from None
+        raise build_unknown_author_error() from None
 
 
 @transaction.atomic
@@ -87,7 +88,9 @@ def edit_post(
         policy.require_permission(actor, may_transition, f"make this {post.status} post {status}")
     require_version("post", post.version, expected_version)
     require_no_null({name: value for name, value in changes.items() if name != "publish_at"})
-    values = build_text_changes(post, text) if text else {}
+    values: dict[str, Any] = {}
+    if text:
+        values = validate_post(**{"title": post.title, "body": post.body, "tags": post.tags, **text})
     if state:
         publish_at = state.get("publish_at", post.publish_at if status == post.status else None)
         values |= build_state_changes(post, status, publish_at)
@@ -115,24 +118,15 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
     post = find_post_to_change(actor, post_id, "delete posts")
     policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
     require_version("post", post.version, expected_version)
-    return delete_row(post)
+    post.delete()
+    return post_id
 
 
 def find_post_to_change(actor: Actor, post_id: str, act: str) -> Post:
     """Return a post that the actor may see, with its author. It is locked until the transaction ends."""
     policy.require_credential(actor, act)
     posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author")
-    return require_post(posts.select_for_update(of=("self",)).first())
-
-
-def require_post(post: Post | None) -> Post:
-    if post is None:
-        raise NotFound("There is no post with this id.")
-    return post
-
-
-def build_text_changes(post: Post, changes: Mapping[str, Any]) -> dict[str, Any]:
-    return validate_post(**{"title": post.title, "body": post.body, "tags": post.tags, **changes})
+    return require_found(posts.select_for_update(of=("self",)).first(), "post")
 
 
 def build_state_changes(post: Post, status: str, publish_at: datetime | None) -> dict[str, Any]:
@@ -164,31 +158,22 @@ def save_changes(post: Post, values: Mapping[str, Any]) -> Post:
     return post
 
 
-def delete_row(row: Model) -> str:
-    """Delete a row. Returns the id that it had."""
-    deleted = str(row.pk)
-    row.delete()
-    return deleted
-
-
-def find_author_id(actor: Actor, author_id: str | None) -> int | None:
+def resolve_author_id(actor: Actor, author_id: str | None) -> int | None:
     """Return the id of a new post's author; None if the actor has no author profile yet.
 
-    An actor who may write everybody's posts needs no lookup: the insertion checks that the author exists.
+    For an actor who may write posts of all authors, the insertion checks that the author exists.
     """
     if author_id is None:
         own = None if actor.user_id is None else selectors.get_author_of_user(actor.user_id)
         return own.id if own else None
-    if policy.may_write_everybodys_posts(actor):
+    if policy.may_manage_posts_and_authors(actor):
         return parse_id(author_id)
-    author = selectors.get_author(author_id)
-    if author is None:
-        raise unknown_author_error()
+    author = require_author(author_id)
     policy.require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
     return author.id
 
 
-def unknown_author_error() -> Invalid:
+def build_unknown_author_error() -> Invalid:
     return Invalid({"authorId": ["There is no author with this id."]})
 
 
@@ -197,11 +182,9 @@ def get_or_create_own_author_id(actor: Actor) -> int:
     if actor.user_id is None:
         raise Invalid({"authorId": ["Name the author: this credential belongs to no user."]})
     profile = selectors.get_author_of_user(actor.user_id)
-    return profile.id if profile else create_author_profile(actor.user_id)
-
-
-def create_author_profile(user_id: int) -> int:
-    user = get_user_model().objects.filter(pk=user_id).first()
+    if profile is not None:
+        return profile.id
+    user = get_user_model().objects.filter(pk=actor.user_id).first()
     if user is None:  # a token can outlast its user by minutes
         raise Unauthenticated("The user of this credential does not exist any more.")
     return Author.objects.get_or_create(user=user, defaults={"name": user.name, "email": user.email})[0].pk
@@ -210,21 +193,19 @@ def create_author_profile(user_id: int) -> int:
 def validate_post(*, title: str, body: str, tags: Sequence[str]) -> dict[str, Any]:
     """Return the text of a post as it is stored: title and tags without spaces at their ends. Raises `Invalid`."""
     title, tags = title.strip(), [tag.strip() for tag in tags]
-    problems = {"title": list_title_problems(title), "body": list_body_problems(body), "tags": list_tag_problems(tags)}
+    problems = {
+        "title": list_length_problems(title, MAX_TITLE) if title else ["This must not be empty."],
+        "body": list_length_problems(body, MAX_BODY),
+        "tags": list_tag_problems(tags),
+    }
     found = {name: messages for name, messages in problems.items() if messages}
     if found:
         raise Invalid(found)
     return {"title": title, "body": body, "tags": tags}
 
 
-def list_title_problems(title: str) -> list[str]:
-    if not title:
-        return ["This must not be empty."]
-    return [f"At most {MAX_TITLE} characters are allowed (got {len(title)})."] if len(title) > MAX_TITLE else []
-
-
-def list_body_problems(body: str) -> list[str]:
-    return [f"At most {MAX_BODY} characters are allowed (got {len(body)})."] if len(body) > MAX_BODY else []
+def list_length_problems(text: str, most: int) -> list[str]:
+    return [f"At most {most} characters are allowed (got {len(text)})."] if len(text) > most else []
 
 
 def list_tag_problems(tags: Sequence[str]) -> list[str]:
@@ -266,20 +247,21 @@ def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None 
     Raises `NotFound` for the post and `Invalid` for the rest.
     """
     policy.require_credential(actor, "comment")
-    post = require_post(selectors.select_post_by_id(actor, post_id).queryset().first())
+    post = require_found(selectors.select_post_by_id(actor, post_id).queryset().first(), "post")
     policy.require_permission(actor, policy.may_comment(actor), "comment")
     if author_id is not None:
         policy.require_permission(actor, policy.may_edit_comments(actor), "comment as this author")
     require_comment_body(body)
-    author = get_or_create_own_author_id(actor) if author_id is None else require_author_id(author_id)
+    author = get_or_create_own_author_id(actor) if author_id is None else require_author(author_id).id
     return COMMENTS.create(post_id=post.pk, author_id=author, body=body)
 
 
-def require_author_id(author_id: str) -> int:
+def require_author(author_id: str) -> AuthorRow:
+    """Return the author with this id. Raises `Invalid`."""
     author = selectors.get_author(author_id)
     if author is None:
-        raise unknown_author_error()
-    return author.id
+        raise build_unknown_author_error()
+    return author
 
 
 def require_comment_body(body: str) -> None:
@@ -307,22 +289,21 @@ def delete_comment(
     owner, post_owner = comment.author.user_id, comment.post.author.user_id
     policy.require_permission(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
     require_version("comment", UNCHANGING, expected_version)
-    return delete_row(comment)
+    comment.delete()
+    return comment_id
 
 
 def find_comment_to_change(actor: Actor, comment_id: str, act: str, *, post_id: str | None = None) -> Comment:
     """Return a comment that the actor may see, with its author and post. It is locked until the transaction ends."""
     policy.require_credential(actor, act)
     comments = selectors.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
-    comment = comments.select_related("author", "post__author").select_for_update(of=("self",)).first()
-    if comment is None:
-        raise NotFound("There is no comment with this id.")
-    return comment
+    comments = comments.select_related("author", "post__author")
+    return require_found(comments.select_for_update(of=("self",)).first(), "comment")
 
 
 def save_author(*, actor: Actor, author: Author) -> Author:
     """Create an author, or save the changes to one. Raises `Invalid`."""
-    policy.require_permission(actor, policy.may_write_authors(actor), "write authors")
+    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "write authors")
     try:
         author.full_clean()
     except ValidationError as error:
@@ -334,11 +315,11 @@ def save_author(*, actor: Actor, author: Author) -> Author:
 @transaction.atomic
 def delete_author(*, actor: Actor, author_id: str) -> str:
     """Delete an author with their comments. Returns its id. Raises `NotFound`, and `Conflict` if there are posts."""
-    policy.require_permission(actor, policy.may_write_authors(actor), "delete authors")
-    author = selectors.select_author_by_id(actor, author_id).queryset().select_for_update(of=("self",)).first()
-    if author is None:
-        raise NotFound("There is no author with this id.")
+    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "delete authors")
+    authors = selectors.select_author_by_id(actor, author_id).queryset()
+    author = require_found(authors.select_for_update(of=("self",)).first(), "author")
     try:
-        return delete_row(author)
+        author.delete()
     except ProtectedError:
         raise Conflict(f"{author.name} has posts. Delete them first.") from None
+    return author_id

@@ -5,6 +5,5 @@ class ContentApiConfig(AppConfig):
     name = "contentapi"
 
     def ready(self) -> None:
-        """Register the system checks."""
-        from contentapi.auth import checks as auth_checks  # noqa: F401
+        from contentapi.auth import checks as auth_checks  # noqa: F401 - registers itself
         from contentapi.conf import checks  # noqa: F401

@@ -1,4 +1,4 @@
-"""Load the demo content, and the credentials of its admin. Loading it again changes nothing."""
+"""Load the demo: content, and credentials of its admin."""
 
 from decimal import Decimal
 
@@ -8,7 +8,7 @@ from django.utils.crypto import get_random_string
 
 from blog import importing
 from blog import services as blog
-from blog.importing import Outcome, SourceFile
+from blog.importing import ImportOutcome, SourceFile
 from blog.models import PostSource
 from contentapi.conf import conf
 from contentapi.conf.secret_files import read_or_create, write_atomically
@@ -46,11 +46,17 @@ API_KEY_FILE = settings.VAR_DIR / "demo_api_key"
 FIRST_QUERY = "{ posts(limit: 2) { title author { name } commentCount comments { body author { name } } } }"
 
 
+def load_demo() -> None:
+    """Load the missing content, and make the password and the API key in var/ valid for the demo's admin."""
+    load_content()
+    ensure_credentials()
+
+
 @transaction.atomic
-def load() -> None:
+def load_content() -> None:
     """Load the missing parts of the demo: users, posts with their authors and comments, and orders."""
     actors = {email: get_or_create_actor(email, name, role) for email, (name, role) in PEOPLE.items()}
-    for source in importing.find_files([POSTS]):
+    for source in importing.find_markdown_files([POSTS]):
         load_post(source, actors)
     reader = actors[READER]
     if reader.user_id and not Order.objects.filter(user=reader.user_id).exists():
@@ -68,14 +74,13 @@ def get_or_create_actor(email: str, name: str, role: Role) -> Actor:
 def load_post(source: SourceFile, actors: dict[str, Actor]) -> None:
     source_path = f"demo/{source.source_path}"
     outcome = importing.import_file(actor=OPERATOR, source=source._replace(source_path=source_path))
-    if outcome is Outcome.CREATED:
+    if outcome is ImportOutcome.CREATED:
         post_id = str(PostSource.objects.get(path=source_path).post_id)
         for email, body in COMMENTS.get(source.source_path, []):
             blog.add_comment(actor=actors[email], post_id=post_id, body=body)
 
 
 def ensure_credentials() -> None:
-    """Make the password and the API key in var/ valid for the admin of the demo."""
     password = read_or_create(PASSWORD_FILE, lambda: get_random_string(16))
     admin = User.objects.with_email(ADMIN).get()
     if not admin.check_password(password):

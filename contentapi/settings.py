@@ -8,18 +8,16 @@ from typing import Any
 
 from contentapi.conf import environment
 from contentapi.conf.secret_files import read_or_create
-from contentapi.core.identity import SCOPE_MEANINGS
+from contentapi.core.identity import Scope
 
-ENVIRONMENT, ENVIRONMENT_PROBLEMS = environment.read_environment(os.environ)
+ENVIRONMENT, ENVIRONMENT_ERRORS = environment.read_environment(os.environ)
 
 # --- Paths ---------------------------------------------------------------------------------------------
-
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / (ENVIRONMENT.contentapi_var or "var")
 SCHEMA_DIR = BASE_DIR / "schema"
 
 # --- Core ----------------------------------------------------------------------------------------------
-
 EMBEDDED = not ENVIRONMENT.database_url
 SERVING = os.environ.get("CONTENTAPI_PROCESS") == "server"  # set by contentapi.wsgi and contentapi.server
 DEBUG = False
@@ -28,7 +26,6 @@ SECRET_KEY = ENVIRONMENT.secret_key or (
 )
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 ROOT_URLCONF = "contentapi.urls"
-WSGI_APPLICATION = "contentapi.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
@@ -115,7 +112,6 @@ def build_database_settings() -> dict[str, Any]:
 DATABASES = {"default": build_database_settings()}
 
 # --- Users and passwords -------------------------------------------------------------------------------
-
 AUTH_USER_MODEL = "users.User"
 AUTHENTICATE = "users.authentication.authenticate"  # returns the actor of credential headers
 PASSWORD_HASHERS = [
@@ -133,12 +129,11 @@ CSRF_FAILURE_VIEW = "users.pages.handle_csrf_failure"
 SILENCED_SYSTEM_CHECKS = ["auth.E003"]
 
 # --- The OAuth 2.0 authorization server, by RFC 9700 -----------------------------------------------------
-
 OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauth2_provider.AccessToken"  # noqa: S105 - the default; foreign keys need it
 OAUTH2_PROVIDER = {
-    "OAUTH2_SERVER_CLASS": "users.oauth.server.Server",
+    "OAUTH2_SERVER_CLASS": "users.oauth.server.AuthorizationServer",
     "OAUTH2_BACKEND_CLASS": "users.oauth.server.OAuthBackend",
-    "OAUTH2_VALIDATOR_CLASS": "users.oauth.server.Validator",
+    "OAUTH2_VALIDATOR_CLASS": "users.oauth.server.OAuthRequestValidator",
     "ACCESS_TOKEN_GENERATOR": "users.oauth.server.make_access_token",
     "REFRESH_TOKEN_GENERATOR": "users.oauth.server.make_refresh_token",
     "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
@@ -151,8 +146,8 @@ OAUTH2_PROVIDER = {
     "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
     "ALLOW_URI_WILDCARDS": False,
     "OIDC_ISS_ENDPOINT": ENVIRONMENT.contentapi_public_url,  # the issuer; without it, the address of the request
-    "SCOPES": {scope.value: meaning for scope, meaning in SCOPE_MEANINGS.items()},
-    "DEFAULT_SCOPES": [scope.value for scope in SCOPE_MEANINGS],
+    "SCOPES": dict(Scope.choices),
+    "DEFAULT_SCOPES": Scope.values,
     "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
     "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "refresh_token"],
     "OAUTH2_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED": ["client_secret_basic", "client_secret_post", "none"],
@@ -169,7 +164,6 @@ OAUTH2_PROVIDER = {
 }
 
 # --- HTTP ----------------------------------------------------------------------------------------------
-
 # With DATABASE_URL this is a deployment: listen on all addresses. Without it, serve the demo to this machine only.
 BIND = f"{ENVIRONMENT.contentapi_bind or ('127.0.0.1' if EMBEDDED else '0.0.0.0')}:{ENVIRONMENT.port}"  # noqa: S104
 HTTPS = ENVIRONMENT.contentapi_https == "on"
@@ -200,17 +194,13 @@ CORS_EXPOSE_HEADERS = [
 CORS_URLS_REGEX = r"^/(?!admin/|oauth/log|oauth/authorize)"  # not for pages
 
 # --- Language, time, files -----------------------------------------------------------------------------
-
-LANGUAGE_CODE = "en-us"
 USE_I18N = False
-USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True  # serve the files of the admin from the packages, without collectstatic
 WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/explorer/"  # their URL changes with their content
 
 # --- Logs: one line to stderr, with the request id -------------------------------------------------------
-
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

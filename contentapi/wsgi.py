@@ -5,9 +5,8 @@ import os
 import sys
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
-os.environ["CONTENTAPI_PROCESS"] = (
-    "server"  # before the settings, which depend on it: persistent connections, statement time-outs
-)
+# Set before the settings are loaded. They depend on it: persistent connections, statement time-outs.
+os.environ["CONTENTAPI_PROCESS"] = "server"
 
 from django.core.wsgi import get_wsgi_application
 

@@ -31,7 +31,7 @@ VERSIONS = {
 
 
 class Order(models.Model):
-    """What a user has ordered. An order outlives its user."""
+    """An order of a user. It remains when the user is deleted."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="orders", db_index=False
@@ -72,5 +72,5 @@ class Order(models.Model):
 
     @property
     def version(self) -> int:
-        """How many states the order has been in. Nothing else of it changes, and no two states on a way are equal."""
+        """The number of statuses that the order has had. Only the status changes, and an old one never returns."""
         return VERSIONS[OrderStatus(self.status)]

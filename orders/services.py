@@ -3,7 +3,6 @@
 `expected_version` is a version that the caller has read. If the order has another one, the function raises `Conflict`.
 """
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +12,7 @@ from django.utils import timezone
 
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, require_version
-from contentapi.core.errors import Conflict, Invalid, NotFound, Unauthenticated
+from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
 from orders import selectors
@@ -47,9 +46,7 @@ def pay_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersion 
     """Pay a pending order. Raises `Conflict` for any other status."""
     order = find_order_to_change(actor, order_id, "pay")
     require_version("order", order.version, expected_version)
-    if order.status != OrderStatus.PENDING:
-        raise Conflict(f"An order that is {order.status} cannot be paid.")
-    return save_order(order, {"status": OrderStatus.PAID})
+    return save_transition(order, OrderStatus.PENDING, OrderStatus.PAID)
 
 
 @transaction.atomic
@@ -59,9 +56,7 @@ def cancel_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersi
     require_version("order", order.version, expected_version)
     if order.status == OrderStatus.CANCELLED:
         return order
-    if order.status != OrderStatus.PENDING:
-        raise Conflict(f"An order that is {order.status} cannot be cancelled.")
-    return save_order(order, {"status": OrderStatus.CANCELLED})
+    return save_transition(order, OrderStatus.PENDING, OrderStatus.CANCELLED)
 
 
 @transaction.atomic
@@ -70,9 +65,7 @@ def ship_order(*, actor: Actor, order_id: str, carrier: str, tracking_number: st
     order = find_order_to_change(actor, order_id, "ship")
     policy.require_permission(actor, policy.may_ship_orders(actor), "ship orders")
     tracking = validate_tracking(carrier=carrier, tracking_number=tracking_number)
-    if order.status != OrderStatus.PAID:
-        raise Conflict(f"An order that is {order.status} cannot be shipped.")
-    return save_order(order, {"status": OrderStatus.SHIPPED, "shipped_at": timezone.now(), **tracking})
+    return save_transition(order, OrderStatus.PAID, OrderStatus.SHIPPED, shipped_at=timezone.now(), **tracking)
 
 
 @transaction.atomic
@@ -80,9 +73,7 @@ def deliver_order(*, actor: Actor, order_id: str) -> Order:
     """Record the delivery of a shipped order. Raises `Conflict` for any other status."""
     order = find_order_to_change(actor, order_id, "deliver")
     policy.require_permission(actor, policy.may_ship_orders(actor), "deliver orders")
-    if order.status != OrderStatus.SHIPPED:
-        raise Conflict(f"An order that is {order.status} cannot be delivered.")
-    return save_order(order, {"status": OrderStatus.DELIVERED, "delivered_at": timezone.now()})
+    return save_transition(order, OrderStatus.SHIPPED, OrderStatus.DELIVERED, delivered_at=timezone.now())
 
 
 def validate_tracking(**texts: str) -> dict[str, str]:
@@ -102,15 +93,18 @@ def validate_tracking(**texts: str) -> dict[str, str]:
 def find_order_to_change(actor: Actor, order_id: str, act: str) -> Order:
     """Return an order that the actor may see and write. It is locked until the transaction ends."""
     policy.require_credential(actor, f"{act} orders")
-    order = selectors.select_order_by_id(actor, order_id).queryset().select_for_update(of=("self",)).first()
-    if order is None:
-        raise NotFound("There is no order with this id.")
+    orders = selectors.select_order_by_id(actor, order_id)
+    order = require_found(orders.select_for_update(of=("self",)).first(), "order")
     policy.require_permission(actor, policy.may_write_orders_of(actor, order.user_id), f"{act} this order")
     return order
 
 
-def save_order(order: Order, values: Mapping[str, Any]) -> Order:
+def save_transition(order: Order, old: OrderStatus, new: OrderStatus, **values: Any) -> Order:
+    """Change the status from `old` to `new`, and save other values with it. Raises `Conflict` for another status."""
+    if order.status != old:
+        raise Conflict(f"An order that is {order.status} cannot be {new}.")
+    order.status = new
     for name, value in values.items():
         setattr(order, name, value)
-    order.save(update_fields=values)
+    order.save(update_fields=["status", *values])
     return order

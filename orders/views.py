@@ -22,7 +22,7 @@ class NewOrder(Body):
     total: int | float
 
 
-class Link(msgspec.Struct):
+class OrderLink(msgspec.Struct):
     href: str
     method: str | UnsetType = UNSET
 
@@ -31,7 +31,7 @@ class OrderRepresentation(msgspec.Struct, rename={"links": "_links"}):
     id: int
     status: str
     total: Decimal
-    links: dict[str, Link]
+    links: dict[str, OrderLink]
 
 
 class TrackingRepresentation(msgspec.Struct, rename="camel"):
@@ -41,16 +41,17 @@ class TrackingRepresentation(msgspec.Struct, rename="camel"):
     delivered_at: datetime | None
 
 
-def build_links(order: Order, actor: Actor, prefix: str) -> dict[str, Link]:
+def build_links(order: Order, actor: Actor, prefix: str) -> dict[str, OrderLink]:
     """Return the links to an order and to the actions that are possible for this actor; paths begin with `prefix`."""
     here = f"{prefix}/orders/{order.pk}"
-    ways = {
-        "cancel": ("cancel", Link(here, "DELETE")),
-        "pay": ("payment", Link(f"{here}/payment", "POST")),
-        "track": ("track", Link(f"{here}/tracking")),
+    links = {
+        "self": OrderLink(here),
+        "cancel": OrderLink(here, "DELETE"),
+        "payment": OrderLink(f"{here}/payment", "POST"),
+        "track": OrderLink(f"{here}/tracking"),
     }
-    acts = selectors.list_next_actions(actor, order)
-    return {"self": Link(here), **dict(way for act, way in ways.items() if act in acts)}
+    possible = {"self", *selectors.list_next_actions(actor, order)}
+    return {name: link for name, link in links.items() if name in possible}
 
 
 def render_order(order: Order, actor: Actor, prefix: str = "") -> bytes:
@@ -62,7 +63,7 @@ def render_orders(request: ResourceRequest, orders: QuerySet[Order]) -> list[byt
     return [render_order(order, request.actor, request.prefix) for order in orders]
 
 
-def render_tagged_order(order: Order, request: ResourceRequest) -> Response:
+def render_order_with_etag(order: Order, request: ResourceRequest) -> Response:
     """Return an order with its entity tag, which does not depend on the prefix."""
     body = render_order(order, request.actor, request.prefix)
     return build_tagged_response(
@@ -73,35 +74,34 @@ def render_tagged_order(order: Order, request: ResourceRequest) -> Response:
 class OrderCollection(Resource):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        return render_page(
-            selectors.select_orders_after(request.actor, page.after), page, partial(render_orders, request)
-        )
+        orders = selectors.select_orders(request.actor, page.after)
+        return render_page(orders, page, partial(render_orders, request))
 
     def post(self, request: ResourceRequest) -> Response:
         total = Decimal(str(request.body(NewOrder).total))
         order = services.create_order(actor=request.actor, total=total)
-        return created(f"/orders/{order.pk}", render_tagged_order(order, request))
+        return created(f"/orders/{order.pk}", render_order_with_etag(order, request))
 
 
 class OrderResource(Resource):
     def get(self, request: ResourceRequest, order_id: str) -> Response:
-        return render_tagged_order(selectors.get_order(request.actor, order_id), request)
+        return render_order_with_etag(selectors.get_order(request.actor, order_id), request)
 
     def delete(self, request: ResourceRequest, order_id: str) -> Response:
         services.cancel_order(actor=request.actor, order_id=order_id, expected_version=request.expected_version())
         return no_content()
 
 
-class Payment(Resource):
+class OrderPaymentResource(Resource):
     def post(self, request: ResourceRequest, order_id: str) -> Response:
         request.body_if_any(EmptyBody)
         version = request.expected_version()
-        return render_tagged_order(
+        return render_order_with_etag(
             services.pay_order(actor=request.actor, order_id=order_id, expected_version=version), request
         )
 
 
-class OrderTracking(Resource):
+class OrderTrackingResource(Resource):
     def get(self, request: ResourceRequest, order_id: str) -> Response:
         order = selectors.get_trackable_order(request.actor, order_id)
         tracking = TrackingRepresentation(order.carrier, order.tracking_number, order.shipped_at, order.delivered_at)

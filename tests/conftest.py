@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client
 
-from contentapi import rate_limits
 from contentapi.core.identity import Actor
+from contentapi.rate_limits.account import COUNTERS
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
 from tests.redis_server import RedisServer
 from users import services
@@ -29,7 +29,7 @@ def make_api_key(actor: Actor) -> str:
 @pytest.fixture(autouse=True)
 def reset_rate_limits() -> None:
     """Begin each test with unused rate limits, because all tests send requests from one address."""
-    rate_limits.reset_counters()
+    COUNTERS.clear()
 
 
 @pytest.fixture

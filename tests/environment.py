@@ -12,7 +12,7 @@ SECRETS = {"SECRET_KEY": KEY, "JWT_SECRET": KEY}
 
 def set_environment(settings: Settings, **variables: str) -> None:
     """Replace all environment variables."""
-    settings.ENVIRONMENT, settings.ENVIRONMENT_PROBLEMS = read_environment(variables)
+    settings.ENVIRONMENT, settings.ENVIRONMENT_ERRORS = read_environment(variables)
 
 
 def check(settings: Settings, **variables: str) -> list[CheckMessage]:

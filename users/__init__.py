@@ -1,1 +1,1 @@
-"""Users, and the credentials that say who is asking."""
+"""Users and their credentials."""

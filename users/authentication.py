@@ -20,7 +20,7 @@ from contentapi.projection import PreparedQuery
 from users import tokens
 from users.models import ApiKey
 from users.revocations import REVOCATIONS
-from users.services import digest
+from users.services import hash_api_key
 
 LOG = logging.getLogger("users.authentication")
 ROLES = {role.value: role for role in Role}
@@ -80,7 +80,7 @@ def build_token_actor(subject: str, role: str, scope: str) -> Actor:
     return Actor(user_id, ROLES[role], scopes, credential="jwt", credential_id=f"user:{subject}")
 
 
-class KeyRow(msgspec.Struct):
+class ApiKeyRow(msgspec.Struct):
     """An API key with its user's role. `digest` is in PostgreSQL's format of bytes: \\x, then hexadecimal."""
 
     id: int
@@ -92,7 +92,7 @@ class KeyRow(msgspec.Struct):
 
 
 USABLE_KEY = PreparedQuery(
-    KeyRow,
+    ApiKeyRow,
     lambda given: ApiKey.objects.usable(given("now")).filter(prefix=given("prefix")),
     {"role": "user__role"},
 )
@@ -102,26 +102,17 @@ def authenticate_api_key(key: str) -> Actor:
     match = API_KEY.fullmatch(key)
     now = timezone.now()
     row = USABLE_KEY.first(prefix=match["prefix"], now=now) if match else None
-    if row is None or not hmac.compare_digest(row.digest, f"\\x{digest(key).hex()}"):
+    if row is None or not hmac.compare_digest(row.digest, f"\\x{hash_api_key(key).hex()}"):
         raise Unauthenticated("The API key is unknown, expired or revoked.")
     record_last_use(row.id, row.last_used_at, now)
-    return Actor(
-        user_id=row.user_id,
-        role=row.role,
-        scopes=row.scopes,
-        credential="api-key",
-        credential_id=f"key:{key.rpartition('_')[0]}",
-    )
+    credential_id = f"key:{key.rpartition('_')[0]}"
+    return Actor(row.user_id, row.role, row.scopes, credential="api-key", credential_id=credential_id)
 
 
 def build_session_actor(user: Any) -> Actor:
     """Return the actor of a user who is logged in to the admin site."""
-    return Actor(
-        user_id=user.pk,
-        role=Role(user.role),
-        scopes=ROLE_SCOPES[Role(user.role)],
-        credential="session",
-    )
+    role = Role(user.role)
+    return Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session")
 
 
 def record_last_use(pk: int, last_used_at: datetime | None, now: datetime) -> None:

@@ -23,13 +23,13 @@ SALT = "users.known_browsers"
 def find_known_browser(request: HttpRequest, user: User) -> str | None:
     """Return the id of the browser if this user has logged in with it before, otherwise None."""
     browser, digests = read_cookie(request)
-    return browser if hash_account(user) in digests else None
+    return browser if hash_account_and_password(user) in digests else None
 
 
 def remember_browser(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
     """Set the cookie that makes a browser known to a user who has just logged in."""
     browser, digests = read_cookie(request)
-    digest = hash_account(user)
+    digest = hash_account_and_password(user)
     latest = [digest, *(other for other in digests if other != digest)][:MAX_ACCOUNTS]
     response.set_cookie(
         COOKIE,
@@ -50,6 +50,6 @@ def read_cookie(request: HttpRequest) -> tuple[str, list[str]]:
     return browser, digests
 
 
-def hash_account(user: User) -> str:
+def hash_account_and_password(user: User) -> str:
     """Return a digest of the account and its password's hash, so that the cookie reveals neither."""
     return salted_hmac(SALT, f"{user.pk}|{user.get_session_auth_hash()}", algorithm="sha256").hexdigest()

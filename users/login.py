@@ -10,10 +10,11 @@ from django.conf import settings
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-from contentapi import rate_limits
 from contentapi.core.errors import RateLimited
 from contentapi.core.text import is_storable
 from contentapi.http.client_address import client_address
+from contentapi.rate_limits.account import Reservation
+from contentapi.rate_limits.limits import LOGIN, LOGIN_ACCOUNT, LOGIN_ADDRESS, Limit
 from users.known_browsers import find_known_browser, remember_browser
 from users.models import MAX_EMAIL, User
 from users.pages import render_page
@@ -31,7 +32,7 @@ def throttle_login(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
         if request.method != "POST":
             return view(request, *arguments, **options)
         try:
-            reservation = rate_limits.Reservation(get_login_limits(request))
+            reservation = Reservation(get_login_limits(request))
         except RateLimited as error:
             return render_rate_limited(request, error)
         response = view(request, *arguments, **options)
@@ -43,7 +44,7 @@ def throttle_login(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
     return guarded
 
 
-def get_login_limits(request: HttpRequest) -> dict[rate_limits.Limit, str]:
+def get_login_limits(request: HttpRequest) -> dict[Limit, str]:
     """Return the limits of an attempt, each with the key that it is counted by.
 
     A known browser is counted by itself alone: nobody else can use up its limit.
@@ -53,12 +54,12 @@ def get_login_limits(request: HttpRequest) -> dict[rate_limits.Limit, str]:
     account = email.lower() if user is None else f"user:{user.pk}"
     browser = None if user is None else find_known_browser(request, user)
     if browser is not None:
-        return {rate_limits.LOGIN: f"{browser}|{account}"}
+        return {LOGIN: f"{browser}|{account}"}
     address = client_address(request.META)
     return {
-        rate_limits.LOGIN: f"{address}|{account}",
-        rate_limits.LOGIN_ADDRESS: address,
-        rate_limits.LOGIN_ACCOUNT: account,
+        LOGIN: f"{address}|{account}",
+        LOGIN_ADDRESS: address,
+        LOGIN_ACCOUNT: account,
     }
 
 

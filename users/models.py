@@ -77,7 +77,7 @@ class User(AbstractBaseUser):
     @property
     def is_staff(self) -> bool:
         """Whether the user may enter the admin site."""
-        return self.is_active and policy.has_admin_site(self.role)
+        return self.is_active and policy.may_use_admin_site(self.role)
 
     @property
     def is_superuser(self) -> bool:
@@ -88,7 +88,7 @@ class User(AbstractBaseUser):
         return self.has_module_perms(perm.partition(".")[0])
 
     def has_module_perms(self, app_label: str) -> bool:
-        return self.is_active and policy.has_admin_app(self.role, app_label)
+        return self.is_active and policy.may_use_admin_app(self.role, app_label)
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
@@ -105,7 +105,7 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=100, help_text="What the key is for.")
     prefix = models.CharField(max_length=32, help_text="The beginning of the key, which names it and is no secret.")
     digest = models.BinaryField(max_length=32)
-    scopes = ArrayField(models.CharField(max_length=32, choices=[(scope.value, scope.value) for scope in Scope]))
+    scopes = ArrayField(models.CharField(max_length=32, choices=[(value, value) for value in sorted(Scope.values)]))
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -118,7 +118,7 @@ class ApiKey(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["prefix"], name="users_apikey_prefix_unique"),
             models.CheckConstraint(
-                condition=Q(scopes__contained_by=[s.value for s in Scope]), name="users_apikey_scopes_known"
+                condition=Q(scopes__contained_by=sorted(Scope.values)), name="users_apikey_scopes_known"
             ),
             models.CheckConstraint(
                 condition=Q(expires_at__gt=models.F("created_at")), name="users_apikey_expires_after_creation"

@@ -16,4 +16,4 @@ BINDABLES = [QUERY]
 
 @QUERY.field("viewer")
 def viewer(_: None, info: Info) -> Rows[User]:
-    return selectors.viewer(info.context["actor"])
+    return selectors.select_viewer(info.context["actor"])

@@ -1,7 +1,8 @@
 """Revoked JWT ids, cached in each process so that a request needs no query.
 
-A process knows at once what its own OAuth endpoints revoke. A thread reads all other revocations every `EVERY` seconds:
-those of other processes, and those that follow from deleted accounts, locked accounts and new roles.
+After a revocation by its own OAuth endpoints, a process refreshes the cache at once. A thread refreshes it every
+`REFRESH_INTERVAL` seconds: other processes revoke tokens, and so do the deletion and the locking of a user and a new
+role.
 """
 
 import logging
@@ -16,18 +17,7 @@ from contentapi.http.failure_log import describe_exception
 from users.models import IssuedToken
 
 LOG = logging.getLogger("users.revocations")
-EVERY = 2.0
-
-
-def log_outage(error: Exception) -> None:
-    """Log why revocations cannot be read: a database failure in one line, anything else with its traceback."""
-    is_database = isinstance(error, DatabaseError)
-    reason = describe_exception(error) if is_database else type(error).__name__
-    LOG.error(
-        "New revocations are not known at present; older ones still are. %s",
-        reason,
-        exc_info=None if is_database else error,
-    )
+REFRESH_INTERVAL = 2.0  # seconds
 
 
 class RevokedTokenCache:
@@ -35,41 +25,50 @@ class RevokedTokenCache:
 
     def __init__(self) -> None:
         self.revoked: frozenset[str] = frozenset()
-        self.lock = Lock()
-        self.looking = Lock()
-        self.watcher: Thread | None = None
+        self.start_lock = Lock()
+        self.refresh_lock = Lock()
+        self.thread: Thread | None = None
 
     def __contains__(self, jti: str) -> bool:
-        if self.watcher is None and settings.SERVING:
-            self.begin()
+        if self.thread is None and settings.SERVING:
+            self.start()
         return jti in self.revoked
 
-    def begin(self) -> None:
-        """Look once, so that the first request of a server's process is answered rightly; then leave it to a thread."""
-        with self.lock:
-            if self.watcher is None:
+    def start(self) -> None:
+        """Read the revocations before the first request is answered, then start the thread that refreshes them."""
+        with self.start_lock:
+            if self.thread is None:
                 self.refresh()
-                self.watcher = Thread(target=self.watch, name="revocations", daemon=True)
-                self.watcher.start()
+                self.thread = Thread(target=self.refresh_forever, name="revocations", daemon=True)
+                self.thread.start()
 
     def refresh(self) -> None:
-        """Look now. One after the other: what was read earlier must not take the place of what was read later."""
-        with self.looking:
+        """Read the revocations now. The lock keeps an older result from replacing a newer one."""
+        with self.refresh_lock:
             self.revoked = frozenset(IssuedToken.objects.all().revoked(timezone.now()).values_list("jti", flat=True))
 
-    def watch(self) -> None:
-        knows = True
+    def refresh_forever(self) -> None:
+        """Refresh the cache periodically. Of consecutive failures only the first is logged."""
+        has_failed = False
         while True:
-            time.sleep(EVERY)
+            time.sleep(REFRESH_INTERVAL)
             try:
                 close_old_connections()
                 self.refresh()
-                knows = True
-            except Exception as error:  # noqa: BLE001 - whatever it is, the next look may go well
-                if knows:
-                    log_outage(error)
-                knows = False
+                has_failed = False
+            except Exception as error:  # noqa: BLE001 - the next refresh may succeed
+                if not has_failed:
+                    log_refresh_failure(error)
+                has_failed = True
                 connection.close()
+
+
+def log_refresh_failure(error: Exception) -> None:
+    """Log a database failure in one line, and any other failure with its traceback."""
+    is_database = isinstance(error, DatabaseError)
+    reason = describe_exception(error) if is_database else type(error).__name__
+    message = "New revocations are not known at present; older ones still are. %s"
+    LOG.error(message, reason, exc_info=None if is_database else error)
 
 
 REVOCATIONS = RevokedTokenCache()

@@ -3,51 +3,33 @@
 from django.db.models import QuerySet
 
 from contentapi.core import policy
-from contentapi.core.errors import NotFound
+from contentapi.core.errors import NotFound, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.text import is_storable
-from contentapi.projection import Rows, parametrised
+from contentapi.projection import parametrised
 from users.models import User
 
 
-def select_user_by_id(actor: Actor, user_id: str) -> Rows[User]:
-    """Return the user with this id, or no user."""
-    return select_visible_user(actor, pk=parse_id(user_id))
-
-
-@parametrised(User)
-def select_visible_user(actor: Actor, *, pk: int) -> QuerySet[User]:
-    return User.objects.filter(policy.visible_users(actor), pk=pk)
-
-
-def list_users(actor: Actor) -> Rows[User]:
-    """Return users in the order of their creation. Raises `Unauthenticated` or `Forbidden` without `users:read`."""
+def select_users(actor: Actor, after: Position | None = None) -> QuerySet[User]:
+    """Return users, oldest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
     policy.require_permission(actor, policy.may_list_users(actor), "list users")
-    return select_visible_users(actor)
+    users = User.objects.filter(policy.visible_users(actor)).order_by("id")
+    return users if after is None else users.filter(pk__gt=after.id)
 
 
-@parametrised(User)
-def select_visible_users(actor: Actor) -> QuerySet[User]:
-    return User.objects.filter(policy.visible_users(actor)).order_by("id")
-
-
-def select_users_after(actor: Actor, position: Position | None) -> QuerySet[User]:
-    """Return users in the order of their creation, from after a position."""
-    users = list_users(actor).queryset()
-    return users if position is None else users.filter(pk__gt=position.id)
+def select_user_by_id(actor: Actor, user_id: str) -> QuerySet[User]:
+    """Return the user with this id, or no user."""
+    return User.objects.filter(policy.visible_users(actor), pk=parse_id(user_id))
 
 
 def get_user(actor: Actor, user_id: str) -> User:
     """Return the user with this id. Raises `NotFound`."""
-    user = select_user_by_id(actor, user_id).queryset().first()
-    if user is None:
-        raise NotFound("There is no user with this id.")
-    return user
+    return require_found(select_user_by_id(actor, user_id).first(), "user")
 
 
 @parametrised(User)
-def viewer(actor: Actor) -> QuerySet[User]:
+def select_viewer(actor: Actor) -> QuerySet[User]:
     """Return the actor's user; no row for an anonymous actor, or if the user has been deleted."""
     return User.objects.none() if actor.user_id is None else User.objects.filter(pk=actor.user_id)
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from contentapi.core import policy
 from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
-from contentapi.core.errors import Conflict, Invalid, NotFound, get_constraint_name
+from contentapi.core.errors import Conflict, Invalid, NotFound, get_constraint_name, require_found
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from users import selectors
 from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
@@ -26,7 +26,7 @@ EDITABLE = {"email", "name", "role", "is_active"}
 @transaction.atomic
 def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER, password: str | None = None) -> User:
     """Create a user; without a password the user cannot log in. Raises `Invalid`, and `Conflict` for a taken email."""
-    policy.require_permission(actor, policy.may_create_users(actor), "create users")
+    policy.require_permission(actor, policy.may_manage_users(actor), "create users")
     user = User(email=email.strip(), name=name.strip(), role=role)
     validate_user(user, password)
     user.set_password(password)
@@ -37,7 +37,7 @@ def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER
 def edit_user(*, actor: Actor, user_id: str, changes: Mapping[str, Any]) -> User:
     """Change a user: `changes` may have the fields in `EDITABLE`. Raises `NotFound`, `Invalid`, `Conflict`."""
     user = find_user_to_change(actor, user_id, "change users")
-    policy.require_permission(actor, policy.may_edit_users(actor), "change this user")
+    policy.require_permission(actor, policy.may_manage_users(actor), "change this user")
     for name in EDITABLE & changes.keys():
         setattr(user, name, changes[name])
     validate_user(user, None)
@@ -70,10 +70,8 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
 def find_user_to_change(actor: Actor, user_id: str, act: str) -> User:
     """Return a user whom the actor may see. The row is locked until the transaction ends."""
     policy.require_credential(actor, act)
-    user = selectors.select_user_by_id(actor, user_id).queryset().select_for_update(of=("self",)).first()
-    if user is None:
-        raise NotFound("There is no user with this id.")
-    return user
+    users = selectors.select_user_by_id(actor, user_id)
+    return require_found(users.select_for_update(of=("self",)).first(), "user")
 
 
 def validate_user(user: User, password: str | None) -> None:
@@ -118,7 +116,7 @@ def create_api_key(*, email: str, name: str, scopes: Iterable[Scope] = (), expir
         user=user,
         name=name.strip(),
         prefix=prefix,
-        digest=digest(key),
+        digest=hash_api_key(key),
         scopes=sorted(set(scopes) or ROLE_SCOPES[Role(user.role)]),
         expires_at=timezone.now() + timedelta(days=expires_in_days),
     )
@@ -133,6 +131,6 @@ def revoke_api_key(*, prefix: str) -> None:
     ApiKey.objects.filter(prefix=prefix, revoked_at=None).update(revoked_at=timezone.now())
 
 
-def digest(key: str) -> bytes:
+def hash_api_key(key: str) -> bytes:
     """Return the digest of a key. A key has 256 random bits, so guessing cannot reverse a plain hash."""
     return hashlib.sha256(key.encode()).digest()

@@ -1,4 +1,4 @@
-"""Bearer tokens of users: what a token of ours claims (RFC 9068), issued and read."""
+"""Issue and read bearer tokens of users: JWTs with the claims of RFC 9068."""
 
 import secrets
 import time
@@ -27,10 +27,10 @@ def issue_token(
     is_oauth: bool = False,
     **claims: str,
 ) -> str:
-    """Return a token for a user, good for `ttl` seconds, with further claims if any. Raises `Invalid`.
+    """Return a token for a user that is valid for `ttl` seconds. Raises `Invalid`.
 
-    No scope named: all scopes of the user's role. That it was issued is kept, so that it ends with its user's account
-    or role (`users.revocations`).
+    Without scopes, the token has all scopes of the user's role. Its id is stored, so that it is revoked when the user
+    is deleted, locked or gets another role (`users.revocations`).
     """
     if not user.is_active:
         raise Invalid({"user": ["This account is locked."]})
@@ -50,11 +50,10 @@ def issue_token(
     }
     expires_at = datetime.fromtimestamp(now + ttl, UTC)
     IssuedToken.objects.create(jti=ours["jti"], user=user, role=role, is_oauth=is_oauth, expires_at=expires_at)
-    return jwt.encode({**claims, **ours}, get_key_ring().signing_key())
+    return jwt.encode({**claims, **ours}, get_key_ring().get_signing_key())
 
 
 def generate_token_id() -> str:
-    """Return the id of a new token: 128 random bits."""
     return secrets.token_hex(16)
 
 
@@ -63,7 +62,7 @@ def verify_access_token(token: str) -> Claims:
     return jwt.verify(token, get_key_ring(), is_issuer=is_issuer, audience=AUDIENCE)
 
 
-def read(token: str) -> Claims | None:
+def read_claims(token: str) -> Claims | None:
     """Return the claims of a valid token, or None."""
     try:
         return verify_access_token(token)

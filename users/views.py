@@ -32,23 +32,23 @@ def render_users(users: QuerySet[User]) -> list[bytes]:
     return [render_user(user) for user in users]
 
 
-def render_tagged_user(user: User) -> Response:
+def render_user_with_etag(user: User) -> Response:
     return build_tagged_response(render_user(user), UNCHANGING)
 
 
 class UserCollection(Resource):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        return render_page(selectors.select_users_after(request.actor, page.after), page, render_users)
+        return render_page(selectors.select_users(request.actor, page.after), page, render_users)
 
     def post(self, request: ResourceRequest) -> Response:
         user = services.create_user(actor=request.actor, **request.body(NewUser).provided())
-        return created(f"/users/{user.pk}", render_tagged_user(user))
+        return created(f"/users/{user.pk}", render_user_with_etag(user))
 
 
 class UserResource(Resource):
     def get(self, request: ResourceRequest, user_id: str) -> Response:
-        return render_tagged_user(selectors.get_user(request.actor, user_id))
+        return render_user_with_etag(selectors.get_user(request.actor, user_id))
 
     def delete(self, request: ResourceRequest, user_id: str) -> Response:
         services.delete_user(actor=request.actor, user_id=user_id, expected_version=request.expected_version())

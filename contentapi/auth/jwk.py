@@ -78,13 +78,11 @@ class Key:
 
     @property
     def private_pem(self) -> str:
-        text: str = self.signer.to_pem().decode()
-        return text
+        return str(self.signer.to_pem().decode())
 
     @property
     def public_pem(self) -> str:
-        text: str = self.verifier.to_pem().decode()
-        return text
+        return str(self.verifier.to_pem().decode())
 
     @property
     def public_jwk(self) -> dict[str, str]:

@@ -36,21 +36,19 @@ class TokenError(Exception):
     """An invalid token. The message is for logs and tests: it contains no part of the token, and no client sees it."""
 
 
-class Keys(Protocol):
-    """Keys by their ids; None is the id of the key for tokens without `kid`. A dict is enough."""
+class KeyLookup(Protocol):
+    """KeyLookup by their ids; None is the id of the key for tokens without `kid`. A dict is enough."""
 
     def get(self, kid: str | None, /) -> Key | None: ...
 
 
 def encode(claims: Mapping[str, Any], key: Key) -> str:
-    """Return these claims as a signed access token."""
     payload = json.dumps(claims, separators=(",", ":"), allow_nan=False).encode()
-    token: str = jws.sign(payload, key.signer, {"typ": TYPES[0], "kid": key.kid}, key.algorithm)
-    return token
+    return str(jws.sign(payload, key.signer, {"typ": TYPES[0], "kid": key.kid}, key.algorithm))
 
 
 def verify(
-    token: object, keys: Keys, *, is_issuer: Callable[[str], bool], audience: str, now: float | None = None
+    token: object, keys: KeyLookup, *, is_issuer: Callable[[str], bool], audience: str, now: float | None = None
 ) -> Claims:
     """Return the claims of a valid token. Raises `TokenError` for any other input, and nothing else.
 
@@ -61,12 +59,12 @@ def verify(
     cached = VERIFIED_TOKENS.get(token) if isinstance(token, str) and len(token) <= MAX_TOKEN else None
     if cached and cached.is_valid(now, keys, is_issuer, audience):
         return cached.claims
-    with as_token_error():
+    with convert_to_token_error():
         header = parse_header(token)
     key = keys.get(header.get("kid"))
     if key is None:
         raise TokenError("no such key")
-    with as_token_error():
+    with convert_to_token_error():
         claims = verify_signature(str(token), header, key)
         check_times(claims, now)
         check_identity_claims(claims, is_issuer, audience)
@@ -88,7 +86,7 @@ class VerifiedToken(NamedTuple):
     valid_until: int
     length: int
 
-    def is_valid(self, now: float, keys: Keys, is_issuer: Callable[[str], bool], audience: str) -> bool:
+    def is_valid(self, now: float, keys: KeyLookup, is_issuer: Callable[[str], bool], audience: str) -> bool:
         return (
             self.valid_from <= now < self.valid_until
             and keys.get(self.kid) is self.key
@@ -105,7 +103,7 @@ VERIFIED_TOKENS: BoundedCache[VerifiedToken] = BoundedCache(
 
 
 @contextmanager
-def as_token_error() -> Iterator[None]:
+def convert_to_token_error() -> Iterator[None]:
     """Convert every other exception to `TokenError`: RecursionError, OverflowError, those of python-jose."""
     try:
         yield
@@ -200,8 +198,8 @@ def refuse_duplicate_members(members: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def refuse_constant(_: str) -> NoReturn:
+def refuse_nan_and_infinity(_: str) -> NoReturn:
     raise TokenError("NaN or Infinity")
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=refuse_duplicate_members, parse_constant=refuse_constant)
+DECODER = json.JSONDecoder(object_pairs_hook=refuse_duplicate_members, parse_constant=refuse_nan_and_infinity)

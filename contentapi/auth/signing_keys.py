@@ -6,13 +6,12 @@ if there is no other key. With neither, a checkout generates its keys; the comma
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -27,18 +26,6 @@ UNKNOWN_KEY_INTERVAL = 1.0  # seconds between two reads that unknown key ids cau
 RETIRED_KEY_LIFETIME = MAX_LIFETIME + LEEWAY + 60  # seconds; the last 60 for servers that learn of the next key late
 
 
-class KeyRing(Protocol):
-    """The keys of a process: `get` finds a key to verify with, as `contentapi.auth.jwt.verify` needs it."""
-
-    def get(self, kid: str | None, /) -> Key | None: ...
-
-    def signing_key(self) -> Key: ...
-
-    def public_keys(self) -> list[Key]:
-        """Return the RS256 keys, newest first. Only their public halves may be published."""
-        ...
-
-
 class EnvironmentKeys:
     """The keys of the environment. The first one signs."""
 
@@ -50,10 +37,11 @@ class EnvironmentKeys:
     def get(self, kid: str | None, /) -> Key | None:
         return self.default_key if kid is None else self.by_kid.get(kid)
 
-    def signing_key(self) -> Key:
+    def get_signing_key(self) -> Key:
         return self.keys[0]
 
-    def public_keys(self) -> list[Key]:
+    def list_public_keys(self) -> list[Key]:
+        """Return the RS256 keys, newest first. Only their public halves may be published."""
         return [key for key in reversed(self.by_kid.values()) if key.algorithm == "RS256"]
 
 
@@ -76,26 +64,24 @@ class KeyDirectory:
         if kid is None:
             return None
         self.reload_if_stale()
-        return self.by_kid.get(kid) or self.search(kid)
-
-    def search(self, kid: str) -> Key | None:
-        """Look for an unknown key in the folder."""
-        now = self.clock()
-        if now - self.searched_at < UNKNOWN_KEY_INTERVAL:
-            return None
-        self.searched_at = now
-        self.reload()
+        if kid not in self.by_kid and self.clock() - self.searched_at >= UNKNOWN_KEY_INTERVAL:
+            self.searched_at = self.clock()
+            self.reload()
         return self.by_kid.get(kid)
 
-    def signing_key(self) -> Key:
+    def get_signing_key(self) -> Key:
         self.reload_if_stale()
         if not self.keys:
             self.create(1)
-        return sort_newest_first(self.keys)[0]
+        return self.list_newest_first()[0]
 
-    def public_keys(self) -> list[Key]:
-        self.signing_key()  # creates the first key
-        return sort_newest_first(self.keys)
+    def list_public_keys(self) -> list[Key]:
+        self.get_signing_key()  # creates the first key
+        return self.list_newest_first()
+
+    def list_newest_first(self) -> list[Key]:
+        keys = self.keys  # another thread may replace it
+        return [keys[number] for number in sorted(keys, reverse=True)]
 
     def rotate(self, now: float | None = None) -> Key:
         """Create the next signing key, and remove the keys whose last tokens have expired. Return the signing key.
@@ -107,14 +93,14 @@ class KeyDirectory:
         oldest = (time.time() if now is None else now) - RETIRED_KEY_LIFETIME
         for number, successor in pairwise(sorted(self.keys)):
             with suppress(FileNotFoundError):  # another rotation removes them too
-                if self.path(successor).stat().st_mtime < oldest:
-                    self.path(number).unlink()
+                if self.get_path(successor).stat().st_mtime < oldest:
+                    self.get_path(number).unlink()
         self.reload()
-        return self.signing_key()
+        return self.get_signing_key()
 
     def create(self, number: int) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        read_or_create(self.path(number), lambda: Key.generate().private_pem)
+        read_or_create(self.get_path(number), lambda: Key.generate().private_pem)
         self.reload()
 
     def reload_if_stale(self) -> None:
@@ -132,22 +118,20 @@ class KeyDirectory:
 
     def read(self, number: int) -> Key | None:
         try:
-            return Key.from_pem(self.path(number).read_text())
+            return Key.from_pem(self.get_path(number).read_text())
         except FileNotFoundError:  # removed since the folder was listed
             return None
         except KeyProblem as error:
-            raise ImproperlyConfigured(f"{self.path(number)} {error}; remove it.") from None
+            raise ImproperlyConfigured(f"{self.get_path(number)} {error}; remove it.") from None
 
-    def path(self, number: int) -> Path:
+    def get_path(self, number: int) -> Path:
         return self.folder / f"{number}.pem"
 
 
-def sort_newest_first(keys: Mapping[int, Key]) -> list[Key]:
-    return [keys[number] for number in sorted(keys, reverse=True)]
+KeyRing = EnvironmentKeys | KeyDirectory
 
 
 def get_key_ring() -> KeyRing:
-    """Return the keys of this process."""
     return load_key_ring(conf.environment.jwt_private_key, conf.environment.jwt_secret, conf.keys_folder)
 
 
@@ -164,7 +148,7 @@ def load_key_ring(private_key: str, secret: str, folder: Path | None) -> KeyRing
 
 def build_rotated_private_key_variable(new: Key, ring: KeyRing) -> str:
     """Return a value for JWT_PRIVATE_KEY: `new` signs, and the keys of `ring` still verify."""
-    return "".join([new.private_pem, *(key.public_pem for key in ring.public_keys())])
+    return "".join([new.private_pem, *(key.public_pem for key in ring.list_public_keys())])
 
 
 def parse_private_keys(text: str) -> list[Key]:

@@ -1,7 +1,7 @@
-"""Cache the settings that requests read.
+"""Cache the settings that most requests read. `override_settings` clears the cache.
 
 Django's `settings` finds an attribute by a function in Python. A request reads some twenty settings, which would take
-four of the twenty microseconds of `{ __typename }`. `override_settings` clears the cache.
+four of the twenty microseconds of `{ __typename }`.
 """
 
 from functools import cached_property
@@ -14,7 +14,7 @@ from django.core.signals import setting_changed
 from contentapi.conf.environment import Environment
 
 
-class Settings:
+class CachedSettings:
     """Settings by their lower-case names. Each is read from Django's settings at its first use."""
 
     @cached_property
@@ -43,5 +43,5 @@ class Settings:
         vars(self).clear()
 
 
-conf = Settings()
+conf = CachedSettings()
 setting_changed.connect(conf.clear)

@@ -3,14 +3,14 @@
 `contentapi.auth.checks` adds the checks of the signing keys.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import Error, register, run_checks
 
-from contentapi.conf.environment import Environment, Problem, parse_database_url
+from contentapi.conf.environment import Environment, build_error, parse_database_url
 
 ENVIRONMENT_TAG = "environment"
 RANDOM = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
@@ -18,17 +18,12 @@ RANDOM = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
 
 @register(ENVIRONMENT_TAG)
 def check_environment(**_: Any) -> list[Error]:
-    return to_errors(
-        [
-            *settings.ENVIRONMENT_PROBLEMS,
-            *check_database_variables(settings.ENVIRONMENT),
-            *check_redis_variable(settings.ENVIRONMENT),
-        ]
-    )
-
-
-def to_errors(problems: Iterable[Problem]) -> list[Error]:
-    return [Error(problem.message, hint=problem.hint, id=f"contentapi.{problem.variable}") for problem in problems]
+    environment = settings.ENVIRONMENT
+    return [
+        *settings.ENVIRONMENT_ERRORS,
+        *check_database_variables(environment),
+        *check_redis_variable(environment),
+    ]
 
 
 def require_valid_environment() -> None:
@@ -39,25 +34,25 @@ def require_valid_environment() -> None:
         raise SystemExit("\n".join(f"{error.id}: {error.msg}\n\tHINT: {error.hint}" for error in errors))
 
 
-def check_database_variables(environment: Environment) -> Iterator[Problem]:
+def check_database_variables(environment: Environment) -> Iterator[Error]:
     """Check DATABASE_URL, and SECRET_KEY, which it requires. A message never contains the URL: it has a password."""
     if not environment.database_url:
         return
     example = "postgresql://user:password@host:5432/name"
     if not environment.database_url.startswith(("postgresql://", "postgres://")):
-        yield Problem(
+        yield build_error(
             "DATABASE_URL",
             "DATABASE_URL is not the address of a PostgreSQL database.",
             f"Write it as {example}.",
         )
     elif not is_usable_database_url(environment.database_url):
-        yield Problem(
+        yield build_error(
             "DATABASE_URL",
             "DATABASE_URL cannot be read, or names no database.",
             f"Write it as {example}; in the password, write @ : / and % as %40 %3A %2F and %25.",
         )
     if not environment.secret_key:
-        yield Problem(
+        yield build_error(
             "SECRET_KEY",
             "SECRET_KEY is required when DATABASE_URL is set.",
             f"Set it to 50 random characters or more, the same for every process: {RANDOM}.",
@@ -69,10 +64,10 @@ def is_usable_database_url(url: str) -> bool:
     return bool(parameters.get("dbname")) and str(parameters.get("connect_timeout", "0")).isdecimal()
 
 
-def check_redis_variable(environment: Environment) -> Iterator[Problem]:
+def check_redis_variable(environment: Environment) -> Iterator[Error]:
     """Check REDIS_URL. A message never contains it: it has a password."""
     if environment.redis_url and not is_redis_url(environment.redis_url):
-        yield Problem(
+        yield build_error(
             "REDIS_URL",
             "REDIS_URL is not the address of a Redis.",
             "Write it as redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path/to/redis.sock; "

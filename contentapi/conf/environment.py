@@ -1,15 +1,16 @@
 """Environment variables: names, types, defaults and parsing.
 
-An invalid value does not stop the parsing: it becomes a `Problem`, and the default is used. `contentapi.conf.checks`
-reports all problems at once.
+An invalid value does not stop the parsing: it becomes an error of a system check, and the default is used.
+`contentapi.conf.checks` reports all errors at once.
 """
 
 import os
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 import psycopg
+from django.core.checks import Error
 from msgspec import Meta
 from psycopg.conninfo import conninfo_to_dict
 
@@ -17,7 +18,9 @@ Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 o
 Port = Annotated[int, Meta(ge=1, le=65535, description="a port number, 1 to 65535")]
 Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Meta(description="DEBUG, INFO, WARNING or ERROR")]
-MaxPage = Annotated[int, Meta(ge=100, le=2**31 - 1, description="a whole number, 100 or more, as in the SDL")]
+MaxPage = Annotated[
+    int, Meta(ge=100, le=2**31 - 1, description="a whole number, 100 or more (the schema promises 100)")
+]
 Words = Annotated[tuple[str, ...], Meta(description="words separated by commas")]
 Proxies = Annotated[int, Meta(ge=0, le=100, description="a whole number, 0 to 100")]
 RATE = r"^[1-9][0-9]{0,8}/([1-9][0-9]{0,3})?(second|minute|hour|day)s?$"
@@ -79,18 +82,14 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_var: str = ""
 
 
-class Problem(NamedTuple):
-    """An invalid variable, the message about it, and a hint how to correct it."""
-
-    variable: str
-    message: str
-    hint: str
+def build_error(variable: str, message: str, hint: str) -> Error:
+    return Error(message, hint=hint, id=f"contentapi.{variable}")
 
 
-def read_environment(variables: Mapping[str, str]) -> tuple[Environment, list[Problem]]:
-    """Parse the environment variables. An empty variable counts as unset. Return the invalid ones as problems."""
+def read_environment(variables: Mapping[str, str]) -> tuple[Environment, list[Error]]:
+    """Parse the environment variables. An empty variable counts as unset. Return an error for each invalid one."""
     values: dict[str, Any] = {}
-    problems: list[Problem] = []
+    errors: list[Error] = []
     for name, kind in get_type_hints(Environment, include_extras=True).items():
         text = variables.get(name.upper(), "").strip()
         if not text:
@@ -100,12 +99,12 @@ def read_environment(variables: Mapping[str, str]) -> tuple[Environment, list[Pr
         except msgspec.ValidationError:
             expected = next(meta.description for meta in kind.__metadata__)
             message = f"{name.upper()} must be {expected}, not {text!r}."
-            problems.append(Problem(name.upper(), message, "Correct the value, or unset the variable."))
+            errors.append(build_error(name.upper(), message, "Correct the value, or unset the variable."))
     environment = Environment(**values)
     if "contentapi_threads" not in values:
         threads = max(4, min(16, MAX_CONNECTIONS // environment.web_concurrency))
         environment = msgspec.structs.replace(environment, contentapi_threads=threads)
-    return environment, problems
+    return environment, errors
 
 
 def parse_database_url(url: str) -> dict[str, Any]:

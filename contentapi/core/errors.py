@@ -1,20 +1,12 @@
 """The error table: the exceptions that become error responses, each with a code and an HTTP status.
 
-    ApiError
-    ├── Malformed 400            ├── Conflict 409
-    ├── Unauthenticated 401      ├── TooLarge 413
-    ├── Forbidden 403            ├── UnsupportedMediaType 415
-    ├── NotFound 404             ├── Invalid 422
-    ├── MethodNotAllowed 405     ├── RateLimited 429
-    ├── NotAcceptable 406        ├── Internal 500
-    └── LimitExceeded 400        └── Unavailable 503
-
-`ResponseTooLarge` is a `LimitExceeded`, which is a `Malformed`; `graphql/errors.py` adds two kinds. Raise one of them
-anywhere: the endpoint of each transport renders it. Messages are for the developer of the client and contain no
-internals. See docs/specification.md, "Errors", and docs/decisions/0019-errors-and-400-or-422.md.
+Raise an `ApiError` anywhere: the endpoint of each transport renders it. Messages are for the developer of the client
+and contain no internals. `graphql/errors.py` adds two kinds. See docs/specification.md, "Errors", and
+docs/decisions/0019-errors-and-400-or-422.md.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import Error as DatabaseError
@@ -22,6 +14,7 @@ from django.db import IntegrityError, InterfaceError, OperationalError
 from django.http import Http404
 from psycopg.errors import ForeignKeyViolation, UniqueViolation
 
+T = TypeVar("T")
 Fields = Mapping[str, Sequence[str]]
 
 PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and some errors
@@ -141,15 +134,22 @@ class Unavailable(ApiError):
         super().__init__(message, headers={"Retry-After": "5"})
 
 
+def require_found(row: T | None, name: str) -> T:
+    """Return the row. Raises `NotFound` if it is None; the message contains the name of the resource."""
+    if row is None:
+        raise NotFound(f"There is no {name} with this id.")
+    return row
+
+
 def to_api_error(exception: BaseException) -> ApiError:
     """Return the `ApiError` for any exception, `Internal` for an unknown one. Its cause is the exception."""
-    error = classify(exception)
+    error = map_to_api_error(exception)
     if error is not exception:
         error.__cause__ = exception
     return error
 
 
-def classify(exception: BaseException) -> ApiError:
+def map_to_api_error(exception: BaseException) -> ApiError:
     match exception:
         case ApiError():
             return exception

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from django.db.models import TextChoices
+
 CredentialKind = Literal["none", "api-key", "jwt", "session", "operator"]
 
 
@@ -15,17 +17,19 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
-class Scope(StrEnum):
-    AUTHORS_READ = "authors:read"
-    COMMENTS_MODERATE = "comments:moderate"
-    COMMENTS_WRITE = "comments:write"
-    ORDERS_READ = "orders:read"
-    ORDERS_WRITE = "orders:write"
-    POSTS_PUBLISH = "posts:publish"
-    POSTS_READ = "posts:read"
-    POSTS_WRITE = "posts:write"
-    USERS_READ = "users:read"
-    USERS_WRITE = "users:write"
+class Scope(TextChoices):
+    """The scopes, each with its meaning as the consent page shows it."""
+
+    POSTS_READ = "posts:read", "Read posts that are not published"
+    POSTS_WRITE = "posts:write", "Write, change and delete posts"
+    POSTS_PUBLISH = "posts:publish", "Publish and schedule posts, and take them back"
+    COMMENTS_WRITE = "comments:write", "Comment as you, and delete your comments"
+    COMMENTS_MODERATE = "comments:moderate", "Delete other people's comments"
+    AUTHORS_READ = "authors:read", "See authors' email addresses"
+    ORDERS_READ = "orders:read", "See orders"
+    ORDERS_WRITE = "orders:write", "Place, pay and cancel orders"
+    USERS_READ = "users:read", "See user accounts, with names and email addresses"
+    USERS_WRITE = "users:write", "Create and delete user accounts, yours among them"
 
 
 ALL_SCOPES = frozenset(Scope)
@@ -35,20 +39,6 @@ ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
     Role.AUTHOR: ALL_SCOPES,
     Role.EDITOR: ALL_SCOPES,
     Role.ADMIN: ALL_SCOPES,
-}
-
-# What a scope allows an application to do, as the consent page shows it.
-SCOPE_MEANINGS: dict[Scope, str] = {
-    Scope.POSTS_READ: "Read posts that are not published",
-    Scope.POSTS_WRITE: "Write, change and delete posts",
-    Scope.POSTS_PUBLISH: "Publish and schedule posts, and take them back",
-    Scope.COMMENTS_WRITE: "Comment as you, and delete your comments",
-    Scope.COMMENTS_MODERATE: "Delete other people's comments",
-    Scope.AUTHORS_READ: "See authors' email addresses",
-    Scope.ORDERS_READ: "See orders",
-    Scope.ORDERS_WRITE: "Place, pay and cancel orders",
-    Scope.USERS_READ: "See user accounts, with names and email addresses",
-    Scope.USERS_WRITE: "Create and delete user accounts, yours among them",
 }
 
 

@@ -54,18 +54,18 @@ POSITION = msgspec.json.Decoder(Position)
 
 
 def encode_cursor(position: Position, collection: str, filters: Filters) -> str:
-    return build_signer(collection, filters).sign(msgspec.json.encode(position).hex())
+    return build_cursor_signer(collection, filters).sign(msgspec.json.encode(position).hex())
 
 
 def decode_cursor(cursor: str, collection: str, filters: Filters) -> Position | None:
     """Return the position of a cursor. Return None if the cursor is altered or of another collection."""
     try:
-        return POSITION.decode(bytes.fromhex(build_signer(collection, filters).unsign(cursor)))
+        return POSITION.decode(bytes.fromhex(build_cursor_signer(collection, filters).unsign(cursor)))
     except (BadSignature, ValueError, msgspec.DecodeError):
         return None
 
 
-def build_signer(collection: str, filters: Filters) -> Signer:
+def build_cursor_signer(collection: str, filters: Filters) -> Signer:
     bound_to = msgspec.json.encode([collection, filters]).decode()
     return Signer(salt=f"contentapi.pagination:{bound_to}", sep=".")
 
@@ -86,8 +86,8 @@ class ConnectionWindow:
 
     @cached_property
     def signing_keys(self) -> tuple[str, str]:
-        """The inner and the outer HMAC key (RFC 2104) in hex. PostgreSQL signs with them as `build_signer` does."""
-        signer = build_signer(self.collection, self.filters)
+        """The inner and the outer HMAC key (RFC 2104) in hex. PostgreSQL signs with them like `build_cursor_signer`."""
+        signer = build_cursor_signer(self.collection, self.filters)
         key = sha256(force_bytes(signer.salt) + b"signer" + force_bytes(signer.key)).digest().ljust(64, b"\0")
         return bytes(byte ^ 0x36 for byte in key).hex(), bytes(byte ^ 0x5C for byte in key).hex()
 
@@ -112,12 +112,12 @@ def parse_connection_args(
             return None
         position = decode_cursor(cursor, collection, filters)
         if position is None:
-            raise cursor_error(name)
+            raise build_cursor_error(name)
         return position
 
     start, end = parse_position("after", after), parse_position("before", before)
     return ConnectionWindow(collection, filters, size, backwards, start, end)
 
 
-def cursor_error(name: str) -> Malformed:
+def build_cursor_error(name: str) -> Malformed:
     return Malformed(f"{name} must be a cursor of this connection, with the same filter and order.")

@@ -2,10 +2,10 @@
 
 The source is the permission table in docs/authentication.md. Both forms of a rule are computed from one `Reach`: whose
 objects an action may touch. The owner of an object is a user id, never an author profile: a credential has only a user
-id. Rules use the models' field names and ids only, and one query for the author of a user.
+id. Rules use the models' field names and ids, and one subquery for the author profile of a user.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -20,9 +20,17 @@ from contentapi.db.literals import TextLiteral
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)
 ADMINS = (Role.ADMIN,)
+# Editors may use these scopes for everybody's objects. Of the other scopes only admins may.
+EDITORIAL_SCOPES = {
+    Scope.POSTS_READ,
+    Scope.POSTS_WRITE,
+    Scope.POSTS_PUBLISH,
+    Scope.COMMENTS_MODERATE,
+    Scope.AUTHORS_READ,
+}
 EVERYTHING = Q()
 NOTHING = Q(pk__in=())
-NEVER = Q(RawSQL("false", (), output_field=BooleanField()))  # like NOTHING, and Django still writes the statement
+NEVER = Q(RawSQL("false", (), output_field=BooleanField()))  # unlike NOTHING, Django writes a statement
 PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the indexes of public posts apply
 
 
@@ -36,7 +44,7 @@ class Reach(NamedTuple):
         """Whether the reach includes the objects of this user. None is the owner of objects without a user."""
         return self.everybodys or (self.user_id is not None and self.user_id == owner_id)
 
-    def condition(self, is_own: Callable[[int], Q]) -> Q:
+    def build_condition(self, is_own: Callable[[int], Q]) -> Q:
         """Return the condition on the rows in reach. `is_own` returns the condition on the rows of one user."""
         if self.everybodys:
             return EVERYTHING
@@ -46,14 +54,15 @@ class Reach(NamedTuple):
 NOBODY = Reach(everybodys=False, user_id=None)
 
 
-def get_reach(actor: Actor, scope: Scope, *, everybodys_for: Collection[Role]) -> Reach:
+def get_reach(actor: Actor, scope: Scope) -> Reach:
     """Return the reach of an action that needs a scope: everybody's objects for some roles, one's own for the others.
 
     A role that may not touch even its own objects does not have the scope (`ROLE_SCOPES`).
     """
     if not actor.has(scope):
         return NOBODY
-    return Reach(everybodys=actor.role in everybodys_for, user_id=actor.user_id)
+    roles = EDITORIAL if scope in EDITORIAL_SCOPES else ADMINS
+    return Reach(everybodys=actor.role in roles, user_id=actor.user_id)
 
 
 # Posts
@@ -66,70 +75,57 @@ def visible_posts(actor: Actor) -> Q:
 
 def split_visible_posts(actor: Actor) -> list[Q]:
     """Return `visible_posts` as disjoint conditions, each of which an index supports."""
-    unpublished = get_unpublished_post_reach(actor)
+    unpublished = get_reach(actor, Scope.POSTS_READ)
     if unpublished.everybodys:
         return [EVERYTHING]
     if unpublished == NOBODY:
         return [PUBLIC_POSTS]
-    return [PUBLIC_POSTS, ~PUBLIC_POSTS & unpublished.condition(own_posts)]
+    return [PUBLIC_POSTS, ~PUBLIC_POSTS & unpublished.build_condition(build_own_posts_condition)]
 
 
 def narrow_visible_posts(actor: Actor, status: str) -> Q:
     """Return `visible_posts` for posts of one status: one condition without OR."""
-    unpublished = get_unpublished_post_reach(actor)
     if status == "published":
         return EVERYTHING
-    return unpublished.condition(own_posts) if unpublished != NOBODY else NEVER
+    unpublished = get_reach(actor, Scope.POSTS_READ)
+    return NEVER if unpublished == NOBODY else unpublished.build_condition(build_own_posts_condition)
 
 
-def may_see_post(actor: Actor, owner_id: int | None, status: str) -> bool:
-    return status == "published" or get_unpublished_post_reach(actor).includes(owner_id)
-
-
-def get_unpublished_post_reach(actor: Actor) -> Reach:
-    return get_reach(actor, Scope.POSTS_READ, everybodys_for=EDITORIAL)
-
-
-def own_posts(user_id: int) -> Q:
+def build_own_posts_condition(user_id: int) -> Q:
     """Return the condition on posts of a user's author profile: a subquery that runs once for each statement.
 
     A join would look up the author of every post that the statement scans.
     """
-    return Q(author=select_author_id(user_id))
-
-
-def select_author_id(user_id: int) -> Subquery:
-    return Subquery(apps.get_model("blog", "Author").objects.filter(user=user_id).values("pk"))
+    return Q(author=Subquery(apps.get_model("blog", "Author").objects.filter(user=user_id).values("pk")))
 
 
 def may_write_posts(actor: Actor) -> bool:
-    """Whether the actor may write posts of any author."""
+    """Whether the actor may write posts, perhaps only their own. `may_write_posts_of` decides about one author."""
     return actor.has(Scope.POSTS_WRITE)
 
 
 def may_write_posts_of(actor: Actor, owner_id: int | None) -> bool:
     """Whether the actor may create, change and delete posts of the author with this user."""
-    return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).includes(owner_id)
+    return get_reach(actor, Scope.POSTS_WRITE).includes(owner_id)
 
 
-def may_write_everybodys_posts(actor: Actor) -> bool:
-    """Whether the actor may create posts of every author, as an import does."""
-    return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
+def may_manage_posts_and_authors(actor: Actor) -> bool:
+    """Whether the actor may write posts of every author, as an import does, and create, change and delete authors."""
+    return get_reach(actor, Scope.POSTS_WRITE).everybodys
 
 
 def may_publish_due_posts(actor: Actor) -> bool:
     """Whether the actor may publish the scheduled posts of every author when they are due."""
-    return get_reach(actor, Scope.POSTS_PUBLISH, everybodys_for=EDITORIAL).everybodys
+    return get_reach(actor, Scope.POSTS_PUBLISH).everybodys
 
 
 def may_transition_posts(actor: Actor, old_status: str, new_status: str) -> bool:
-    """Whether the actor may change the status of posts of any author in this way."""
+    """Whether the actor may change the status of posts in this way, perhaps only of their own posts."""
     return actor.has(get_transition_scope(old_status, new_status))
 
 
 def may_transition_posts_of(actor: Actor, owner_id: int | None, old_status: str, new_status: str) -> bool:
-    scope = get_transition_scope(old_status, new_status)
-    return get_reach(actor, scope, everybodys_for=EDITORIAL).includes(owner_id)
+    return get_reach(actor, get_transition_scope(old_status, new_status)).includes(owner_id)
 
 
 def get_transition_scope(old_status: str, new_status: str) -> Scope:
@@ -138,7 +134,7 @@ def get_transition_scope(old_status: str, new_status: str) -> Scope:
     return Scope.POSTS_PUBLISH if public else Scope.POSTS_WRITE
 
 
-# Comments: an actor who may see a post may see all its comments.
+# Comments. A comment is visible if its post is visible.
 
 
 def may_comment(actor: Actor) -> bool:
@@ -152,33 +148,20 @@ def may_delete_comment_of(actor: Actor, owner_id: int | None, post_owner_id: int
     """
     if owner_id is not None and owner_id == actor.user_id:
         return actor.has(Scope.COMMENTS_WRITE)
-    return get_reach(actor, Scope.COMMENTS_MODERATE, everybodys_for=EDITORIAL).includes(post_owner_id)
+    return get_reach(actor, Scope.COMMENTS_MODERATE).includes(post_owner_id)
 
 
 def may_edit_comments(actor: Actor) -> bool:
     """Whether the actor may change every comment, and comment as another author."""
-    return get_reach(actor, Scope.COMMENTS_MODERATE, everybodys_for=EDITORIAL).everybodys
+    return get_reach(actor, Scope.COMMENTS_MODERATE).everybodys
 
 
 # Authors
 
 
-def may_write_authors(actor: Actor) -> bool:
-    """Whether the actor may create, change and delete authors."""
-    return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
-
-
 def visible_author_emails(actor: Actor) -> Q:
     """With `authors:read` the actor's own email; for editors and admins all emails."""
-    return get_author_email_reach(actor).condition(lambda user_id: Q(user=user_id))
-
-
-def may_see_author_email(actor: Actor, owner_id: int | None) -> bool:
-    return get_author_email_reach(actor).includes(owner_id)
-
-
-def get_author_email_reach(actor: Actor) -> Reach:
-    return get_reach(actor, Scope.AUTHORS_READ, everybodys_for=EDITORIAL)
+    return get_reach(actor, Scope.AUTHORS_READ).build_condition(lambda user_id: Q(user=user_id))
 
 
 # Orders
@@ -186,38 +169,31 @@ def get_author_email_reach(actor: Actor) -> Reach:
 
 def visible_orders(actor: Actor) -> Q:
     """With `orders:read` the actor's own orders; for admins all orders."""
-    return get_order_read_reach(actor).condition(lambda user_id: Q(user=user_id))
+    return get_reach(actor, Scope.ORDERS_READ).build_condition(lambda user_id: Q(user=user_id))
 
 
 def may_see_order(actor: Actor, owner_id: int | None) -> bool:
-    return get_order_read_reach(actor).includes(owner_id)
+    return get_reach(actor, Scope.ORDERS_READ).includes(owner_id)
 
 
 def may_list_orders(actor: Actor) -> bool:
-    """Whether the actor may list orders; `visible_orders` limits which.
-
-    Without this rule a missing permission would look like an empty list.
-    """
+    """Whether the actor may list orders. Without this rule a missing permission would look like an empty list."""
     return actor.has(Scope.ORDERS_READ)
 
 
-def get_order_read_reach(actor: Actor) -> Reach:
-    return get_reach(actor, Scope.ORDERS_READ, everybodys_for=ADMINS)
-
-
 def may_write_orders(actor: Actor) -> bool:
-    """Whether the actor may create orders for any user."""
+    """Whether the actor may create orders, perhaps only their own. `may_write_orders_of` decides about one user."""
     return actor.has(Scope.ORDERS_WRITE)
 
 
 def may_write_orders_of(actor: Actor, owner_id: int | None) -> bool:
     """Whether the actor may create, pay and cancel orders of this user."""
-    return get_reach(actor, Scope.ORDERS_WRITE, everybodys_for=ADMINS).includes(owner_id)
+    return get_reach(actor, Scope.ORDERS_WRITE).includes(owner_id)
 
 
 def may_ship_orders(actor: Actor) -> bool:
     """Whether the actor may ship and deliver orders: admins and the operator may."""
-    return get_reach(actor, Scope.ORDERS_WRITE, everybodys_for=ADMINS).everybodys
+    return get_reach(actor, Scope.ORDERS_WRITE).everybodys
 
 
 # Users
@@ -225,11 +201,7 @@ def may_ship_orders(actor: Actor) -> bool:
 
 def visible_users(actor: Actor) -> Q:
     """With `users:read` the actor's own user; for admins all users."""
-    return get_user_read_reach(actor).condition(lambda user_id: Q(pk=user_id))
-
-
-def may_see_user(actor: Actor, user_id: int) -> bool:
-    return get_user_read_reach(actor).includes(user_id)
+    return get_reach(actor, Scope.USERS_READ).build_condition(lambda user_id: Q(pk=user_id))
 
 
 def may_list_users(actor: Actor) -> bool:
@@ -237,31 +209,23 @@ def may_list_users(actor: Actor) -> bool:
     return actor.has(Scope.USERS_READ)
 
 
-def get_user_read_reach(actor: Actor) -> Reach:
-    return get_reach(actor, Scope.USERS_READ, everybodys_for=ADMINS)
-
-
-def may_create_users(actor: Actor) -> bool:
-    return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).everybodys
-
-
-def may_edit_users(actor: Actor) -> bool:
-    """Whether the actor may change the name, email, role and password of every user, and lock accounts."""
-    return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).everybodys
+def may_manage_users(actor: Actor) -> bool:
+    """Whether the actor may create users, change every user and lock accounts."""
+    return get_reach(actor, Scope.USERS_WRITE).everybodys
 
 
 def may_delete_user(actor: Actor, user_id: int) -> bool:
-    return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).includes(user_id)
+    return get_reach(actor, Scope.USERS_WRITE).includes(user_id)
 
 
-# The admin site, which knows a user's role and no scopes
+# The admin site, where a session has a role and no scopes
 
 
-def has_admin_site(role: str) -> bool:
+def may_use_admin_site(role: str) -> bool:
     return role in EDITORIAL
 
 
-def has_admin_app(role: str, app_label: str) -> bool:
+def may_use_admin_app(role: str, app_label: str) -> bool:
     """Whether a role may use an app in the admin site: admins every app, editors the blog."""
     return role in (EDITORIAL if app_label == "blog" else ADMINS)
 

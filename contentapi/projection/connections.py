@@ -21,7 +21,7 @@ from django.db.models import BooleanField, Case, ExpressionWrapper, F, Func, JSO
 from django.db.models.expressions import Combinable
 
 from contentapi.core.errors import Malformed
-from contentapi.core.pagination import ConnectionWindow, cursor_error, parse_connection_args
+from contentapi.core.pagination import ConnectionWindow, build_cursor_error, parse_connection_args
 from contentapi.db.literals import TextLiteral
 from contentapi.projection.expressions import CountTable, Cursor, HasRow, JsonRow, PageTable, RawExpression
 from contentapi.projection.fields import Compilation, ProjectedField, Projection, build_related_rows
@@ -149,7 +149,7 @@ class Connection(ProjectedField):
             window = parse_connection_args(self.name, {"orderBy": order.terms()}, **values)
             parents = {position.parent for position in (window.after, window.before) if position is not None}
             if len(parents) > 1:
-                raise cursor_error("before")
+                raise build_cursor_error("before")
         except Malformed as error:
             raise SelectedFieldError(selected, error) from None
         return ConnectionArguments(selected, order, window, next(iter(parents), None), secrets.token_hex(16))
@@ -166,7 +166,7 @@ def reject_foreign_cursors(arguments: Sequence[Any], texts: Sequence[bytes]) -> 
         if isinstance(each, ConnectionArguments) and each.parent is not None:
             refusal = each.refusal.encode()
             if any(refusal in text for text in texts):
-                raise SelectedFieldError(each.selected, cursor_error("after" if each.window.after else "before"))
+                raise SelectedFieldError(each.selected, build_cursor_error("after" if each.window.after else "before"))
 
 
 class ConnectionCompiler:

@@ -4,7 +4,6 @@
     account.set_actor(actor)                    # from now on the credential pays
     account.charge_request()                    # raises `RateLimited`
     response.headers.update(account.headers)    # of each response, also of an error
-    charge(TOKENS, key=client_address(environ)) # one limit and one key; returns the headers
 
 The window slides: with `300/minute`, no 60 seconds have more than 300 requests, wherever they begin. A refused request
 is not counted. After `Retry-After` seconds the same request succeeds, if the caller sends no others. A request that
@@ -22,20 +21,12 @@ from contentapi.core.errors import ApiError, RateLimited
 from contentapi.core.identity import Actor
 from contentapi.http.client_address import client_address
 from contentapi.http.failure_log import classify_and_record
-from contentapi.rate_limits.counters import Counter, InProcessCounter, RedisCounter
-from contentapi.rate_limits.limits import (
-    ANONYMOUS,
-    AUTHENTICATED,
-    WRITES,
-    Charge,
-    Limit,
-    LimitStatus,
-    parse_spec,
-)
+from contentapi.rate_limits.counters import InProcessCounter, RedisCounter
+from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, WRITES, Charge, Limit, LimitStatus, parse_spec
 
 # A key of the WSGI environ of a request of the server to itself. No client can set it.
 UNMETERED = "contentapi.unmetered"
-COUNTERS: dict[str, Counter] = {}  # by the address of Redis, "" for this process
+COUNTERS: dict[str, InProcessCounter | RedisCounter] = {}  # by the address of Redis, "" for this process
 
 
 class Account:
@@ -50,7 +41,7 @@ class Account:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        return rate_limit_headers(self.statuses) if self.statuses else {}
+        return build_rate_limit_headers(self.statuses) if self.statuses else {}
 
     def set_actor(self, actor: Actor) -> None:
         """Let the credential of an authenticated actor pay instead of the address."""
@@ -96,19 +87,19 @@ class Account:
         write_charges = [Charge.to(writes, WRITES)] if is_write else []
         if write_charges and self.statuses and total <= self.paid:
             try:
-                self.statuses = [self.statuses[0], *consume(self.key, write_charges)]
+                self.statuses = [self.statuses[0], *consume_charges(self.key, write_charges)]
             except RateLimited:
                 pass  # charge both below, so that Retry-After respects both limits
             else:
                 return
         charges = [Charge.to(total, self.limit, self.paid), *write_charges]
-        self.statuses = consume(self.key, charges)
+        self.statuses = consume_charges(self.key, charges)
         self.paid = charges[0].total
 
 
-def charge(*limits: Limit, key: str, amount: int = 1) -> Mapping[str, str]:
+def charge_limits(*limits: Limit, key: str, amount: int = 1) -> Mapping[str, str]:
     """Charge an amount to each limit, or to none. Return the headers of the response. Raises `RateLimited`."""
-    return rate_limit_headers(consume(key, [Charge.to(amount, limit) for limit in limits]))
+    return build_rate_limit_headers(consume_charges(key, [Charge.to(amount, limit) for limit in limits]))
 
 
 class Reservation:
@@ -116,13 +107,13 @@ class Reservation:
 
     def __init__(self, keys: Mapping[Limit, str]) -> None:
         self.charges = [Charge.to(1, limit)._replace(key=key) for limit, key in keys.items()]
-        consume("", self.charges)
+        consume_charges("", self.charges)
 
     def refund(self) -> None:
         get_counter().refund("", self.charges)
 
 
-def consume(key: str, charges: Sequence[Charge]) -> Sequence[LimitStatus]:
+def consume_charges(key: str, charges: Sequence[Charge]) -> Sequence[LimitStatus]:
     """Consume all charges, or none of them. Return the status of each limit. Raises `RateLimited`."""
     accepted, statuses = get_counter().consume(key, charges)
     if accepted:
@@ -133,21 +124,16 @@ def consume(key: str, charges: Sequence[Charge]) -> Sequence[LimitStatus]:
     raise RateLimited(
         f'The limit "{worst.limit.name}" of {worst.limit.text} ({worst.limit.variable}) is used up. '
         f"Try again in {wait} {unit}.",
-        headers={**rate_limit_headers([worst] if charges[0].key else statuses), "Retry-After": str(wait)},
+        headers={**build_rate_limit_headers([worst] if charges[0].key else statuses), "Retry-After": str(wait)},
     )
 
 
-def get_counter() -> Counter:
+def get_counter() -> InProcessCounter | RedisCounter:
     url = conf.environment.redis_url
     return COUNTERS.get(url) or COUNTERS.setdefault(url, RedisCounter(url) if url else InProcessCounter())
 
 
-def reset_counters() -> None:
-    """Discard the counts of this process."""
-    COUNTERS.clear()
-
-
-def rate_limit_headers(statuses: Sequence[LimitStatus]) -> dict[str, str]:
+def build_rate_limit_headers(statuses: Sequence[LimitStatus]) -> dict[str, str]:
     items = [f'"{limit.name}";r={remaining};t={reset_in}' for limit, remaining, reset_in, _ in statuses]
     return {
         "RateLimit": ", ".join(items),

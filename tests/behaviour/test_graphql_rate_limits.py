@@ -13,7 +13,7 @@ from pytest_django import Settings
 from blog.models import Post as BlogPost
 from contentapi.core.identity import Role
 from contentapi.rate_limits import account as account_module
-from contentapi.rate_limits.account import reset_counters
+from contentapi.rate_limits.account import COUNTERS
 from contentapi.urls import endpoint
 from tests.conftest import GraphQL, make_api_key
 from tests.factories import make_actor, make_author
@@ -258,7 +258,7 @@ def test_operation_refused_for_its_cost_is_charged(
     dear = {"query": "{ posts(limit: 50) { comments { id } } }"}
     if known:
         assert post(dear).status == 200
-    reset_counters()
+    COUNTERS.clear()
     set_limits(settings, anonymous="8/minute")
     post({"query": "{ posts(limit: 30) { comments { id } } }"})  # 3030, which takes 4
 

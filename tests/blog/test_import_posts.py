@@ -140,7 +140,7 @@ def test_second_file_with_the_same_source_path_is_a_bad_file(tmp_path: Path, run
     response = run_import(one, two)
 
     assert response.err.splitlines() == [
-        f"{two}/soup.md: another file of this import is known as soup.md too",
+        f"{two}/soup.md: another file of this import has the path soup.md too",
         "2 files in N s: 1 created, 0 updated, 0 unchanged, 0 not a post, 1 bad.",
     ]
     assert response.error == "1 of 2 files could not be imported; each is named above."

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 
 from blog import importing, services
-from blog.front_matter import BadFile
-from blog.importing import Outcome, SourceFile
+from blog.front_matter import InvalidFile
+from blog.importing import ImportOutcome, SourceFile
 from blog.models import Author, Post, PostSource
 from contentapi.core.errors import ApiError, Forbidden, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
@@ -24,7 +24,7 @@ def build_file(lines: str = "", body: str = "Boil.\n", title: str = "Soup") -> s
 
 def import_text(
     folder: Path, text: str, name: str = "soup.md", *, status: str = "published", dry_run: bool = False
-) -> Outcome:
+) -> ImportOutcome:
     """Write the file and import it."""
     file = folder / name
     file.parent.mkdir(exist_ok=True, parents=True)
@@ -47,7 +47,7 @@ def test_new_file_creates_a_post_with_all_its_values(tmp_path: Path) -> None:
     times = {"created_at": DAY, "updated_at": datetime(2016, 1, 1, tzinfo=UTC)}
     source = {"source__path": "kitchen/soup.md", "source__authors": ["Ines", "Jo"], "source__status": "published"}
     expected = text | state | times | source
-    assert outcome == Outcome.CREATED
+    assert outcome == ImportOutcome.CREATED
     assert list(Post.objects.values(*expected)) == [expected]
 
 
@@ -80,7 +80,7 @@ def test_unchanged_file_keeps_the_changes_of_an_editor(tmp_path: Path) -> None:
 
     outcome = import_text(tmp_path, build_file(), status="archived")
 
-    assert outcome == Outcome.UNCHANGED
+    assert outcome == ImportOutcome.UNCHANGED
     assert read_all_rows() == before
 
 
@@ -94,7 +94,7 @@ def test_changed_file_replaces_the_changes_of_an_editor(tmp_path: Path) -> None:
 
     expected = {"id": post.pk, "title": "Soup", "body": "Simmer.", "tags": [], "author__name": "Jo", "version": 3}
     source = {"source__authors": ["Jo", "Ines"], "created_at": DAY}
-    assert outcome == Outcome.UPDATED
+    assert outcome == ImportOutcome.UPDATED
     assert list(Post.objects.values(*expected, *source)) == [expected | source]
     assert Post.objects.get().updated_at > post.updated_at
 
@@ -107,7 +107,7 @@ def test_file_is_identified_by_its_source_path_only(tmp_path: Path) -> None:
         import_text(tmp_path, build_file("draft = true"), "a/soup.md"),
     ]
 
-    assert outcomes == [Outcome.CREATED, Outcome.CREATED, Outcome.UNCHANGED, Outcome.UPDATED]
+    assert outcomes == [ImportOutcome.CREATED, ImportOutcome.CREATED, ImportOutcome.UNCHANGED, ImportOutcome.UPDATED]
     assert sorted(PostSource.objects.values_list("path", flat=True)) == ["a/soup.md", "b/soup.md"]
 
 
@@ -116,7 +116,7 @@ def test_file_of_a_deleted_post_creates_a_new_post(tmp_path: Path) -> None:
     import_text(tmp_path, build_file())
     Post.objects.get().delete()
 
-    assert import_text(tmp_path, build_file()) == Outcome.CREATED
+    assert import_text(tmp_path, build_file()) == ImportOutcome.CREATED
     assert Post.objects.count() == 1
 
 
@@ -126,7 +126,7 @@ def test_file_of_a_deleted_post_creates_a_new_post(tmp_path: Path) -> None:
     [("_index.md", "no front matter"), ("a/_index.fr.md", build_file()), ("latest.md", '+++\ntemplate = "x"\n+++\n')],
 )
 def test_section_or_template_page_is_not_a_post(tmp_path: Path, name: str, text: str) -> None:
-    assert import_text(tmp_path, text, name) == Outcome.NOT_A_POST
+    assert import_text(tmp_path, text, name) == ImportOutcome.NOT_A_POST
     assert read_all_rows() == [[], [], []]
 
 
@@ -162,7 +162,7 @@ def test_changed_file_changes_the_status_only_if_its_own_status_changed(
     outcome = import_text(tmp_path, build_file(drafts[second], body="Simmer."))
 
     state = {"status": expected, "publish_at": later if expected == "scheduled" else None, "source__status": second}
-    assert outcome == Outcome.UPDATED
+    assert outcome == ImportOutcome.UPDATED
     assert list(Post.objects.values(*state)) == [state]
 
 
@@ -187,7 +187,7 @@ def test_draft_flag_of_a_file_overrides_the_status_option(tmp_path: Path, status
     ],
 )
 def test_file_that_violates_a_rule_of_posts_raises_bad_file(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(BadFile) as refusal:
+    with pytest.raises(InvalidFile) as refusal:
         import_text(tmp_path, text)
 
     assert str(refusal.value) == message
@@ -199,7 +199,7 @@ def test_file_name_that_is_not_utf_8_raises_bad_file(tmp_path: Path) -> None:
     file = tmp_path / "soup.md"
     file.write_text(build_file())
 
-    with pytest.raises(BadFile, match=r"^the file's name is not UTF-8$"):
+    with pytest.raises(InvalidFile, match=r"^the file's name is not UTF-8$"):
         importing.import_file(actor=OPERATOR, source=SourceFile(file, "soup\udcff.md"))
 
 
@@ -212,7 +212,7 @@ def test_dry_run_returns_the_outcome_and_changes_nothing(tmp_path: Path) -> None
         import_text(tmp_path, build_file('authors = ["Ines"]'), name, dry_run=True) for name in ("new.md", "known.md")
     ]
 
-    assert outcomes == [Outcome.CREATED, Outcome.UPDATED]
+    assert outcomes == [ImportOutcome.CREATED, ImportOutcome.UPDATED]
     assert read_all_rows() == before
 
 
@@ -245,7 +245,7 @@ def test_editor_may_import(tmp_path: Path) -> None:
 
     outcome = importing.import_file(actor=make_actor(Role.EDITOR), source=SourceFile(tmp_path / "soup.md", "soup.md"))
 
-    assert outcome == Outcome.CREATED
+    assert outcome == ImportOutcome.CREATED
 
 
 @pytest.mark.django_db(transaction=True)
@@ -258,7 +258,7 @@ def test_concurrent_imports_of_a_new_file_create_one_post_and_one_author(tmp_pat
         lambda: import_text(tmp_path / "two", text),
     )
 
-    assert sorted(outcomes) == [Outcome.CREATED, Outcome.UNCHANGED]
+    assert sorted(outcomes) == [ImportOutcome.CREATED, ImportOutcome.UNCHANGED]
     assert [Post.objects.count(), PostSource.objects.count(), Author.objects.count()] == [1, 1, 1]
 
 
@@ -272,7 +272,7 @@ def test_concurrent_imports_by_one_new_author_create_one_author(tmp_path: Path) 
         lambda: import_text(tmp_path, text, "two.md"),
     )
 
-    assert outcomes == [Outcome.CREATED, Outcome.CREATED]
+    assert outcomes == [ImportOutcome.CREATED, ImportOutcome.CREATED]
     assert [Post.objects.count(), Author.objects.count()] == [2, 1]
 
 
@@ -296,13 +296,13 @@ def test_markdown_files_are_found_at_any_depth(tmp_path: Path, name: str) -> Non
         (tmp_path / other).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / other).touch()
 
-    assert importing.find_files([tmp_path]) == [SourceFile(tmp_path / name, name)]
+    assert importing.find_markdown_files([tmp_path]) == [SourceFile(tmp_path / name, name)]
 
 
 def test_path_of_a_file_is_its_name_with_any_suffix(tmp_path: Path) -> None:
     (tmp_path / "soup.txt").touch()
 
-    assert importing.find_files([tmp_path / "soup.txt"]) == [SourceFile(tmp_path / "soup.txt", "soup.txt")]
+    assert importing.find_markdown_files([tmp_path / "soup.txt"]) == [SourceFile(tmp_path / "soup.txt", "soup.txt")]
 
 
 def build_schedule_lines(day: str) -> str:

@@ -28,8 +28,7 @@ def credentials_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 def load() -> None:
-    demo.load()
-    demo.ensure_credentials()
+    demo.load_demo()
 
 
 def snapshot() -> dict[str, list[dict[str, Any]]]:

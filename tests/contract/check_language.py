@@ -119,7 +119,7 @@ NAMES = {
     "outlived": "prunable", "place_of": "source_location", "posts_that_fit": "filtered_posts",
     "problem": "problem_details", "published": "document_view, public_keys", "reaching": "oldest_of_newest",
     "reason_of": "decode_error_reason", "refusal": "django_error_response", "refusal_of": "classify_error",
-    "refusing_all_else": "as_token_error", "require_fitting_conditions": "reject_misplaced_preconditions",
+    "refusing_all_else": "convert_to_token_error", "require_fitting_conditions": "reject_misplaced_preconditions",
     "require_move": "validate_transition", "respond": "handle", "ring": "load_key_ring", "say": "info",
     "saying": "with_headers", "shaped": "parametrise", "spend": "consume_all", "spread_out": "expand_fragments",
     "stand_in": "parametrised_actor", "standing": "actor_cache_key, status", "stands_once": "has_no_duplicate_keys",

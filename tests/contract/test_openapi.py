@@ -30,7 +30,7 @@ import users.models
 import users.views
 from blog.representations import REPRESENTATIONS
 from contentapi.core import errors, pagination
-from contentapi.core.identity import SCOPE_MEANINGS
+from contentapi.core.identity import Scope
 from contentapi.rest import Body, pages
 from contentapi.rest.fragments import load_fragment
 from contentapi.rest.representations import Representation
@@ -159,7 +159,7 @@ def compare_type(kind: Any, node: FieldNode, schema: dict[str, Any]) -> None:
     ("struct", "schema"),
     [
         (orders.views.OrderRepresentation, "Order"),
-        (orders.views.Link, "Link"),
+        (orders.views.OrderLink, "Link"),
         (orders.views.TrackingRepresentation, "Tracking"),
         (users.views.UserRepresentation, "User"),
     ],
@@ -319,7 +319,7 @@ def test_each_error_is_described_under_its_status_with_its_code() -> None:
 def test_scopes_are_those_of_the_code() -> None:
     flows = DOCUMENT["components"]["securitySchemes"]["oauth2"]["flows"]
 
-    assert flows["authorizationCode"]["scopes"] == SCOPE_MEANINGS
+    assert flows["authorizationCode"]["scopes"] == dict(Scope.choices)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from django.db import transaction
 from pytest_django import Settings
 
 from blog.models import Comment, Post
-from contentapi import rate_limits
 from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope
+from contentapi.rate_limits.account import COUNTERS
 from tests.conftest import GraphQL, make_api_key
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.resources import send_request
@@ -190,7 +190,7 @@ def fail_on_both_transports(gql: GraphQL, act: Any, world: World, actor: Actor, 
         transaction.set_rollback(True)
     entry = by_graphql.body["errors"][0]
     assert entry["extensions"]["status"] == by_graphql.status
-    rate_limits.reset_counters()
+    COUNTERS.clear()
     by_rest = send_request(method, path, body, actor=caller, **headers)
     return [Failure(by_graphql.status, entry["extensions"]["code"], entry["message"]), Failure(*by_rest.error)]
 

@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 import orders.services
 from blog.models import Author
-from contentapi import rate_limits
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import OPERATOR, Actor, Role
+from contentapi.rate_limits.account import COUNTERS
 from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post
 from tests.resources import RestResponse, send_request
@@ -118,7 +118,7 @@ class Api(RuleBasedStateMachine):
     # Requests
 
     def send(self, caller: str, method: str, path: str, body: Any = None) -> RestResponse:
-        rate_limits.reset_counters()
+        COUNTERS.clear()
         headers = {"X_API_Key": self.keys[caller]} if caller in self.keys else {}
         return send_request(method, path, body, **headers)  # type: ignore[arg-type]
 

@@ -115,17 +115,15 @@ SERVICES: dict[str, Callable[[World], object]] = {
         actor=world.actor, comment_id=world.comment_id("draft")
     ),
     "read an author's email": select_author_with_email,
-    "read an order": lambda world: orders.selectors.select_order_by_id(
-        world.actor, str(world.target.order.pk)
-    ).queryset(),
-    "list orders": lambda world: contains_row(orders.selectors.list_orders(world.actor).queryset(), world.target.order),
+    "read an order": lambda world: orders.selectors.select_order_by_id(world.actor, str(world.target.order.pk)),
+    "list orders": lambda world: contains_row(orders.selectors.select_orders(world.actor), world.target.order),
     "pay an order": lambda world: orders.services.pay_order(actor=world.actor, order_id=str(world.target.order.pk)),
     "cancel an order": lambda world: orders.services.cancel_order(
         actor=world.actor, order_id=str(world.target.order.pk)
     ),
     "create an order": create_order,
-    "read a user": lambda world: users.selectors.select_user_by_id(world.actor, str(world.target.user.pk)).queryset(),
-    "list users": lambda world: contains_row(users.selectors.list_users(world.actor).queryset(), world.target.user),
+    "read a user": lambda world: users.selectors.select_user_by_id(world.actor, str(world.target.user.pk)),
+    "list users": lambda world: contains_row(users.selectors.select_users(world.actor), world.target.user),
     "create a user": lambda world: users.services.create_user(
         actor=world.actor, email="new@example.invalid", name="New"
     ),

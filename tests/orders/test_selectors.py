@@ -12,7 +12,7 @@ from users.models import User
 def test_orders_are_listed_newest_first() -> None:
     orders = [make_order(pk=number) for number in (2, 3, 1)]
 
-    assert list(selectors.list_orders(OPERATOR).queryset()) == [orders[1], orders[0], orders[2]]
+    assert list(selectors.select_orders(OPERATOR)) == [orders[1], orders[0], orders[2]]
 
 
 @pytest.mark.django_db
@@ -22,7 +22,7 @@ def test_reader_lists_only_their_own_orders() -> None:
     make_order()
     make_order(user=None)
 
-    assert list(selectors.list_orders(reader).queryset()) == [own]
+    assert list(selectors.select_orders(reader)) == [own]
 
 
 @pytest.mark.django_db
@@ -30,5 +30,5 @@ def test_reader_lists_only_their_own_orders() -> None:
 def test_invalid_id_finds_nothing(text: str) -> None:
     make_order(pk=1)
 
-    assert selectors.select_order_by_id(OPERATOR, text).queryset().first() is None
-    assert selectors.select_order_by_id(OPERATOR, "1").queryset().first() is not None
+    assert selectors.select_order_by_id(OPERATOR, text).first() is None
+    assert selectors.select_order_by_id(OPERATOR, "1").first() is not None

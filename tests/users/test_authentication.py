@@ -73,7 +73,9 @@ def make_token(**claims: Any) -> str:
     now = int(time.time())
     usual = {"iss": "http://localhost", "aud": tokens.AUDIENCE, "sub": "7", "role": "author", "jti": "1"}
     said = {**usual, "iat": now, "exp": now + 600, **claims}
-    return jwt.encode({name: value for name, value in said.items() if value is not None}, get_key_ring().signing_key())
+    return jwt.encode(
+        {name: value for name, value in said.items() if value is not None}, get_key_ring().get_signing_key()
+    )
 
 
 def test_unknown_scopes_are_ignored() -> None:

@@ -50,7 +50,7 @@ def test_second_deletion_raises_not_found() -> None:
 def test_invalid_id_finds_no_user(text: str) -> None:
     make_user(pk=1)
 
-    assert selectors.select_user_by_id(OPERATOR, text).queryset().first() is None
+    assert selectors.select_user_by_id(OPERATOR, text).first() is None
     with pytest.raises(NotFound):
         services.delete_user(actor=OPERATOR, user_id=text)
 
@@ -60,8 +60,8 @@ def test_users_are_listed_by_creation_and_a_reader_sees_themselves_only() -> Non
     later = [make_user(pk=10**12 + number) for number in (3, 1, 2)]  # than the ids that sequences give
     reader = make_actor(Role.READER)
 
-    assert list(selectors.list_users(OPERATOR).queryset())[1:] == [later[1], later[2], later[0]]
-    assert [user.pk for user in selectors.list_users(reader).queryset()] == [reader.user_id]
+    assert list(selectors.select_users(OPERATOR))[1:] == [later[1], later[2], later[0]]
+    assert [user.pk for user in selectors.select_users(reader)] == [reader.user_id]
 
 
 @pytest.mark.django_db(transaction=True)

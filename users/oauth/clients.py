@@ -13,22 +13,23 @@ from contentapi.core.text import is_storable
 
 MAX_NAME = 100
 MAX_URI = 2000
-URI = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")  # what RFC 3986 allows, which browsers read as we do
+URI = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")  # the characters of RFC 3986
 HOST = re.compile(r"[a-z0-9.-]+|[0-9a-f:.]+")  # of an IPv6 address without its brackets
-OF_THE_ANSWER = {"code", "state", "iss", "error", "error_description", "error_uri"}
+RESPONSE_PARAMETERS = {"code", "state", "iss", "error", "error_description", "error_uri"}
 
 
-class Registered(NamedTuple):
-    """A new client. Its secret is known now or never; a public client, which could not keep one, has none."""
+class RegisteredClient(NamedTuple):
+    """A new client. Its secret cannot be read again. It is empty for a public client."""
 
     client_id: str
     secret: str
 
 
-def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = False) -> Registered:
-    """Register an application. Raises `Invalid`. Only the secret's Argon2 hash is kept."""
+def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = False) -> RegisteredClient:
+    """Register an application. Only the Argon2 hash of its secret is stored. Raises `Invalid`."""
     problems = {"name": list_name_problems(name.strip()), "redirect_uri": list_redirect_uri_problems(redirect_uris)}
-    if found := {field: messages for field, messages in problems.items() if messages}:
+    found = {field: messages for field, messages in problems.items() if messages}
+    if found:
         raise Invalid(found)
     client = Application(
         name=name.strip(),
@@ -36,13 +37,13 @@ def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = F
         client_type=Application.CLIENT_PUBLIC if public else Application.CLIENT_CONFIDENTIAL,
     )
     secret = save_new_client(client)
-    return Registered(client.client_id, secret)
+    return RegisteredClient(client.client_id, secret)
 
 
 def save_new_client(client: Application) -> str:
-    """Save a new client and return its secret; empty for a public one.
+    """Save a new client and return its secret, or an empty string for a public client.
 
-    Nobody learns a public client's, which it has so that an empty one authenticates nothing.
+    A public client gets a random secret too, which nobody knows: without it, an empty secret would authenticate it.
     """
     secret = secrets.token_urlsafe(32)
     client.authorization_grant_type = Application.GRANT_AUTHORIZATION_CODE
@@ -63,16 +64,17 @@ def list_redirect_uri_problems(uris: Sequence[str]) -> list[str]:
 
 
 def find_redirect_uri_problem(uri: str) -> str:
-    """Return the reason why a URI is not allowed as a redirect URI; empty if it is allowed (RFC 9700, section 2.1)."""
+    """Return why a URI is not allowed as a redirect URI, or an empty string if it is (RFC 9700, section 2.1)."""
     try:
         parts = urlsplit(uri)
-        host, _ = parts.hostname, parts.port  # a port that is none raises
+        host, _ = parts.hostname, parts.port  # an invalid port raises `ValueError`
     except ValueError:
         return f"{uri} is not a URI."
     if not URI.fullmatch(uri) or len(uri) > MAX_URI or parts.scheme != "https" or not HOST.fullmatch(host or ""):
         return f"{uri} must be an absolute https URI of at most {MAX_URI} characters, written in ASCII."
     if "#" in uri or parts.username is not None:
         return f"{uri} must not have a fragment or a user."
-    if OF_THE_ANSWER & parse_qs(parts.query, keep_blank_values=True).keys():
-        return f"{uri} must not have a parameter that answers are given in: {', '.join(sorted(OF_THE_ANSWER))}."
+    if RESPONSE_PARAMETERS & parse_qs(parts.query, keep_blank_values=True).keys():
+        names = ", ".join(sorted(RESPONSE_PARAMETERS))
+        return f"{uri} must not have these query parameters, which the server adds to its response: {names}."
     return ""

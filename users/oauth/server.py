@@ -1,13 +1,14 @@
 """Restrict django-oauth-toolkit beyond its settings (RFC 6749, 7636, 9700).
 
 The authorization code and the refresh token are the only grants, and PKCE with S256 is the only challenge. A code or a
-refresh token is locked while it is exchanged, so one of two simultaneous exchanges wins. The other is reuse, and
-revokes the family: every token that was issued from the same consent.
+refresh token is locked while it is exchanged, so that only one of two simultaneous exchanges succeeds. The other is
+reuse: it revokes the family, which is every token that was issued from the same consent.
 """
 
 import hashlib
 import re
 import secrets
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,7 +26,7 @@ from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challeng
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from contentapi.core.text import is_storable
 from users import tokens
-from users.models import IssuedToken
+from users.models import IssuedToken, User
 
 S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")  # a SHA-256 in base64url (RFC 7636, section 4.2)
 LONGEST_STATE = 1000
@@ -33,11 +34,11 @@ PARAMETERS = {
     "client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "grant_type",
     "redirect_uri", "refresh_token", "response_type", "scope", "state", "token", "token_type_hint",
 }  # fmt: skip
-ISSUER = "contentapi.issuer"  # among the headers of oauthlib's request, where no client can put it
+ISSUER = "contentapi.issuer"  # a key in the headers of oauthlib's request; no client can set it
 
 
-class Server(WebApplicationServer):  # type: ignore[misc]  # oauthlib has no types
-    """oauthlib's server of authorization codes and refresh tokens; there is no other grant to switch off."""
+class AuthorizationServer(WebApplicationServer):  # type: ignore[misc]  # oauthlib has no types
+    """oauthlib's server, which supports only authorization codes and refresh tokens."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -46,7 +47,7 @@ class Server(WebApplicationServer):  # type: ignore[misc]  # oauthlib has no typ
 
 
 def validate_authorization_parameters(request: Request) -> dict[str, Any]:
-    """Refuse invalid parameters of an authorization request before the user sees the consent page."""
+    """Raise `InvalidRequestError` for invalid parameters, before the user sees the consent page."""
     if request.code_challenge is not None and not S256_CHALLENGE.fullmatch(request.code_challenge):
         raise InvalidRequestError("code_challenge must be 43 characters of base64url.", request=request)
     if len(request.state or "") > LONGEST_STATE:
@@ -55,7 +56,7 @@ def validate_authorization_parameters(request: Request) -> dict[str, Any]:
 
 
 class OAuthBackend(OAuthLibCore):  # type: ignore[misc]
-    """django-oauth-toolkit's way into oauthlib, which lets it see and store no more of a code than its digest."""
+    """Passes Django's requests to oauthlib, with the hash of an authorization code in place of the code."""
 
     def extract_headers(self, request: Any) -> dict[str, Any]:
         return {**super().extract_headers(request), ISSUER: oauth2_settings.oauth2_authorization_server_issuer(request)}
@@ -64,27 +65,25 @@ class OAuthBackend(OAuthLibCore):  # type: ignore[misc]
         if request.resolver_match.url_name == "authorize":
             return []  # the parameters are in the URL; the form has only the decision
         return [
-            (name, digest(text) if name == "code" else text) for name, text in filter_oauth_parameters(request.POST)
+            (name, hash_token(text) if name == "code" else text) for name, text in filter_oauth_parameters(request.POST)
         ]
 
     def _get_escaped_full_path(self, request: Any) -> str:
         return f"{request.path}?{urlencode(filter_oauth_parameters(request.GET))}"
 
-    def authenticated_client(self, request: Any) -> Application | None:
-        """Return the client that a request proves to come from, by its secret."""
-        asked = Request(*self._extract_params(request))
-        proven = self.server.request_validator.authenticate_client(asked)
-        return asked.client if proven else None
+    def authenticate_client(self, request: Any) -> Application | None:
+        """Return the client that the request authenticates by its secret."""
+        oauth_request = Request(*self._extract_params(request))
+        is_authenticated = self.server.request_validator.authenticate_client(oauth_request)
+        return oauth_request.client if is_authenticated else None
 
 
 def filter_oauth_parameters(form: QueryDict) -> list[tuple[str, str]]:
-    """Return the parameters that mean something here; oauthlib takes others, like `client`, for members of its own."""
+    """Return the known parameters. oauthlib would use others, such as `client`, as attributes of its request."""
     return [(name, text) for name, texts in form.lists() if name in PARAMETERS for text in texts]
 
 
-class Validator(OAuth2Validator):  # type: ignore[misc]
-    """django-oauth-toolkit's rules, and ours."""
-
+class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
     def _load_application(self, client_id: str | None, request: Request) -> Application | None:
         return super()._load_application(client_id, request) if client_id and is_storable(client_id) else None
 
@@ -93,41 +92,35 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
         return pair if scheme.lower() == "basic" and pair.isascii() else None
 
     def authenticate_client(self, request: Request, *_: Any, **__: Any) -> bool:
-        """Let a client authenticate in one way: by its header, or else in its form (RFC 6749, section 2.3)."""
+        """Authenticate by the header if there is one, otherwise by the form (RFC 6749, section 2.3)."""
         by_header = "HTTP_AUTHORIZATION" in request.headers
         authenticate = self._authenticate_basic_auth if by_header else self._authenticate_request_body
         return bool(authenticate(request))
 
     def validate_redirect_uri(self, _: str, redirect_uri: str, request: Request, *__: Any, **___: Any) -> bool:
-        """Allow what is registered, character for character (RFC 9700, section 2.1)."""
+        """Return whether this exact URI is registered (RFC 9700, section 2.1)."""
         return redirect_uri in request.client.redirect_uris.split()
-
-    # --- Codes -------------------------------------------------------------------------------------
 
     def _create_authorization_code(self, request: Request, code: dict[str, str], expires: Any = None) -> Grant:
         request.scopes = restrict_scopes(request)
-        return super()._create_authorization_code(request, {**code, "code": digest(code["code"])}, expires)
+        return super()._create_authorization_code(request, {**code, "code": hash_token(code["code"])}, expires)
 
     def validate_code(
         self, client_id: str, code: str, client: Application, request: Request, *_: Any, **__: Any
     ) -> bool:
         grant = Grant.objects.select_for_update().filter(code=code, application=client).first()
         if grant is None:
-            revoke_family_of_code(code, client)
+            revoke_tokens_of_reused_code(code, client)
             return False
-        valid: bool = super().validate_code(client_id, code, client, request)
-        return valid and request.user.is_active
-
-    # --- Tokens ------------------------------------------------------------------------------------
+        return bool(super().validate_code(client_id, code, client, request)) and request.user.is_active
 
     def validate_refresh_token(
         self, refresh_token: str, client: Application, request: Request, *_: Any, **__: Any
     ) -> bool:
-        held = RefreshToken.objects.select_for_update().filter(token_checksum=digest(refresh_token))
+        held = RefreshToken.objects.select_for_update().filter(token_checksum=hash_token(refresh_token))
         if not any(token.application_id == client.pk for token in held):
-            return False  # unknown, or another client's: do not revoke the other client's tokens
-        valid: bool = super().validate_refresh_token(refresh_token, client, request)
-        return valid and request.user.is_active
+            return False  # unknown, or issued to another client: do not revoke the other client's tokens
+        return bool(super().validate_refresh_token(refresh_token, client, request)) and request.user.is_active
 
     def _create_access_token(
         self, expires: Any, request: Request, token: dict[str, Any], source_refresh_token: RefreshToken | None = None
@@ -148,14 +141,18 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
 
 def restrict_scopes(request: Request) -> list[str]:
     """Return the requested scopes that the user's role has. Raises `InvalidScopeError` if there are none."""
-    scopes = [scope for scope in request.scopes if scope in ROLE_SCOPES[Role(request.user.role)]]
+    scopes = list_usable_scopes(request.user, request.scopes)
     if not scopes:
         raise InvalidScopeError("Your role allows none of these scopes.", request=request)
     return scopes
 
 
-def revoke_family_of_code(code: str, client: Application) -> None:
-    """End what came out of a code that this client has spent before."""
+def list_usable_scopes(user: User, scopes: Iterable[str]) -> list[str]:
+    return [scope for scope in scopes if scope in ROLE_SCOPES[Role(user.role)]]
+
+
+def revoke_tokens_of_reused_code(code: str, client: Application) -> None:
+    """Revoke the tokens that were issued for this code, if this client has exchanged it before."""
     families = IssuedToken.objects.filter(code=code).values("family")
     held = RefreshToken.objects.filter(token_family__in=families, application=client).first()
     if held is not None:
@@ -163,7 +160,7 @@ def revoke_family_of_code(code: str, client: Application) -> None:
 
 
 def make_access_token(request: Request) -> str:
-    """Return the JWT of an access token, as oauthlib's token generator; its id stays with the request."""
+    """Return a JWT for oauthlib's request. Its id becomes an attribute of the request."""
     request.scopes = restrict_scopes(request)
     request.jti = tokens.generate_token_id()
     return tokens.issue_token(
@@ -180,6 +177,6 @@ def make_refresh_token(_: Request) -> str:
     return secrets.token_urlsafe(32)
 
 
-def digest(secret: str) -> str:
-    """Return what is kept of a code or a token; both hold more random bits than can be guessed."""
+def hash_token(secret: str) -> str:
+    """Return the hash that is stored for a code or a token. Both have too many random bits to be guessed."""
     return hashlib.sha256(secret.encode()).hexdigest()

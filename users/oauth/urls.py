@@ -1,4 +1,4 @@
-"""Where the authorization server answers; django-oauth-toolkit looks its own addresses up by these names."""
+"""URLs of the authorization server. django-oauth-toolkit reverses them by these names."""
 
 from django.urls import path
 
@@ -7,11 +7,11 @@ from users.oauth import views
 
 app_name = "oauth2_provider"
 urlpatterns = [
-    path("oauth/authorize", views.Authorize.as_view(), name="authorize"),
-    path("oauth/token", views.token, name="token"),
-    path("oauth/revoke", views.revoke, name="revoke-token"),
+    path("oauth/authorize", views.AuthorizeView.as_view(), name="authorize"),
+    path("oauth/token", views.token_view, name="token"),
+    path("oauth/revoke", views.revoke_view, name="revoke-token"),
     path("oauth/introspect", views.introspect_view, name="introspect"),
     path("oauth/login", login.login, name="login"),
     path("oauth/logout", login.logout, name="logout"),
-    path(".well-known/oauth-authorization-server", views.metadata, name="oauth-server-metadata"),
+    path(".well-known/oauth-authorization-server", views.metadata_view, name="oauth-server-metadata"),
 ]

@@ -1,4 +1,4 @@
-"""The authorization server's endpoints: pages for people at /oauth/authorize, JSON for clients at the others."""
+"""The endpoints of the authorization server: HTML pages at /oauth/authorize, JSON at the others."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -23,17 +23,17 @@ from oauth2_provider.views import OAuthServerMetadataView
 from oauth2_provider.views.mixins import OAuthLibMixin
 from oauthlib.common import add_params_to_uri
 
-from contentapi import rate_limits
 from contentapi.core.errors import Malformed, MethodNotAllowed, Unauthenticated, UnsupportedMediaType
-from contentapi.core.identity import ROLE_SCOPES, Role
 from contentapi.core.pagination import parse_id
-from contentapi.core.text import is_storable
+from contentapi.core.text import require_storable
 from contentapi.http.client_address import client_address
 from contentapi.http.error_response import django_error_response, get_accept
+from contentapi.rate_limits.account import charge_limits
+from contentapi.rate_limits.limits import TOKENS
 from contentapi.rate_limits.middleware import handles_rate_limit
 from users import tokens
 from users.models import IssuedToken, User
-from users.oauth.server import PARAMETERS, digest
+from users.oauth.server import PARAMETERS, hash_token, list_usable_scopes
 from users.pages import render_page
 from users.revocations import REVOCATIONS
 
@@ -41,11 +41,8 @@ FORM = "application/x-www-form-urlencoded"
 CORE = OAuthLibMixin.get_oauthlib_core
 
 
-# --- Pages ----------------------------------------------------------------------------------------------
-
-
 @method_decorator(never_cache, name="dispatch")
-class Authorize(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-toolkit has no types
+class AuthorizeView(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-toolkit has no types
     """Ask a user whether an application may act for them (RFC 6749, section 4.1.1)."""
 
     def dispatch(self, request: HttpRequest, *_: Any, **__: Any) -> HttpResponseBase:
@@ -61,22 +58,22 @@ class Authorize(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-tool
             return redirect_to_login(request.get_full_path())
         self.application = Application.objects.get(client_id=credentials["client_id"])
         self.credentials = credentials
-        self.scopes = [scope for scope in scopes if scope in ROLE_SCOPES[Role(request.user.role)]]
+        self.scopes = list_usable_scopes(request.user, scopes)
         return super().dispatch(request)
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        goes_to = urlsplit(self.credentials["redirect_uri"])
+        target = urlsplit(self.credentials["redirect_uri"])
         meanings = [oauth2_settings.SCOPES[scope] for scope in self.scopes]
-        asked = {"client": self.application, "host": goes_to.netloc, "scopes": meanings}
-        return render_page(request, "authorize", asked, leads_to=f"{goes_to.scheme}://{goes_to.netloc}")
+        context = {"client": self.application, "host": target.netloc, "scopes": meanings}
+        return render_page(request, "authorize", context, leads_to=f"{target.scheme}://{target.netloc}")
 
     def post(self, request: HttpRequest) -> HttpResponseBase:
-        named = ("client_id", "redirect_uri", "response_type", "state", "code_challenge", "code_challenge_method")
+        names = ("client_id", "redirect_uri", "response_type", "state", "code_challenge", "code_challenge_method")
         try:
             address, *_ = self.create_authorization_response(
                 request=request,
                 scopes=" ".join(self.scopes),
-                credentials={name: self.credentials.get(name) for name in named},
+                credentials={name: self.credentials.get(name) for name in names},
                 allow=request.POST.get("allow") == "yes",
             )
         except OAuthToolkitError as error:
@@ -84,7 +81,7 @@ class Authorize(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-tool
         return redirect_to_client(address)
 
     def refuse(self, error: OAuthToolkitError) -> HttpResponseBase:
-        """Send a refusal to the application, or show it where the application itself is in doubt."""
+        """Redirect to the application with the error. Show the error if the application or its URI is invalid."""
         oauth_error = error.oauthlib_error
         if isinstance(error, FatalClientError) or not oauth_error.redirect_uri:
             return render_refusal(self.request, oauth_error.description or oauth_error.error)
@@ -102,11 +99,8 @@ def render_refusal(request: HttpRequest, message: str) -> HttpResponse:
     return render_page(request, "refused", {"message": message}, status=Malformed.status)
 
 
-# --- Endpoints ------------------------------------------------------------------------------------------
-
-
 def oauth_endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Make a view an endpoint for clients: POST of a form only, counted, atomic, never cached, never a 5xx by input."""
+    """Decorate a view: it accepts forms by POST only, charges the rate limit and runs in a transaction."""
 
     @handles_rate_limit
     @csrf_exempt
@@ -114,12 +108,12 @@ def oauth_endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
     def answer(request: HttpRequest) -> HttpResponse:
         headers: Mapping[str, str] = {}
         try:
-            headers = rate_limits.charge(rate_limits.TOKENS, key=client_address(request.META))
+            headers = charge_limits(TOKENS, key=client_address(request.META))
             require_form_post(request)
             with transaction.atomic():
                 response = view(request)
             REVOCATIONS.refresh()
-        except Exception as error:  # noqa: BLE001 - the outermost edge
+        except Exception as error:  # noqa: BLE001 - every error becomes a response
             response = django_error_response(error)
         for name, value in {**headers, "Cache-Control": "no-store"}.items():
             response[name] = value
@@ -135,38 +129,37 @@ def require_form_post(request: HttpRequest) -> None:
         raise MethodNotAllowed(request.method or "", ["POST"])
     if request.content_type != FORM:
         raise UnsupportedMediaType(f"Send the request as {FORM}.")
-    if request.GET:  # addresses end up in logs
-        raise Malformed("Send parameters in the body, and none in the address.")
+    if request.GET:  # URLs are written to logs
+        raise Malformed("Send parameters in the body, not in the URL.")
     require_valid_parameters(request)
 
 
 def require_valid_parameters(request: HttpRequest) -> None:
-    """Refuse what the database has no place for, and a parameter that is sent twice (RFC 6749, section 3.1)."""
-    sent = [(name, texts) for form in (request.GET, request.POST) for name, texts in form.lists()]
-    if not all(is_storable(text) for name, texts in sent for text in (name, *texts)):
-        raise Malformed("Text must not contain the NUL character or lone surrogates.")
-    if twice := [name for name, texts in sent if len(texts) > 1 and name in PARAMETERS]:
-        raise Malformed(f"{twice[0]} must not be sent twice.")
+    """Raise `Malformed` for text that cannot be stored and for a repeated parameter (RFC 6749, section 3.1)."""
+    for name, texts in [*request.GET.lists(), *request.POST.lists()]:
+        require_storable([name, *texts])
+        if len(texts) > 1 and name in PARAMETERS:
+            raise Malformed(f"{name} must not be sent twice.")
 
 
 @oauth_endpoint
-def token(request: HttpRequest) -> HttpResponse:
-    """Exchange a code, or a refresh token, for an access token and the next refresh token."""
+def token_view(request: HttpRequest) -> HttpResponse:
+    """Exchange a code or a refresh token for an access token and a new refresh token."""
     _, headers, body, status = CORE().create_token_response(request)
     return HttpResponse(body, status=status, headers=headers)
 
 
 @oauth_endpoint
-def revoke(request: HttpRequest) -> HttpResponse:
-    """End a token, and with it what was issued beside it (RFC 7009)."""
+def revoke_view(request: HttpRequest) -> HttpResponse:
+    """Revoke a token and the tokens of its family (RFC 7009)."""
     _, headers, body, status = CORE().create_revocation_response(request)
     return HttpResponse(body, status=status, headers=headers)
 
 
 @oauth_endpoint
 def introspect_view(request: HttpRequest) -> HttpResponse:
-    """Tell a client with a secret what a token is worth (RFC 7662)."""
-    application = CORE().authenticated_client(request)
+    """Return the state of a token to an authenticated client (RFC 7662)."""
+    application = CORE().authenticate_client(request)
     if application is None:
         return JsonResponse({"error": "invalid_client"}, status=Unauthenticated.status)
     presented = request.POST.get("token")
@@ -177,10 +170,10 @@ def introspect_view(request: HttpRequest) -> HttpResponse:
 
 
 def build_introspection_response(presented: str, application: Application) -> dict[str, Any]:
-    """Return what a token says, and that it is active; of a token that is not, nothing else."""
-    claims = tokens.read(presented)
+    """Return the claims of an active access token. For a refresh token, return only whether it is active."""
+    claims = tokens.read_claims(presented)
     if claims is None:
-        held = application.refreshtoken_set.filter(token_checksum=digest(presented), revoked=None)
+        held = application.refreshtoken_set.filter(token_checksum=hash_token(presented), revoked=None)
         since = timezone.now() - timedelta(seconds=oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS)
         return {"active": held.filter(user__is_active=True, access_token__expires__gt=since).exists()}
     revoked = IssuedToken.objects.all().revoked(timezone.now()).filter(jti=claims["jti"]).exists()
@@ -193,8 +186,8 @@ SERVER_METADATA = OAuthServerMetadataView.as_view()
 
 
 @csrf_exempt  # so that a POST gets 405 with Allow
-def metadata(request: HttpRequest) -> HttpResponse:
-    """Tell a client what it needs to know of this server (RFC 8414)."""
+def metadata_view(request: HttpRequest) -> HttpResponse:
+    """Return the metadata of the authorization server (RFC 8414)."""
     if request.method not in ("GET", "HEAD"):
         return django_error_response(MethodNotAllowed(request.method or "", ["GET", "HEAD"]), get_accept(request))
     found = json.loads(SERVER_METADATA(request).content)

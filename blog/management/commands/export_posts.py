@@ -1,5 +1,3 @@
-"""Export all posts as Markdown files, which `import_posts` reads."""
-
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -15,26 +13,25 @@ from contentapi.core.identity import OPERATOR
 
 class Command(OperatorCommand):
     help = (
-        "Export all posts as Markdown files with TOML front matter into a folder that is new or empty: title, date, "
-        "updated, authors, tags, status and publishAt, named by the post's id. `import_posts` makes equal posts of "
-        "them again; comments, and what is known of an author besides the name, are not in them."
+        "Export all posts as Markdown files with TOML front matter into a new or empty folder. A file is named by the "
+        "post's id and has title, date, updated, authors, tags, status and publishAt. `import_posts` creates equal "
+        "posts from the files. They do not contain comments, and of an author only the name."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("directory", type=Path, metavar="DIRECTORY", help="made if need be")
+        parser.add_argument("directory", type=Path, metavar="DIRECTORY", help="the folder; created if needed")
 
-    def handle(self, *_: Any, directory: Path, **__: Any) -> None:
+    def handle(self, *, directory: Path, **_: Any) -> None:
+        number = 0
         try:
             directory.mkdir(parents=True, exist_ok=True)
             if any(directory.iterdir()):
-                raise CommandError(f"{directory} is not empty. Name a folder that is, or a new one.")
-            number = self.export(directory)
+                raise CommandError(f"{directory} is not empty. Name an empty or new folder.")
+            with transaction.atomic():  # the server-side cursor needs a transaction
+                total = exporting.list_posts_to_export(OPERATOR).count()
+                files = exporting.export_posts(actor=OPERATOR, directory=directory)
+                for _file in tqdm(files, total=total, desc="Exporting", unit="post", disable=None, leave=False):
+                    number += 1
         except OSError as error:
             raise CommandError(f"{error.filename or directory}: {error.strerror}.") from None
         self.info(f"Posts exported: {number}.")
-
-    def export(self, directory: Path) -> int:
-        with transaction.atomic():  # one statement's view of the posts, through a cursor that needs a transaction
-            total = exporting.list_posts_to_export(OPERATOR).count()
-            files = exporting.export_posts(actor=OPERATOR, directory=directory)
-            return sum(1 for _ in tqdm(files, total=total, desc="Exporting", unit="post", disable=None, leave=False))

@@ -1,5 +1,3 @@
-"""Publish what is scheduled and due. Made to be run again and again, every minute perhaps."""
-
 from typing import Any
 
 from blog import services
@@ -9,11 +7,11 @@ from contentapi.core.identity import OPERATOR
 
 class Command(OperatorCommand):
     help = (
-        "Publish every post that is scheduled and due, and print the id of each. Run it from cron as often as "
-        "you like; concurrent runs never publish a post twice."
+        "Publish every scheduled post that is due, and print the id of each. Run it from cron as often as you like; "
+        "concurrent runs never publish a post twice."
     )
 
-    def handle(self, *_: Any, **__: Any) -> None:
+    def handle(self, **_: Any) -> None:
         number = 0
         for post in services.publish_due_posts(actor=OPERATOR):
             self.stdout.write(str(post.pk))

@@ -1,20 +1,19 @@
-"""Compare the SDL with the released SDL."""
-
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from graphql import GraphQLError, GraphQLSchema, build_schema
 
+from contentapi.core.commands import OperatorCommand
 from contentapi.graphql.schema_diff import list_breaking_changes, list_dangerous_changes, list_unclear_deprecations
 from contentapi.schema import load_sdl
 
 RELEASED = settings.SCHEMA_DIR / "released" / "schema.graphql"
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = (
         "Compare the SDL in schema/ with the released SDL, and print the changes. BREAKING changes can make valid "
         "requests fail. DANGEROUS changes keep requests valid but can change results. UNCLEAR lists each @deprecated "
@@ -32,7 +31,7 @@ class Command(BaseCommand):
             help=f"the SDL to compare with, as GET /schema.graphql returns it; default: {default}",
         )
 
-    def handle(self, *_: Any, against: Path, **__: Any) -> None:
+    def handle(self, *, against: Path, **_: Any) -> None:
         before, after = load_released_schema(against), build_schema(load_sdl())
         found = {
             "BREAKING": list_breaking_changes(before, after),
@@ -45,7 +44,7 @@ class Command(BaseCommand):
         summary = ", ".join(f"{len(changes)} {word.lower()}" for word, changes in found.items())
         if found["BREAKING"] or found["UNCLEAR"]:
             raise CommandError(f"Against {against}: {summary}.")
-        self.stderr.write(f"Against {against}: {summary}.", str)
+        self.info(f"Against {against}: {summary}.")
 
 
 def load_released_schema(file: Path) -> GraphQLSchema:

@@ -1,5 +1,3 @@
-"""Migrate, load the demo and serve. `make run` calls this after the installation."""
-
 import os
 import signal
 import socket
@@ -31,9 +29,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--server", choices=SERVERS, default="granian", help="the HTTP server (default: granian)")
 
-    def handle(self, *_: Any, server: str, **__: Any) -> None:
+    def handle(self, *, server: str, **_: Any) -> None:
         with exit_on_termination_signals():
-            prepare()
+            require_free_address()
+            prepare_database()
         sys.exit(serve(SERVERS[server]))
 
 
@@ -61,14 +60,12 @@ def exit_on_termination_signals() -> Iterator[None]:
             sys.exit(128 + received[0])
 
 
-def prepare() -> None:
+def prepare_database() -> None:
     """Migrate the database and load the demo. Concurrent calls wait for each other."""
-    require_free_address()
     with connection.cursor() as cursor:
         cursor.execute(LOCK)
     call_command("migrate", verbosity=0, interactive=False)
-    demo.load()
-    demo.ensure_credentials()
+    demo.load_demo()
     connection.close()  # releases the lock
 
 

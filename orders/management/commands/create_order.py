@@ -1,5 +1,3 @@
-"""Place an order for a user and print its id."""
-
 from argparse import ArgumentParser
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -13,13 +11,13 @@ from users import selectors
 
 
 class Command(OperatorCommand):
-    help = "Place an order for a user, pending payment, and print its id."
+    help = "Create a pending order for a user, and print its id."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email", metavar="EMAIL", help="whose order it is")
+        parser.add_argument("email", metavar="EMAIL", help="the user's email")
         parser.add_argument("--total", required=True, metavar="N", help="the amount, with at most two decimals")
 
-    def handle(self, *_: Any, email: str, total: str, **__: Any) -> None:
+    def handle(self, *, email: str, total: str, **_: Any) -> None:
         user = selectors.get_user_by_email(email)
         order = services.create_order(actor=OPERATOR, total=parse_amount(total), user_id=user.pk)
         self.stdout.write(str(order.pk))

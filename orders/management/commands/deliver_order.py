@@ -1,5 +1,3 @@
-"""Record that an order has arrived."""
-
 from argparse import ArgumentParser
 from typing import Any
 
@@ -9,11 +7,11 @@ from orders import services
 
 
 class Command(OperatorCommand):
-    help = "Record that an order that was shipped has arrived: it is delivered from now on."
+    help = "Record the delivery of a shipped order."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("id", metavar="ID", help="which order")
+        parser.add_argument("id", metavar="ID", help="the id of the order")
 
-    def handle(self, *_: Any, id: str, **__: Any) -> None:  # noqa: A002
+    def handle(self, *, id: str, **_: Any) -> None:  # noqa: A002
         services.deliver_order(actor=OPERATOR, order_id=id)
         self.info(f"Order {id} is delivered.")

@@ -40,7 +40,7 @@ class Clock:
 
 
 def get_key_ids(keys: KeyRing) -> list[str]:
-    return [key.kid for key in keys.public_keys()]
+    return [key.kid for key in keys.list_public_keys()]
 
 
 # --- From the environment -------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def get_key_ids(keys: KeyRing) -> list[str]:
 def test_first_private_key_signs_and_all_keys_verify() -> None:
     keys = load_key_ring(FIRST.private_pem + SECOND.public_pem + THIRD.private_pem, SECRET, None)
 
-    assert keys.signing_key() == FIRST
+    assert keys.get_signing_key() == FIRST
     assert [keys.get(key.kid) for key in (FIRST, SECOND, THIRD, SHARED)] == [FIRST, SECOND, THIRD, SHARED]
     assert keys.get(None) == SHARED
     assert keys.get("another") is None
@@ -59,7 +59,7 @@ def test_first_private_key_signs_and_all_keys_verify() -> None:
 def test_secret_signs_without_a_private_key_and_is_never_public() -> None:
     keys = load_key_ring("", SECRET, Path("nowhere"))
 
-    assert keys.signing_key() == SHARED
+    assert keys.get_signing_key() == SHARED
     assert get_key_ids(keys) == []
     assert not Path("nowhere").exists()
 
@@ -82,9 +82,9 @@ def test_without_a_secret_there_is_no_default_key() -> None:
 def test_private_key_is_read_from_each_form_of_a_variable(text: str) -> None:
     keys = load_key_ring(text, "", None)
 
-    assert keys.signing_key().kid == FIRST.kid
-    assert keys.signing_key().signer
-    assert keys.get(FIRST.kid) == keys.signing_key()
+    assert keys.get_signing_key().kid == FIRST.kid
+    assert keys.get_signing_key().signer
+    assert keys.get(FIRST.kid) == keys.get_signing_key()
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_next_value_signs_with_the_new_key_and_verifies_with_the_old(before: str
     value = build_rotated_private_key_variable(new, old)
 
     keys = load_key_ring(value, "", None)
-    assert keys.signing_key() == new
+    assert keys.get_signing_key() == new
     assert get_key_ids(keys) == [new.kid, *get_key_ids(old)]
     assert value.count("PRIVATE KEY-----") == 2
     assert FIRST.private_pem not in value
@@ -134,12 +134,12 @@ def test_first_key_is_created_on_demand_and_readable_by_its_owner_only(tmp_path:
 
     assert keys.get("anything") is None
     assert not folder.exists()
-    created = keys.signing_key()
+    created = keys.get_signing_key()
 
     assert [path.name for path in folder.iterdir()] == ["1.pem"]
     assert stat.S_IMODE((folder / "1.pem").stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert KeyDirectory(folder).signing_key().kid == created.kid
+    assert KeyDirectory(folder).get_signing_key().kid == created.kid
     assert keys.get(None) is None
 
 
@@ -147,7 +147,7 @@ PROGRAM = """
 import pathlib, sys
 from contentapi.auth.signing_keys import KeyDirectory
 sys.stdin.readline()
-print(KeyDirectory(pathlib.Path(sys.argv[1])).signing_key().kid)
+print(KeyDirectory(pathlib.Path(sys.argv[1])).get_signing_key().kid)
 """
 
 
@@ -179,7 +179,7 @@ def test_concurrent_threads_get_the_same_first_key(tmp_path: Path) -> None:
 
     def sign(_: int) -> str:
         together.wait()
-        return keys.signing_key().kid
+        return keys.get_signing_key().kid
 
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(sign, range(4)))) == 1
@@ -187,12 +187,12 @@ def test_concurrent_threads_get_the_same_first_key(tmp_path: Path) -> None:
 
 def test_rotated_key_signs_and_the_old_key_verifies(tmp_path: Path) -> None:
     keys = KeyDirectory(tmp_path / "jwt")
-    old = keys.signing_key()
+    old = keys.get_signing_key()
 
     new = keys.rotate()
 
     assert new.kid != old.kid
-    assert keys.signing_key() == new
+    assert keys.get_signing_key() == new
     assert keys.get(old.kid) == old
     assert get_key_ids(keys) == [new.kid, old.kid]
 
@@ -208,31 +208,31 @@ def test_rotation_before_the_first_token_creates_the_first_key(tmp_path: Path) -
 def test_other_process_finds_a_new_key_at_once_by_its_id(tmp_path: Path) -> None:
     clock = Clock()
     here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
-    old = here.signing_key()
+    old = here.get_signing_key()
 
     new = there.rotate()
 
-    assert here.signing_key() == old
+    assert here.get_signing_key() == old
     assert here.get(new.kid) == new
-    assert here.signing_key() == new
+    assert here.get_signing_key() == new
 
 
 def test_other_process_signs_with_a_new_key_after_the_reload_interval(tmp_path: Path) -> None:
     clock = Clock()
     here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
-    old = here.signing_key()
+    old = here.get_signing_key()
     new = there.rotate()
 
     clock.now += RELOAD_INTERVAL - 0.1
-    assert here.signing_key() == old
+    assert here.get_signing_key() == old
     clock.now += 0.1
-    assert here.signing_key() == new
+    assert here.get_signing_key() == new
 
 
 def test_unknown_key_ids_cause_at_most_one_reload_per_second(tmp_path: Path) -> None:
     clock = Clock()
     here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
-    here.signing_key()
+    here.get_signing_key()
     here.get("unknown")
     new = there.rotate()
 
@@ -245,7 +245,7 @@ def test_unknown_key_ids_cause_at_most_one_reload_per_second(tmp_path: Path) -> 
 def test_regular_reload_does_not_delay_the_search_for_a_new_key(tmp_path: Path) -> None:
     clock = Clock()
     here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
-    old = here.signing_key()
+    old = here.get_signing_key()
     clock.now += RELOAD_INTERVAL
     here.get(old.kid)
 
@@ -263,21 +263,21 @@ def retire(folder: Path, number: int, now: float, seconds: float) -> None:
 def test_later_rotation_removes_a_key_whose_tokens_have_expired(tmp_path: Path, seconds: float, *, stays: bool) -> None:
     now = 1_000_000.0  # long before the keys are created
     keys = KeyDirectory(tmp_path)
-    first, second = keys.signing_key(), keys.rotate(now)
+    first, second = keys.get_signing_key(), keys.rotate(now)
     retire(tmp_path, 1, now, seconds)
 
     third = keys.rotate(now)
 
     expected = [third.kid, second.kid, *([first.kid] if stays else [])]
     assert get_key_ids(keys) == expected
-    assert KeyDirectory(tmp_path).signing_key().kid == third.kid
+    assert KeyDirectory(tmp_path).get_signing_key().kid == third.kid
     assert get_key_ids(KeyDirectory(tmp_path)) == expected
 
 
 def test_key_numbers_continue_after_old_keys_are_removed(tmp_path: Path) -> None:
     now = 1_000_000.0  # long before the keys are created
     keys = KeyDirectory(tmp_path)
-    keys.signing_key()
+    keys.get_signing_key()
     for number in (1, 2, 3):
         keys.rotate(now)
         retire(tmp_path, number, now, RETIRED_KEY_LIFETIME + 1)
@@ -288,7 +288,7 @@ def test_key_numbers_continue_after_old_keys_are_removed(tmp_path: Path) -> None
 
 
 def test_concurrent_rotations_leave_one_signing_key(tmp_path: Path) -> None:
-    KeyDirectory(tmp_path).signing_key()
+    KeyDirectory(tmp_path).get_signing_key()
     together = Barrier(4)
 
     def rotate(_: int) -> str:
@@ -300,12 +300,12 @@ def test_concurrent_rotations_leave_one_signing_key(tmp_path: Path) -> None:
         created = set(pool.map(rotate, range(4)))
 
     assert created <= set(get_key_ids(KeyDirectory(tmp_path)))
-    assert KeyDirectory(tmp_path).signing_key().kid in created
+    assert KeyDirectory(tmp_path).get_signing_key().kid in created
 
 
 def test_other_files_in_the_folder_are_not_keys(tmp_path: Path) -> None:
     keys = KeyDirectory(tmp_path)
-    first = keys.signing_key()
+    first = keys.get_signing_key()
     for name in ("notes.txt", "old.pem", "tmpabcd", "-2.pem", "9.pem.bak"):
         (tmp_path / name).write_text("nothing")
 
@@ -316,7 +316,7 @@ def test_broken_key_file_is_named_without_its_content(tmp_path: Path) -> None:
     (tmp_path / "1.pem").write_text("hush")
 
     with pytest.raises(ImproperlyConfigured) as raised:
-        KeyDirectory(tmp_path).signing_key()
+        KeyDirectory(tmp_path).get_signing_key()
 
     assert str(raised.value) == f"{tmp_path / '1.pem'} cannot be read as a key in PEM; remove it."
 

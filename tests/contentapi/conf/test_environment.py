@@ -120,44 +120,44 @@ def test_every_variable_with_limits_has_examples() -> None:
 
 
 def test_empty_environment_gives_the_defaults() -> None:
-    environment, problems = read_environment({"PATH": "/usr/bin", "HOME": "/root"})
+    environment, errors = read_environment({"PATH": "/usr/bin", "HOME": "/root"})
 
-    assert problems == []
+    assert errors == []
     assert environment == Environment()
 
 
 @pytest.mark.parametrize(("name", "value"), cases(INVALID))
 def test_invalid_value_is_one_problem_and_leaves_the_default(name: str, value: str) -> None:
-    environment, problems = read_environment({name: value})
+    environment, errors = read_environment({name: value})
 
-    assert [problem.variable for problem in problems] == [name]
-    assert problems[0].message.startswith(f"{name} must be ")
-    assert problems[0].message.endswith(f", not {value!r}.")
-    assert problems[0].hint
+    assert [error.id for error in errors] == [f"contentapi.{name}"]
+    assert errors[0].msg.startswith(f"{name} must be ")
+    assert errors[0].msg.endswith(f", not {value!r}.")
+    assert errors[0].hint
     assert environment == Environment()
 
 
 @pytest.mark.parametrize(("name", "value"), cases(VALID))
 def test_valid_value_is_parsed(name: str, value: str) -> None:
-    environment, problems = read_environment({name: value})
+    environment, errors = read_environment({name: value})
 
-    assert problems == []
+    assert errors == []
     assert str(getattr(environment, name.lower())) == value.strip()
 
 
 @pytest.mark.parametrize("name", [*INVALID, "DATABASE_URL", "SECRET_KEY", "ALLOWED_HOSTS"])
 def test_empty_value_counts_as_unset(name: str) -> None:
-    environment, problems = read_environment({name: "  "})
+    environment, errors = read_environment({name: "  "})
 
-    assert problems == []
+    assert errors == []
     assert environment == Environment()
 
 
 @pytest.mark.parametrize("text", ["a.invalid,b.invalid", "a.invalid b.invalid", " a.invalid , b.invalid, "])
 def test_words_are_separated_by_commas_or_spaces(text: str) -> None:
-    environment, problems = read_environment({"ALLOWED_HOSTS": text, "CORS_ALLOWED_ORIGINS": text})
+    environment, errors = read_environment({"ALLOWED_HOSTS": text, "CORS_ALLOWED_ORIGINS": text})
 
-    assert problems == []
+    assert errors == []
     assert environment.allowed_hosts == ("a.invalid", "b.invalid")
     assert environment.cors_allowed_origins == ("a.invalid", "b.invalid")
 

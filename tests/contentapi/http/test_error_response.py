@@ -13,9 +13,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from contentapi import rate_limits
 from contentapi.core.errors import Unavailable
 from contentapi.core.identity import Role
+from contentapi.rate_limits.account import COUNTERS
 from contentapi.server.fast_path import FastPath
 from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_post
@@ -217,7 +217,7 @@ def test_no_request_causes_a_500() -> None:
     @hypothesis_settings(max_examples=100, deadline=None)
     def check_request(request_: tuple[str, str, bytes, dict[str, Any]]) -> None:
         method, path, body, changes = request_
-        rate_limits.reset_counters()
+        COUNTERS.clear()
 
         with transaction.atomic():
             status, given, content = send_request(

@@ -18,7 +18,7 @@ from graphql import DocumentNode, ExecutionResult, GraphQLResolveInfo, execute_s
 from blog.models import Author, Comment, Post
 from contentapi.core.errors import Forbidden, Malformed
 from contentapi.core.identity import Actor, Role
-from contentapi.core.pagination import build_signer
+from contentapi.core.pagination import build_cursor_signer
 from contentapi.graphql.scalars import DATE_TIME, serialize_date_time
 from contentapi.schema import load_sdl
 
@@ -219,7 +219,9 @@ def connection(info: Info, rows: list[Any], order: str, bound: Bound, given: dic
 def cursor_of(row: Post | Comment, order: str, bound: Bound) -> str:
     value = getattr(row, ORDERS[order][0].lstrip("-"))
     position = [row.pk, value if isinstance(value, str) else serialize_date_time(value), bound.parent]
-    return build_signer(bound.collection, bound.filters).sign(json.dumps(position, ensure_ascii=False).encode().hex())
+    return build_cursor_signer(bound.collection, bound.filters).sign(
+        json.dumps(position, ensure_ascii=False).encode().hex()
+    )
 
 
 def rank_of(cursor: str | None, name: str, bound: Bound, ranks: dict[int, int]) -> int | None:
@@ -227,7 +229,7 @@ def rank_of(cursor: str | None, name: str, bound: Bound, ranks: dict[int, int]) 
     if cursor is None:
         return None
     try:
-        pk, _, parent = json.loads(bytes.fromhex(build_signer(bound.collection, bound.filters).unsign(cursor)))
+        pk, _, parent = json.loads(bytes.fromhex(build_cursor_signer(bound.collection, bound.filters).unsign(cursor)))
     except BadSignature:
         parent = "foreign"
     if parent != bound.parent:

@@ -12,7 +12,7 @@ from graphql import GraphQLSchema
 from blog.models import Author, Post
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.core.pagination import Position, build_signer, parse_connection_args
+from contentapi.core.pagination import Position, build_cursor_signer, parse_connection_args
 from contentapi.graphql.bindings import ProjectedTypes
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.projection import PAGE_INFO, ConnectionQuery, ConnectionType, Ordering, Projection, parametrised
@@ -238,14 +238,14 @@ def test_cursor_equals_the_one_that_django_signs() -> None:
 
     [edge] = run(DOCUMENT, schema=of_rows).data["authors"]["edges"]
 
-    position = build_signer("a", {"b": "c"}).unsign(edge["cursor"])
-    assert edge["cursor"] == build_signer("a", {"b": "c"}).sign(position)
+    position = build_cursor_signer("a", {"b": "c"}).unsign(edge["cursor"])
+    assert edge["cursor"] == build_cursor_signer("a", {"b": "c"}).sign(position)
     assert parse_connection_args("a", {"b": "c"}, after=edge["cursor"]).after == Position(author.pk, author.name, None)
 
 
 @pytest.mark.parametrize("bound_to", [("a", {}), ("b", {"b": "c"}), ("a", {"b": "d"}), ("a", {"b": "c", "d": "e"})])
 def test_cursor_of_another_connection_is_malformed(bound_to: tuple[str, dict[str, str]]) -> None:
-    cursor = build_signer(*bound_to).sign(b"[1, null, null]".hex())
+    cursor = build_cursor_signer(*bound_to).sign(b"[1, null, null]".hex())
 
     with pytest.raises(Malformed, match="before must be a cursor of this connection"):
         parse_connection_args("a", {"b": "c"}, before=cursor)

@@ -6,9 +6,10 @@ import msgspec
 import pytest
 from pytest_django import Settings
 
-from contentapi import rate_limits
 from contentapi.core.errors import Conflict, RateLimited, to_api_error
 from contentapi.core.identity import ANONYMOUS, Actor, Role
+from contentapi.rate_limits.account import Account, charge_limits
+from contentapi.rate_limits.limits import LOGIN, TOKENS
 
 WRITER = Actor(user_id=7, role=Role.AUTHOR, credential="api-key", credential_id="key:capi_1234abcd")
 ENVIRON = {"REMOTE_ADDR": "203.0.113.7"}
@@ -19,8 +20,8 @@ def limited(settings: Settings, **limits: str) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **named)
 
 
-def make_account(actor: Actor = ANONYMOUS, **more: Any) -> rate_limits.Account:
-    account = rate_limits.Account({**ENVIRON, **more})
+def make_account(actor: Actor = ANONYMOUS, **more: Any) -> Account:
+    account = Account({**ENVIRON, **more})
     account.set_actor(actor)
     return account
 
@@ -143,12 +144,12 @@ def test_more_writes_than_the_whole_limit_consume_all_of_it(settings: Settings) 
 def test_named_limit_is_charged_for_any_key(settings: Settings) -> None:
     limited(settings, tokens="2/minute")
 
-    remaining = [rate_limits.charge(rate_limits.TOKENS, key="203.0.113.7")["RateLimit"] for _ in range(2)]
+    remaining = [charge_limits(TOKENS, key="203.0.113.7")["RateLimit"] for _ in range(2)]
 
     assert remaining == ['"tokens";r=1;t=60', '"tokens";r=0;t=60']
     with pytest.raises(RateLimited):
-        rate_limits.charge(rate_limits.TOKENS, key="203.0.113.7")
-    assert rate_limits.charge(rate_limits.LOGIN, key="203.0.113.7")["RateLimit-Policy"] == '"login";q=10;w=60'
+        charge_limits(TOKENS, key="203.0.113.7")
+    assert charge_limits(LOGIN, key="203.0.113.7")["RateLimit-Policy"] == '"login";q=10;w=60'
 
 
 def test_failed_request_is_charged_once_and_keeps_its_error() -> None:

@@ -8,9 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentapi.rate_limits.counters import InProcessCounter, MovingWindows
+from contentapi.rate_limits.counters import InProcessCounter
 from contentapi.rate_limits.limits import Charge, Limit
-from contentapi.rate_limits.memory import InProcessStorage
 
 WINDOW, LIMIT = 60, 10
 TICK = 1 / 16  # longer than a tick of the storage; a power of two, so that sums of times are exact
@@ -30,7 +29,12 @@ class Ten(Limit):
     text = f"{LIMIT}/minute"
 
 
+class Billion(Limit):
+    text = "1000000000/minute"
+
+
 TEN = Ten("anonymous")
+BILLION = Billion("authenticated")
 Hits = list[tuple[float, int]]
 # Pauses in ticks, from none to more than a window, and the amount consumed after each.
 sequences = st.lists(
@@ -38,11 +42,11 @@ sequences = st.lists(
 )
 
 
-def make_counter(clock: Clock, **more: Any) -> MovingWindows:
-    return MovingWindows(InProcessStorage(clock=clock, **more), clock)
+def make_counter(clock: Clock, **more: Any) -> InProcessCounter:
+    return InProcessCounter(clock, **more)
 
 
-def consume(counter: MovingWindows, amount: int = 1, key: str = "somebody") -> tuple[bool, Any]:
+def consume(counter: InProcessCounter, amount: int = 1, key: str = "somebody") -> tuple[bool, Any]:
     taken, [status] = counter.consume(key, [Charge.to(amount, TEN)])
     return taken, status
 
@@ -109,27 +113,27 @@ def test_units_closer_than_a_tick_never_exceed_the_limit(sequence: list[tuple[in
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(1, LIMIT), st.integers(0, LIMIT)), max_size=60))
 def test_refund_gives_back_the_newest_units_only(sequence: list[tuple[int, int, int]]) -> None:
     clock, accepted = Clock(), Hits()
-    storage = InProcessStorage(clock=clock)
+    counter = make_counter(clock)
 
     for ticks, amount, refund in sequence:
         clock.now += ticks * TICK
         allowed = has_room(accepted, clock.now, amount)
-        assert (storage.consume_all([("somebody", LIMIT, WINDOW, amount)]) is not None) is allowed
+        assert consume(counter, amount)[0] is allowed
         if allowed:
             accepted.append((clock.now, amount))
             refund = min(refund, amount)
-            storage.refund("somebody", refund)
+            counter.refund("somebody", [Charge.to(refund, TEN)])
             accepted[-1] = (clock.now, amount - refund)
 
 
 def test_refund_of_an_unknown_key_changes_nothing() -> None:
-    storage = InProcessStorage()
+    counter = make_counter(Clock())
 
-    storage.refund("somebody", 1)
+    counter.refund("somebody", [Charge.to(1, TEN)])
 
-    assert storage.consume_all([("somebody", 1, WINDOW, 1)]) is not None
-    storage.refund("somebody", 5)
-    assert [storage.consume_all([("somebody", 1, WINDOW, 1)]) is not None for _ in range(2)] == [True, False]
+    assert consume(counter, LIMIT)[0]
+    counter.refund("somebody", [Charge.to(LIMIT, TEN), Charge.to(5, TEN)])
+    assert [consume(counter, LIMIT)[0] for _ in range(2)] == [True, False]
 
 
 def test_no_burst_is_possible_at_the_end_of_a_minute() -> None:
@@ -189,12 +193,13 @@ def test_amount_over_the_limit_consumes_the_whole_limit() -> None:
 
 
 def test_window_of_a_million_units_stays_small() -> None:
-    clock, storage = Clock(), InProcessStorage(clock=(clock := Clock()))
+    clock = Clock()
+    counter = make_counter(clock)
     for _ in range(100_000):
         clock.now += WINDOW / 100_000
-        assert storage.acquire_entry("somebody", 10**9, WINDOW, amount=10)
+        assert counter.consume("somebody", [Charge.to(10, BILLION)])[0]
 
-    window = storage._windows["somebody"]
+    [window] = counter._windows.values()
     assert (window.used, len(window.entries) <= 1025) == (10**6, True)
 
 
@@ -208,7 +213,7 @@ def test_new_keys_replace_idle_keys_and_never_a_busy_one() -> None:
         if number % 50 == 0:
             assert not consume(counter, 1, "busy")[0]
 
-    assert len(counter.storage._windows) == 100
+    assert len(counter._windows) == 100
     assert not consume(counter, 1, "busy")[0]
 
 
@@ -222,7 +227,7 @@ def test_expired_windows_make_room_for_new_ones() -> None:
     for number in range(50):
         consume(counter, 1, f"another {number}")
 
-    assert len(counter.storage._windows) == 50
+    assert len(counter._windows) == 50
 
 
 def test_concurrent_threads_consume_no_more_than_the_limit() -> None:
@@ -248,8 +253,7 @@ def test_two_charges_of_one_key_consume_no_more_than_the_limit() -> None:
 
 def test_expired_window_that_is_used_again_is_not_replaced() -> None:
     clock = Clock()
-    counter = InProcessCounter()
-    counter.storage.clock = counter.clock = clock
+    counter = InProcessCounter(clock)
     address = Charge.to(1, TEN)._replace(key="address")
     assert counter.consume("address", [address])[0]
 

@@ -7,8 +7,8 @@ import pytest
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 
-from contentapi import rate_limits
 from contentapi.core.errors import Unavailable
+from contentapi.rate_limits.account import COUNTERS
 from contentapi.server.fast_path import FastPath, is_eligible
 from tests.contentapi.server.fast_path_requests import (
     FailingDjango,
@@ -124,7 +124,7 @@ def test_disabled_fast_path_refuses_like_the_enabled_one(settings: Any, path: st
     settings.CORS_ALLOWED_ORIGINS = ["https://www.example.com"]
 
     def refuse(*, is_enabled: bool) -> Response:
-        rate_limits.reset_counters()
+        COUNTERS.clear()
         fast_path = FastPath(WSGIHandler(), is_enabled=is_enabled)
         return call_application(partial(fast_path.refuse, error=Unavailable()), build_environ(PATH_INFO=path, **origin))
 

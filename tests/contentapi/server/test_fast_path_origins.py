@@ -8,8 +8,7 @@ from corsheaders.signals import check_request_enabled
 from django.core.handlers.wsgi import WSGIHandler
 from pytest_django import Settings
 
-from contentapi import rate_limits
-from contentapi.rate_limits.account import UNMETERED
+from contentapi.rate_limits.account import COUNTERS, UNMETERED
 from contentapi.server.fast_path import ORIGIN_CACHE, FastPath, is_eligible
 from tests.contentapi.server.fast_path_requests import (
     FailingDjango,
@@ -82,9 +81,9 @@ def test_fast_path_and_django_respond_equally_to_every_origin(
     fast_path, django = FastPath(FailingDjango()), WSGIHandler()
 
     for origin in [*ORIGINS, *ORIGINS]:  # the second time from the cache
-        rate_limits.reset_counters()
+        COUNTERS.clear()
         direct = call_application(fast_path, add_origin(REQUESTS[request_name], origin))
-        rate_limits.reset_counters()
+        COUNTERS.clear()
         by_django = call_application(django, add_origin(REQUESTS[request_name], origin))
 
         assert normalize_response(direct) == normalize_response(by_django), origin

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from django.test import Client
 
 from users.models import User
-from users.oauth.clients import Registered, register_client
+from users.oauth.clients import RegisteredClient, register_client
 
 CALLBACK = "https://app.example.invalid/callback"
 PASSWORD = "a long and unusual password"
@@ -22,7 +22,7 @@ class Application:
     """A registered application that requests authorization from a user."""
 
     def __init__(self, *, public: bool = False, name: str = "Harbour News") -> None:
-        self.registered: Registered = register_client(name=name, redirect_uris=[CALLBACK], public=public)
+        self.registered: RegisteredClient = register_client(name=name, redirect_uris=[CALLBACK], public=public)
         self.verifier = secrets.token_urlsafe(48)
         self.state = secrets.token_urlsafe(16)
 

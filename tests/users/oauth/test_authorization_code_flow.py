@@ -72,7 +72,7 @@ def test_access_token_is_a_jwt_with_the_claims_of_the_grant() -> None:
 
     granted = json.loads(application.exchange(code).content)
 
-    claims = tokens.read(granted["access_token"])
+    claims = tokens.read_claims(granted["access_token"])
     assert claims is not None
     assert (claims["sub"], claims["role"], claims["scope"]) == (str(user.pk), "reader", "comments:write orders:read")
     assert claims["client_id"] == application.registered.client_id

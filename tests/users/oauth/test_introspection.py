@@ -74,7 +74,7 @@ def test_token_without_a_valid_user_is_not_active() -> None:
     now = int(time.time())
     claims = {"iss": "http://testserver", "aud": "contentapi", "sub": "abc", "iat": now, "exp": now + 60, "jti": "x"}
 
-    assert introspect(Application(), jwt.encode(claims, get_key_ring().signing_key())) == {"active": False}
+    assert introspect(Application(), jwt.encode(claims, get_key_ring().get_signing_key())) == {"active": False}
 
 
 @pytest.mark.parametrize("garbage", ["nothing", "a.b.c", "x" * 10_000, "é"])

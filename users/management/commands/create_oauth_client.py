@@ -1,5 +1,3 @@
-"""Register an application with the authorization server and print its id, and its secret."""
-
 from argparse import ArgumentParser
 from typing import Any
 
@@ -10,7 +8,7 @@ from users.oauth.clients import register_client
 class Command(OperatorCommand):
     help = (
         "Register an application that may ask users for access (OAuth 2.0, authorization code with PKCE S256). Prints "
-        "the client id and, on a second line, the secret: now or never, for only its hash is kept."
+        "the client id and, on a second line, the secret. It cannot be printed again: only its hash is stored."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -21,15 +19,12 @@ class Command(OperatorCommand):
             required=True,
             dest="redirect_uris",
             metavar="URI",
-            help="where users are sent back to: https, compared character for character; may be given again",
+            help="an https URI to which users return, compared character for character; can be repeated",
         )
-        parser.add_argument(
-            "--public",
-            action="store_true",
-            help="an application that cannot keep a secret (in a browser, on a phone): it gets none",
-        )
+        public = "an application that cannot keep a secret (in a browser, on a phone): it gets none"
+        parser.add_argument("--public", action="store_true", help=public)
 
-    def handle(self, *_: Any, name: str, redirect_uris: list[str], public: bool, **__: Any) -> None:
+    def handle(self, *, name: str, redirect_uris: list[str], public: bool, **_: Any) -> None:
         client = register_client(name=name, redirect_uris=redirect_uris, public=public)
         self.stdout.write(client.client_id)
         if client.secret:

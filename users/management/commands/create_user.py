@@ -1,5 +1,3 @@
-"""Create a user and print the id."""
-
 import sys
 from argparse import ArgumentParser
 from typing import Any
@@ -11,26 +9,20 @@ from users import services
 
 class Command(OperatorCommand):
     help = (
-        "Create a user and print the id. Without --password-stdin nobody can log in as them; "
-        "API keys work all the same."
+        "Create a user and print the id. Without --password-stdin the user cannot log in with a password; API keys "
+        "and tokens work."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email", metavar="EMAIL")
         parser.add_argument("--name", required=True)
+        roles = [role.value for role in Role]
+        parser.add_argument("--role", choices=roles, default=Role.READER.value, help="default: %(default)s")
         parser.add_argument(
-            "--role",
-            choices=[role.value for role in Role],
-            default=Role.READER.value,
-            help="default: %(default)s",
-        )
-        parser.add_argument(
-            "--password-stdin",
-            action="store_true",
-            help="read the password from the first line of standard input",
+            "--password-stdin", action="store_true", help="read the password from the first line of standard input"
         )
 
-    def handle(self, *_: Any, email: str, name: str, role: str, password_stdin: bool, **__: Any) -> None:
+    def handle(self, *, email: str, name: str, role: str, password_stdin: bool, **_: Any) -> None:
         password = sys.stdin.readline().rstrip("\r\n") if password_stdin else None
         user = services.create_user(actor=OPERATOR, email=email, name=name, role=Role(role), password=password)
         self.stdout.write(str(user.pk))

@@ -1,23 +1,16 @@
-"""Revoke an API key, at once."""
-
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from contentapi.core.errors import NotFound
+from contentapi.core.commands import OperatorCommand
 from users import services
 
 
-class Command(BaseCommand):
-    help = "Revoke an API key: the next request that presents it is refused. Revoking it again changes nothing."
+class Command(OperatorCommand):
+    help = "Revoke an API key: the next request with it is refused. Revoking it again changes nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("prefix", metavar="PREFIX", help="the key up to its last underscore")
 
-    def handle(self, *_: Any, prefix: str, **__: Any) -> None:
-        try:
-            services.revoke_api_key(prefix=prefix)
-        except NotFound as error:
-            raise CommandError(error.message) from None
-        self.stderr.write(f"{prefix} is revoked.", str)
+    def handle(self, *, prefix: str, **_: Any) -> None:
+        services.revoke_api_key(prefix=prefix)
+        self.info(f"{prefix} is revoked.")
