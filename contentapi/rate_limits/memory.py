@@ -49,6 +49,8 @@ class KeyWindow:
             returned = min(amount, newest)
             if newest > returned:
                 entries.append((time_of_entry, newest - returned))
+            else:
+                self.opened = float("-inf")  # the next unit must not join an older entry, whose time would change
             self.used -= returned
             amount -= returned
 

@@ -126,6 +126,20 @@ def test_refund_gives_back_the_newest_units_only(sequence: list[tuple[int, int, 
             accepted[-1] = (clock.now, amount - refund)
 
 
+def test_unit_after_a_refund_of_the_newest_does_not_renew_older_units() -> None:
+    clock = Clock()
+    counter = make_counter(clock)
+    consume(counter, LIMIT - 1)
+    clock.now += 30
+    consume(counter)
+    counter.refund("somebody", [Charge.to(1, TEN)])
+    consume(counter)
+
+    clock.now += 31
+
+    assert consume(counter, LIMIT - 1)[0]
+
+
 def test_refund_of_an_unknown_key_changes_nothing() -> None:
     counter = make_counter(Clock())
 
