@@ -1,7 +1,7 @@
 """Error responses: `{"error": message}` or problem details, for resources and for requests that reach no resource."""
 
 import sys
-from http import HTTPStatus
+from http.client import responses
 from typing import Any
 
 import msgspec
@@ -16,10 +16,7 @@ from contentapi.http.request_id import current_request_id
 from contentapi.http.response import Response
 
 # RFC 9110 changed these two phrases; Python has the new ones since 3.13.
-TITLES = {status.value: status.phrase for status in HTTPStatus} | {
-    413: "Content Too Large",
-    422: "Unprocessable Content",
-}
+TITLES = responses | {413: "Content Too Large", 422: "Unprocessable Content"}
 
 
 def error_response(exception: BaseException, accept: str) -> Response:
@@ -44,9 +41,6 @@ def problem_details(error: ApiError) -> dict[str, Any]:
         "errors": error.fields,
         "requestId": current_request_id.get(),
     }
-
-
-# --- Errors outside of resources ------------------------------------------------------------------------
 
 
 def django_error_response(exception: BaseException, accept: str = "") -> HttpResponse:

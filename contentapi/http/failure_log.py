@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from http import HTTPStatus
+from http.client import responses
 from typing import Any
 
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Internal, to_api_error
@@ -19,7 +20,6 @@ from contentapi.http.request_id import current_request_id
 
 LOG = logging.getLogger("contentapi.requests")
 
-PHRASES = {status.value: status.phrase for status in HTTPStatus}
 MAX_PATH = 200
 MAX_LINE = 500
 SAFE_MESSAGES = {
@@ -32,10 +32,7 @@ recorded: ContextVar[tuple[str, tuple[ApiError, ...]]] = ContextVar("recorded_er
 
 
 def classify_and_record(exception: BaseException) -> ApiError:
-    """Return the entry of the error table for an exception, and keep it for the log line of the current request.
-
-    Both transports call this for every failure. To record an error again changes nothing.
-    """
+    """Return the entry of the error table for an exception, and keep it once for the log line of the request."""
     error = to_api_error(exception)
     request_id = current_request_id.get()
     errors = get_recorded_errors(request_id)
@@ -69,7 +66,7 @@ def describe_failure(environ: Mapping[str, Any], status: int, errors: Iterable[A
     # there, the error with the highest status is first.
     ranked = sorted(errors, key=lambda error: (error.status != status, -error.status))
     if not ranked:
-        return f"{request} {PHRASES.get(status, '')}".rstrip()
+        return f"{request} {responses.get(status, '')}".rstrip()
     return f"{request} {ranked[0].code} {describe_error(ranked[0])}".rstrip()
 
 

@@ -77,7 +77,7 @@ def replay(record: IdempotencyRecord, request: str) -> Response:
     if record.request != request:
         message = "This key was sent with another request. Send a new key with each new request."
         raise Invalid({"Idempotency-Key": [message]})
-    return Response(record.status, bytes(record.body), record.headers).with_headers(Idempotent_Replayed="true")
+    return Response(record.status, bytes(record.body), {**record.headers, "Idempotent-Replayed": "true"})
 
 
 def execute(act: Callable[[], Response], accept: str) -> Response:

@@ -26,6 +26,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
 
 import psutil
@@ -49,7 +50,7 @@ class EmbeddedServer:
         self._lock: int | None = None  # the file descriptor with the shared lock
         self._lock_owner: int | None = None  # its process; forked workers inherit the lock and never stop the server
         self._socket_folder = ""
-        self._no_restart_before = float("-inf")
+        self._no_restart_before = -inf
 
     def acquire(self) -> str:
         """Return the folder of the server's socket. Start the server if necessary; it runs until this process ends."""
@@ -107,7 +108,7 @@ class EmbeddedServer:
             os.close(inherited)
 
     @contextmanager
-    def _exclusive(self, patience: float | None = None) -> Iterator[None]:
+    def _exclusive(self, patience: float = inf) -> Iterator[None]:
         """Exclude other processes that start or stop the server, and block signals that would end this one half-way.
 
         Raises `TimeoutError` if other processes take longer than `patience` seconds.
@@ -265,21 +266,16 @@ class EmbeddedServer:
             return ""
 
 
-def lock_exclusively(descriptor: int, patience: float | None) -> None:
-    """Acquire an exclusive lock. Wait at most `patience` seconds, or without limit. Raises `TimeoutError`."""
-    if patience is None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        return
+def lock_exclusively(descriptor: int, patience: float) -> None:
+    """Acquire an exclusive lock. Raises `TimeoutError` after `patience` seconds."""
     deadline = time.monotonic() + patience
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise TimeoutError from None
             time.sleep(0.05)
-        else:
-            return
 
 
 def remove_socket_folder(folder: str) -> None:

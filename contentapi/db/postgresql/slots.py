@@ -18,7 +18,7 @@ from typing import Any
 
 from django.db import OperationalError, connections
 
-from contentapi.db.postgresql.thread_connections import close_unusable_connections, set_connections
+from contentapi.db.postgresql.thread_connections import CURRENT, close_unusable_connections
 
 MAX_WAITING = 32  # requests that wait for a lane: each of them occupies a thread
 
@@ -64,10 +64,7 @@ class Lease:
 
 
 class ThreadState(local):
-    """The current lease of a thread, and the connections that are installed in it until others replace them."""
-
     lease: Lease | None = None
-    installed: Wrappers | None = None
 
 
 THREAD = ThreadState()
@@ -99,7 +96,7 @@ class ConnectionSlots:
         waiter = None
         with self.lock:
             if self.idle:  # the slot that this thread used last is still installed
-                wrappers = self.idle.pop(id(THREAD.installed), None) or self.idle.popitem()[1]
+                wrappers = self.idle.pop(id(CURRENT.by_alias), None) or self.idle.popitem()[1]
             elif self.unused:
                 self.unused -= 1
                 wrappers = create_wrappers()
@@ -108,8 +105,8 @@ class ConnectionSlots:
                 self.waiting.append(waiter)
         if waiter is not None:
             wrappers = self.wait(waiter, self.waiting).wrappers or {}
-        if THREAD.installed is not wrappers:
-            install(wrappers)
+        if CURRENT.by_alias is not wrappers:
+            install_connections(wrappers)
         return wrappers
 
     def wait(self, waiter: Waiter, queue: deque[Waiter]) -> Waiter:
@@ -161,7 +158,7 @@ class ConnectionSlots:
             waiter = Waiter(size)
             lane.add(waiter)
             if lease.wrappers is not None:
-                uninstall()  # before another thread gets the connections
+                uninstall_connections()  # before another thread gets the connections
                 self.hand_on(lease.wrappers)
                 lease.wrappers = None
         self.wait(waiter, lane.waiting)
@@ -201,17 +198,14 @@ def create_wrappers() -> Wrappers:
     return wrappers
 
 
-def install(wrappers: Wrappers) -> None:
+def install_connections(wrappers: Wrappers) -> None:
     for alias, wrapper in wrappers.items():
         connections[alias] = wrapper
-    set_connections(wrappers)
-    THREAD.installed = wrappers
+    CURRENT.by_alias = wrappers
 
 
-def uninstall() -> None:
+def uninstall_connections() -> None:
     """Remove the connections from this thread, so that code that runs after the response cannot use a leased one."""
-    if THREAD.installed is not None:
-        for alias in THREAD.installed:
-            del connections[alias]
-        set_connections({})
-        THREAD.installed = None
+    for alias in CURRENT.by_alias:
+        del connections[alias]
+    CURRENT.by_alias = {}
