@@ -11,7 +11,7 @@ from contentapi.projection.fields import Computed, Count, Projection, SameRow, T
 from contentapi.projection.inserts import PreparedInsert, returning
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.prepared_query import PreparedQuery
-from contentapi.projection.querysets import AnyRows, Rows, parametrised, select_instance
+from contentapi.projection.querysets import QuerySetRows, Rows, parametrised, select_instance
 from contentapi.projection.sdl import ProjectionError, SdlField
 from contentapi.projection.selections import ReadArguments, SelectedField, SelectedFieldError
 from contentapi.projection.statements import SelectionRequest, Statement, read_json, read_json_and_version
@@ -19,7 +19,6 @@ from contentapi.projection.unions import filter_by_union
 
 __all__ = [
     "PAGE_INFO",
-    "AnyRows",
     "Computed",
     "Connection",
     "ConnectionQuery",
@@ -30,6 +29,7 @@ __all__ = [
     "PreparedQuery",
     "Projection",
     "ProjectionError",
+    "QuerySetRows",
     "ReadArguments",
     "RelayType",
     "Rows",

@@ -68,25 +68,37 @@ class Compilation:
         self.arguments: list[Callable[[Any], Any]] = []
 
     def bind_arguments(
-        self, selected: SelectedField, parse: Callable[[Arguments], Any] = lambda arguments: arguments
+        self, selected: SelectedField, parse: Callable[[Arguments], Any]
     ) -> tuple[Any, Callable[[ExecutionInputs], Any]]:
-        """Return the parsed arguments of a field in this request, and a function that reads those of each execution."""
+        """Return the parsed arguments of a field in this request, and a function that reads those of each execution.
+
+        If `parse` raises `Malformed`, both raise `SelectedFieldError`.
+        """
         read = selected.read_arguments or (lambda _: {})
         number = len(self.arguments)
-        self.arguments.append(lambda variables: parse(read(variables)))
-        return self.arguments[number](self.variables), lambda inputs: inputs.arguments[number]
+
+        def read_and_parse(variables: Any) -> Any:
+            try:
+                return parse(read(variables))
+            except Malformed as error:
+                raise SelectedFieldError(selected, error) from None
+
+        self.arguments.append(read_and_parse)
+        return read_and_parse(self.variables), lambda inputs: inputs.arguments[number]
 
 
 class ProjectedField(ABC):
-    """How one field is read."""
+    """How one field is read. `bind` sets `value` if it is the same in all statements."""
+
+    value: Combinable
 
     @abstractmethod
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         """Check the field against the model and the SDL. Raises `ProjectionError`."""
 
-    @abstractmethod
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
         """Return the value of the field, as an expression over the rows of the model."""
+        return self.value
 
 
 class Column(ProjectedField):
@@ -102,10 +114,7 @@ class Column(ProjectedField):
         require_no_arguments(sdl)
         if column.null and not sdl.is_nullable:
             raise ProjectionError(f"{self.name} can be NULL, but the SDL type is non-null")
-        self.value: Combinable = cast_column_to_sdl(F(self.name), column, sdl)
-
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
-        return self.value
+        self.value = cast_column_to_sdl(F(self.name), column, sdl)
 
 
 class Computed(ProjectedField):
@@ -114,21 +123,21 @@ class Computed(ProjectedField):
     Make sure that the expression is null only where the SDL allows null: `bind` cannot check this.
     """
 
-    def __init__(self, value: Callable[[Actor], Combinable]) -> None:
-        self.value = value
+    def __init__(self, compute: Callable[[Actor], Combinable]) -> None:
+        self.compute = compute
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         require_no_arguments(sdl)
         self.sdl = sdl
         try:
-            rows = model._base_manager.annotate(_0=self.value(ANONYMOUS))
+            rows = model._base_manager.annotate(_0=self.compute(ANONYMOUS))
         except FieldError as error:
             raise ProjectionError(str(error)) from None
         self.column = rows.query.annotations["_0"].output_field
         cast_column_to_sdl(F("_0"), self.column, sdl)
 
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
-        return cast_column_to_sdl(self.value(compilation.actor), self.column, self.sdl)
+    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
+        return cast_column_to_sdl(self.compute(compilation.actor), self.column, self.sdl)
 
 
 class SameRow(ProjectedField):
@@ -139,7 +148,7 @@ class SameRow(ProjectedField):
         self.target = require_target(sdl, model, is_list=False)
         self.rows = model._base_manager.filter(pk=OuterRef("pk"))
 
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)
 
@@ -165,7 +174,7 @@ class ToOne(ProjectedField):
             condition = {key.attname: OuterRef(key.target_field.name)}
         self.rows = self.target.model._base_manager.filter(**condition)
 
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)
 
@@ -198,8 +207,8 @@ class ToMany(ProjectedField):
         if not self.rows(self.related, ANONYMOUS, **dict.fromkeys(self.names)).query.order_by:
             raise ProjectionError("the rows have no order")
 
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
-        arguments, read = compilation.bind_arguments(selected)
+    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+        arguments, read = compilation.bind_arguments(selected, self.parse_arguments)
 
         def argument(name: str) -> Any:
             value = arguments.get(name)
@@ -207,14 +216,10 @@ class ToMany(ProjectedField):
 
         related = self.rows(self.related, compilation.actor, **{name: argument(name) for name in self.names})
         rows, keys = self.target.select(with_total_order(related), selected.selection, compilation)
-        limit = Parameter(lambda inputs: self.parse_limit(selected, read(inputs).get("limit")))
-        return JsonArray(rows, keys, limit)
+        return JsonArray(rows, keys, Parameter(lambda inputs: read(inputs)["limit"]))
 
-    def parse_limit(self, selected: SelectedField, limit: int | None) -> int:
-        try:
-            return require_page_size(limit, default=self.default_limit)
-        except Malformed as error:
-            raise SelectedFieldError(selected, error) from None
+    def parse_arguments(self, arguments: Arguments) -> Arguments:
+        return {**arguments, "limit": require_page_size(arguments.get("limit"), default=self.default_limit)}
 
 
 class Count(ProjectedField):
@@ -228,9 +233,6 @@ class Count(ProjectedField):
         if sdl.type_name != "Int" or sdl.is_list:
             raise ProjectionError(f"a count is an Int, but the SDL type is {sdl.type_name}")
         self.value = CountOfRows(build_related_rows(model, self.relation).values("pk"), output_field=BigIntegerField())
-
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
-        return self.value
 
 
 class Projection:
@@ -261,19 +263,21 @@ class Projection:
 
         SELECT "blog_post"."title" AS "_0", (SELECT …) AS "_1" FROM "blog_post"        ["title", "author"]
         """
-        fields = self.expressions(selection, compilation)
+        fields = self.build_expressions(selection, compilation)
         # The columns get numbers: a key may have the name of a field of the model, which Django refuses.
         columns = {f"_{number}": expression for number, (_, expression) in enumerate(fields)}
         return rows.values(**columns or {"_0": TextLiteral("")}), [key for key, _ in fields]
 
-    def expressions(self, selection: Iterable[SelectedField], compilation: Compilation) -> list[tuple[str, Combinable]]:
+    def build_expressions(
+        self, selection: Iterable[SelectedField], compilation: Compilation
+    ) -> list[tuple[str, Combinable]]:
         """Return the key and the value of each selected field. Values are expressions over the rows of the model."""
-        return [(selected.key, self.expression(selected, compilation)) for selected in selection]
+        return [(selected.key, self.build_expression(selected, compilation)) for selected in selection]
 
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
         if selected.name == "__typename":
             return TextLiteral(self.name)
-        return self.fields[selected.name].expression(selected, compilation)
+        return self.fields[selected.name].build_expression(selected, compilation)
 
 
 def build_related_rows(model: type[Model], relation: str) -> QuerySet[Any]:

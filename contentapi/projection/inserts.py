@@ -88,13 +88,12 @@ class PreparedInsert(Generic[M]):
             return self.build_instance(self.insert_statement.execute(using, None, self.bind(row)), row, using)
         request = returning.request
         statement = get_statement(self.cache_key, request, lambda: self.compile_statement(request))
-        arguments = [read(request.variables) for read in statement.arguments]
+        arguments = [read(request.variables) for read in statement.arguments]  # raises before anything is written
         inputs = ExecutionInputs(request.actor, None, None, 0, None, arguments)
         if not statement.sql:  # the caller selects in a second statement
-            statement.read_values(inputs)  # raises for a wrong argument before anything is written
             return self.build_instance(self.insert_statement.execute(using, None, self.bind(row)), row, using)
         # A cursor of another row is found only in the result: the transaction undoes the insertion.
-        with transaction.atomic(using) if arguments and has_parent_cursor(arguments) else nullcontext():
+        with transaction.atomic(using) if has_parent_cursor(arguments) else nullcontext():
             result = statement.execute(using, inputs, self.bind(row))
             instance, text = self.build_instance(result, row, using), result.get_value(0, 1) or b""
             reject_foreign_cursors(arguments, [text])

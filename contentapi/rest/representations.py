@@ -15,7 +15,6 @@ from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.http.response import Response, build_tagged_response
 from contentapi.projection import (
-    AnyRows,
     Projection,
     Rows,
     SelectedField,
@@ -53,7 +52,7 @@ class Representation:
             raise TypeError(f"The last field of {self.name} must be {self.optional}, which is left out if it is null.")
         self.selection, self.size = selection, size
 
-    def one(self, rows: AnyRows, actor: Actor) -> Response:
+    def one(self, rows: Rows[Any], actor: Actor) -> Response:
         """Return the JSON object of the first row, with its entity tag. Raises `NotFound` if there is no row."""
         if self.versioned:
             found = read_json_and_version(rows, self.build_request(actor, version=VERSION_COLUMN))
@@ -86,7 +85,7 @@ class Representation:
         room = conf.environment.contentapi_max_response
         return render_page(rows, page, lambda window: self.render_rows(window, actor, room), within=within)
 
-    def render_rows(self, rows: AnyRows, actor: Actor, room: int | None = None) -> list[bytes]:
+    def render_rows(self, rows: Rows[Any], actor: Actor, room: int | None = None) -> list[bytes]:
         """Return the JSON object of each row. Executes one statement.
 
         Raises `ResponseTooLarge` if the objects have more than `room` bytes.

@@ -36,6 +36,7 @@ from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_accou
 PORT = 5432  # names the socket; nothing listens on TCP
 LOG = logging.getLogger("contentapi.embedded")
 UNSAFE = set('$`"\\\n')  # initdb and pg_ctl pass paths to a shell, in double quotes
+UNQUOTABLE = set(" ,'\"\\")  # in the folder of the socket
 TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 60  # seconds for a start, which may include crash recovery
 RESTART_PATIENCE = 10  # seconds that a request waits for a restart, and then for another process that restarts it
@@ -221,7 +222,8 @@ class EmbeddedServer:
     def _make_socket_folder(self) -> str:
         """Create the folder, which only the server's account may enter. Its path is short and needs no quoting."""
         usual = tempfile.gettempdir()
-        parent = usual if len(usual) < 60 and is_plain_path(usual) else "/tmp"  # noqa: S108
+        is_usable = len(usual) < 60 and UNQUOTABLE.isdisjoint(usual)
+        parent = usual if is_usable else "/tmp"  # noqa: S108
         owner = self.data.stat()
         place = hashlib.sha256(str(self.data.resolve()).encode()).hexdigest()[:16]
         folder = Path(parent, f"contentapi-{owner.st_uid}-{place}")
@@ -281,7 +283,3 @@ def lock_exclusively(descriptor: int, patience: float) -> None:
 def remove_socket_folder(folder: str) -> None:
     if Path(folder).name.startswith("contentapi-"):
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def is_plain_path(path: str) -> bool:
-    return not set(path) & set(" ,'\"\\")

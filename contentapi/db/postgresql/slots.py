@@ -32,11 +32,10 @@ class NoSlotAvailable(OperationalError):
 class Waiter:
     """A thread that waits for a slot or for a lane. `ready` is released when it is its turn."""
 
-    __slots__ = ("is_served", "ready", "size", "wrappers")
+    __slots__ = ("ready", "size", "wrappers")
 
     def __init__(self, size: int = 0) -> None:
         self.size = size
-        self.is_served = False
         self.wrappers: Wrappers | None = None
         self.ready = Lock()
         self.ready.acquire()
@@ -110,12 +109,12 @@ class ConnectionSlots:
         return wrappers
 
     def wait(self, waiter: Waiter, queue: deque[Waiter]) -> Waiter:
-        waiter.ready.acquire(timeout=self.patience)
-        with self.lock:
-            if not waiter.is_served:
-                queue.remove(waiter)
-                raise NoSlotAvailable
-            return waiter
+        if not waiter.ready.acquire(timeout=self.patience):
+            with self.lock:
+                if waiter in queue:  # otherwise it is served just now
+                    queue.remove(waiter)
+                    raise NoSlotAvailable
+        return waiter
 
     def release(self, lease: Lease) -> None:
         """Return the slot, which goes to the thread that has waited longest, and leave the lane."""
@@ -128,8 +127,9 @@ class ConnectionSlots:
 
     def hand_on(self, wrappers: Wrappers) -> None:
         if self.waiting:
-            self.waiting[0].wrappers = wrappers
-            wake_first(self.waiting)
+            waiter = self.waiting.popleft()
+            waiter.wrappers = wrappers
+            waiter.ready.release()
         else:
             self.idle[id(wrappers)] = wrappers
 
@@ -138,7 +138,7 @@ class ConnectionSlots:
         if lane is None:
             return
         if lane.waiting:
-            wake_first(lane.waiting)
+            lane.waiting.popleft().ready.release()
         else:
             lane.unused += 1
 
@@ -183,12 +183,6 @@ def enter_expensive_lane() -> None:
     lease = THREAD.lease
     if lease is not None and lease.lane is not lease.slots.expensive:
         lease.slots.enter_lane(lease, lease.slots.expensive)
-
-
-def wake_first(queue: deque[Waiter]) -> None:
-    waiter = queue.popleft()
-    waiter.is_served = True
-    waiter.ready.release()
 
 
 def create_wrappers() -> Wrappers:

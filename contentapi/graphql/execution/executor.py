@@ -38,6 +38,7 @@ from contentapi.projection import (
     ConnectionType,
     Ordering,
     Projection,
+    QuerySetRows,
     ReadArguments,
     RelayType,
     Rows,
@@ -138,7 +139,11 @@ class ProjectingExecutor(Executor[None]):
         projection = get_projection(kind)
         if not is_projected(projection, result):
             return super().complete_value(return_type, field_details_list, info, path, result, position_context)
-        rows = select_instance(result, info.context["actor"]) if isinstance(result, Model) else result
+        rows = result
+        if isinstance(result, Model):
+            rows = select_instance(result, info.context["actor"])
+        elif isinstance(result, QuerySet):
+            rows = QuerySetRows(result)
         model = (rows.rows if isinstance(rows, ConnectionQuery) else rows).model
         if get_model(projection) is not model:
             raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")

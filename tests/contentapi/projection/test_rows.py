@@ -15,7 +15,7 @@ from blog.models import Author, Post
 from contentapi.core.identity import ANONYMOUS
 from contentapi.graphql.bindings import ProjectedTypes
 from contentapi.graphql.documents import DOCUMENTS
-from contentapi.projection import AnyRows, Projection, ToOne, select_instance
+from contentapi.projection import Projection, Rows, ToOne, select_instance
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run
 from tests.factories import make_author, make_post, make_user
@@ -59,7 +59,7 @@ def schema(**results: Any) -> GraphQLSchema:
     return make_executable_schema(SDL, query, types)
 
 
-def names(rows: AnyRows) -> list[str]:
+def names(rows: QuerySet[Author] | Rows[Author]) -> list[str]:
     return [author["name"] for author in run("{ authors { name } }", schema=schema(authors=rows)).data["authors"]]
 
 
