@@ -34,7 +34,6 @@ from graphql import (
     VariableNode,
     get_named_type,
     get_nullable_type,
-    is_composite_type,
     is_list_type,
 )
 
@@ -177,7 +176,9 @@ class CostVisitor:
         cost = self.measure_selections(cast("GraphQLCompositeType", root), node.selection_set)
         fields = list(self.iterate_root_fields(node.selection_set, set()))
         names = {field.name.value for field in fields}
-        keys = {field.alias.value if field.alias else field.name.value for field in fields if not is_typename(field)}
+        keys = {
+            node.alias.value if node.alias else node.name.value for node in fields if node.name.value != "__typename"
+        }
         return OperationCost(
             cost.once,
             defaults,
@@ -232,8 +233,6 @@ class CostVisitor:
         if definition is None or node.selection_set is None:
             return SelectionCost()
         kind = get_named_type(definition.type)
-        if not is_composite_type(kind):
-            return SelectionCost()
         inner = self.measure_selections(kind, node.selection_set)
         leaves = COUNT_CAP if is_list_type(get_nullable_type(definition.type)) else inner.leaves
         own_cost = 0 if name == "node" and parent.name.endswith("Edge") else 1  # an edge and its node cost 1 together
@@ -244,10 +243,6 @@ class CostVisitor:
         if name == "edges" and is_connection(parent):
             return SelectionCost(each=one, leaves=leaves)
         return SelectionCost(CostExpression.sum_terms([(size, one)]), leaves=leaves)
-
-
-def is_typename(node: FieldNode) -> bool:
-    return node.name.value == "__typename"
 
 
 def is_connection(kind: GraphQLNamedType) -> bool:

@@ -51,9 +51,13 @@ class CachedDocument(NamedTuple):
     def require_operation(self, name: str | None) -> Operation:
         """Return the operation of this name. Raises `DocumentRejected` when the document has no such operation."""
         operation = self.find_operation(name)
-        if operation is None:
-            raise DocumentRejected([GraphQLError(describe_missing_operation(name, len(self.operations)))])
-        return operation
+        if operation is not None:
+            return operation
+        message = f"Unknown operation named '{name}'."
+        if name is None:
+            several = "Must provide operation name if query contains multiple operations."
+            message = several if self.operations else "Must provide an operation."
+        raise DocumentRejected([GraphQLError(message)])
 
 
 class DocumentRejected(Exception):
@@ -154,14 +158,6 @@ def validate_and_cache_document(schema: GraphQLSchema, document: DocumentNode, s
     cached = CachedDocument(document, sizes, operations)
     DOCUMENTS.put((schema, get_source_text(document)), cached)
     return cached
-
-
-def describe_missing_operation(name: str | None, count: int) -> str:
-    if name is not None:
-        return f"Unknown operation named '{name}'."
-    if count:
-        return "Must provide operation name if query contains multiple operations."
-    return "Must provide an operation."
 
 
 def get_source_text(document: DocumentNode) -> str:

@@ -15,13 +15,7 @@ from graphql import GraphQLSchema
 
 from contentapi.auth.authentication import authenticate_request
 from contentapi.conf import conf
-from contentapi.core.errors import (
-    PARTIAL_SUCCESS,
-    ApiError,
-    MethodNotAllowed,
-    NotAcceptable,
-    UnsupportedMediaType,
-)
+from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, MethodNotAllowed, NotAcceptable, UnsupportedMediaType
 from contentapi.core.text import require_storable
 from contentapi.db.postgresql.slots import enter_expensive_lane, enter_preparation_lane
 from contentapi.graphql.context import RequestContext
@@ -68,8 +62,8 @@ class GraphQLEndpoint:
     def handle(self, environ: Mapping[str, Any]) -> Response:
         """Return the response to the request of a WSGI environ. Every error becomes a response.
 
-        The base charge and the cost of the operation are charged in one step. The base charge comes first when the body
-        is long or the document is not cached. A rate-limit error replaces any other error.
+        Usually the base charge and the cost are charged together. If the body is long or the document is not cached,
+        the base charge is made first, before the expensive work. A rate-limit error replaces any other error.
         """
         account = Account(environ)
         media_type = negotiate_media_type(environ)
@@ -161,7 +155,7 @@ def execute(
 def begin_preparation(account: Account, length: int) -> None:
     """Charge a request before its document is parsed or its introspection fields are counted."""
     account.charge_request()
-    if account.is_metered:  # the fast path's own request is part of another request
+    if account.is_metered:  # the fast path's sample request runs at start-up or in another request: it must not wait
         enter_preparation_lane(length)
 
 

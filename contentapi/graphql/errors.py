@@ -28,7 +28,6 @@ class ErrorReport:
         self.outside_execution = False
 
     def add(self, error: GraphQLError) -> dict[str, Any]:
-        """Return the entry for an error."""
         kind = classify_error(error)
         self.kinds.append(kind)
         self.outside_execution = self.outside_execution or error.path is None
@@ -43,18 +42,13 @@ class ErrorReport:
 
 def error_entry(kind: ApiError) -> dict[str, Any]:
     """Return one entry of `errors`, without its place in the document."""
-    extensions: dict[str, Any] = {
-        "code": kind.code,
-        "status": kind.status,
-        "requestId": current_request_id.get(),
-    }
+    extensions: dict[str, Any] = {"code": kind.code, "status": kind.status, "requestId": current_request_id.get()}
     if kind.fields:
         extensions["fields"] = kind.fields
-    return {"message": truncate_message(kind.message), "extensions": extensions}
-
-
-def truncate_message(message: str) -> str:
-    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
+    message = kind.message
+    if len(message) > LONGEST_MESSAGE:
+        message = f"{message[: LONGEST_MESSAGE - 1]}…"
+    return {"message": message, "extensions": extensions}
 
 
 def classify_error(error: GraphQLError) -> ApiError:

@@ -194,6 +194,13 @@ def iterate_counts(size: OperationSize) -> Iterator[tuple[str, int, str]]:
     yield "number of directives", size.directives, "contentapi_max_directives"
 
 
+def require_count_within_limit(counted: int, what: str, variable: str) -> None:
+    """Raise `LimitExceeded` for a count that stops at its limit."""
+    most: int = getattr(conf.environment, variable)
+    if counted > most:
+        raise limit_exceeded(what, f"{most + 1} or more", most, variable)
+
+
 def limit_exceeded(what: str, counted: int | str, most: int, variable: str = "") -> LimitExceeded:
     """Return the error for a document that exceeds a limit. `variable` is the setting of the limit, if it has one."""
     value = f"{COUNT_CAP} or more" if isinstance(counted, int) and counted >= COUNT_CAP else counted

@@ -60,6 +60,7 @@ class ConnectionType(RelayType):
 
     def __init__(self, node: Projection) -> None:
         self.node = node
+        self.model = node.model
         self.edge = RelayType(f"{node.name}Edge", {"cursor": "String!", "node": f"{node.name}!"})
         fields = {"edges": f"[{self.edge.name}!]!", "pageInfo": "PageInfo!", "totalCount": "Int!"}
         super().__init__(f"{node.name}Connection", fields)
@@ -103,7 +104,7 @@ class Connection(ProjectedField):
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         self.related = build_related_rows(model, self.relation)
         self.key = get_model_field(model, self.relation).field
-        if not isinstance(sdl.projection, ConnectionType) or sdl.projection.node.model is not self.related.model:
+        if not isinstance(sdl.projection, ConnectionType) or sdl.projection.model is not self.related.model:
             raise ProjectionError(
                 f"the SDL has {sdl.type_name}, which is not a connection of {self.related.model.__name__}"
             )

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from django.db.models import F, QuerySet
 
+from contentapi.projection.libpq import read_column
 from contentapi.projection.selections import Parameter
 from contentapi.projection.statements import Statement, build_json_statement
 
@@ -33,7 +34,7 @@ class PreparedQuery(Generic[T]):
     def first(self, **values: Any) -> T | None:
         """Return the first row, or None if there is no row. Raises Django's database errors."""
         statement, using = self.prepared
-        texts = statement.run(using, values)
+        texts = read_column(statement.execute(using, values), 0)
         return msgspec.json.decode(texts[0], type=self.row) if texts else None
 
     @cached_property

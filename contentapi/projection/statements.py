@@ -53,24 +53,17 @@ class Statement:
     weight: int = 0  # in the cache, in bytes of text: a measure of the memory in use
     has_run: bool = False
 
-    def run(self, using: str, inputs: Any) -> list[bytes]:
-        """Execute the statement. Returns the first column, the JSON text of each row."""
-        return read_column(self.execute(using, inputs), 0)
-
     def execute(self, using: str, inputs: Any, first: Sequence[Any] = ()) -> PGresult:
         """Execute the statement. The values of the first parameters are given, the others are read from `inputs`."""
         values = first if len(first) == len(self.parameters) else [*first, *self.read_values(inputs, len(first))]
-        result = execute(using, self.sql, self.numbered_sql, values, prepare=self.is_worth_preparing)
+        is_worth_preparing = self.has_run and len(self.numbered_sql) <= LONGEST_PREPARED
+        result = execute(using, self.sql, self.numbered_sql, values, prepare=is_worth_preparing)
         self.has_run = True
         return result
 
     def read_values(self, inputs: Any, start: int = 0) -> list[Any]:
         parameters = self.parameters[start:] if start else self.parameters
         return [each.read(inputs) if type(each) is Parameter else each for each in parameters]
-
-    @property
-    def is_worth_preparing(self) -> bool:
-        return self.has_run and len(self.numbered_sql) <= LONGEST_PREPARED
 
 
 STATEMENTS: BoundedCache[Statement] = BoundedCache(

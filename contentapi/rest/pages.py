@@ -73,12 +73,17 @@ def parse_page_params(
     offset = parse_integer("offset", values)
     if offset is not None and not 0 <= offset <= MAX_OFFSET:
         raise Malformed(f"offset must be from 0 to {MAX_OFFSET}, and is {offset}.")
+    after = None
+    if "cursor" in values:
+        after = decode_cursor(values["cursor"], collection, filter_values)
+        if after is None:
+            raise Malformed("cursor must be a next_cursor of this collection with the same filters.")
     return PageRequest(
         collection=collection,
         filters=filter_values,
         limit=require_page_size(parse_integer("limit", values), default=DEFAULT_PAGE),
         offset=offset,
-        after=require_position(values["cursor"], collection, filter_values) if "cursor" in values else None,
+        after=after,
         prefix=prefix,
     )
 
@@ -102,14 +107,6 @@ def parse_integer(name: str, values: Mapping[str, str]) -> int | None:
     if not NUMBER.fullmatch(values[name]):
         raise Malformed(f"{name} must be a whole number.")
     return int(values[name])
-
-
-def require_position(cursor: str, collection: str, filters: Filters) -> Position:
-    """Return the position of a cursor. Raises `Malformed` if the cursor is not of this collection."""
-    position = decode_cursor(cursor, collection, filters)
-    if position is None:
-        raise Malformed("cursor must be a next_cursor of this collection with the same filters.")
-    return position
 
 
 R = TypeVar("R", QuerySet[Any], Rows[Any])

@@ -30,9 +30,10 @@ from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import ResponseTooLarge
+from contentapi.graphql.costs import require_cost_within_limit
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.execution.executor import ProjectingExecutor, RootField
-from contentapi.graphql.limits import limit_exceeded
+from contentapi.graphql.limits import require_count_within_limit
 
 
 class Introspection(NamedTuple):
@@ -83,9 +84,6 @@ class JsonPart:
                 texts.append(cast("bytes", piece))
 
 
-NULL = JsonPart([b"null"], 0)
-
-
 class IntrospectedField:
     """A selected field of an introspection type, merged from all fields with its response key."""
 
@@ -98,16 +96,14 @@ class IntrospectedField:
         self.key = msgspec.json.encode(key) + b":"
         self.typename = msgspec.json.encode(kind.name) if node.name.value == "__typename" else None
         self.field = cast("GraphQLField", builder.executor.schema.get_field(kind, node.name.value))
-        self.arguments = read_arguments(self.field, details, builder.executor)
+        self.arguments: Mapping[str, Any] = {}
+        if self.field.args:
+            self.arguments = compile_argument_reader(self.field, node)(builder.executor.variable_values)
 
     @cached_property
     def selection(self) -> Sequence["IntrospectedField"]:
         """The selected fields of this field's value, collected when the first object needs them."""
         return self.builder.collect_selection(cast("GraphQLObjectType", get_named_type(self.field.type)), self.details)
-
-
-def read_arguments(field: GraphQLField, details: FieldDetailsList, executor: ProjectingExecutor) -> dict[str, Any]:
-    return dict(compile_argument_reader(field, details[0].node)(executor.variable_values)) if field.args else {}
 
 
 class IntrospectionBuilder:
@@ -129,7 +125,7 @@ class IntrospectionBuilder:
         self.info = info  # the resolvers of introspection read only its schema
         element = cast("Any", root.field.resolve)(None, info, **arguments)
         if element is None:
-            return NULL
+            return JsonPart([b"null"], 0)
         kind = cast("GraphQLObjectType", get_named_type(root.field.type))
         return self.build_object(element, self.collect_selection(kind, root.details))
 
@@ -209,12 +205,6 @@ def join_parts(pieces: Iterable["bytes | JsonPart"]) -> list["bytes | JsonPart"]
     return found
 
 
-def require_count_within_limit(counted: int, what: str, variable: str) -> None:
-    most: int = getattr(conf.environment, variable)
-    if counted > most:
-        raise limit_exceeded(what, f"{most + 1} or more", most, variable)
-
-
 def introspect(executor: ProjectingExecutor, roots: Sequence[RootField], root_type: GraphQLObjectType) -> Introspection:
     """Return the values of introspection fields. Raises `LimitExceeded` before anything is written."""
     builder = IntrospectionBuilder(executor)
@@ -228,9 +218,8 @@ def introspect(executor: ProjectingExecutor, roots: Sequence[RootField], root_ty
     finally:
         builder.release()
     objects = sum(part.objects for part in parts.values())
-    most_objects, most_bytes = conf.environment.contentapi_max_cost, conf.environment.contentapi_max_response
-    if objects > most_objects:
-        raise limit_exceeded("cost", objects, most_objects, "contentapi_max_cost")
+    require_cost_within_limit(objects)
+    most_bytes = conf.environment.contentapi_max_response
     if sum(part.size for part in parts.values()) > most_bytes:
         raise ResponseTooLarge(most_bytes)
     return Introspection(objects, {key: part.render() for key, part in parts.items()})

@@ -74,11 +74,7 @@ def bundle(folder: Path) -> None:
     made = folder / "made"
     for file in list(made.iterdir()):
         Path(f"{file}.gz").write_bytes(gzip.compress(file.read_bytes()))
-    replace(made)
-
-
-def replace(made: Path) -> None:
-    """Replace the files of other sources by these files, which appear in one step."""
+    # Replace the files of other sources. The new ones appear in one step.
     arriving = BUILT / "arriving"
     for outdated in BUILT.iterdir():
         shutil.rmtree(outdated)
