@@ -39,7 +39,7 @@ def post_to_graphql(body: Any, content_type: str = "application/json", **headers
     return Answer(client.generic("POST", "/graphql", content, content_type=content_type, headers=named))
 
 
-def error_entry(answer: Answer, code: str, status: int, message: str, **more: Any) -> dict[str, Any]:
+def build_error_entry(answer: Answer, code: str, status: int, message: str, **more: Any) -> dict[str, Any]:
     """Return the expected entry of `errors` in this response."""
     extensions = {"code": code, "status": status, "requestId": answer.headers["X-Request-ID"]}
     if fields := more.pop("fields", None):

@@ -20,7 +20,6 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
-    GraphQLCompositeType,
     GraphQLField,
     GraphQLNamedType,
     GraphQLSchema,
@@ -40,7 +39,7 @@ from graphql import (
 from contentapi.conf import conf
 from contentapi.core.pagination import DEFAULT_PAGE
 from contentapi.graphql.bindings import get_default
-from contentapi.graphql.limits import COUNT_CAP, INTROSPECTION, get_operation_name, limit_exceeded
+from contentapi.graphql.limits import COUNT_CAP, INTROSPECTION, build_limit_error, get_operation_name
 
 PAGE_SIZES = ("limit", "first", "last")  # arguments with the number of items
 LONGEST_INT = len("-2147483648")  # a longer default value belongs to a variable of another type
@@ -141,7 +140,7 @@ class OperationCost(NamedTuple):
         return self.total.evaluate({**self.defaults, **(variables or {})}, {})
 
 
-def measure(schema: GraphQLSchema, document: DocumentNode) -> dict[str, OperationCost]:
+def measure_costs(schema: GraphQLSchema, document: DocumentNode) -> dict[str, OperationCost]:
     """Return the costs of the operations of a valid document by name, with an empty name for an anonymous one."""
     visitor = CostVisitor(schema, document)
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
@@ -151,7 +150,7 @@ def measure(schema: GraphQLSchema, document: DocumentNode) -> dict[str, Operatio
 def require_cost_within_limit(cost: int) -> None:
     most = conf.environment.contentapi_max_cost
     if cost > most:
-        raise limit_exceeded("cost", cost, most, "contentapi_max_cost")
+        raise build_limit_error("cost", cost, most, "contentapi_max_cost")
 
 
 @dataclass
@@ -167,13 +166,13 @@ class CostVisitor:
         self.fragments = {node.name.value: node for node in definitions if isinstance(node, FragmentDefinitionNode)}
 
     def measure_operation(self, node: OperationDefinitionNode) -> OperationCost:
-        root = self.schema.get_root_type(node.operation)
+        root: Any = self.schema.get_root_type(node.operation)
         defaults = {
             definition.variable.name.value: int(definition.default_value.value)
             for definition in node.variable_definitions or ()
             if isinstance(definition.default_value, IntValueNode) and len(definition.default_value.value) <= LONGEST_INT
         }
-        cost = self.measure_selections(cast("GraphQLCompositeType", root), node.selection_set)
+        cost = self.measure_selections(root, node.selection_set)
         fields = list(self.iterate_root_fields(node.selection_set, set()))
         names = {field.name.value for field in fields}
         keys = {
@@ -227,9 +226,9 @@ class CostVisitor:
             self.spread[name] = self.measure_selections(kind, node.selection_set)
         return self.spread[name]
 
-    def measure_field(self, parent: GraphQLNamedType, node: FieldNode) -> SelectionCost:
+    def measure_field(self, parent: Any, node: FieldNode) -> SelectionCost:
         name = node.name.value
-        definition = None if name.startswith("__") else cast("Any", parent).fields[name]
+        definition = None if name.startswith("__") else parent.fields[name]
         if definition is None or node.selection_set is None:
             return SelectionCost()
         kind = get_named_type(definition.type)

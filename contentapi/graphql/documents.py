@@ -18,14 +18,14 @@ from graphql import (
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import LimitExceeded
-from contentapi.graphql.costs import measure
+from contentapi.graphql.costs import measure_costs
 from contentapi.graphql.execution.operations import DocumentFragments, Operation
 from contentapi.graphql.execution.validation import drop_token_links, find_validation_errors
 from contentapi.graphql.limits import (
     MAX_NESTING,
     Sizes,
+    build_limit_error,
     get_operation_name,
-    limit_exceeded,
     measure_operations,
     require_within_limits,
 )
@@ -111,7 +111,7 @@ def parse_within_limits(text: str) -> DocumentNode:
     """Parse a document. Raises `GraphQLSyntaxError` or `LimitExceeded`."""
     length, longest = len(text.encode()), conf.environment.contentapi_max_query_length
     if length > longest:
-        raise limit_exceeded("length in bytes", length, longest, "contentapi_max_query_length")
+        raise build_limit_error("length in bytes", length, longest, "contentapi_max_query_length")
     most = conf.environment.contentapi_max_tokens
     try:
         return parse(text, max_lexical_tokens=most, max_comments=most, allow_empty_selection_sets=False)
@@ -137,9 +137,9 @@ def require_unparsed_text_within_limits(text: str, most: int, position: int) -> 
         token = lexer.read_next_token(token.end)
     for what, count in counts.items():
         if count > most:
-            raise limit_exceeded(what, f"{count} or more", most, "contentapi_max_tokens") from None
+            raise build_limit_error(what, f"{count} or more", most, "contentapi_max_tokens") from None
     if nesting > PARSED_NESTING:
-        raise limit_exceeded("nesting", f"{PARSED_NESTING + 1} or more", MAX_NESTING) from None
+        raise build_limit_error("nesting", f"{PARSED_NESTING + 1} or more", MAX_NESTING) from None
 
 
 def validate_and_cache_document(schema: GraphQLSchema, document: DocumentNode, sizes: Sizes) -> CachedDocument:
@@ -148,7 +148,7 @@ def validate_and_cache_document(schema: GraphQLSchema, document: DocumentNode, s
     if errors:
         raise DocumentRejected(errors)
     drop_token_links(document)
-    costs = measure(schema, document)
+    costs = measure_costs(schema, document)
     fragments = DocumentFragments(document)
     operations = {
         get_operation_name(node): Operation(schema, fragments, node, costs[get_operation_name(node)])

@@ -31,7 +31,7 @@ class ErrorReport:
         kind = classify_error(error)
         self.kinds.append(kind)
         self.outside_execution = self.outside_execution or error.path is None
-        return error_entry(kind) | {
+        return build_error_entry(kind) | {
             key: value for key, value in error.formatted.items() if key in ("locations", "path")
         }
 
@@ -40,7 +40,7 @@ class ErrorReport:
         return min(self.kinds, key=lambda kind: WORST_FIRST.index(kind.status))
 
 
-def error_entry(kind: ApiError) -> dict[str, Any]:
+def build_error_entry(kind: ApiError) -> dict[str, Any]:
     """Return one entry of `errors`, without its place in the document."""
     extensions: dict[str, Any] = {"code": kind.code, "status": kind.status, "requestId": current_request_id.get()}
     if kind.fields:

@@ -27,7 +27,7 @@ def is_json(content_type: str, media_types: tuple[str, ...] = (JSON,)) -> bool:
     return media_type in media_types and parameters.get("charset", "utf-8").lower() in ("utf-8", "utf8")
 
 
-def read_bytes(environ: Mapping[str, Any]) -> bytes:
+def read_request_body(environ: Mapping[str, Any]) -> bytes:
     """Return the body, with a Content-Length or chunked.
 
     Raises `UnsupportedMediaType` for a compressed body, `TooLarge` for one over CONTENTAPI_MAX_BODY, and `Malformed`
@@ -93,14 +93,14 @@ def has_unicode_escapes(content: bytes) -> bool:
 
 def loads_without_duplicates(text: str) -> Any:
     """Return the value of a JSON text. Raises `DuplicateKey`."""
-    return json.loads(text, object_pairs_hook=object_without_duplicates, parse_int=str)
+    return json.loads(text, object_pairs_hook=build_object_without_duplicates, parse_int=str)
 
 
 class DuplicateKey(Exception):
     """An object of a JSON text has two equal keys."""
 
 
-def object_without_duplicates(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def build_object_without_duplicates(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     decoded: dict[str, Any] = {}
     for name, value in members:
         if name in decoded:

@@ -55,7 +55,7 @@ def log_failure(environ: Mapping[str, Any], status: int) -> None:
     is_fault = any(error.status >= Internal.status for error in errors) or status >= Internal.status
     level = logging.ERROR if is_fault else logging.INFO
     if LOG.isEnabledFor(level):
-        line = truncate_log_text(escape(describe_failure(environ, status, errors)), MAX_LINE)
+        line = truncate_log_text(escape_log_text(describe_failure(environ, status, errors)), MAX_LINE)
         LOG.log(level, "%s", line, exc_info=get_traceback_exception(errors))
 
 
@@ -93,7 +93,7 @@ def get_traceback_exception(errors: Iterable[ApiError]) -> BaseException | None:
     return causes[0] if causes else None
 
 
-def escape(text: str) -> str:
+def escape_log_text(text: str) -> str:
     r"""Return text in printable ASCII; a line end is `\n`, so that a request cannot forge a line of its own."""
     return text.encode("unicode_escape").decode("ascii")
 

@@ -22,8 +22,8 @@ from django.db.models.expressions import Combinable
 
 from contentapi.core.pagination import ConnectionWindow, cursor_error, parse_connection_args
 from contentapi.db.literals import TextLiteral
-from contentapi.projection.expressions import CountTable, Cursor, HasRow, JsonRow, PageTable, RawExpression
-from contentapi.projection.fields import Compilation, ProjectedField, Projection, build_related_rows
+from contentapi.projection.expressions import CountTable, HasRow, JsonMembers, PageTable, RawExpression, SignedCursor
+from contentapi.projection.fields import CompilationContext, ProjectedField, Projection, build_related_rows
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.querysets import Rows
 from contentapi.projection.sdl import ProjectionError, SdlField, get_model_field, join_names
@@ -118,7 +118,7 @@ class Connection(ProjectedField):
             raise ProjectionError("orderBy needs a default in the SDL, and its enum values must be orders")
         self.name = f"{model._meta.label}.{self.relation}"
 
-    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
         """Return the connection, or the marker where its cursors belong to another row:
 
         CASE WHEN "blog_post"."id" = $1 THEN (SELECT row_to_json(r.*) FROM …) ELSE to_json($2::text) END
@@ -153,7 +153,7 @@ class Connection(ProjectedField):
         return ConnectionArguments(selected, order, window, next(iter(parents), None), secrets.token_hex(16))
 
 
-def has_parent_cursor(arguments: Sequence[Any]) -> bool:
+def has_unverified_cursor(arguments: Sequence[Any]) -> bool:
     """Return whether a nested connection has a cursor. Only the result shows whether it belongs to the right row."""
     return any(isinstance(each, ConnectionArguments) and each.parent is not None for each in arguments)
 
@@ -197,16 +197,16 @@ class ConnectionCompiler:
     order: Ordering
     window: ConnectionWindow
     connection_type: ConnectionType
-    compilation: Compilation
+    compilation: CompilationContext
     read_window: Callable[[ExecutionInputs], Any]
     parent: Combinable = NULL
     parent_of_row: Combinable = NULL
     # What the fields compiled so far need of the table `page`.
-    edges: list[JsonRow] = field(default_factory=list)
+    edges: list[JsonMembers] = field(default_factory=list)
     needs_ends: bool = False
     needs_more: bool = False
 
-    def compile(self, selection: Sequence[SelectedField]) -> JsonRow:
+    def compile(self, selection: Sequence[SelectedField]) -> JsonMembers:
         # The fields come first: they decide whether the tables are needed, and with which columns.
         members = [(selected.key, self.build_connection_field(selected)) for selected in selection]
         tables: list[Any] = []
@@ -214,15 +214,15 @@ class ConnectionCompiler:
             tables.append(self.build_page_table())
         if any(selected.name == "totalCount" for selected in selection):
             tables.append(CountTable(self.rows.order_by().values("pk")))
-        return JsonRow(members, tables)
+        return JsonMembers(members, tables)
 
     def build_connection_field(self, selected: SelectedField) -> Combinable:
         match selected.name:
             case "edges":
-                self.edges.append(JsonRow([(each.key, self.build_edge_field(each)) for each in selected.selection]))
+                self.edges.append(JsonMembers([(each.key, self.build_edge_field(each)) for each in selected.selection]))
                 return RawExpression(f'page."e{len(self.edges) - 1}"')
             case "pageInfo":
-                return JsonRow([(each.key, self.build_page_info_field(each)) for each in selected.selection])
+                return JsonMembers([(each.key, self.build_page_info_field(each)) for each in selected.selection])
             case "totalCount":
                 return RawExpression("total.n")
         return TextLiteral(self.connection_type.name)  # __typename
@@ -232,7 +232,7 @@ class ConnectionCompiler:
             case "cursor":
                 return self.build_cursor(F(self.order.column), F("pk"), self.parent_of_row)
             case "node":
-                return JsonRow(self.connection_type.node.build_expressions(selected.selection, self.compilation))
+                return JsonMembers(self.connection_type.node.build_expressions(selected.selection, self.compilation))
         return TextLiteral(self.connection_type.edge.name)
 
     def build_page_info_field(self, selected: SelectedField) -> Combinable:
@@ -264,10 +264,10 @@ class ConnectionCompiler:
             more |= Q(HasRow(self.rows.filter(at_or_beyond).order_by(*self.order.terms(backwards=backwards))))
         return ExpressionWrapper(more, output_field=BooleanField()) if more else RawExpression("false")
 
-    def build_cursor(self, value: Combinable, key: Combinable, parent: Combinable) -> Cursor:
+    def build_cursor(self, value: Combinable, key: Combinable, parent: Combinable) -> SignedCursor:
         inner = Parameter(lambda inputs: self.read_window(inputs).signing_keys[0])
         outer = Parameter(lambda inputs: self.read_window(inputs).signing_keys[1])
-        return Cursor(outer, inner, key, value, parent)
+        return SignedCursor(outer, inner, key, value, parent)
 
     def build_page_table(self) -> PageTable:
         rows, backwards = self.rows, self.window.backwards

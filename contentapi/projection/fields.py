@@ -4,7 +4,7 @@
         "title": "title",                       # a column; cast to text if the SDL type is ID or String
         "createdAt": "created_at",              # a column with another name
         "author": ToOne("author"),              # a to-one relation
-        "source": SameRow(),                    # the same row as another SDL type
+        "source": SameRowAsType(),              # the same row as another SDL type
         "comments": ToMany("comments", rows),   # a to-many relation: `rows` filters and orders
         "commentCount": Count("comments"),
         "email": Computed(email),               # an expression that depends on the actor
@@ -54,16 +54,16 @@ from contentapi.projection.selections import (
     Parameter,
     SelectedField,
     SelectedFieldError,
-    is_fixed,
-    parametrised_actor,
+    build_parametrised_actor,
+    is_structural,
 )
 
 
-class Compilation:
+class CompilationContext:
     """The state while one statement is compiled: actor, variables, and the arguments that the statement uses."""
 
     def __init__(self, actor: Actor, variables: Any) -> None:
-        self.actor = parametrised_actor(actor)
+        self.actor = build_parametrised_actor(actor)
         self.variables = variables
         self.arguments: list[Callable[[Any], Any]] = []
 
@@ -96,7 +96,7 @@ class ProjectedField(ABC):
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         """Check the field against the model and the SDL. Raises `ProjectionError`."""
 
-    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:  # noqa: ARG002
         """Return the value of the field, as an expression over the rows of the model."""
         return self.value
 
@@ -136,19 +136,19 @@ class Computed(ProjectedField):
         self.column = rows.query.annotations["_0"].output_field
         cast_column_to_sdl(F("_0"), self.column, sdl)
 
-    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:  # noqa: ARG002
         return cast_column_to_sdl(self.compute(compilation.actor), self.column, self.sdl)
 
 
-class SameRow(ProjectedField):
+class SameRowAsType(ProjectedField):
     """The same row as another SDL type of the same model."""
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         require_no_arguments(sdl)
-        self.target = require_target(sdl, model, is_list=False)
+        self.target = require_target_projection(sdl, model, is_list=False)
         self.rows = model._base_manager.filter(pk=OuterRef("pk"))
 
-    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)
 
@@ -164,7 +164,7 @@ class ToOne(ProjectedField):
         if not isinstance(relation, ForeignKey | OneToOneRel):
             raise ProjectionError(f"{self.relation} is neither a foreign key nor a one-to-one relation")
         require_no_arguments(sdl)
-        self.target = require_target(sdl, relation.related_model, is_list=False)
+        self.target = require_target_projection(sdl, relation.related_model, is_list=False)
         if relation.null and not sdl.is_nullable:
             raise ProjectionError(f"{self.relation} can be NULL, but the SDL type is non-null")
         key = relation if isinstance(relation, ForeignKey) else relation.field
@@ -174,7 +174,7 @@ class ToOne(ProjectedField):
             condition = {key.attname: OuterRef(key.target_field.name)}
         self.rows = self.target.model._base_manager.filter(**condition)
 
-    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)
 
@@ -195,7 +195,7 @@ class ToMany(ProjectedField):
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         self.related = build_related_rows(model, self.relation)
-        self.target = require_target(sdl, self.related.model, is_list=True)
+        self.target = require_target_projection(sdl, self.related.model, is_list=True)
         if set(sdl.arguments) != {*self.names, "limit"}:
             raise ProjectionError(
                 f"the SDL's arguments are {join_names(sdl.arguments)};"
@@ -207,12 +207,12 @@ class ToMany(ProjectedField):
         if not self.rows(self.related, ANONYMOUS, **dict.fromkeys(self.names)).query.order_by:
             raise ProjectionError("the rows have no order")
 
-    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
         arguments, read = compilation.bind_arguments(selected, self.parse_arguments)
 
         def argument(name: str) -> Any:
             value = arguments.get(name)
-            return value if is_fixed(value) else Parameter(lambda inputs: read(inputs)[name])
+            return value if is_structural(value) else Parameter(lambda inputs: read(inputs)[name])
 
         related = self.rows(self.related, compilation.actor, **{name: argument(name) for name in self.names})
         rows, keys = self.target.select(with_total_order(related), selected.selection, compilation)
@@ -257,7 +257,7 @@ class Projection:
                 raise ProjectionError(f"{self.name}.{name}: {error}.") from None
 
     def select(
-        self, rows: QuerySet[Any], selection: Iterable[SelectedField], compilation: Compilation
+        self, rows: QuerySet[Any], selection: Iterable[SelectedField], compilation: CompilationContext
     ) -> tuple[QuerySet[Any, Any], list[str]]:
         """Return a query with a column for each selected field, and the keys of the columns.
 
@@ -269,12 +269,12 @@ class Projection:
         return rows.values(**columns or {"_0": TextLiteral("")}), [key for key, _ in fields]
 
     def build_expressions(
-        self, selection: Iterable[SelectedField], compilation: Compilation
+        self, selection: Iterable[SelectedField], compilation: CompilationContext
     ) -> list[tuple[str, Combinable]]:
         """Return the key and the value of each selected field. Values are expressions over the rows of the model."""
         return [(selected.key, self.build_expression(selected, compilation)) for selected in selection]
 
-    def build_expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
         if selected.name == "__typename":
             return TextLiteral(self.name)
         return self.fields[selected.name].build_expression(selected, compilation)
@@ -289,7 +289,7 @@ def build_related_rows(model: type[Model], relation: str) -> QuerySet[Any]:
     return reverse.related_model._default_manager.filter(**{key.attname: OuterRef(key.target_field.name)})
 
 
-def require_target(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:
+def require_target_projection(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:
     """Return the projection of the field's SDL type. Raises `ProjectionError` if it does not fit the relation."""
     if not isinstance(sdl.projection, Projection) or sdl.projection.model is not model or sdl.is_list != is_list:
         structure = "list" if sdl.is_list else "object"

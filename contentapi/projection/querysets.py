@@ -19,7 +19,7 @@ from django.db import router
 from django.db.models import Model, QuerySet
 
 from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.projection.selections import Parameter, actor_cache_key, is_fixed, parametrised_actor
+from contentapi.projection.selections import Parameter, build_parametrised_actor, get_actor_cache_key, is_structural
 
 M = TypeVar("M", bound=Model)
 Select = Callable[..., QuerySet[Any]]
@@ -37,7 +37,6 @@ class Rows(Generic[M]):
     __iter__ = None  # otherwise `__getitem__` would make rows iterable
 
     def queryset(self) -> QuerySet[M]:
-        """Return a new QuerySet of these rows."""
         rows = self.select(self.actor, **self.arguments)
         return rows if self.window is None else rows[self.window]
 
@@ -69,15 +68,16 @@ class Rows(Generic[M]):
     @property
     def cache_key(self) -> Hashable:
         """Everything that can change the SQL of `with_parameters` and its LIMIT and OFFSET. None: do not cache it."""
-        arguments = tuple((name, value if is_fixed(value) else ...) for name, value in self.arguments.items())
+        arguments = tuple((name, value if is_structural(value) else ...) for name, value in self.arguments.items())
         limit, offset = self.limit_and_offset
-        return self.select, actor_cache_key(self.actor), arguments, limit is None, not offset
+        return self.select, get_actor_cache_key(self.actor), arguments, limit is None, not offset
 
     def with_parameters(self) -> QuerySet[M]:
         """Return the rows, not sliced, with parameters for all values. They read from `ExecutionInputs.rows`."""
-        actor = parametrised_actor(self.actor, lambda inputs: inputs.rows.actor)
+        actor = build_parametrised_actor(self.actor, lambda inputs: inputs.rows.actor)
         arguments = {
-            name: value if is_fixed(value) else build_argument_parameter(name) for name, value in self.arguments.items()
+            name: value if is_structural(value) else build_argument_parameter(name)
+            for name, value in self.arguments.items()
         }
         return self.select(actor, **arguments)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from operator import attrgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from django.core.exceptions import EmptyResultSet
 from django.db.models import Case, F, JSONField, QuerySet, When
@@ -24,15 +24,14 @@ from contentapi.core.identity import Actor
 from contentapi.projection.connections import (
     ConnectionCompiler,
     ConnectionQuery,
-    ConnectionType,
     reject_foreign_cursors,
 )
-from contentapi.projection.expressions import JsonRow, build_json_object_sql
-from contentapi.projection.fields import Compilation, Projection
+from contentapi.projection.expressions import JsonMembers, build_json_object_sql
+from contentapi.projection.fields import CompilationContext
 from contentapi.projection.libpq import execute, read_column
 from contentapi.projection.ordering import with_total_order
 from contentapi.projection.querysets import Rows
-from contentapi.projection.selections import ExecutionInputs, Parameter, SelectedField, actor_cache_key
+from contentapi.projection.selections import ExecutionInputs, Parameter, SelectedField, get_actor_cache_key
 
 LONGEST_PREPARED = 16 * 1024  # bytes; a prepared statement occupies memory of the server in proportion to its text
 PLACEHOLDER_OR_PERCENT = re.compile("%s|%%")
@@ -53,17 +52,13 @@ class Statement:
     weight: int = 0  # in the cache, in bytes of text: a measure of the memory in use
     has_run: bool = False
 
-    def execute(self, using: str, inputs: Any, first: Sequence[Any] = ()) -> PGresult:
-        """Execute the statement. The values of the first parameters are given, the others are read from `inputs`."""
-        values = first if len(first) == len(self.parameters) else [*first, *self.read_values(inputs, len(first))]
+    def execute(self, using: str, inputs: Any) -> PGresult:
+        """Execute the statement. Parameters read their values from `inputs`."""
+        values = [each.read(inputs) if type(each) is Parameter else each for each in self.parameters]
         is_worth_preparing = self.has_run and len(self.numbered_sql) <= LONGEST_PREPARED
         result = execute(using, self.sql, self.numbered_sql, values, prepare=is_worth_preparing)
         self.has_run = True
         return result
-
-    def read_values(self, inputs: Any, start: int = 0) -> list[Any]:
-        parameters = self.parameters[start:] if start else self.parameters
-        return [each.read(inputs) if type(each) is Parameter else each for each in parameters]
 
 
 STATEMENTS: BoundedCache[Statement] = BoundedCache(
@@ -81,7 +76,7 @@ class SelectionRequest(NamedTuple):
     null omits this field.
     """
 
-    projection: Projection | ConnectionType
+    projection: Any  # the `Projection`, or the `ConnectionType` of a `ConnectionQuery`
     key: Hashable
     size: int
     select: Callable[[], tuple[SelectedField, ...]]
@@ -139,7 +134,7 @@ def get_statement(rows_key: Hashable, request: SelectionRequest, compile_: Calla
     """
     if rows_key is None:
         return compile_()
-    key = (request.key, rows_key, actor_cache_key(request.actor))
+    key = (request.key, rows_key, get_actor_cache_key(request.actor))
     statement = STATEMENTS.get(key)
     if statement is None:
         statement = compile_()
@@ -161,32 +156,34 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
           "blog_post"."version" AS "_1"
         FROM "blog_post" ORDER BY "blog_post"."id" ASC LIMIT $1
     """
-    compilation = Compilation(request.actor, request.variables)
-    projection, selection = cast("Projection", request.projection), request.select()
+    compilation = CompilationContext(request.actor, request.variables)
+    projection, selection = request.projection, request.select()
     all_rows = with_total_order(without_distinct(rows.with_parameters()))
     if request.version is None and not request.last_is_optional:
         query, keys = projection.select(all_rows, selection, compilation)
-        return build_json_statement(*compile_slice(query, rows), keys, tuple(compilation.arguments))
-    columns = {"_0": build_object(projection.build_expressions(selection, compilation), request)}
+        return build_json_statement(*compile_with_limits(query, rows), keys, tuple(compilation.arguments))
+    columns = {"_0": build_row_object(projection.build_expressions(selection, compilation), request)}
     if request.version is not None:
         columns["_1"] = F(request.version)
-    return build_numbered_statement(*compile_slice(all_rows.values(**columns), rows), tuple(compilation.arguments))
+    return build_numbered_statement(
+        *compile_with_limits(all_rows.values(**columns), rows), tuple(compilation.arguments)
+    )
 
 
-def build_object(members: list[tuple[str, Combinable]], request: SelectionRequest) -> Combinable:
+def build_row_object(members: list[tuple[str, Combinable]], request: SelectionRequest) -> Combinable:
     """Return the JSON object of a row. If the last member is optional and null, the object omits it:
 
     CASE WHEN "email" IS NULL THEN (SELECT row_to_json(r.*) FROM (SELECT "id") AS r("id"))
       ELSE (SELECT row_to_json(r.*) FROM (SELECT "id", "email") AS r("id", "email")) END
     """
     if not request.last_is_optional:
-        return JsonRow(members)
+        return JsonMembers(members)
     _, last = members[-1]
-    is_null = When(IsNull(last, True), then=JsonRow(members[:-1]))  # noqa: FBT003 - Django's
-    return Case(is_null, default=JsonRow(members), output_field=JSONField())
+    is_null = When(IsNull(last, True), then=JsonMembers(members[:-1]))  # noqa: FBT003 - Django's
+    return Case(is_null, default=JsonMembers(members), output_field=JSONField())
 
 
-def compile_slice(query: QuerySet[Any, Any], rows: Rows[Any]) -> tuple[str, tuple[Any, ...]]:
+def compile_with_limits(query: QuerySet[Any, Any], rows: Rows[Any]) -> tuple[str, tuple[Any, ...]]:
     """Return the SQL of a query with the slice of these rows: `SELECT … LIMIT %s OFFSET %s`.
 
     Django would write both numbers into the text, which would then serve one page only.
@@ -213,13 +210,13 @@ def without_distinct(rows: QuerySet[Any]) -> QuerySet[Any]:
 
 def compile_connection(connection: ConnectionQuery, request: SelectionRequest) -> Statement:
     """Compile a connection, which is one JSON object. `ConnectionCompiler` has an example."""
-    compilation = Compilation(request.actor, request.variables)
+    compilation = CompilationContext(request.actor, request.variables)
     rows = connection.rows
     compiler = ConnectionCompiler(
         rows.with_parameters(),
         connection.order,
         connection.window,
-        cast("ConnectionType", request.projection),
+        request.projection,
         compilation,
         attrgetter("window"),
     )

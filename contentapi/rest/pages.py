@@ -27,14 +27,14 @@ MAX_OFFSET = 2**31 - 1
 NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
-class Item(msgspec.Struct, rename="camel"):
+class CursorFields(msgspec.Struct, rename="camel"):
     """The fields of an item that its cursor contains. Some representations write the id as text."""
 
     id: int | str
     created_at: str | None = None
 
 
-ITEM = msgspec.json.Decoder(Item)
+ITEM = msgspec.json.Decoder(CursorFields)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ class PageRequest:
     def link_to(self, name: str, place: int | str) -> dict[str, str]:
         """Return the Link header of the next page. `place` is its offset or cursor, which needs no URL encoding."""
         filters = f"{urlencode(self.filters)}&" if self.filters else ""
-        return {"Link": f'<{self.prefix}{self.collection}?{filters}limit={self.limit}&{name}={place}>; rel="next"'}
+        address = f"{self.prefix}{self.collection}?{filters}limit={self.limit}&{name}={place}"
+        return {"Link": f'<{address}>; rel="next"'}
 
     def cursor_after(self, item: bytes) -> str:
         """Return the cursor of the page that begins after an item, which is a JSON object."""
@@ -136,5 +137,6 @@ def render_page(
         headers = {} if cursor is None else page.link_to("cursor", cursor)
     else:
         members |= {"total": rows.count(), "offset": page.offset, "limit": page.limit}
-        headers = page.link_to("offset", first + page.limit) if first + page.limit < members["total"] else {}
+        following = first + page.limit
+        headers = page.link_to("offset", following) if following < members["total"] else {}
     return Response(HTTPStatus.OK, msgspec.json.encode(members), headers)

@@ -14,16 +14,11 @@ from contentapi.core.entity_tags import UNCHANGING
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.http.response import Response, build_tagged_response
-from contentapi.projection import (
-    Projection,
-    Rows,
-    SelectedField,
-    SelectionRequest,
-    read_json,
-    read_json_and_version,
-    returning,
-    select_instance,
-)
+from contentapi.projection import Projection, Rows
+from contentapi.projection.inserts import select_inserted_row
+from contentapi.projection.querysets import select_instance
+from contentapi.projection.selections import SelectedField
+from contentapi.projection.statements import SelectionRequest, read_json, read_json_and_version
 from contentapi.rest.pages import PageRequest, render_page
 
 VERSION_COLUMN = "version"
@@ -72,7 +67,7 @@ class Representation:
 
         The statement that inserts the row also selects the JSON, where that is possible.
         """
-        with returning(self.build_request(actor)) as selection:
+        with select_inserted_row(self.build_request(actor)) as selection:
             row = write()
         text = selection.get_json(row)
         if text is None:

@@ -21,7 +21,7 @@ WAIT = 10.0  # seconds for a slot: twice the time limit of a statement
 Refuse = Callable[[dict[str, Any], Unavailable, StartResponse], Iterable[bytes]]
 
 
-class CompleteRequests:
+class RequestBufferingLayer:
     """The layer around an application. `refuse` responds to a request that waited too long for a slot."""
 
     def __init__(self, application: WSGIApplication, refuse: Refuse, *, slots: int) -> None:

@@ -73,7 +73,7 @@ class FastPath:
             self.headers_by_origin.put(None, learn_middleware_headers(django))
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        responder = self.find_responder(environ) if self.is_enabled and is_eligible(environ) else None
+        responder = self.find_responder(environ) if self.is_enabled and is_eligible_for_fast_path(environ) else None
         shared = self.headers_for(environ.get("HTTP_ORIGIN")) if responder else None
         if responder is None or shared is None:
             return self.django(environ, start_response)
@@ -95,11 +95,11 @@ class FastPath:
         token = current_request_id.set(request_id)
         try:
             account = Account(environ)
-            status, body, headers = build_refusal(environ, account.charge_failure(error))
+            status, body, headers = build_no_slot_response(environ, account.charge_failure(error))
             log_failure(environ, status)
         finally:
             current_request_id.reset(token)
-        origin = environ.get("HTTP_ORIGIN") if is_eligible(environ) else None
+        origin = environ.get("HTTP_ORIGIN") if is_eligible_for_fast_path(environ) else None
         shared = self.headers_for(origin) or self.headers_for(None) or {}
         all_headers = merge_headers({**account.headers, **headers}, shared, request_id)
         start_response(f"{status} {responses[status]}", all_headers)
@@ -144,7 +144,7 @@ def require_no_request_receivers() -> None:
                 )
 
 
-def build_refusal(environ: Mapping[str, Any], error: ApiError) -> Response:
+def build_no_slot_response(environ: Mapping[str, Any], error: ApiError) -> Response:
     if environ["PATH_INFO"] == PATH:
         return respond_with_error(environ, error)
     response = error_response(error, environ.get("HTTP_ACCEPT", ""))
@@ -162,7 +162,7 @@ def merge_headers(own: Mapping[str, str], shared: dict[str, str], request_id: st
     return [*merged.items()]
 
 
-def is_eligible(environ: Mapping[str, Any]) -> bool:
+def is_eligible_for_fast_path(environ: Mapping[str, Any]) -> bool:
     """Return whether Django's middleware would only add headers to the response to a request."""
     return (
         ("HTTP_ORIGIN" not in environ or has_reusable_cors_headers(environ))

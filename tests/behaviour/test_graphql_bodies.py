@@ -11,7 +11,7 @@ from django.test import Client
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.graphql_requests import Answer, Post, error_entry, post_to_graphql
+from tests.graphql_requests import Answer, Post, build_error_entry, post_to_graphql
 
 BODY = "Invalid body: "
 STORABLE = "Text must not contain the NUL character or lone surrogates."
@@ -75,7 +75,7 @@ def with_variables(text: str, query: str = "query ($a: ID!) { post(id: $a) { tit
 def test_invalid_body_is_400_with_the_reason(post: Post, body: bytes, reason: str) -> None:
     response = post(body)
 
-    error = error_entry(response, "BAD_REQUEST", 400, BODY + reason)
+    error = build_error_entry(response, "BAD_REQUEST", 400, BODY + reason)
     assert (response.status, response.body) == (400, {"errors": [error]})
 
 
@@ -102,7 +102,10 @@ def test_body_that_is_not_unicode_is_400(post: Post, body: bytes) -> None:
 def test_nul_in_variables_is_400(post: Post, variables: dict[str, Any]) -> None:
     response = post({"query": "{ __typename }", "variables": variables})
 
-    assert (response.status, response.body) == (400, {"errors": [error_entry(response, "BAD_REQUEST", 400, STORABLE)]})
+    assert (response.status, response.body) == (
+        400,
+        {"errors": [build_error_entry(response, "BAD_REQUEST", 400, STORABLE)]},
+    )
 
 
 @pytest.mark.parametrize(
@@ -230,7 +233,7 @@ def test_null_and_unknown_members_are_ignored(post: Post) -> None:
 def test_compressed_body_is_415(post: Post, encoding: str) -> None:
     response = post(gzip.compress(b'{"query": "{ __typename }"}'), Content_Encoding=encoding)
 
-    error = error_entry(
+    error = build_error_entry(
         response, "UNSUPPORTED_MEDIA_TYPE", 415, "Content-Encoding is not supported. Send the body uncompressed."
     )
     assert (response.status, response.body) == (415, {"errors": [error]})

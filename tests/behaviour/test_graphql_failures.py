@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from contentapi.core.identity import Role
 from tests.conftest import GraphQL, api_key_of
 from tests.factories import make_actor, make_author, make_post
-from tests.graphql_requests import Post, error_entry, post_to_graphql
+from tests.graphql_requests import Post, build_error_entry, post_to_graphql
 
 HELLO = {"query": "{ __typename }"}
 POSTS = {"query": "{ __typename posts { title } }"}
@@ -44,7 +44,7 @@ def test_unknown_exception_is_masked(post: Post) -> None:
 
     response = post(POSTS)
 
-    error = error_entry(
+    error = build_error_entry(
         response, "INTERNAL", 500, "Internal server error", path=["posts"], locations=[{"line": 1, "column": 14}]
     )
     assert (response.status, response.body) == (500, {"errors": [error], "data": None})
@@ -70,7 +70,7 @@ def test_unknown_exception_outside_execution_is_masked(post: Post) -> None:
 
     response = post(HELLO, X_API_Key=key)
 
-    error = error_entry(response, "INTERNAL", 500, "Internal server error")
+    error = build_error_entry(response, "INTERNAL", 500, "Internal server error")
     assert (response.status, response.body) == (500, {"errors": [error]})
 
 
@@ -79,7 +79,7 @@ def test_statement_over_its_time_limit_is_503_with_retry_after(post: Post, caplo
 
     response = post(POSTS)
 
-    error = error_entry(
+    error = build_error_entry(
         response,
         "UNAVAILABLE",
         503,
@@ -117,7 +117,7 @@ def test_error_beside_data_is_294_and_masked(post: Post) -> None:
 def test_invalid_api_key_is_401_for_every_operation(post: Post, key: str) -> None:
     response = post(HELLO, X_API_Key=key)
 
-    error = error_entry(response, "UNAUTHENTICATED", 401, "The API key is unknown, expired or revoked.")
+    error = build_error_entry(response, "UNAUTHENTICATED", 401, "The API key is unknown, expired or revoked.")
     assert (response.status, response.body) == (401, {"errors": [error]})
     assert response.headers["WWW-Authenticate"] == CHALLENGE
 
@@ -126,7 +126,7 @@ def test_invalid_api_key_is_401_for_every_operation(post: Post, key: str) -> Non
 def test_other_scheme_than_bearer_is_401(post: Post, value: str) -> None:
     response = post(HELLO, Authorization=value)
 
-    error = error_entry(response, "UNAUTHENTICATED", 401, "Authorization must be Bearer and a token.")
+    error = build_error_entry(response, "UNAUTHENTICATED", 401, "Authorization must be Bearer and a token.")
     assert (response.status, response.body) == (401, {"errors": [error]})
     assert response.headers["WWW-Authenticate"] == CHALLENGE
 
@@ -135,7 +135,7 @@ def test_other_scheme_than_bearer_is_401(post: Post, value: str) -> None:
 def test_invalid_bearer_token_is_401_with_the_reason(post: Post, value: str) -> None:
     response = post(HELLO, Authorization=value)
 
-    error = error_entry(response, "UNAUTHENTICATED", 401, "This bearer token is not valid.")
+    error = build_error_entry(response, "UNAUTHENTICATED", 401, "This bearer token is not valid.")
     assert (response.status, response.body) == (401, {"errors": [error]})
     assert response.headers["WWW-Authenticate"] == f'{CHALLENGE}, error="invalid_token"'
 
@@ -146,7 +146,10 @@ def test_two_credentials_are_400_even_if_one_is_valid(post: Post) -> None:
     response = post(HELLO, X_API_Key=key, Authorization="Bearer a.b.c")
 
     message = "Send one credential: X-API-Key or Authorization, not both."
-    assert (response.status, response.body) == (400, {"errors": [error_entry(response, "BAD_REQUEST", 400, message)]})
+    assert (response.status, response.body) == (
+        400,
+        {"errors": [build_error_entry(response, "BAD_REQUEST", 400, message)]},
+    )
 
 
 def test_write_without_a_credential_is_401_with_a_challenge(gql: GraphQL) -> None:

@@ -17,7 +17,7 @@ from contentapi.rate_limits.account import reset_counters
 from contentapi.urls import endpoint
 from tests.conftest import GraphQL, api_key_of
 from tests.factories import make_actor, make_author
-from tests.graphql_requests import Answer, Post, error_entry
+from tests.graphql_requests import Answer, Post, build_error_entry
 
 pytestmark = pytest.mark.django_db
 
@@ -83,7 +83,10 @@ def test_request_over_the_limit_is_429_with_retry_after(post: Post, settings: Se
     response = post(HELLO)
 
     message = 'The limit "anonymous" of 2/minute (CONTENTAPI_RATE_ANONYMOUS) is used up. Try again in 60 seconds.'
-    assert (response.status, response.body) == (429, {"errors": [error_entry(response, "RATE_LIMITED", 429, message)]})
+    assert (response.status, response.body) == (
+        429,
+        {"errors": [build_error_entry(response, "RATE_LIMITED", 429, message)]},
+    )
     assert response.headers["Retry-After"] == "60"
     assert response.headers["RateLimit"] == '"anonymous";r=0;t=60'
 

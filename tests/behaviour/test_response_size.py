@@ -14,7 +14,7 @@ from contentapi.core.text import consume_into_json_array
 from contentapi.projection.libpq import read_column
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
-from tests.graphql_requests import error_entry
+from tests.graphql_requests import build_error_entry
 from tests.resources import ask
 
 MESSAGE = "The response's size in bytes is 1001 or more; at most 1000 is allowed (CONTENTAPI_MAX_RESPONSE)."
@@ -53,7 +53,7 @@ def test_query_with_a_too_large_response_is_refused(gql: GraphQL, query: str) ->
 
     assert (response.status, response.body) == (
         400,
-        {"errors": [error_entry(response, "LIMIT_EXCEEDED", 400, MESSAGE)]},
+        {"errors": [build_error_entry(response, "LIMIT_EXCEEDED", 400, MESSAGE)]},
     )
 
 
@@ -88,7 +88,7 @@ def test_mutation_with_a_too_large_result_is_rolled_back(gql: GraphQL, selection
     response = gql(f"mutation {{ {CREATE.format('One', BODY, selection)} }}", actor=actor)
 
     message = f"{MESSAGE} The mutation was rolled back."
-    expected = error_entry(response, "LIMIT_EXCEEDED", 400, message) | {"path": ["createPost"]}
+    expected = build_error_entry(response, "LIMIT_EXCEEDED", 400, message) | {"path": ["createPost"]}
     [error] = response.body["errors"]
     assert (response.status, response.body["data"]) == (400, {"createPost": None})
     assert {key: value for key, value in error.items() if key != "locations"} == expected

@@ -54,7 +54,6 @@ UPSTREAM = {
     "graphql.execution.values:coerce_variable_values": "354370c024302c14",
     "graphql.execution.values:get_argument_values": "89bf03afced9e041",
     "graphql.execution.get_variable_signature:get_variable_signature": "dec47a02e504088f",
-    "graphql.execution.get_variable_signature:GraphQLVariableSignature": "3c25fb715ac22595",
     "graphql.language.visitor:ParallelVisitor": "b4561a3fa4bc62fb",
     "graphql.language.ast:Location": "7bd257135b013718",
     "django.core.handlers.wsgi:WSGIRequest._set_content_type_params": "0cdfa60bc07ab1f1",

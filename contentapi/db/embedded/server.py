@@ -31,7 +31,7 @@ from pathlib import Path
 
 import psutil
 
-from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_account, grant_traversal
+from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_account, grant_server_account_access
 
 PORT = 5432  # names the socket; nothing listens on TCP
 LOG = logging.getLogger("contentapi.embedded")
@@ -62,10 +62,9 @@ class EmbeddedServer:
         return self._socket_folder
 
     def restart_if_down(self) -> bool:
-        """Start the server again if it was killed. Returns whether it accepts connections.
+        """Start the server again if it was killed, unless another process does. Returns whether it accepts connections.
 
-        Each process that uses the server may call this. If several do at the same time, one of them starts the server,
-        and the others find it running. It waits a limited time, because requests wait for it.
+        It waits a limited time, because requests wait for it.
         """
         if time.monotonic() < self._no_restart_before:
             return False
@@ -156,7 +155,7 @@ class EmbeddedServer:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
         if os.geteuid() == 0:
-            grant_traversal(draft)
+            grant_server_account_access(draft)
             os.chown(draft, *get_or_create_server_account())
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         access = ["--username=postgres", "--auth=trust"]  # for accounts that may enter the folder of the socket
@@ -166,7 +165,7 @@ class EmbeddedServer:
     def _start(self, patience: int = PATIENCE) -> None:
         self._clean_up_stale_server()
         if os.geteuid() == 0:
-            grant_traversal(self.data)
+            grant_server_account_access(self.data)
         folder = self._make_socket_folder()
         options = f"-h '' -p {PORT} -k {shlex.quote(folder)}"
         log = str(self.data / "server.log")

@@ -13,7 +13,7 @@ from graphql import (
     get_argument_values,
 )
 
-from contentapi.projection import ReadArguments
+from contentapi.projection.selections import ReadArguments
 
 
 def compile_argument_reader(field: GraphQLField, node: FieldNode) -> ReadArguments:

@@ -24,7 +24,6 @@ class CombinedRule(ValidationRule):
 
 @cache
 def combine_rules(rules: tuple[type[ASTValidationRule], ...]) -> type[CombinedRule]:
-    """Return the one rule that does the work of these rules."""
     names = {name for rule in rules for name in dir(rule) if callable(getattr(rule, name))}
     kinds = {kind for event, _, kind in (name.partition("_") for name in names) if event in ("enter", "leave")}
     methods: dict[str, Callable[..., None]] = {}

@@ -33,22 +33,11 @@ from contentapi.core.text import consume_into_json_array
 from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.limits import require_count_within_limit
-from contentapi.projection import (
-    ConnectionQuery,
-    ConnectionType,
-    Ordering,
-    Projection,
-    QuerySetRows,
-    ReadArguments,
-    RelayType,
-    Rows,
-    SelectedField,
-    SelectedFieldError,
-    SelectionRequest,
-    read_json,
-    returning,
-    select_instance,
-)
+from contentapi.projection import ConnectionQuery, ConnectionType, Ordering, Projection, RelayType, Rows
+from contentapi.projection.inserts import select_inserted_row
+from contentapi.projection.querysets import QuerySetRows, select_instance
+from contentapi.projection.selections import ReadArguments, SelectedField, SelectedFieldError
+from contentapi.projection.statements import SelectionRequest, read_json
 
 
 class RootField(NamedTuple):
@@ -109,7 +98,7 @@ class ProjectingExecutor(Executor[None]):
         if info.parent_type is self.schema.mutation_type and isinstance(root.projection, Projection):
             written = get_named_type(root.field.type)
             request = self.build_selection_request(written, root.projection, root.details, root.path, is_list=False)
-            with returning(request) as selection:
+            with select_inserted_row(request) as selection:
                 result = resolve(None, info, **arguments)
             text = selection.get_json(result)
             if text is not None:
@@ -192,7 +181,6 @@ class ProjectingExecutor(Executor[None]):
         *,
         is_list: bool,
     ) -> SelectionRequest:
-        """Return the selection of a field's rows."""
         return SelectionRequest(
             projection,
             self.build_selection_key(details),
@@ -230,7 +218,7 @@ class ProjectingExecutor(Executor[None]):
         selected = []
         for key, found in collected.grouped_field_set.items():
             node = found[0].node
-            field = cast("GraphQLField", self.schema.get_field(kind, node.name.value))
+            field: Any = self.schema.get_field(kind, node.name.value)
             named = get_named_type(field.type)
             place = path if is_list else path.add_key(key)
             selection: tuple[SelectedField, ...] = ()

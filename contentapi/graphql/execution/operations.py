@@ -16,8 +16,6 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     GraphQLError,
-    GraphQLField,
-    GraphQLObjectType,
     GraphQLResolveInfoHelpers,
     GraphQLSchema,
     OperationDefinitionNode,
@@ -30,7 +28,7 @@ from graphql import (
     get_variable_values,
 )
 from graphql.execution.collect_fields import FieldDetailsList, FragmentDetails, collect_fields
-from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
+from graphql.execution.get_variable_signature import get_variable_signature
 from graphql.execution.values import VariableValueSource
 from graphql.utilities import coerce_input_value
 
@@ -93,7 +91,7 @@ class Operation:
         self.cost = cost
         self.checked_against: object = None  # the settings with whose limits it complies
         self.fragments = fragments
-        self.root_type = cast("GraphQLObjectType", schema.get_root_type(node.operation))
+        self.root_type: Any = schema.get_root_type(node.operation)
         self.varies = "@" in get_source_location(node)[0].body  # it may contain @skip or @include
 
     def execute(
@@ -174,7 +172,6 @@ class Operation:
     def build_executor(
         self, context: RequestContext, values: VariableValues, *, hide_suggestions: bool
     ) -> ProjectingExecutor:
-        """Return the executor of one request."""
         executor = ProjectingExecutor(
             schema=self.schema,
             fragment_definitions=self.fragments.definitions,
@@ -214,9 +211,8 @@ class Operation:
         return VariableValues(sources, values)
 
     @cached_property
-    def signatures(self) -> list[GraphQLVariableSignature]:
-        found = [get_variable_signature(self.schema, each) for each in self.node.variable_definitions or ()]
-        return cast("list[GraphQLVariableSignature]", found)
+    def signatures(self) -> list[Any]:
+        return [get_variable_signature(self.schema, each) for each in self.node.variable_definitions or ()]
 
     @cached_property
     def constant_fields(self) -> list[RootField]:
@@ -229,7 +225,7 @@ class Operation:
 
     def build_root_field(self, key: str, details: FieldDetailsList) -> RootField:
         node = details[0].node
-        field = cast("GraphQLField", self.schema.get_field(self.root_type, node.name.value))
+        field: Any = self.schema.get_field(self.root_type, node.name.value)
         path = ResponsePath(None, key, self.root_type.name)
         return RootField(
             key,

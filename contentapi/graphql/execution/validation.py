@@ -26,7 +26,7 @@ from contentapi.core.errors import LimitExceeded
 from contentapi.core.text import is_storable
 from contentapi.graphql.errors import ValidationFailed
 from contentapi.graphql.execution.combined_rules import combine_rules
-from contentapi.graphql.limits import limit_exceeded
+from contentapi.graphql.limits import build_limit_error
 
 MAX_ERRORS = 20  # validation stops after this number of errors
 MAX_INTROSPECTED_LISTS = 2  # lists of fields or types within each other, which MaxIntrospectionDepthRule allows
@@ -40,7 +40,7 @@ class IntrospectionDepthRule(MaxIntrospectionDepthRule):
 
     def report_error(self, error: GraphQLError) -> None:
         what, most = "depth of lists in introspection", MAX_INTROSPECTED_LISTS
-        error.original_error = limit_exceeded(what, f"{most + 1} or more", most)
+        error.original_error = build_limit_error(what, f"{most + 1} or more", most)
         super().report_error(error)
 
 
@@ -73,7 +73,7 @@ def find_validation_errors(schema: GraphQLSchema, document: DocumentNode) -> lis
     for error in errors:
         if error.nodes is None and len(errors) <= MAX_ERRORS:  # validation stopped, and not after too many errors
             what, variable = "number of comparisons", "contentapi_max_comparisons"
-            error.original_error = limit_exceeded(what, f"{most + 1} or more", most, variable)
+            error.original_error = build_limit_error(what, f"{most + 1} or more", most, variable)
         elif error.original_error is None:
             error.original_error = ValidationFailed(error.message)
         elif not isinstance(error.original_error, LimitExceeded):

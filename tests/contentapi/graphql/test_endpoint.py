@@ -25,7 +25,7 @@ from contentapi.core.identity import Role
 from contentapi.graphql.errors import ErrorReport
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_post
-from tests.graphql_requests import Answer, Post, error_entry
+from tests.graphql_requests import Answer, Post, build_error_entry
 
 JSON = "application/json; charset=utf-8"
 GRAPHQL = "application/graphql-response+json; charset=utf-8"
@@ -65,7 +65,7 @@ def test_data_with_errors_is_294(gql: GraphQL) -> None:
         "query ($id: ID!) { a: post(id: $id) { title } b: post(id: $id) { comments(limit: 0) { id } } }", id=post.pk
     )
 
-    error = error_entry(
+    error = build_error_entry(
         answer, "BAD_REQUEST", 400, BAD_LIMIT, path=["b", "comments"], locations=[{"line": 1, "column": 66}]
     )
     assert (answer.status, answer.body) == (294, {"errors": [error], "data": {"a": {"title": "Soup"}, "b": None}})
@@ -85,7 +85,9 @@ def test_all_root_fields_null_with_errors_has_the_status_of_the_error(gql: Graph
 def test_null_data_after_execution_has_the_status_of_the_error(gql: GraphQL) -> None:
     answer = gql("{ __typename posts(limit: 0) { id } }")
 
-    error = error_entry(answer, "BAD_REQUEST", 400, BAD_LIMIT, path=["posts"], locations=[{"line": 1, "column": 14}])
+    error = build_error_entry(
+        answer, "BAD_REQUEST", 400, BAD_LIMIT, path=["posts"], locations=[{"line": 1, "column": 14}]
+    )
     assert (answer.status, answer.body) == (400, {"errors": [error], "data": None})
 
 
@@ -124,7 +126,7 @@ def test_other_method_is_405_with_allow(client: Client, method: str) -> None:
 
     message = f"{method} is not allowed here; allowed: POST."
     assert (answer.status, answer.headers["Allow"], answer.headers["Content-Type"]) == (405, "POST", JSON)
-    assert answer.body == {"errors": [error_entry(answer, "METHOD_NOT_ALLOWED", 405, message)]}
+    assert answer.body == {"errors": [build_error_entry(answer, "METHOD_NOT_ALLOWED", 405, message)]}
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,7 @@ def test_no_acceptable_media_type_is_406(post: Post, accept: str) -> None:
 
     message = "The response is application/json or application/graphql-response+json; Accept allows neither."
     assert (answer.status, answer.headers["Content-Type"]) == (406, JSON)
-    assert answer.body == {"errors": [error_entry(answer, "NOT_ACCEPTABLE", 406, message)]}
+    assert answer.body == {"errors": [build_error_entry(answer, "NOT_ACCEPTABLE", 406, message)]}
 
 
 @pytest.mark.parametrize(
@@ -201,7 +203,7 @@ def test_json_body_in_utf_8_is_accepted(post: Post, content_type: str) -> None:
 def test_body_of_another_media_type_is_415(post: Post, content_type: str) -> None:
     answer = post(HELLO, content_type)
 
-    error = error_entry(answer, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the body as application/json in UTF-8.")
+    error = build_error_entry(answer, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the body as application/json in UTF-8.")
     assert (answer.status, answer.body) == (415, {"errors": [error]})
 
 
@@ -211,7 +213,7 @@ def test_body_over_the_limit_is_413(post: Post) -> None:
     answer = post(body)
 
     message = "The body is too large. At most 1048576 bytes are allowed (CONTENTAPI_MAX_BODY)."
-    assert (answer.status, answer.body) == (413, {"errors": [error_entry(answer, "TOO_LARGE", 413, message)]})
+    assert (answer.status, answer.body) == (413, {"errors": [build_error_entry(answer, "TOO_LARGE", 413, message)]})
 
 
 @pytest.mark.parametrize(("spare", "status"), [(0, 200), (-1, 413)])

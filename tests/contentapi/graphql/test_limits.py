@@ -8,7 +8,7 @@ from graphql import get_introspection_query, parse
 from pytest_django import Settings
 
 from contentapi.graphql.limits import COUNT_CAP, measure_operations
-from tests.graphql_requests import Post, error_entry
+from tests.graphql_requests import Post, build_error_entry
 
 COUNTED = ("depth", "introspection_depth", "root_fields", "aliases", "directives")
 
@@ -195,7 +195,7 @@ def test_limit_itself_passes_and_one_more_is_rejected(
     assert "data" in within.body
     counted = f"{most + 1} or more" if what in ("number of tokens", "number of comments") else most + 1
     message = f"The query's {what} is {counted}; at most {most} is allowed ({variable})."
-    assert (over.status, over.body) == (400, {"errors": [error_entry(over, "LIMIT_EXCEEDED", 400, message)]})
+    assert (over.status, over.body) == (400, {"errors": [build_error_entry(over, "LIMIT_EXCEEDED", 400, message)]})
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from contentapi.graphql.limits import (
     COUNT_CAP,
     MAX_NESTING,
     OperationSize,
+    build_limit_error,
     iterate_counts,
-    limit_exceeded,
     measure_operations,
     require_within_limits,
 )
@@ -134,7 +134,7 @@ def test_only_the_operation_that_is_executed_is_held_to_the_limits(
     ],
 )
 def test_a_number_above_the_cap_is_not_written_out(counted: int | str, said: str) -> None:
-    assert limit_exceeded("size", counted, 5).message == f"The query's size is {said}; at most 5 is allowed."
+    assert build_limit_error("size", counted, 5).message == f"The query's size is {said}; at most 5 is allowed."
 
 
 def test_a_cost_of_the_limit_is_allowed_and_one_more_is_not(settings: Settings) -> None:

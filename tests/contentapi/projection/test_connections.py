@@ -13,17 +13,10 @@ from blog.models import Author, Post
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.pagination import Position, build_signer, parse_connection_args
-from contentapi.graphql.bindings import ProjectedTypes
+from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.documents import DOCUMENTS
-from contentapi.projection import (
-    PAGE_INFO,
-    ConnectionQuery,
-    ConnectionType,
-    Ordering,
-    Projection,
-    QuerySetRows,
-    parametrised,
-)
+from contentapi.projection import PAGE_INFO, ConnectionQuery, ConnectionType, Ordering, Projection, parametrised
+from contentapi.projection.querysets import QuerySetRows
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run
 from tests.contentapi.projection.fixture_rows import ACTORS, POSTS, fill
@@ -176,7 +169,7 @@ def schema(resolve: Any) -> GraphQLSchema:
     query.set_field("authors", lambda *_, **arguments: resolve(arguments))
     author = Projection("Author", Author, {"id": "id", "name": "name"})
     connection = ConnectionType(author)
-    return make_executable_schema(SDL, query, ProjectedTypes([PAGE_INFO, author, connection, connection.edge]))
+    return make_executable_schema(SDL, query, ProjectionBindable([PAGE_INFO, author, connection, connection.edge]))
 
 
 def names(response: Any) -> list[str]:

@@ -14,7 +14,7 @@ from blog.models import Author
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.db.postgresql.thread_connections import get_connection
 from contentapi.graphql.documents import DOCUMENTS
-from contentapi.projection import QuerySetRows
+from contentapi.projection.querysets import QuerySetRows
 from contentapi.projection.statements import STATEMENTS
 from contentapi.schema import SCHEMA
 from tests.contentapi.projection.execution import recorded, run

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from contentapi import rate_limits
 from contentapi.rate_limits.account import UNMETERED
-from contentapi.server.fast_path import ORIGIN_CACHE, FastPath, is_eligible
+from contentapi.server.fast_path import ORIGIN_CACHE, FastPath, is_eligible_for_fast_path
 from tests.contentapi.server.test_fast_path import (
     NoDjango,
     comparable,
@@ -119,8 +119,8 @@ def test_receiver_of_the_cors_signal_sees_every_origin() -> None:
 
     check_request_enabled.connect(allow)
     try:
-        assert not is_eligible(environ(HTTP_ORIGIN=ALLOWED))
-        assert is_eligible(environ())
+        assert not is_eligible_for_fast_path(environ(HTTP_ORIGIN=ALLOWED))
+        assert is_eligible_for_fast_path(environ())
     finally:
         check_request_enabled.disconnect(allow)
 

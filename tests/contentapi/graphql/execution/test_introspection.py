@@ -23,13 +23,13 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from contentapi.core.errors import LimitExceeded
-from contentapi.graphql.costs import measure
+from contentapi.graphql.costs import measure_costs
 from contentapi.graphql.documents import get_operation
 from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspection
 from contentapi.graphql.execution.operations import DocumentFragments, Operation
 from contentapi.schema import SCHEMA
 from tests.factories import make_post
-from tests.graphql_requests import Post, error_entry
+from tests.graphql_requests import Post, build_error_entry
 from tests.thoroughness import examples
 
 RICH = build_schema('''
@@ -134,7 +134,7 @@ def operation(schema: GraphQLSchema, text: str) -> Operation:
     document = parse(text)
     [node] = [each for each in document.definitions if isinstance(each, OperationDefinitionNode)]
     name = node.name.value if node.name else ""
-    return Operation(schema, DocumentFragments(document), node, measure(schema, document)[name])
+    return Operation(schema, DocumentFragments(document), node, measure_costs(schema, document)[name])
 
 
 def introspected(schema: GraphQLSchema, text: str, variables: dict[str, Any] | None = None) -> Introspection:
@@ -262,7 +262,10 @@ def test_repeated_introspection_costs_every_object_up_to_the_limit(post: Post, s
 
     assert (within.status, within.body["extensions"]) == (200, {"cost": cost})
     message = f"The query's cost is {cost}; at most {cost - 1} is allowed (CONTENTAPI_MAX_COST)."
-    assert (answer.status, answer.body) == (400, {"errors": [error_entry(answer, "LIMIT_EXCEEDED", 400, message)]})
+    assert (answer.status, answer.body) == (
+        400,
+        {"errors": [build_error_entry(answer, "LIMIT_EXCEEDED", 400, message)]},
+    )
 
 
 @pytest.mark.django_db
@@ -282,7 +285,10 @@ def test_too_many_visited_objects_stop_the_execution(post: Post, settings: Setti
     answer = post({"query": "{ __schema { types { name fields { name } } } }"})
 
     message = "The query's cost is 51 or more; at most 50 is allowed (CONTENTAPI_MAX_COST)."
-    assert (answer.status, answer.body) == (400, {"errors": [error_entry(answer, "LIMIT_EXCEEDED", 400, message)]})
+    assert (answer.status, answer.body) == (
+        400,
+        {"errors": [build_error_entry(answer, "LIMIT_EXCEEDED", 400, message)]},
+    )
 
 
 @pytest.mark.django_db
