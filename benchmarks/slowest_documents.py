@@ -114,14 +114,14 @@ class Generator:
 
     def is_within_limits(self, roots: list[Selection]) -> bool:
         from contentapi.core.errors import LimitExceeded
-        from contentapi.graphql.costs import measure, require_cost_within_limit
+        from contentapi.graphql.costs import measure_costs, require_cost_within_limit
         from contentapi.graphql.limits import measure_operations, require_within_limits
 
         text = format_document(roots)
         try:
             document = parse(text, max_lexical_tokens=2000)
             require_within_limits(measure_operations(document), None)
-            require_cost_within_limit(measure(self.schema, document)[""].evaluate(None))
+            require_cost_within_limit(measure_costs(self.schema, document)[""].evaluate(None))
         except (LimitExceeded, GraphQLSyntaxError):  # GraphQLSyntaxError: too many tokens
             return False
         return len(text) < 32_000

@@ -9,7 +9,7 @@ import blog.representations
 import blog.resolvers
 import users.projections
 import users.resolvers
-from contentapi.graphql.bindings import ProjectedTypes
+from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.scalars import DATE_TIME
 from contentapi.projection import PAGE_INFO
 from contentapi.rest.fragments import RepresentationFragments
@@ -27,7 +27,7 @@ def build_schema() -> GraphQLSchema:
         DATE_TIME,
         *blog.resolvers.BINDABLES,
         *users.resolvers.BINDABLES,
-        ProjectedTypes([PAGE_INFO, *blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]),
+        ProjectionBindable([PAGE_INFO, *blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]),
         RepresentationFragments(settings.SCHEMA_DIR / "resources", blog.representations.REPRESENTATIONS),
         convert_names_case=True,
     )

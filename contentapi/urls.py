@@ -3,7 +3,7 @@ from django.urls import include, path
 
 from contentapi.auth.jwks import jwks
 from contentapi.graphql.endpoint import GraphQLEndpoint
-from contentapi.graphql.sdl import sdl_view
+from contentapi.graphql.sdl import build_sdl_view
 from contentapi.http.api_version import PREFIX
 from contentapi.rest.openapi import docs, openapi
 from contentapi.schema import SCHEMA
@@ -13,7 +13,7 @@ resources = [include(f"{app}.urls") for app in ("blog", "orders", "users")]
 
 urlpatterns = [
     path("graphql", endpoint),
-    path("schema.graphql", sdl_view(SCHEMA), name="sdl"),
+    path("schema.graphql", build_sdl_view(SCHEMA), name="sdl"),
     path("openapi.json", openapi),
     path("docs", docs),
     path(".well-known/jwks.json", jwks),

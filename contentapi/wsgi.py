@@ -14,12 +14,12 @@ django_application = get_wsgi_application()
 
 from contentapi.conf import conf  # noqa: E402
 from contentapi.conf.checks import require_valid_environment  # noqa: E402
-from contentapi.server.complete_requests import CompleteRequests  # noqa: E402
+from contentapi.server.complete_requests import RequestBufferingLayer  # noqa: E402
 from contentapi.server.fast_path import FastPath  # noqa: E402
 
 require_valid_environment()
 fast_path = FastPath(django_application, is_enabled=conf.environment.contentapi_fast_path == "on")
-application = CompleteRequests(fast_path, fast_path.refuse, slots=conf.environment.contentapi_threads)
+application = RequestBufferingLayer(fast_path, fast_path.refuse, slots=conf.environment.contentapi_threads)
 
 gc.collect()
 gc.freeze()  # exclude what is loaded now: the collector need not visit it, and forked workers need not copy it

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from openapi_schema_validator import OAS31Validator, oas31_format_checker
 
-from contentapi.rest.openapi import document
+from contentapi.rest.openapi import load_openapi_document
 
-DOCUMENT = document()
+DOCUMENT = load_openapi_document()
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
 METHODS = ("get", "post", "put", "patch", "delete")
 

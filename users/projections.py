@@ -5,7 +5,7 @@ from django.db.models import CharField, Expression, Value
 from django.db.models.functions import Cast
 
 from contentapi.core.identity import Actor, Role, Scope
-from contentapi.projection import Computed, Projection, SameRow, ToOne
+from contentapi.projection import Computed, Projection, SameRowAsType, ToOne
 from users.models import User
 
 ROLE = CharField(choices=[(role.value, role.value) for role in Role])
@@ -25,7 +25,7 @@ VIEWER = Projection(
     "Viewer",
     User,
     {
-        "user": SameRow(),
+        "user": SameRowAsType(),
         "role": Computed(build_credential_role),
         "scopes": Computed(build_usable_scopes),
         "author": ToOne("author"),

@@ -3,7 +3,7 @@
 import json
 
 from contentapi.auth.signing_keys import get_key_ring
-from contentapi.http.documents import document_view
+from contentapi.http.documents import build_document_view
 
 # Seconds. A new key signs within seconds, so verifiers must get it within a minute, also through caches.
 MAX_AGE = 30
@@ -13,4 +13,4 @@ def render_key_set() -> bytes:
     return json.dumps({"keys": [key.public_jwk for key in get_key_ring().list_public_keys()]}).encode()
 
 
-jwks = document_view("application/json", render_key_set, {"Cache-Control": f"public, max-age={MAX_AGE}"})
+jwks = build_document_view("application/json", render_key_set, {"Cache-Control": f"public, max-age={MAX_AGE}"})

@@ -24,7 +24,7 @@ from contentapi.projection import Projection, ProjectionError, RelayType, SdlFie
 EXTENSION = "projection"  # the key among the extensions of a GraphQL type
 
 
-class ProjectedTypes:
+class ProjectionBindable:
     """The projections of a schema, as an Ariadne bindable. Raises `ProjectionError` if one does not match the SDL."""
 
     def __init__(self, projections: Sequence[Projection | RelayType]) -> None:

@@ -20,7 +20,6 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
-    GraphQLCompositeType,
     GraphQLField,
     GraphQLNamedType,
     GraphQLSchema,
@@ -34,14 +33,13 @@ from graphql import (
     VariableNode,
     get_named_type,
     get_nullable_type,
-    is_composite_type,
     is_list_type,
 )
 
 from contentapi.conf import conf
 from contentapi.core.pagination import DEFAULT_PAGE
 from contentapi.graphql.bindings import get_default
-from contentapi.graphql.limits import COUNT_CAP, INTROSPECTION, get_operation_name, limit_exceeded
+from contentapi.graphql.limits import COUNT_CAP, INTROSPECTION, build_limit_error, get_operation_name
 
 PAGE_SIZES = ("limit", "first", "last")  # arguments with the number of items
 LONGEST_INT = len("-2147483648")  # a longer default value belongs to a variable of another type
@@ -142,7 +140,7 @@ class OperationCost(NamedTuple):
         return self.total.evaluate({**self.defaults, **(variables or {})}, {})
 
 
-def measure(schema: GraphQLSchema, document: DocumentNode) -> dict[str, OperationCost]:
+def measure_costs(schema: GraphQLSchema, document: DocumentNode) -> dict[str, OperationCost]:
     """Return the costs of the operations of a valid document by name, with an empty name for an anonymous one."""
     visitor = CostVisitor(schema, document)
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
@@ -152,7 +150,7 @@ def measure(schema: GraphQLSchema, document: DocumentNode) -> dict[str, Operatio
 def require_cost_within_limit(cost: int) -> None:
     most = conf.environment.contentapi_max_cost
     if cost > most:
-        raise limit_exceeded("cost", cost, most, "contentapi_max_cost")
+        raise build_limit_error("cost", cost, most, "contentapi_max_cost")
 
 
 @dataclass
@@ -168,16 +166,18 @@ class CostVisitor:
         self.fragments = {node.name.value: node for node in definitions if isinstance(node, FragmentDefinitionNode)}
 
     def measure_operation(self, node: OperationDefinitionNode) -> OperationCost:
-        root = self.schema.get_root_type(node.operation)
+        root: Any = self.schema.get_root_type(node.operation)
         defaults = {
             definition.variable.name.value: int(definition.default_value.value)
             for definition in node.variable_definitions or ()
             if isinstance(definition.default_value, IntValueNode) and len(definition.default_value.value) <= LONGEST_INT
         }
-        cost = self.measure_selections(cast("GraphQLCompositeType", root), node.selection_set)
+        cost = self.measure_selections(root, node.selection_set)
         fields = list(self.iterate_root_fields(node.selection_set, set()))
         names = {field.name.value for field in fields}
-        keys = {field.alias.value if field.alias else field.name.value for field in fields if not is_typename(field)}
+        keys = {
+            node.alias.value if node.alias else node.name.value for node in fields if node.name.value != "__typename"
+        }
         return OperationCost(
             cost.once,
             defaults,
@@ -226,14 +226,12 @@ class CostVisitor:
             self.spread[name] = self.measure_selections(kind, node.selection_set)
         return self.spread[name]
 
-    def measure_field(self, parent: GraphQLNamedType, node: FieldNode) -> SelectionCost:
+    def measure_field(self, parent: Any, node: FieldNode) -> SelectionCost:
         name = node.name.value
-        definition = None if name.startswith("__") else cast("Any", parent).fields[name]
+        definition = None if name.startswith("__") else parent.fields[name]
         if definition is None or node.selection_set is None:
             return SelectionCost()
         kind = get_named_type(definition.type)
-        if not is_composite_type(kind):
-            return SelectionCost()
         inner = self.measure_selections(kind, node.selection_set)
         leaves = COUNT_CAP if is_list_type(get_nullable_type(definition.type)) else inner.leaves
         own_cost = 0 if name == "node" and parent.name.endswith("Edge") else 1  # an edge and its node cost 1 together
@@ -244,10 +242,6 @@ class CostVisitor:
         if name == "edges" and is_connection(parent):
             return SelectionCost(each=one, leaves=leaves)
         return SelectionCost(CostExpression.sum_terms([(size, one)]), leaves=leaves)
-
-
-def is_typename(node: FieldNode) -> bool:
-    return node.name.value == "__typename"
 
 
 def is_connection(kind: GraphQLNamedType) -> bool:

@@ -18,14 +18,14 @@ from graphql import (
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import LimitExceeded
-from contentapi.graphql.costs import measure
+from contentapi.graphql.costs import measure_costs
 from contentapi.graphql.execution.operations import DocumentFragments, Operation
 from contentapi.graphql.execution.validation import drop_token_links, find_validation_errors
 from contentapi.graphql.limits import (
     MAX_NESTING,
     Sizes,
+    build_limit_error,
     get_operation_name,
-    limit_exceeded,
     measure_operations,
     require_within_limits,
 )
@@ -51,9 +51,13 @@ class CachedDocument(NamedTuple):
     def require_operation(self, name: str | None) -> Operation:
         """Return the operation of this name. Raises `DocumentRejected` when the document has no such operation."""
         operation = self.find_operation(name)
-        if operation is None:
-            raise DocumentRejected([GraphQLError(describe_missing_operation(name, len(self.operations)))])
-        return operation
+        if operation is not None:
+            return operation
+        message = f"Unknown operation named '{name}'."
+        if name is None:
+            several = "Must provide operation name if query contains multiple operations."
+            message = several if self.operations else "Must provide an operation."
+        raise DocumentRejected([GraphQLError(message)])
 
 
 class DocumentRejected(Exception):
@@ -107,7 +111,7 @@ def parse_within_limits(text: str) -> DocumentNode:
     """Parse a document. Raises `GraphQLSyntaxError` or `LimitExceeded`."""
     length, longest = len(text.encode()), conf.environment.contentapi_max_query_length
     if length > longest:
-        raise limit_exceeded("length in bytes", length, longest, "contentapi_max_query_length")
+        raise build_limit_error("length in bytes", length, longest, "contentapi_max_query_length")
     most = conf.environment.contentapi_max_tokens
     try:
         return parse(text, max_lexical_tokens=most, max_comments=most, allow_empty_selection_sets=False)
@@ -133,9 +137,9 @@ def require_unparsed_text_within_limits(text: str, most: int, position: int) -> 
         token = lexer.read_next_token(token.end)
     for what, count in counts.items():
         if count > most:
-            raise limit_exceeded(what, f"{count} or more", most, "contentapi_max_tokens") from None
+            raise build_limit_error(what, f"{count} or more", most, "contentapi_max_tokens") from None
     if nesting > PARSED_NESTING:
-        raise limit_exceeded("nesting", f"{PARSED_NESTING + 1} or more", MAX_NESTING) from None
+        raise build_limit_error("nesting", f"{PARSED_NESTING + 1} or more", MAX_NESTING) from None
 
 
 def validate_and_cache_document(schema: GraphQLSchema, document: DocumentNode, sizes: Sizes) -> CachedDocument:
@@ -144,7 +148,7 @@ def validate_and_cache_document(schema: GraphQLSchema, document: DocumentNode, s
     if errors:
         raise DocumentRejected(errors)
     drop_token_links(document)
-    costs = measure(schema, document)
+    costs = measure_costs(schema, document)
     fragments = DocumentFragments(document)
     operations = {
         get_operation_name(node): Operation(schema, fragments, node, costs[get_operation_name(node)])
@@ -154,14 +158,6 @@ def validate_and_cache_document(schema: GraphQLSchema, document: DocumentNode, s
     cached = CachedDocument(document, sizes, operations)
     DOCUMENTS.put((schema, get_source_text(document)), cached)
     return cached
-
-
-def describe_missing_operation(name: str | None, count: int) -> str:
-    if name is not None:
-        return f"Unknown operation named '{name}'."
-    if count:
-        return "Must provide operation name if query contains multiple operations."
-    return "Must provide an operation."
 
 
 def get_source_text(document: DocumentNode) -> str:

@@ -15,22 +15,16 @@ from graphql import GraphQLSchema
 
 from contentapi.auth.authentication import authenticate_request
 from contentapi.conf import conf
-from contentapi.core.errors import (
-    PARTIAL_SUCCESS,
-    ApiError,
-    MethodNotAllowed,
-    NotAcceptable,
-    UnsupportedMediaType,
-)
+from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, MethodNotAllowed, NotAcceptable, UnsupportedMediaType
 from contentapi.core.text import require_storable
 from contentapi.db.postgresql.slots import enter_expensive_lane, enter_preparation_lane
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import COST_PER_CHARGE, require_cost_within_limit
 from contentapi.graphql.documents import DocumentRejected, get_operation
-from contentapi.graphql.errors import ErrorReport, error_entry
+from contentapi.graphql.errors import ErrorReport, build_error_entry
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
-from contentapi.graphql.limits import limit_exceeded
-from contentapi.http.body import JSON, decode_json, has_unicode_escapes, is_json, read_bytes
+from contentapi.graphql.limits import build_limit_error
+from contentapi.http.body import JSON, decode_json, has_unicode_escapes, is_json, read_request_body
 from contentapi.http.negotiation import select_media_type
 from contentapi.http.response import Response
 from contentapi.rate_limits.account import Account
@@ -68,8 +62,8 @@ class GraphQLEndpoint:
     def handle(self, environ: Mapping[str, Any]) -> Response:
         """Return the response to the request of a WSGI environ. Every error becomes a response.
 
-        The base charge and the cost of the operation are charged in one step. The base charge comes first when the body
-        is long or the document is not cached. A rate-limit error replaces any other error.
+        Usually the base charge and the cost are charged together. If the body is long or the document is not cached,
+        the base charge is made first, before the expensive work. A rate-limit error replaces any other error.
         """
         account = Account(environ)
         media_type = negotiate_media_type(environ)
@@ -83,10 +77,10 @@ class GraphQLEndpoint:
             require_acceptable(media_type)
             if not 1 <= len(environ.get("CONTENT_LENGTH", "")) <= SHORT:
                 account.charge_request()
-            members, status, headers = execute(self.schema, read_body(environ), {"actor": actor}, account)
+            members, status, headers = execute_request(self.schema, read_body(environ), {"actor": actor}, account)
         except Exception as exception:  # noqa: BLE001 - every error, ours included, gets a response of the same form
             kind = account.charge_failure(exception)
-            members, status, headers = {"errors": [error_entry(kind)]}, kind.status, kind.headers
+            members, status, headers = {"errors": [build_error_entry(kind)]}, kind.status, kind.headers
         return build_response(members, status, {**account.headers, **headers}, media_type or JSON)
 
 
@@ -111,22 +105,22 @@ def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
     """Decode the body. Raises `UnsupportedMediaType`, `TooLarge`, `Malformed` or `LimitExceeded`."""
     if not is_json(environ.get("CONTENT_TYPE", "")):
         raise UnsupportedMediaType(f"Send the body as {JSON} in UTF-8.")
-    content = read_bytes(environ)
+    content = read_request_body(environ)
     body, _ = decode_json(content, BODY)
     limit = conf.environment.contentapi_max_values
     if len(content) < 2 * limit and not has_unicode_escapes(content):
         return body  # so short a body cannot have more values: each takes two bytes or more
     values = require_storable(body.variables)
     if values > limit:
-        raise limit_exceeded("number of values in variables", values, limit, "contentapi_max_values")
+        raise build_limit_error("number of values in variables", values, limit, "contentapi_max_values")
     return body
 
 
-def execute(
+def execute_request(
     schema: GraphQLSchema, body: GraphQLBody, context: RequestContext, account: Account
 ) -> tuple[dict[str, Any], int, Mapping[str, str]]:
     """Execute a request. Returns the members of the response's body, its status and its headers."""
-    before_work = partial(begin_preparation, account, len(body.query))
+    before_work = partial(charge_and_wait_for_preparation, account, len(body.query))
     try:
         operation = get_operation(schema, body.query, body.operation_name, before_work=before_work)
     except DocumentRejected as rejection:
@@ -158,17 +152,17 @@ def execute(
     return members, report.worst.status, report.worst.headers
 
 
-def begin_preparation(account: Account, length: int) -> None:
+def charge_and_wait_for_preparation(account: Account, length: int) -> None:
     """Charge a request before its document is parsed or its introspection fields are counted."""
     account.charge_request()
-    if account.is_metered:  # the fast path's own request is part of another request
+    if account.is_metered:  # the fast path's sample request runs at start-up or in another request: it must not wait
         enter_preparation_lane(length)
 
 
 def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Response:
     """Return the error response to a request whose body is not read."""
     media_type = negotiate_media_type(environ) or JSON
-    return build_response({"errors": [error_entry(error)]}, error.status, dict(error.headers), media_type)
+    return build_response({"errors": [build_error_entry(error)]}, error.status, dict(error.headers), media_type)
 
 
 def build_response(members: dict[str, Any], status: int, headers: dict[str, str], media_type: str) -> Response:

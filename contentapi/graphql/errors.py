@@ -28,11 +28,10 @@ class ErrorReport:
         self.outside_execution = False
 
     def add(self, error: GraphQLError) -> dict[str, Any]:
-        """Return the entry for an error."""
         kind = classify_error(error)
         self.kinds.append(kind)
         self.outside_execution = self.outside_execution or error.path is None
-        return error_entry(kind) | {
+        return build_error_entry(kind) | {
             key: value for key, value in error.formatted.items() if key in ("locations", "path")
         }
 
@@ -41,20 +40,15 @@ class ErrorReport:
         return min(self.kinds, key=lambda kind: WORST_FIRST.index(kind.status))
 
 
-def error_entry(kind: ApiError) -> dict[str, Any]:
+def build_error_entry(kind: ApiError) -> dict[str, Any]:
     """Return one entry of `errors`, without its place in the document."""
-    extensions: dict[str, Any] = {
-        "code": kind.code,
-        "status": kind.status,
-        "requestId": current_request_id.get(),
-    }
+    extensions: dict[str, Any] = {"code": kind.code, "status": kind.status, "requestId": current_request_id.get()}
     if kind.fields:
         extensions["fields"] = kind.fields
-    return {"message": truncate_message(kind.message), "extensions": extensions}
-
-
-def truncate_message(message: str) -> str:
-    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
+    message = kind.message
+    if len(message) > LONGEST_MESSAGE:
+        message = f"{message[: LONGEST_MESSAGE - 1]}…"
+    return {"message": message, "extensions": extensions}
 
 
 def classify_error(error: GraphQLError) -> ApiError:

@@ -89,18 +89,16 @@ def measure_operations(document: DocumentNode) -> Sizes:
     for node in document.definitions:
         if isinstance(node, OperationDefinitionNode):
             size, spreads = measure_definition(node)
-            add_spreads(size, spreads, fragments)
+            add_fragment_sizes(size, spreads, fragments)
             sizes[get_operation_name(node)] = size
     return sizes
 
 
 def get_operation_name(operation: OperationDefinitionNode) -> str:
-    """Return the name of an operation, which is empty for an anonymous one."""
     return operation.name.value if operation.name else ""
 
 
 def measure_definition(definition: OperationDefinitionNode | FragmentDefinitionNode) -> DefinitionSize:
-    """Return the size of a definition without its fragments, and the fragments that it spreads."""
     size = OperationSize(is_write=getattr(definition, "operation", None) is OperationType.MUTATION)
     size.directives = len(definition.directives or ()) + sum(
         len(variable.directives or ()) for variable in definition.variable_definitions or ()
@@ -153,12 +151,14 @@ def expand_fragments(fragments: Mapping[str, DefinitionSize]) -> None:
             pending += missing
             continue
         if name not in done:
-            add_spreads(size, [spread for spread in spreads if spread.name in done], fragments)
+            add_fragment_sizes(size, [spread for spread in spreads if spread.name in done], fragments)
             done.add(name)
         pending.pop()
 
 
-def add_spreads(size: OperationSize, spreads: list[FragmentSpread], fragments: Mapping[str, DefinitionSize]) -> None:
+def add_fragment_sizes(
+    size: OperationSize, spreads: list[FragmentSpread], fragments: Mapping[str, DefinitionSize]
+) -> None:
     for spread in spreads:
         if spread.name in fragments:
             size.add(fragments[spread.name].size, spread.around)
@@ -172,7 +172,7 @@ def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
     """
     nesting = max((size.nesting for size in sizes.values()), default=0)
     if nesting > MAX_NESTING:
-        raise limit_exceeded("nesting", nesting, MAX_NESTING)
+        raise build_limit_error("nesting", nesting, MAX_NESTING)
     if len(sizes) == 1 and not operation_name:
         selected = next(iter(sizes.values()), None)
     else:
@@ -181,7 +181,7 @@ def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
     for what, counted, variable in iterate_counts(selected) if selected else ():
         most = getattr(environment, variable)
         if counted > most:
-            raise limit_exceeded(what, counted, most, variable)
+            raise build_limit_error(what, counted, most, variable)
 
 
 def iterate_counts(size: OperationSize) -> Iterator[tuple[str, int, str]]:
@@ -194,7 +194,14 @@ def iterate_counts(size: OperationSize) -> Iterator[tuple[str, int, str]]:
     yield "number of directives", size.directives, "contentapi_max_directives"
 
 
-def limit_exceeded(what: str, counted: int | str, most: int, variable: str = "") -> LimitExceeded:
+def require_count_within_limit(counted: int, what: str, variable: str) -> None:
+    """Raise `LimitExceeded` for a count that stops at its limit."""
+    most: int = getattr(conf.environment, variable)
+    if counted > most:
+        raise build_limit_error(what, f"{most + 1} or more", most, variable)
+
+
+def build_limit_error(what: str, counted: int | str, most: int, variable: str = "") -> LimitExceeded:
     """Return the error for a document that exceeds a limit. `variable` is the setting of the limit, if it has one."""
     value = f"{COUNT_CAP} or more" if isinstance(counted, int) and counted >= COUNT_CAP else counted
     setting = f" ({variable.upper()})" if variable else ""

@@ -14,7 +14,7 @@ VENDOR = f"application/vnd.contentapi.v{VERSION}+json"
 VENDOR_OF_ANY = re.compile(r"application/vnd\.contentapi\.v([0-9]+)\+json", re.ASCII | re.IGNORECASE)
 
 
-def split_path(path: str) -> tuple[str, str]:
+def split_version_prefix(path: str) -> tuple[str, str]:
     """Return the version prefix of a path and the rest. The prefix is empty in a path without a version."""
     return (PREFIX, path.removeprefix(PREFIX)) if path.startswith(f"{PREFIX}/") else ("", path)
 

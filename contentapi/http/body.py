@@ -27,7 +27,7 @@ def is_json(content_type: str, media_types: tuple[str, ...] = (JSON,)) -> bool:
     return media_type in media_types and parameters.get("charset", "utf-8").lower() in ("utf-8", "utf8")
 
 
-def read_bytes(environ: Mapping[str, Any]) -> bytes:
+def read_request_body(environ: Mapping[str, Any]) -> bytes:
     """Return the body, with a Content-Length or chunked.
 
     Raises `UnsupportedMediaType` for a compressed body, `TooLarge` for one over CONTENTAPI_MAX_BODY, and `Malformed`
@@ -41,21 +41,15 @@ def read_bytes(environ: Mapping[str, Any]) -> bytes:
     if not content_length.isdecimal():
         raise Malformed("Content-Length must be a whole number.")
     length = limit + 1 if is_chunked else int(content_length)
-    if not is_chunked and length > limit:
-        raise body_too_large(limit)
     try:
-        content: bytes = environ["wsgi.input"].read(length)
+        content: bytes = environ["wsgi.input"].read(length) if is_chunked or length <= limit else b""
     except Exception:  # noqa: BLE001 - each server raises its own, for wrong chunks and for clients that hang up
         raise Malformed("The body could not be read completely.") from None
-    if len(content) > limit:
-        raise body_too_large(limit)
+    if max(len(content), 0 if is_chunked else length) > limit:
+        raise TooLarge(f"The body is too large. At most {limit} bytes are allowed (CONTENTAPI_MAX_BODY).")
     if not is_chunked and len(content) < length:
         raise Malformed(f"The body has {len(content)} bytes, but Content-Length is {length}.")
     return content
-
-
-def body_too_large(limit: int) -> TooLarge:
-    return TooLarge(f"The body is too large. At most {limit} bytes are allowed (CONTENTAPI_MAX_BODY).")
 
 
 def decode_json(content: bytes, decoder: msgspec.json.Decoder[B]) -> tuple[B, Any]:
@@ -70,7 +64,8 @@ def decode_json(content: bytes, decoder: msgspec.json.Decoder[B]) -> tuple[B, An
             return msgspec.convert(value, decoder.type), value
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
-    # Decode again. This finds the position of the error, or succeeds because the error is in an ignored member.
+    # Decode again, slowly. Either this finds the position of the error, or the first attempt rejected too much: an
+    # out-of-range number is allowed in a member that is ignored.
     try:
         text = content.decode()  # ignored members must be UTF-8 too
         return decoder.decode(text), loads_without_duplicates(text)
@@ -98,14 +93,14 @@ def has_unicode_escapes(content: bytes) -> bool:
 
 def loads_without_duplicates(text: str) -> Any:
     """Return the value of a JSON text. Raises `DuplicateKey`."""
-    return json.loads(text, object_pairs_hook=object_without_duplicates, parse_int=str)
+    return json.loads(text, object_pairs_hook=build_object_without_duplicates, parse_int=str)
 
 
 class DuplicateKey(Exception):
     """An object of a JSON text has two equal keys."""
 
 
-def object_without_duplicates(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def build_object_without_duplicates(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     decoded: dict[str, Any] = {}
     for name, value in members:
         if name in decoded:

@@ -20,14 +20,14 @@ def client_address(environ: Mapping[str, Any]) -> str:
     proxies = conf.environment.contentapi_trusted_proxies
     if proxies:
         entries = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")
-        forwarded = rate_limit_address(entries[-proxies].strip()) if len(entries) >= proxies else None
+        forwarded = to_rate_limit_address(entries[-proxies].strip()) if len(entries) >= proxies else None
         if forwarded is not None:
             return forwarded
-    return rate_limit_address(environ.get("REMOTE_ADDR", "")) or UNKNOWN
+    return to_rate_limit_address(environ.get("REMOTE_ADDR", "")) or UNKNOWN
 
 
 @lru_cache(4096)
-def rate_limit_address(text: str) -> str | None:
+def to_rate_limit_address(text: str) -> str | None:
     """Return the address or network that is charged for an address. Returns None if the text is not an address."""
     try:
         address = ip_address(text)

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from contentapi.core.entity_tags import ExpectedVersion, parse_version
-from contentapi.core.errors import Conflict, Malformed
+from contentapi.core.entity_tags import ExpectedVersion, parse_version, require_version
+from contentapi.core.errors import Malformed
 from contentapi.http.response import Response
 
 TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
@@ -54,16 +54,11 @@ def apply_conditions(response: Response, environ: Mapping[str, Any]) -> Response
     if tag is None:
         return response
     if "HTTP_IF_MATCH" in environ:
-        require_match(environ["HTTP_IF_MATCH"], tag)
+        expected = resolve_expected_version(environ["HTTP_IF_MATCH"], None)
+        require_version("resource", int(parse_version(tag) or 0), expected)
     if "HTTP_IF_NONE_MATCH" in environ and etag_matches(tag, environ["HTTP_IF_NONE_MATCH"]):
         return response._replace(status=HTTPStatus.NOT_MODIFIED)
     return response
-
-
-def require_match(if_match: str, tag: str) -> None:
-    expected = resolve_expected_version(if_match, None)
-    if expected is not None and parse_version(tag) not in expected:
-        raise Conflict(f"Version conflict: the resource is at version {parse_version(tag)}.")
 
 
 def etag_matches(tag: str, if_none_match: str) -> bool:

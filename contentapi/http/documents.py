@@ -14,7 +14,7 @@ from contentapi.http.error_response import django_error_response, get_accept
 METHODS = ("GET", "HEAD", "OPTIONS")
 
 
-def document_view(
+def build_document_view(
     media_type: str, text: Callable[[], bytes], headers: Mapping[str, str] | None = None
 ) -> Callable[[HttpRequest], HttpResponse]:
     """Return the view of a document, with an ETag. Caches must revalidate it unless `headers` allow otherwise."""

@@ -1,13 +1,13 @@
 """Error responses: `{"error": message}` or problem details, for resources and for requests that reach no resource."""
 
 import sys
-from http import HTTPStatus
+from http.client import responses
 from typing import Any
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
 
-from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, NotFound
+from contentapi.core.errors import Forbidden, Internal, Malformed, NotFound
 from contentapi.http.api_version import VERSION
 from contentapi.http.body import JSON
 from contentapi.http.failure_log import classify_and_record
@@ -16,10 +16,7 @@ from contentapi.http.request_id import current_request_id
 from contentapi.http.response import Response
 
 # RFC 9110 changed these two phrases; Python has the new ones since 3.13.
-TITLES = {status.value: status.phrase for status in HTTPStatus} | {
-    413: "Content Too Large",
-    422: "Unprocessable Content",
-}
+TITLES = responses | {413: "Content Too Large", 422: "Unprocessable Content"}
 
 
 def error_response(exception: BaseException, accept: str) -> Response:
@@ -30,23 +27,18 @@ def error_response(exception: BaseException, accept: str) -> Response:
     """
     error = classify_and_record(exception)
     is_problem = wants_problem(accept)
-    content: dict[str, Any] = problem_details(error) if is_problem else {"error": error.message}
+    content: dict[str, Any] = {"error": error.message}
+    if is_problem:
+        content = {
+            "type": "about:blank",
+            "title": TITLES[error.status],
+            "status": error.status,
+            "detail": error.message,
+            "errors": error.fields,
+            "requestId": current_request_id.get(),
+        }
     headers = {"Content-Type": PROBLEM if is_problem else JSON, "X-Error-Code": error.code, **error.headers}
     return Response(error.status, msgspec.json.encode(content), headers)
-
-
-def problem_details(error: ApiError) -> dict[str, Any]:
-    return {
-        "type": "about:blank",
-        "title": TITLES[error.status],
-        "status": error.status,
-        "detail": error.message,
-        "errors": error.fields,
-        "requestId": current_request_id.get(),
-    }
-
-
-# --- Errors outside of resources ------------------------------------------------------------------------
 
 
 def django_error_response(exception: BaseException, accept: str = "") -> HttpResponse:

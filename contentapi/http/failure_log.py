@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from http import HTTPStatus
+from http.client import responses
 from typing import Any
 
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Internal, to_api_error
@@ -19,7 +20,6 @@ from contentapi.http.request_id import current_request_id
 
 LOG = logging.getLogger("contentapi.requests")
 
-PHRASES = {status.value: status.phrase for status in HTTPStatus}
 MAX_PATH = 200
 MAX_LINE = 500
 SAFE_MESSAGES = {
@@ -32,10 +32,7 @@ recorded: ContextVar[tuple[str, tuple[ApiError, ...]]] = ContextVar("recorded_er
 
 
 def classify_and_record(exception: BaseException) -> ApiError:
-    """Return the entry of the error table for an exception, and keep it for the log line of the current request.
-
-    Both transports call this for every failure. To record an error again changes nothing.
-    """
+    """Return the entry of the error table for an exception, and keep it once for the log line of the request."""
     error = to_api_error(exception)
     request_id = current_request_id.get()
     errors = get_recorded_errors(request_id)
@@ -58,7 +55,7 @@ def log_failure(environ: Mapping[str, Any], status: int) -> None:
     is_fault = any(error.status >= Internal.status for error in errors) or status >= Internal.status
     level = logging.ERROR if is_fault else logging.INFO
     if LOG.isEnabledFor(level):
-        line = truncate_log_text(escape(describe_failure(environ, status, errors)), MAX_LINE)
+        line = truncate_log_text(escape_log_text(describe_failure(environ, status, errors)), MAX_LINE)
         LOG.log(level, "%s", line, exc_info=get_traceback_exception(errors))
 
 
@@ -69,7 +66,7 @@ def describe_failure(environ: Mapping[str, Any], status: int, errors: Iterable[A
     # there, the error with the highest status is first.
     ranked = sorted(errors, key=lambda error: (error.status != status, -error.status))
     if not ranked:
-        return f"{request} {PHRASES.get(status, '')}".rstrip()
+        return f"{request} {responses.get(status, '')}".rstrip()
     return f"{request} {ranked[0].code} {describe_error(ranked[0])}".rstrip()
 
 
@@ -96,7 +93,7 @@ def get_traceback_exception(errors: Iterable[ApiError]) -> BaseException | None:
     return causes[0] if causes else None
 
 
-def escape(text: str) -> str:
+def escape_log_text(text: str) -> str:
     r"""Return text in printable ASCII; a line end is `\n`, so that a request cannot forge a line of its own."""
     return text.encode("unicode_escape").decode("ascii")
 

@@ -16,17 +16,13 @@ def request_id_middleware(get_response: Callable[[HttpRequest], HttpResponse]) -
             response = get_response(request)
             log_failure(request.META, response.status_code)
             response["X-Request-ID"] = current_request_id.get()
-            return strip_forbidden_body(request, response)
+            # WSGI servers would send the body of a response to HEAD, and the Content-Length of a 204.
+            if request.method == "HEAD" and not response.streaming:
+                response.content = b""
+            if response.status_code == HTTPStatus.NO_CONTENT:
+                del response["Content-Length"]
+            return response
         finally:
             current_request_id.reset(token)
 
     return middleware
-
-
-def strip_forbidden_body(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Remove the body of a response to HEAD, and the Content-Length of a 204. WSGI servers would send them."""
-    if request.method == "HEAD" and not response.streaming:
-        response.content = b""
-    if response.status_code == HTTPStatus.NO_CONTENT:
-        del response["Content-Length"]
-    return response

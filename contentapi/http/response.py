@@ -7,16 +7,9 @@ from typing import NamedTuple
 
 
 class Response(NamedTuple):
-    """A status, a body and headers."""
-
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = {}
-
-    def with_headers(self, **headers: str) -> "Response":
-        """Return the response with more headers. Underscores in their names become hyphens."""
-        more = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self._replace(headers={**self.headers, **more})
 
 
 def build_tagged_response(body: bytes, version: int, *, canonical: bytes | None = None) -> Response:

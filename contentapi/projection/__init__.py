@@ -7,19 +7,16 @@ selector, `expressions` and `unions` the SQL, `statements` the compiler with its
 """
 
 from contentapi.projection.connections import PAGE_INFO, Connection, ConnectionQuery, ConnectionType, RelayType
-from contentapi.projection.fields import Computed, Count, Projection, SameRow, ToMany, ToOne
-from contentapi.projection.inserts import PreparedInsert, returning
+from contentapi.projection.fields import Computed, Count, Projection, SameRowAsType, ToMany, ToOne
+from contentapi.projection.inserts import PreparedInsert
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.prepared_query import PreparedQuery
-from contentapi.projection.querysets import AnyRows, Rows, parametrised, select_instance
+from contentapi.projection.querysets import Rows, parametrised
 from contentapi.projection.sdl import ProjectionError, SdlField
-from contentapi.projection.selections import ReadArguments, SelectedField, SelectedFieldError
-from contentapi.projection.statements import SelectionRequest, Statement, read_json, read_json_and_version
 from contentapi.projection.unions import filter_by_union
 
 __all__ = [
     "PAGE_INFO",
-    "AnyRows",
     "Computed",
     "Connection",
     "ConnectionQuery",
@@ -30,21 +27,12 @@ __all__ = [
     "PreparedQuery",
     "Projection",
     "ProjectionError",
-    "ReadArguments",
     "RelayType",
     "Rows",
-    "SameRow",
+    "SameRowAsType",
     "SdlField",
-    "SelectedField",
-    "SelectedFieldError",
-    "SelectionRequest",
-    "Statement",
     "ToMany",
     "ToOne",
     "filter_by_union",
     "parametrised",
-    "read_json",
-    "read_json_and_version",
-    "returning",
-    "select_instance",
 ]

@@ -13,24 +13,24 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from django.db.models import BooleanField, Case, ExpressionWrapper, F, Func, JSONField, Model, Q, QuerySet, When
 from django.db.models.expressions import Combinable
 
-from contentapi.core.errors import Malformed
 from contentapi.core.pagination import ConnectionWindow, build_cursor_error, parse_connection_args
 from contentapi.db.literals import TextLiteral
-from contentapi.projection.expressions import CountTable, Cursor, HasRow, JsonRow, PageTable, RawExpression
-from contentapi.projection.fields import Compilation, ProjectedField, Projection, build_related_rows
+from contentapi.projection.expressions import CountTable, HasRow, JsonMembers, PageTable, RawExpression, SignedCursor
+from contentapi.projection.fields import CompilationContext, ProjectedField, Projection, build_related_rows
 from contentapi.projection.ordering import Ordering
-from contentapi.projection.querysets import AnyRows
+from contentapi.projection.querysets import Rows
 from contentapi.projection.sdl import ProjectionError, SdlField, get_model_field, join_names
 from contentapi.projection.selections import Arguments, ExecutionInputs, Parameter, SelectedField, SelectedFieldError
 
 ARGUMENTS = {"first", "after", "last", "before", "order_by"}
+NULL = RawExpression("NULL")
 
 
 class RelayType:
@@ -42,7 +42,7 @@ class RelayType:
 
     def bind(self, sdl: Mapping[str, SdlField]) -> None:
         """Check the type in the SDL. Raises `ProjectionError`, which names type and field."""
-        declared = {name: field.written for name, field in sdl.items()}
+        declared = {name: sdl_field.written for name, sdl_field in sdl.items()}
         for name in [*declared, *self.fields]:
             if declared.get(name) != self.fields.get(name):
                 actual, required = declared.get(name, "missing"), self.fields.get(name, "missing")
@@ -60,6 +60,7 @@ class ConnectionType(RelayType):
 
     def __init__(self, node: Projection) -> None:
         self.node = node
+        self.model = node.model
         self.edge = RelayType(f"{node.name}Edge", {"cursor": "String!", "node": f"{node.name}!"})
         fields = {"edges": f"[{self.edge.name}!]!", "pageInfo": "PageInfo!", "totalCount": "Int!"}
         super().__init__(f"{node.name}Connection", fields)
@@ -67,24 +68,24 @@ class ConnectionType(RelayType):
 
 @dataclass(frozen=True, slots=True)
 class ConnectionQuery:
-    """What a connection shows: a window of rows, in an order that replaces their own."""
+    """A window of rows, in an order that replaces their own."""
 
-    rows: AnyRows
+    rows: Rows[Any]
     order: Ordering
     window: ConnectionWindow
 
     @property
-    def structure(self) -> Hashable:
-        """What decides the structure of a statement, in addition to the rows and the selection."""
-        return self.order, self.window.backwards, self.window.after is None, self.window.before is None
+    def cache_key(self) -> Hashable:
+        key, window = self.rows.cache_key, self.window
+        return key and (key, self.order, window.backwards, window.after is None, window.before is None)
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionArguments:
     """The parsed arguments of a nested connection, of which each row has its own.
 
-    `parent` is the id, taken from the cursors, of the row to which the connection belongs; None without a cursor. When
-    a cursor belongs to another row, PostgreSQL returns `refusal`, a random marker, in place of the connection.
+    `parent` is the id of the row to which the connection belongs, as the cursors state it; None without a cursor. If
+    the connection belongs to another row, PostgreSQL returns the random marker `refusal` instead of it.
     """
 
     selected: SelectedField
@@ -103,7 +104,7 @@ class Connection(ProjectedField):
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         self.related = build_related_rows(model, self.relation)
         self.key = get_model_field(model, self.relation).field
-        if not isinstance(sdl.projection, ConnectionType) or sdl.projection.node.model is not self.related.model:
+        if not isinstance(sdl.projection, ConnectionType) or sdl.projection.model is not self.related.model:
             raise ProjectionError(
                 f"the SDL has {sdl.type_name}, which is not a connection of {self.related.model.__name__}"
             )
@@ -117,7 +118,7 @@ class Connection(ProjectedField):
             raise ProjectionError("orderBy needs a default in the SDL, and its enum values must be orders")
         self.name = f"{model._meta.label}.{self.relation}"
 
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
         """Return the connection, or the marker where its cursors belong to another row:
 
         CASE WHEN "blog_post"."id" = $1 THEN (SELECT row_to_json(r.*) FROM …) ELSE to_json($2::text) END
@@ -142,20 +143,17 @@ class Connection(ProjectedField):
         return Case(When(is_own, then=connection), default=refusal, output_field=JSONField())
 
     def parse_arguments(self, selected: SelectedField, arguments: Arguments) -> ConnectionArguments:
-        """Raises `SelectedFieldError`."""
+        """Raises `Malformed`."""
         order = arguments.get("order_by") or self.default_order
         values = {name: arguments.get(name) for name in ("first", "after", "last", "before")}
-        try:
-            window = parse_connection_args(self.name, {"orderBy": order.terms()}, **values)
-            parents = {position.parent for position in (window.after, window.before) if position is not None}
-            if len(parents) > 1:
-                raise build_cursor_error("before")
-        except Malformed as error:
-            raise SelectedFieldError(selected, error) from None
+        window = parse_connection_args(self.name, {"orderBy": order.terms()}, **values)
+        parents = {position.parent for position in (window.after, window.before) if position is not None}
+        if len(parents) > 1:
+            raise build_cursor_error("before")
         return ConnectionArguments(selected, order, window, next(iter(parents), None), secrets.token_hex(16))
 
 
-def has_parent_cursor(arguments: Sequence[Any]) -> bool:
+def has_unverified_cursor(arguments: Sequence[Any]) -> bool:
     """Return whether a nested connection has a cursor. Only the result shows whether it belongs to the right row."""
     return any(isinstance(each, ConnectionArguments) and each.parent is not None for each in arguments)
 
@@ -169,6 +167,7 @@ def reject_foreign_cursors(arguments: Sequence[Any], texts: Sequence[bytes]) -> 
                 raise SelectedFieldError(each.selected, build_cursor_error("after" if each.window.after else "before"))
 
 
+@dataclass
 class ConnectionCompiler:
     """Compiles the selection of one connection to an expression.
 
@@ -194,70 +193,58 @@ class ConnectionCompiler:
     connection belongs, as an expression over that row; `parent_of_row` is the same key over the connection's own rows.
     """
 
-    def __init__(
-        self,
-        rows: QuerySet[Any],
-        order: Ordering,
-        window: ConnectionWindow,
-        connection_type: ConnectionType,
-        compilation: Compilation,
-        read_window: Callable[[ExecutionInputs], Any],
-        *,
-        parent: Combinable | None = None,
-        parent_of_row: Combinable | None = None,
-    ) -> None:
-        self.rows = rows
-        self.order = order
-        self.window = window
-        self.connection_type = connection_type
-        self.compilation = compilation
-        self.read_window = read_window
-        self.parent = parent or RawExpression("NULL")
-        self.parent_of_row = parent_of_row or RawExpression("NULL")
-        # What the fields compiled so far need of the table `page`.
-        self.edges: list[JsonRow] = []
-        self.needs_ends = False
-        self.needs_more = False
+    rows: QuerySet[Any]
+    order: Ordering
+    window: ConnectionWindow
+    connection_type: ConnectionType
+    compilation: CompilationContext
+    read_window: Callable[[ExecutionInputs], Any]
+    parent: Combinable = NULL
+    parent_of_row: Combinable = NULL
+    # What the fields compiled so far need of the table `page`.
+    edges: list[JsonMembers] = field(default_factory=list)
+    needs_ends: bool = False
+    needs_more: bool = False
 
-    def compile(self, selection: Sequence[SelectedField]) -> JsonRow:
+    def compile(self, selection: Sequence[SelectedField]) -> JsonMembers:
         # The fields come first: they decide whether the tables are needed, and with which columns.
-        members = [(selected.key, self.connection_field(selected)) for selected in selection]
+        members = [(selected.key, self.build_connection_field(selected)) for selected in selection]
         tables: list[Any] = []
         if self.edges or self.needs_ends or self.needs_more:
-            tables.append(self.page_table())
+            tables.append(self.build_page_table())
         if any(selected.name == "totalCount" for selected in selection):
             tables.append(CountTable(self.rows.order_by().values("pk")))
-        return JsonRow(members, tables)
+        return JsonMembers(members, tables)
 
-    def connection_field(self, selected: SelectedField) -> Combinable:
+    def build_connection_field(self, selected: SelectedField) -> Combinable:
         match selected.name:
             case "edges":
-                self.edges.append(JsonRow([(each.key, self.edge_field(each)) for each in selected.selection]))
+                self.edges.append(JsonMembers([(each.key, self.build_edge_field(each)) for each in selected.selection]))
                 return RawExpression(f'page."e{len(self.edges) - 1}"')
             case "pageInfo":
-                return JsonRow([(each.key, self.page_info_field(each)) for each in selected.selection])
+                return JsonMembers([(each.key, self.build_page_info_field(each)) for each in selected.selection])
             case "totalCount":
                 return RawExpression("total.n")
         return TextLiteral(self.connection_type.name)  # __typename
 
-    def edge_field(self, selected: SelectedField) -> Combinable:
+    def build_edge_field(self, selected: SelectedField) -> Combinable:
         match selected.name:
             case "cursor":
-                return self.cursor(F(self.order.column), F("pk"), self.parent_of_row)
+                return self.build_cursor(F(self.order.column), F("pk"), self.parent_of_row)
             case "node":
-                return JsonRow(self.connection_type.node.expressions(selected.selection, self.compilation))
+                return JsonMembers(self.connection_type.node.build_expressions(selected.selection, self.compilation))
         return TextLiteral(self.connection_type.edge.name)
 
-    def page_info_field(self, selected: SelectedField) -> Combinable:
+    def build_page_info_field(self, selected: SelectedField) -> Combinable:
         match selected.name:
             case "hasNextPage":
                 return self.has_more(backwards=False)
             case "hasPreviousPage":
                 return self.has_more(backwards=True)
             case "startCursor":
-                return self.cursor(*self.page_end("start"), self.parent)
+                return self.build_cursor(*self.build_page_end("start"), self.parent)
             case "endCursor":
-                return self.cursor(*self.page_end("end"), self.parent)
+                return self.build_cursor(*self.build_page_end("end"), self.parent)
         return TextLiteral(PAGE_INFO.name)
 
     def has_more(self, *, backwards: bool) -> Combinable:
@@ -273,21 +260,21 @@ class ConnectionCompiler:
             more = Q(RawExpression("page.more", BooleanField()))
         # A cursor bounds the window on this side: the row at the cursor and all rows beyond it are not on the page.
         if getattr(self.window, cursor) is not None:
-            at_or_beyond = self.order.beyond(*self.position(cursor), backwards=backwards, inclusive=True)
+            at_or_beyond = self.order.beyond(*self.build_position(cursor), backwards=backwards, inclusive=True)
             more |= Q(HasRow(self.rows.filter(at_or_beyond).order_by(*self.order.terms(backwards=backwards))))
         return ExpressionWrapper(more, output_field=BooleanField()) if more else RawExpression("false")
 
-    def cursor(self, value: Combinable, key: Combinable, parent: Combinable) -> Cursor:
+    def build_cursor(self, value: Combinable, key: Combinable, parent: Combinable) -> SignedCursor:
         inner = Parameter(lambda inputs: self.read_window(inputs).signing_keys[0])
         outer = Parameter(lambda inputs: self.read_window(inputs).signing_keys[1])
-        return Cursor(outer, inner, key, value, parent)
+        return SignedCursor(outer, inner, key, value, parent)
 
-    def page_table(self) -> PageTable:
+    def build_page_table(self) -> PageTable:
         rows, backwards = self.rows, self.window.backwards
         if self.window.after is not None:
-            rows = rows.filter(self.order.beyond(*self.position("after")))
+            rows = rows.filter(self.order.beyond(*self.build_position("after")))
         if self.window.before is not None:
-            rows = rows.filter(self.order.beyond(*self.position("before"), backwards=True))
+            rows = rows.filter(self.order.beyond(*self.build_position("before"), backwards=True))
         edges = {f"_e{number}": edge for number, edge in enumerate(self.edges)}
         # The last rows are the first ones of the reverse order. The page table puts them back into the order.
         page_order = None
@@ -304,12 +291,12 @@ class ConnectionCompiler:
             reversed_to=page_order,
         )
 
-    def page_end(self, name: str) -> tuple[RawExpression, RawExpression]:
+    def build_page_end(self, name: str) -> tuple[RawExpression, RawExpression]:
         """Return the position of the first or the last row of the page: the ordering column and the key."""
         self.needs_ends = True
         return RawExpression(f'page."{name}_value"'), RawExpression(f'page."{name}_id"')
 
-    def position(self, cursor: str) -> tuple[Parameter, Parameter]:
+    def build_position(self, cursor: str) -> tuple[Parameter, Parameter]:
         """Return the position in the cursor `after` or `before`: the ordering column and the key."""
         return (
             Parameter(lambda inputs: getattr(self.read_window(inputs), cursor).value),

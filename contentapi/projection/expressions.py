@@ -90,7 +90,7 @@ class RawExpression(Expression):
         return self.sql, ()
 
 
-class JsonRow(Expression):
+class JsonMembers(Expression):
     """Values as one JSON object. They belong to the row of the enclosing query, or to tables of their own.
 
     (SELECT row_to_json(r.*) FROM (SELECT "blog_post"."title", total.n FROM … AS total(n)) AS r("title", "totalCount"))
@@ -112,7 +112,9 @@ class JsonRow(Expression):
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002 - Django's
         compiled = [compiler.compile(expression) for expression in self.get_source_expressions()]
         texts = [sql for sql, _ in compiled]
-        values, tables = ", ".join(texts[: len(self.values)]), ", ".join(texts[len(self.values) :])
+        number = len(self.values)
+        values = ", ".join(texts[:number])
+        tables = ", ".join(texts[number:])
         object_sql, names = build_json_object_sql(self.keys)
         source = f" FROM {tables}" if tables else ""
         sql = f"(SELECT {object_sql} FROM (SELECT {values}{source}) AS r({names}))"  # noqa: S608 - values are parameters
@@ -199,7 +201,7 @@ class HasRow(Subquery):
         super().__init__(queryset.values("pk"), output_field=BooleanField())
 
 
-class Cursor(Func):
+class SignedCursor(Func):
     """The signed cursor of a position, as `contentapi.core.pagination` reads it; null if the position is null.
 
     The arguments are the outer and the inner key of HMAC in hex, then id, value and parent of the position. The text is

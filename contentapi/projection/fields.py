@@ -4,7 +4,7 @@
         "title": "title",                       # a column; cast to text if the SDL type is ID or String
         "createdAt": "created_at",              # a column with another name
         "author": ToOne("author"),              # a to-one relation
-        "source": SameRow(),                    # the same row as another SDL type
+        "source": SameRowAsType(),              # the same row as another SDL type
         "comments": ToMany("comments", rows),   # a to-many relation: `rows` filters and orders
         "commentCount": Count("comments"),
         "email": Computed(email),               # an expression that depends on the actor
@@ -54,39 +54,51 @@ from contentapi.projection.selections import (
     Parameter,
     SelectedField,
     SelectedFieldError,
-    is_fixed,
-    parametrised_actor,
+    build_parametrised_actor,
+    is_structural,
 )
 
 
-class Compilation:
+class CompilationContext:
     """The state while one statement is compiled: actor, variables, and the arguments that the statement uses."""
 
     def __init__(self, actor: Actor, variables: Any) -> None:
-        self.actor = parametrised_actor(actor)
+        self.actor = build_parametrised_actor(actor)
         self.variables = variables
         self.arguments: list[Callable[[Any], Any]] = []
 
     def bind_arguments(
-        self, selected: SelectedField, parse: Callable[[Arguments], Any] = lambda arguments: arguments
+        self, selected: SelectedField, parse: Callable[[Arguments], Any]
     ) -> tuple[Any, Callable[[ExecutionInputs], Any]]:
-        """Return the parsed arguments of a field in this request, and a function that reads those of each execution."""
+        """Return the parsed arguments of a field in this request, and a function that reads those of each execution.
+
+        If `parse` raises `Malformed`, both raise `SelectedFieldError`.
+        """
         read = selected.read_arguments or (lambda _: {})
         number = len(self.arguments)
-        self.arguments.append(lambda variables: parse(read(variables)))
-        return self.arguments[number](self.variables), lambda inputs: inputs.arguments[number]
+
+        def read_and_parse(variables: Any) -> Any:
+            try:
+                return parse(read(variables))
+            except Malformed as error:
+                raise SelectedFieldError(selected, error) from None
+
+        self.arguments.append(read_and_parse)
+        return read_and_parse(self.variables), lambda inputs: inputs.arguments[number]
 
 
 class ProjectedField(ABC):
-    """How one field is read."""
+    """How one field is read. `bind` sets `value` if it is the same in all statements."""
+
+    value: Combinable
 
     @abstractmethod
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         """Check the field against the model and the SDL. Raises `ProjectionError`."""
 
-    @abstractmethod
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:  # noqa: ARG002
         """Return the value of the field, as an expression over the rows of the model."""
+        return self.value
 
 
 class Column(ProjectedField):
@@ -102,10 +114,7 @@ class Column(ProjectedField):
         require_no_arguments(sdl)
         if column.null and not sdl.is_nullable:
             raise ProjectionError(f"{self.name} can be NULL, but the SDL type is non-null")
-        self.value: Combinable = cast_column_to_sdl(F(self.name), column, sdl)
-
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
-        return self.value
+        self.value = cast_column_to_sdl(F(self.name), column, sdl)
 
 
 class Computed(ProjectedField):
@@ -114,32 +123,32 @@ class Computed(ProjectedField):
     Make sure that the expression is null only where the SDL allows null: `bind` cannot check this.
     """
 
-    def __init__(self, value: Callable[[Actor], Combinable]) -> None:
-        self.value = value
+    def __init__(self, compute: Callable[[Actor], Combinable]) -> None:
+        self.compute = compute
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         require_no_arguments(sdl)
         self.sdl = sdl
         try:
-            rows = model._base_manager.annotate(_0=self.value(ANONYMOUS))
+            rows = model._base_manager.annotate(_0=self.compute(ANONYMOUS))
         except FieldError as error:
             raise ProjectionError(str(error)) from None
         self.column = rows.query.annotations["_0"].output_field
         cast_column_to_sdl(F("_0"), self.column, sdl)
 
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
-        return cast_column_to_sdl(self.value(compilation.actor), self.column, self.sdl)
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:  # noqa: ARG002
+        return cast_column_to_sdl(self.compute(compilation.actor), self.column, self.sdl)
 
 
-class SameRow(ProjectedField):
+class SameRowAsType(ProjectedField):
     """The same row as another SDL type of the same model."""
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         require_no_arguments(sdl)
-        self.target = require_target(sdl, model, is_list=False)
+        self.target = require_target_projection(sdl, model, is_list=False)
         self.rows = model._base_manager.filter(pk=OuterRef("pk"))
 
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)
 
@@ -155,7 +164,7 @@ class ToOne(ProjectedField):
         if not isinstance(relation, ForeignKey | OneToOneRel):
             raise ProjectionError(f"{self.relation} is neither a foreign key nor a one-to-one relation")
         require_no_arguments(sdl)
-        self.target = require_target(sdl, relation.related_model, is_list=False)
+        self.target = require_target_projection(sdl, relation.related_model, is_list=False)
         if relation.null and not sdl.is_nullable:
             raise ProjectionError(f"{self.relation} can be NULL, but the SDL type is non-null")
         key = relation if isinstance(relation, ForeignKey) else relation.field
@@ -165,7 +174,7 @@ class ToOne(ProjectedField):
             condition = {key.attname: OuterRef(key.target_field.name)}
         self.rows = self.target.model._base_manager.filter(**condition)
 
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)
 
@@ -186,7 +195,7 @@ class ToMany(ProjectedField):
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         self.related = build_related_rows(model, self.relation)
-        self.target = require_target(sdl, self.related.model, is_list=True)
+        self.target = require_target_projection(sdl, self.related.model, is_list=True)
         if set(sdl.arguments) != {*self.names, "limit"}:
             raise ProjectionError(
                 f"the SDL's arguments are {join_names(sdl.arguments)};"
@@ -198,23 +207,19 @@ class ToMany(ProjectedField):
         if not self.rows(self.related, ANONYMOUS, **dict.fromkeys(self.names)).query.order_by:
             raise ProjectionError("the rows have no order")
 
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
-        arguments, read = compilation.bind_arguments(selected)
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
+        arguments, read = compilation.bind_arguments(selected, self.parse_arguments)
 
         def argument(name: str) -> Any:
             value = arguments.get(name)
-            return value if is_fixed(value) else Parameter(lambda inputs: read(inputs)[name])
+            return value if is_structural(value) else Parameter(lambda inputs: read(inputs)[name])
 
         related = self.rows(self.related, compilation.actor, **{name: argument(name) for name in self.names})
         rows, keys = self.target.select(with_total_order(related), selected.selection, compilation)
-        limit = Parameter(lambda inputs: self.parse_limit(selected, read(inputs).get("limit")))
-        return JsonArray(rows, keys, limit)
+        return JsonArray(rows, keys, Parameter(lambda inputs: read(inputs)["limit"]))
 
-    def parse_limit(self, selected: SelectedField, limit: int | None) -> int:
-        try:
-            return require_page_size(limit, default=self.default_limit)
-        except Malformed as error:
-            raise SelectedFieldError(selected, error) from None
+    def parse_arguments(self, arguments: Arguments) -> Arguments:
+        return {**arguments, "limit": require_page_size(arguments.get("limit"), default=self.default_limit)}
 
 
 class Count(ProjectedField):
@@ -228,9 +233,6 @@ class Count(ProjectedField):
         if sdl.type_name != "Int" or sdl.is_list:
             raise ProjectionError(f"a count is an Int, but the SDL type is {sdl.type_name}")
         self.value = CountOfRows(build_related_rows(model, self.relation).values("pk"), output_field=BigIntegerField())
-
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:  # noqa: ARG002
-        return self.value
 
 
 class Projection:
@@ -255,25 +257,27 @@ class Projection:
                 raise ProjectionError(f"{self.name}.{name}: {error}.") from None
 
     def select(
-        self, rows: QuerySet[Any], selection: Iterable[SelectedField], compilation: Compilation
+        self, rows: QuerySet[Any], selection: Iterable[SelectedField], compilation: CompilationContext
     ) -> tuple[QuerySet[Any, Any], list[str]]:
         """Return a query with a column for each selected field, and the keys of the columns.
 
         SELECT "blog_post"."title" AS "_0", (SELECT …) AS "_1" FROM "blog_post"        ["title", "author"]
         """
-        fields = self.expressions(selection, compilation)
+        fields = self.build_expressions(selection, compilation)
         # The columns get numbers: a key may have the name of a field of the model, which Django refuses.
         columns = {f"_{number}": expression for number, (_, expression) in enumerate(fields)}
         return rows.values(**columns or {"_0": TextLiteral("")}), [key for key, _ in fields]
 
-    def expressions(self, selection: Iterable[SelectedField], compilation: Compilation) -> list[tuple[str, Combinable]]:
+    def build_expressions(
+        self, selection: Iterable[SelectedField], compilation: CompilationContext
+    ) -> list[tuple[str, Combinable]]:
         """Return the key and the value of each selected field. Values are expressions over the rows of the model."""
-        return [(selected.key, self.expression(selected, compilation)) for selected in selection]
+        return [(selected.key, self.build_expression(selected, compilation)) for selected in selection]
 
-    def expression(self, selected: SelectedField, compilation: Compilation) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
         if selected.name == "__typename":
             return TextLiteral(self.name)
-        return self.fields[selected.name].expression(selected, compilation)
+        return self.fields[selected.name].build_expression(selected, compilation)
 
 
 def build_related_rows(model: type[Model], relation: str) -> QuerySet[Any]:
@@ -285,7 +289,7 @@ def build_related_rows(model: type[Model], relation: str) -> QuerySet[Any]:
     return reverse.related_model._default_manager.filter(**{key.attname: OuterRef(key.target_field.name)})
 
 
-def require_target(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:
+def require_target_projection(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:
     """Return the projection of the field's SDL type. Raises `ProjectionError` if it does not fit the relation."""
     if not isinstance(sdl.projection, Projection) or sdl.projection.model is not model or sdl.is_list != is_list:
         structure = "list" if sdl.is_list else "object"

@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from django.db import router, transaction
 from django.db.models import Model
@@ -13,10 +13,11 @@ from django.db.models.base import ModelState
 from django.db.models.sql.datastructures import BaseTable
 from psycopg.pq.abc import PGresult
 
-from contentapi.projection.connections import has_parent_cursor, reject_foreign_cursors
+from contentapi.core.identity import ANONYMOUS
+from contentapi.projection.connections import has_unverified_cursor, reject_foreign_cursors
 from contentapi.projection.expressions import build_json_object_sql
-from contentapi.projection.fields import Compilation, Projection
-from contentapi.projection.selections import ExecutionInputs
+from contentapi.projection.fields import CompilationContext, Projection
+from contentapi.projection.selections import ExecutionInputs, Parameter
 from contentapi.projection.statements import SelectionRequest, Statement, build_numbered_statement, get_statement
 
 M = TypeVar("M", bound=Model)
@@ -24,7 +25,7 @@ INSERTED = "inserted"  # the name of the CTE
 
 
 @dataclass(slots=True)
-class ReturningSelection:
+class InsertedRowSelection:
     """The selection of a row that a mutation writes, and, after the write, the row's JSON object.
 
     A service may pass it to `PreparedInsert.create`, which inserts and selects in one statement. Otherwise the row is
@@ -40,16 +41,16 @@ class ReturningSelection:
         return self.text if row is self.row else None
 
 
-registered: ContextVar[ReturningSelection | None] = ContextVar("returning_selection", default=None)
+registered: ContextVar[InsertedRowSelection | None] = ContextVar("returning_selection", default=None)
 
 
 @contextmanager
-def returning(request: SelectionRequest) -> Iterator[ReturningSelection]:
+def select_inserted_row(request: SelectionRequest) -> Iterator[InsertedRowSelection]:
     """Let `PreparedInsert.create` inside of this block select the row that it inserts.
 
     So a transport states its selection without passing it through the service that creates the row.
     """
-    selection = ReturningSelection(request)
+    selection = InsertedRowSelection(request)
     token = registered.set(selection)
     try:
         yield selection
@@ -74,7 +75,7 @@ class PreparedInsert(Generic[M]):
         self.cache_key = ("insert", model, requiring)
 
     def create(self, **values: Any) -> M:
-        """Insert a row. Fields without a value get their defaults. Inside of `returning`, select the row too.
+        """Insert a row. Fields without a value get their defaults. Inside of `select_inserted_row`, select the row too.
 
         Raises `DoesNotExist` of the required model, `SelectedFieldError`, and Django's database errors. In all these
         cases nothing is inserted.
@@ -83,22 +84,23 @@ class PreparedInsert(Generic[M]):
         if not values.keys() <= row.keys():
             unknown = ", ".join(sorted(values.keys() - row.keys()))
             raise TypeError(f"{self.model.__name__} has no columns {unknown}.")
-        using, returning = self.using, registered.get()
-        if returning is None or not self.can_select(returning.request):
-            return self.build_instance(self.insert_statement.execute(using, None, self.bind(row)), row, using)
-        request = returning.request
-        statement = get_statement(self.cache_key, request, lambda: self.compile_statement(request))
-        arguments = [read(request.variables) for read in statement.arguments]
-        inputs = ExecutionInputs(request.actor, None, None, 0, None, arguments)
-        if not statement.sql:  # the caller selects in a second statement
-            statement.read_values(inputs)  # raises for a wrong argument before anything is written
-            return self.build_instance(self.insert_statement.execute(using, None, self.bind(row)), row, using)
+        using, selection, statement = self.using, registered.get(), self.insert_statement
+        inputs = ExecutionInputs(ANONYMOUS, row, None, 0, None, [])
+        if selection is not None and self.can_select(selection.request):
+            request = selection.request
+            selecting = get_statement(self.cache_key, request, lambda: self.compile_statement(request))
+            arguments = [read(request.variables) for read in selecting.arguments]  # raises before anything is written
+            inputs = inputs._replace(actor=request.actor, arguments=arguments)
+            statement = selecting if selecting.sql else statement  # the caller selects in a second statement
+        if selection is None or statement is self.insert_statement:
+            return self.build_instance(statement.execute(using, inputs), row, using)
         # A cursor of another row is found only in the result: the transaction undoes the insertion.
-        with transaction.atomic(using) if arguments and has_parent_cursor(arguments) else nullcontext():
-            result = statement.execute(using, inputs, self.bind(row))
-            instance, text = self.build_instance(result, row, using), result.get_value(0, 1) or b""
-            reject_foreign_cursors(arguments, [text])
-        returning.row, returning.text = instance, text
+        with transaction.atomic(using) if has_unverified_cursor(inputs.arguments) else nullcontext():
+            result = statement.execute(using, inputs)
+            instance = self.build_instance(result, row, using)
+            text = result.get_value(0, 1) or b""
+            reject_foreign_cursors(inputs.arguments, [text])
+        selection.row, selection.text = instance, text
         return instance
 
     def can_select(self, request: SelectionRequest) -> bool:
@@ -124,7 +126,8 @@ class PreparedInsert(Generic[M]):
 
     @cached_property
     def insert_statement(self) -> Statement:
-        return build_numbered_statement(*self.build_insert_sql(f'"{self.key.column}"'))
+        sql, parameters = self.build_insert_sql(f'"{self.key.column}"')
+        return build_numbered_statement(sql, tuple(parameters))
 
     def compile_statement(self, request: SelectionRequest) -> Statement:
         """Compile the statement that inserts a row and selects it:
@@ -136,9 +139,8 @@ class PreparedInsert(Generic[M]):
         Returns a statement without SQL if the selection reads other rows of the same table: all parts of a statement
         see the tables as they were before it, without the inserted row.
         """
-        compilation = Compilation(request.actor, request.variables)
-        projection = cast("Projection", request.projection)
-        query, keys = projection.select(self.model._base_manager.order_by(), request.select(), compilation)
+        compilation = CompilationContext(request.actor, request.variables)
+        query, keys = request.projection.select(self.model._base_manager.order_by(), request.select(), compilation)
         query.query.alias_map[self.table] = BaseTable(INSERTED, self.table)  # the CTE gets the alias of the table
         selected, parameters = query.query.get_compiler(self.using).as_sql()
         arguments = tuple(compilation.arguments)
@@ -152,12 +154,8 @@ class PreparedInsert(Generic[M]):
         )
         return build_numbered_statement(sql, (*values, *parameters), arguments)
 
-    def bind(self, row: dict[str, Any]) -> list[Any]:
-        """Return the values for the placeholders of `build_insert_sql`."""
-        return [*row.values(), row[self.required.attname]] if self.required else [*row.values()]
-
-    def build_insert_sql(self, returned: str) -> tuple[str, tuple[None, ...]]:
-        """Return SQL and a None for each placeholder, which `bind` replaces:
+    def build_insert_sql(self, returned: str) -> tuple[str, list[Parameter]]:
+        """Return SQL and its parameters:
 
         INSERT INTO "blog_post" ("title", "author_id") SELECT %s, %s
         WHERE EXISTS (SELECT 1 FROM "blog_author" WHERE "id" = %s) RETURNING "id"
@@ -165,8 +163,14 @@ class PreparedInsert(Generic[M]):
         columns = ", ".join(f'"{field.column}"' for field in self.fields)
         values = ", ".join(["%s"] * len(self.fields))
         start = f'INSERT INTO "{self.table}" ({columns})'
+        parameters = [build_value_parameter(field.attname) for field in self.fields]
         if self.required is None:
-            return f"{start} VALUES ({values}) RETURNING {returned}", (None,) * len(self.fields)
+            return f"{start} VALUES ({values}) RETURNING {returned}", parameters
         target = self.required.target_field
         exists = f'EXISTS (SELECT 1 FROM "{target.model._meta.db_table}" WHERE "{target.column}" = %s)'  # noqa: S608
-        return f"{start} SELECT {values} WHERE {exists} RETURNING {returned}", (None,) * (len(self.fields) + 1)
+        sql = f"{start} SELECT {values} WHERE {exists} RETURNING {returned}"
+        return sql, [*parameters, build_value_parameter(self.required.attname)]
+
+
+def build_value_parameter(name: str) -> Parameter:
+    return Parameter(lambda inputs: inputs.rows[name])

@@ -63,7 +63,7 @@ def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, pr
         return cast("PGresult", wrap(cursor).execute(query, parameters))
     connection.validate_no_broken_transaction()
     try:
-        return execute_unwrapped(connection, sql, parameters, prepare=prepare)
+        return execute_on_connection(connection, sql, parameters, prepare=prepare)
     except Error:
         with connection.wrap_database_errors:
             raise
@@ -101,16 +101,16 @@ class LibpqCursor:
         return SimpleNamespace(query=self.sql)
 
     def execute(self, query: str, parameters: Sequence[Any]) -> PGresult:  # noqa: ARG002 - Django's call
-        return execute_unwrapped(self.wrapper, self.sql, parameters, prepare=self.prepare)
+        return execute_on_connection(self.wrapper, self.sql, parameters, prepare=self.prepare)
 
 
-def execute_unwrapped(wrapper: Any, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
+def execute_on_connection(wrapper: Any, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
     """Execute a statement on the connection of a Django wrapper. Raises psycopg's errors."""
     connection: Connection[Any] = wrapper.connection
     raw = connection.pgconn
     if not connection.autocommit and raw.transaction_status == TransactionStatus.IDLE:
         connection.execute("")  # lets psycopg begin the transaction
-    values = encode_parameters(parameters, connection)
+    values: list[Any] = [encode_parameter(value, connection) for value in parameters]
     if prepare:
         prepared = wrapper.prepared
         if prepared is None:
@@ -127,18 +127,6 @@ def require_status(result: PGresult, status: ExecStatus) -> None:
         if result.error_field(DiagnosticField.SQLSTATE) is None:  # the message is libpq's: the connection is lost
             raise OperationalError(result.get_error_message())
         raise error_from_result(result)
-
-
-def encode_parameters(values: Sequence[Any], connection: Connection[Any]) -> list[Any]:
-    """Return values in PostgreSQL's text format. A value that follows itself, as times often do, is encoded once."""
-    texts: list[Any] = []
-    previous: Any = None
-    text: bytes | None = None
-    for value in values:
-        if value is not previous:
-            previous, text = value, encode_parameter(value, connection)
-        texts.append(text)
-    return texts
 
 
 def encode_parameter(value: Any, connection: Connection[Any]) -> bytes | None:

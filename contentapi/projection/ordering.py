@@ -5,14 +5,6 @@ from typing import Any
 
 from django.db.models import F, Func, Q, QuerySet, TextField, Value
 from django.db.models.expressions import Combinable
-from django.db.models.lookups import GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
-
-COMPARISONS = {  # by (rows with lower values, the position itself included)
-    (True, False): LessThan,
-    (True, True): LessThanOrEqual,
-    (False, False): GreaterThan,
-    (False, True): GreaterThanOrEqual,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +24,10 @@ class Ordering:
 
         ("blog_post"."created_at", "blog_post"."id") < ($1, $2)
         """
-        comparison = COMPARISONS[self.descending is not backwards, inclusive]
-        return Q(comparison(build_row_value(F(self.column), F("pk")), build_row_value(value, pk)))
+        row = build_row_value(F(self.column), F("pk"))
+        lookup = "lt" if self.descending is not backwards else "gt"
+        compare: Any = row.get_lookup(f"{lookup}e" if inclusive else lookup)
+        return Q(compare(row, build_row_value(value, pk)))
 
 
 def build_row_value(*values: Any) -> Func:

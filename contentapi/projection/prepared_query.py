@@ -1,12 +1,14 @@
 """Internal queries that run in many requests: a QuerySet compiled once to a prepared statement with parameters."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import msgspec
 from django.db.models import F, QuerySet
 
+from contentapi.projection.libpq import read_column
 from contentapi.projection.selections import Parameter
 from contentapi.projection.statements import Statement, build_json_statement
 
@@ -14,27 +16,25 @@ T = TypeVar("T", bound=msgspec.Struct)
 GetParameter = Callable[[str], Any]
 
 
+@dataclass
 class PreparedQuery(Generic[T]):
     """A query whose rows are read into a msgspec Struct.
 
         AUTHOR = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(pk=given("id")))
         AUTHOR.first(id=7)
 
-    `rows` returns the QuerySet, with `given("name")` in place of each value. Each field of the Struct is read from the
-    column of its name, unless `columns` names another one.
+    `rows` returns the QuerySet. In it, `given("name")` is the value that `first` receives as `name`. Each field of the
+    Struct is read from the column of its name, unless `columns` names another one.
     """
 
-    def __init__(
-        self, row: type[T], rows: Callable[[GetParameter], QuerySet[Any]], columns: Mapping[str, str] | None = None
-    ) -> None:
-        self.row = row
-        self.rows = rows
-        self.columns = columns or {}
+    row: type[T]
+    rows: Callable[[GetParameter], QuerySet[Any]]
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def first(self, **values: Any) -> T | None:
         """Return the first row, or None if there is no row. Raises Django's database errors."""
         statement, using = self.prepared
-        texts = statement.run(using, values)
+        texts = read_column(statement.execute(using, values), 0)
         return msgspec.json.decode(texts[0], type=self.row) if texts else None
 
     @cached_property

@@ -3,7 +3,7 @@
 To build and to compile a QuerySet takes longer than to run a small prepared statement. A selector under `parametrised`
 therefore returns `Rows`: the function and its arguments, not yet called. Their cache key is the function, the part of
 the actor that can change the SQL, and which arguments have a value. For each cache key, a projection calls the function
-once, with parameters in place of the values, and compiles one statement. Later requests bind their values to it.
+once with parameters instead of values, and compiles one statement. Later requests bind their values to it.
 
 Services, which need Django's QuerySet with all its methods, call `Rows.queryset`.
 """
@@ -11,44 +11,39 @@ Services, which need Django's QuerySet with all its methods, call `Rows.queryset
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any, Generic, TypeVar
 
 from django.db import router
 from django.db.models import Model, QuerySet
 
-from contentapi.core.identity import Actor
-from contentapi.projection.selections import Parameter, actor_cache_key, is_fixed, parametrised_actor
+from contentapi.core.identity import ANONYMOUS, Actor
+from contentapi.projection.selections import Parameter, build_parametrised_actor, get_actor_cache_key, is_structural
 
 M = TypeVar("M", bound=Model)
 Select = Callable[..., QuerySet[Any]]
-ALL = slice(None)
 
 
+@dataclass(slots=True, eq=False)
 class Rows(Generic[M]):
     """The rows that `select(actor, **arguments)` returns, or a slice of them."""
 
-    __slots__ = ("actor", "arguments", "model", "select", "window")
+    model: type[M]
+    select: Select
+    actor: Actor
+    arguments: dict[str, Any]
+    window: slice | None = None
     __iter__ = None  # otherwise `__getitem__` would make rows iterable
 
-    def __init__(
-        self, model: type[M], select: Select, actor: Actor, arguments: dict[str, Any], window: slice = ALL
-    ) -> None:
-        self.model = model
-        self.select = select
-        self.actor = actor
-        self.arguments = arguments
-        self.window = window
-
     def queryset(self) -> QuerySet[M]:
-        """Return a new QuerySet of these rows."""
         rows = self.select(self.actor, **self.arguments)
-        return rows if self.window is ALL else rows[self.window]
+        return rows if self.window is None else rows[self.window]
 
     def __getitem__(self, window: slice) -> Rows[M]:
         """Return the rows between two offsets, which are not part of the cache key. Raises `ValueError`."""
         low, high = window.start or 0, window.stop
-        if self.window is not ALL or window.step is not None or low < 0 or (high is not None and high < low):
+        if self.window is not None or window.step is not None or low < 0 or (high is not None and high < low):
             raise ValueError("Slice rows once, from an offset to the same or a higher one, without a step.")
         return Rows(self.model, self.select, self.actor, self.arguments, window)
 
@@ -65,34 +60,48 @@ class Rows(Generic[M]):
 
     @property
     def limit_and_offset(self) -> tuple[int | None, int]:
+        if self.window is None:
+            return None, 0
         low, high = self.window.start or 0, self.window.stop
         return None if high is None else high - low, low
 
     @property
     def cache_key(self) -> Hashable:
-        """Everything that can change the SQL of `with_parameters` and its LIMIT and OFFSET."""
-        arguments = tuple((name, value if is_fixed(value) else ...) for name, value in self.arguments.items())
-        return self.select, actor_cache_key(self.actor), arguments, not self.window.start, self.window.stop is None
+        """Everything that can change the SQL of `with_parameters` and its LIMIT and OFFSET. None: do not cache it."""
+        arguments = tuple((name, value if is_structural(value) else ...) for name, value in self.arguments.items())
+        limit, offset = self.limit_and_offset
+        return self.select, get_actor_cache_key(self.actor), arguments, limit is None, not offset
 
     def with_parameters(self) -> QuerySet[M]:
         """Return the rows, not sliced, with parameters for all values. They read from `ExecutionInputs.rows`."""
-        actor = parametrised_actor(self.actor, lambda inputs: inputs.rows.actor)
+        actor = build_parametrised_actor(self.actor, lambda inputs: inputs.rows.actor)
         arguments = {
-            name: value if is_fixed(value) else argument_parameter(name) for name, value in self.arguments.items()
+            name: value if is_structural(value) else build_argument_parameter(name)
+            for name, value in self.arguments.items()
         }
         return self.select(actor, **arguments)
 
 
-AnyRows = QuerySet[Any] | Rows[Any]
+def build_argument_parameter(name: str) -> Parameter:
+    return Parameter(lambda inputs: inputs.rows.arguments[name])
+
+
+class QuerySetRows(Rows[M]):
+    """The rows of a QuerySet. Its values are part of its SQL, so its statement is compiled for each execution."""
+
+    __slots__ = ()
+    cache_key = None
+
+    def __init__(self, rows: QuerySet[M]) -> None:
+        super().__init__(rows.model, lambda _: rows, ANONYMOUS, {})
 
 
 def parametrised(model: type[M]) -> Callable[[Select], Callable[..., Rows[M]]]:
     """Decorate a function of an actor and keyword arguments that returns a QuerySet, to return `Rows`.
 
-    When a statement is compiled, the function gets parameters in place of the actor's id and of the arguments. None and
-    the members of an enum stay as they are: there is a statement for each of them. So the function may branch on the
-    actor's role and scopes, on whether an argument is None, and on which member of an enum an argument is. It must not
-    branch on any other value.
+    When a statement is compiled, the actor's id and the arguments are parameters. Only None and the members of an enum
+    are passed as values, and each of them has its own statement. So the function may branch on the actor's role and
+    scopes, on whether an argument is None, and on which member of an enum it is, but on no other value.
     """
 
     def decorate(select: Select) -> Callable[..., Rows[M]]:
@@ -106,7 +115,7 @@ def parametrised(model: type[M]) -> Callable[[Select], Callable[..., Rows[M]]]:
 
 
 @cache
-def by_primary_key(model: type[Model]) -> Callable[..., Rows[Model]]:
+def get_primary_key_selector(model: type[Model]) -> Callable[..., Rows[Model]]:
     return parametrised(model)(lambda _, pk: model._base_manager.filter(pk=pk))
 
 
@@ -114,8 +123,4 @@ def select_instance(instance: Model, actor: Actor) -> Rows[Model]:
     """Return the row of an instance that the actor has just written. Raises `TypeError` if it is not saved."""
     if instance.pk is None:
         raise TypeError(f"This {type(instance).__name__} is not in the database.")
-    return by_primary_key(type(instance))(actor, pk=instance.pk)
-
-
-def argument_parameter(name: str) -> Parameter:
-    return Parameter(lambda inputs: inputs.rows.arguments[name])
+    return get_primary_key_selector(type(instance))(actor, pk=instance.pk)

@@ -46,7 +46,7 @@ class ExecutionInputs(NamedTuple):
     """The values of one execution, from which `Parameter` reads."""
 
     actor: Actor
-    rows: Any  # a QuerySet or `Rows`
+    rows: Any  # `Rows`, or the values of a row to insert
     limit: int | None
     offset: int
     window: ConnectionWindow | None  # of a connection
@@ -64,12 +64,14 @@ class Parameter(Expression):
         return "%s", (self,)
 
 
-def is_fixed(value: object) -> bool:
+def is_structural(value: object) -> bool:
     """Return whether the value of an argument can change the structure of the statement and must not be a parameter."""
     return value is None or isinstance(value, Enum)
 
 
-def parametrised_actor(actor: Actor, read_actor: Callable[[ExecutionInputs], Actor] = attrgetter("actor")) -> Actor:
+def build_parametrised_actor(
+    actor: Actor, read_actor: Callable[[ExecutionInputs], Actor] = attrgetter("actor")
+) -> Actor:
     """Return a copy of the actor with a `Parameter` as its user id.
 
     SQL built from the copy serves every actor with the same role, scopes and kind of credential.
@@ -79,6 +81,6 @@ def parametrised_actor(actor: Actor, read_actor: Callable[[ExecutionInputs], Act
     return replace(actor, user_id=cast("int", Parameter(lambda inputs: read_actor(inputs).user_id)))
 
 
-def actor_cache_key(actor: Actor) -> tuple[Any, ...]:
+def get_actor_cache_key(actor: Actor) -> tuple[Any, ...]:
     """Return the properties of an actor that can change the structure of a statement."""
     return actor.role, frozenset(actor.scopes), actor.credential, actor.user_id is None

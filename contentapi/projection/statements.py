@@ -7,9 +7,10 @@ second execution on, it is a prepared statement of the connection.
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from operator import attrgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from django.core.exceptions import EmptyResultSet
 from django.db.models import Case, F, JSONField, QuerySet, When
@@ -23,15 +24,14 @@ from contentapi.core.identity import Actor
 from contentapi.projection.connections import (
     ConnectionCompiler,
     ConnectionQuery,
-    ConnectionType,
     reject_foreign_cursors,
 )
-from contentapi.projection.expressions import JsonRow, build_json_object_sql
-from contentapi.projection.fields import Compilation, Projection
+from contentapi.projection.expressions import JsonMembers, build_json_object_sql
+from contentapi.projection.fields import CompilationContext
 from contentapi.projection.libpq import execute, read_column
 from contentapi.projection.ordering import with_total_order
-from contentapi.projection.querysets import AnyRows, Rows
-from contentapi.projection.selections import ExecutionInputs, Parameter, SelectedField, actor_cache_key
+from contentapi.projection.querysets import Rows
+from contentapi.projection.selections import ExecutionInputs, Parameter, SelectedField, get_actor_cache_key
 
 LONGEST_PREPARED = 16 * 1024  # bytes; a prepared statement occupies memory of the server in proportion to its text
 PLACEHOLDER_OR_PERCENT = re.compile("%s|%%")
@@ -52,24 +52,13 @@ class Statement:
     weight: int = 0  # in the cache, in bytes of text: a measure of the memory in use
     has_run: bool = False
 
-    def run(self, using: str, inputs: Any) -> list[bytes]:
-        """Execute the statement. Returns the first column, the JSON text of each row."""
-        return read_column(self.execute(using, inputs), 0)
-
-    def execute(self, using: str, inputs: Any, first: Sequence[Any] = ()) -> PGresult:
-        """Execute the statement. The values of the first parameters are given, the others are read from `inputs`."""
-        values = first if len(first) == len(self.parameters) else [*first, *self.read_values(inputs, len(first))]
-        result = execute(using, self.sql, self.numbered_sql, values, prepare=self.is_worth_preparing)
+    def execute(self, using: str, inputs: Any) -> PGresult:
+        """Execute the statement. Parameters read their values from `inputs`."""
+        values = [each.read(inputs) if type(each) is Parameter else each for each in self.parameters]
+        is_worth_preparing = self.has_run and len(self.numbered_sql) <= LONGEST_PREPARED
+        result = execute(using, self.sql, self.numbered_sql, values, prepare=is_worth_preparing)
         self.has_run = True
         return result
-
-    def read_values(self, inputs: Any, start: int = 0) -> list[Any]:
-        parameters = self.parameters[start:] if start else self.parameters
-        return [each.read(inputs) if type(each) is Parameter else each for each in parameters]
-
-    @property
-    def is_worth_preparing(self) -> bool:
-        return self.has_run and len(self.numbered_sql) <= LONGEST_PREPARED
 
 
 STATEMENTS: BoundedCache[Statement] = BoundedCache(
@@ -87,7 +76,7 @@ class SelectionRequest(NamedTuple):
     null omits this field.
     """
 
-    projection: Projection | ConnectionType
+    projection: Any  # the `Projection`, or the `ConnectionType` of a `ConnectionQuery`
     key: Hashable
     size: int
     select: Callable[[], tuple[SelectedField, ...]]
@@ -98,52 +87,54 @@ class SelectionRequest(NamedTuple):
     last_is_optional: bool = False
 
 
-def read_json(rows: AnyRows | ConnectionQuery, request: SelectionRequest) -> list[bytes]:
+def read_json(rows: Rows[Any] | ConnectionQuery, request: SelectionRequest) -> list[bytes]:
     """Return the JSON object of each row, or the one JSON object of a connection. Executes one statement.
 
     Raises `SelectedFieldError`, `ResponseTooLarge`, and Django's database errors. The server infers the types of values
     from their places in the statement. Where a place does not determine the type, as in a comparison of two values, the
     QuerySet has to `Cast` them.
     """
-    result, arguments = execute_request(rows, request)
+    result, arguments = execute_selection(rows, request)
     texts = [] if result is None else read_column(result, 0, request.room)
     reject_foreign_cursors(arguments, texts)
     return texts
 
 
-def read_json_and_version(rows: AnyRows, request: SelectionRequest) -> tuple[bytes, int] | None:
+def read_json_and_version(rows: Rows[Any], request: SelectionRequest) -> tuple[bytes, int] | None:
     """Return the JSON object of the first row and its version; None if there is no row. Raises as `read_json` does."""
-    result, arguments = execute_request(rows, request)
+    result, arguments = execute_selection(rows, request)
     if result is None or not result.ntuples:
         return None
-    [text], [version] = read_column(result, 0)[:1], read_column(result, 1)[:1]
+    text = read_column(result, 0)[0]
     reject_foreign_cursors(arguments, [text])
-    return text, int(version)
+    return text, int(read_column(result, 1)[0])
 
 
-def execute_request(
-    rows: AnyRows | ConnectionQuery, request: SelectionRequest
+def execute_selection(
+    query: Rows[Any] | ConnectionQuery, request: SelectionRequest
 ) -> tuple[PGresult | None, Sequence[Any]]:
     """Return the result and the parsed arguments. There is no result if no row can meet the conditions."""
-    key = get_cache_key(rows)
+    if isinstance(query, ConnectionQuery):
+        rows, window, compile_ = query.rows, query.window, partial(compile_connection, query, request)
+    else:
+        rows, window, compile_ = query, None, partial(compile_statement, query, request)
     try:
-        statement = get_statement(None if key is None else (key,), request, lambda: compile_request(rows, request))
+        statement = get_statement(query.cache_key, request, compile_)
     except EmptyResultSet:
         return None, ()
     arguments = [read(request.variables) for read in statement.arguments]
-    rows, window = (rows.rows, rows.window) if isinstance(rows, ConnectionQuery) else (rows, None)
-    inputs = ExecutionInputs(request.actor, rows, *get_limit_and_offset(rows), window, arguments)
+    inputs = ExecutionInputs(request.actor, rows, *rows.limit_and_offset, window, arguments)
     return statement.execute(rows.db, inputs), arguments
 
 
-def get_statement(rows_key: Hashable | None, request: SelectionRequest, compile_: Callable[[], Statement]) -> Statement:
+def get_statement(rows_key: Hashable, request: SelectionRequest, compile_: Callable[[], Statement]) -> Statement:
     """Return the cached statement for these rows and this request. Compile it if it is not cached.
 
     Rows without a cache key (None) are compiled each time.
     """
     if rows_key is None:
         return compile_()
-    key = (request.key, rows_key, actor_cache_key(request.actor))
+    key = (request.key, rows_key, get_actor_cache_key(request.actor))
     statement = STATEMENTS.get(key)
     if statement is None:
         statement = compile_()
@@ -153,29 +144,7 @@ def get_statement(rows_key: Hashable | None, request: SelectionRequest, compile_
     return statement
 
 
-def get_cache_key(rows: AnyRows | ConnectionQuery) -> Hashable:
-    """Return the cache key of rows. A QuerySet has none: its values are part of its SQL."""
-    if isinstance(rows, ConnectionQuery):
-        key = get_cache_key(rows.rows)
-        return None if key is None else (key, rows.structure)
-    return rows.cache_key if isinstance(rows, Rows) else None
-
-
-def get_limit_and_offset(rows: AnyRows) -> tuple[int | None, int]:
-    if isinstance(rows, Rows):
-        return rows.limit_and_offset
-    low, high = rows.query.low_mark, rows.query.high_mark
-    return (None if high is None else high - low), low
-
-
-def compile_request(rows: AnyRows | ConnectionQuery, request: SelectionRequest) -> Statement:
-    compilation = Compilation(request.actor, request.variables)
-    if isinstance(rows, ConnectionQuery):
-        return compile_connection(rows, cast("ConnectionType", request.projection), request.select(), compilation)
-    return compile_statement(rows, request, compilation)
-
-
-def compile_statement(rows: AnyRows, request: SelectionRequest, compilation: Compilation) -> Statement:
+def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
     """Compile a selection of rows.
 
         SELECT row_to_json(r.*)
@@ -187,38 +156,40 @@ def compile_statement(rows: AnyRows, request: SelectionRequest, compilation: Com
           "blog_post"."version" AS "_1"
         FROM "blog_post" ORDER BY "blog_post"."id" ASC LIMIT $1
     """
-    projection, selection = cast("Projection", request.projection), request.select()
-    all_rows = with_total_order(without_distinct(rows.with_parameters() if isinstance(rows, Rows) else rows)).all()
-    all_rows.query.clear_limits()
+    compilation = CompilationContext(request.actor, request.variables)
+    projection, selection = request.projection, request.select()
+    all_rows = with_total_order(without_distinct(rows.with_parameters()))
     if request.version is None and not request.last_is_optional:
         query, keys = projection.select(all_rows, selection, compilation)
-        return build_json_statement(*compile_slice(query, rows), keys, tuple(compilation.arguments))
-    columns = {"_0": build_object(projection.expressions(selection, compilation), request)}
+        return build_json_statement(*compile_with_limits(query, rows), keys, tuple(compilation.arguments))
+    columns = {"_0": build_row_object(projection.build_expressions(selection, compilation), request)}
     if request.version is not None:
         columns["_1"] = F(request.version)
-    return build_numbered_statement(*compile_slice(all_rows.values(**columns), rows), tuple(compilation.arguments))
+    return build_numbered_statement(
+        *compile_with_limits(all_rows.values(**columns), rows), tuple(compilation.arguments)
+    )
 
 
-def build_object(members: list[tuple[str, Combinable]], request: SelectionRequest) -> Combinable:
+def build_row_object(members: list[tuple[str, Combinable]], request: SelectionRequest) -> Combinable:
     """Return the JSON object of a row. If the last member is optional and null, the object omits it:
 
     CASE WHEN "email" IS NULL THEN (SELECT row_to_json(r.*) FROM (SELECT "id") AS r("id"))
       ELSE (SELECT row_to_json(r.*) FROM (SELECT "id", "email") AS r("id", "email")) END
     """
     if not request.last_is_optional:
-        return JsonRow(members)
+        return JsonMembers(members)
     _, last = members[-1]
-    is_null = When(IsNull(last, True), then=JsonRow(members[:-1]))  # noqa: FBT003 - Django's
-    return Case(is_null, default=JsonRow(members), output_field=JSONField())
+    is_null = When(IsNull(last, True), then=JsonMembers(members[:-1]))  # noqa: FBT003 - Django's
+    return Case(is_null, default=JsonMembers(members), output_field=JSONField())
 
 
-def compile_slice(query: QuerySet[Any, Any], rows: AnyRows) -> tuple[str, tuple[Any, ...]]:
+def compile_with_limits(query: QuerySet[Any, Any], rows: Rows[Any]) -> tuple[str, tuple[Any, ...]]:
     """Return the SQL of a query with the slice of these rows: `SELECT … LIMIT %s OFFSET %s`.
 
     Django would write both numbers into the text, which would then serve one page only.
     """
     sql, parameters = query.query.get_compiler(rows.db).as_sql()
-    limit, offset = get_limit_and_offset(rows)
+    limit, offset = rows.limit_and_offset
     if limit is not None:
         sql, parameters = f"{sql} LIMIT %s", (*parameters, Parameter(attrgetter("limit")))
     if offset:
@@ -233,30 +204,26 @@ def without_distinct(rows: QuerySet[Any]) -> QuerySet[Any]:
     """
     if not rows.query.distinct:
         return rows
-    keys = rows if rows.query.is_sliced else rows.order_by()
-    of_model: QuerySet[Any] = rows.model._base_manager.filter(pk__in=keys.values("pk"))
+    of_model: QuerySet[Any] = rows.model._base_manager.filter(pk__in=rows.order_by().values("pk"))
     return of_model.order_by(*rows.query.order_by)
 
 
-def compile_connection(
-    connection: ConnectionQuery,
-    connection_type: ConnectionType,
-    selection: tuple[SelectedField, ...],
-    compilation: Compilation,
-) -> Statement:
+def compile_connection(connection: ConnectionQuery, request: SelectionRequest) -> Statement:
     """Compile a connection, which is one JSON object. `ConnectionCompiler` has an example."""
+    compilation = CompilationContext(request.actor, request.variables)
     rows = connection.rows
     compiler = ConnectionCompiler(
-        rows.with_parameters() if isinstance(rows, Rows) else rows,
+        rows.with_parameters(),
         connection.order,
         connection.window,
-        connection_type,
+        request.projection,
         compilation,
         attrgetter("window"),
     )
     # Django compiles an expression only within a query. This query has no rows and is not part of the statement.
     query = rows.model._base_manager.none().query
-    sql, parameters = query.get_compiler(rows.db).compile(compiler.compile(selection).resolve_expression(query))
+    expression = compiler.compile(request.select()).resolve_expression(query)
+    sql, parameters = query.get_compiler(rows.db).compile(expression)
     return build_numbered_statement(f"SELECT {sql}", tuple(parameters), tuple(compilation.arguments))
 
 

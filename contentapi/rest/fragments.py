@@ -23,7 +23,8 @@ from graphql import (
 
 from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.execution.arguments import compile_argument_reader
-from contentapi.projection import ProjectionError, SelectedField
+from contentapi.projection import ProjectionError
+from contentapi.projection.selections import SelectedField
 from contentapi.rest.representations import Representation
 
 RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, ExecutableDefinitionsRule)]
@@ -41,10 +42,10 @@ class RepresentationFragments(SchemaBindable):
         for path in sorted(self.directory.glob("*.graphql")):
             fragment = load_fragment(schema, path)
             representation = unbound.pop(fragment.name.value, None)
-            kind = schema.type_map[fragment.type_condition.name.value]
+            kind: Any = schema.type_map[fragment.type_condition.name.value]
             if representation is None or get_projection(kind) is not representation.projection:
                 raise ProjectionError(f"{path}: {fragment.name.value} on {kind} belongs to no representation.")
-            selection = tuple(collect_selection(cast("GraphQLObjectType", kind), fragment.selection_set, path))
+            selection = tuple(collect_selection(kind, fragment.selection_set, path))
             try:
                 representation.bind(selection, len(path.read_bytes()))
             except TypeError as error:

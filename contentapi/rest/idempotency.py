@@ -48,9 +48,9 @@ def replay_or_execute(
         now = timezone.now()
         record = IdempotencyRecord.objects.filter(key=key, created_at__gt=now - RETENTION).first()
         if record is not None:
-            return replay(record, request)
-        response = execute(act, environ.get("HTTP_ACCEPT", ""))
-        store(response, key, request, now)
+            return replay_response(record, request)
+        response = execute_in_savepoint(act, environ.get("HTTP_ACCEPT", ""))
+        store_response(response, key, request, now)
         return response
 
 
@@ -73,14 +73,14 @@ def take_lock(key: str) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def replay(record: IdempotencyRecord, request: str) -> Response:
+def replay_response(record: IdempotencyRecord, request: str) -> Response:
     if record.request != request:
         message = "This key was sent with another request. Send a new key with each new request."
         raise Invalid({"Idempotency-Key": [message]})
-    return Response(record.status, bytes(record.body), record.headers).with_headers(Idempotent_Replayed="true")
+    return Response(record.status, bytes(record.body), {**record.headers, "Idempotent-Replayed": "true"})
 
 
-def execute(act: Callable[[], Response], accept: str) -> Response:
+def execute_in_savepoint(act: Callable[[], Response], accept: str) -> Response:
     """Return the response of `act`. An error is rolled back and its response returned. Raises errors not to store."""
     try:
         with transaction.atomic():
@@ -91,7 +91,7 @@ def execute(act: Callable[[], Response], accept: str) -> Response:
         return error_response(error, accept)
 
 
-def store(response: Response, key: str, request: str, now: datetime) -> None:
+def store_response(response: Response, key: str, request: str, now: datetime) -> None:
     status, body, headers = response
     record = IdempotencyRecord(
         key=key, request=request, status=status, headers=dict(headers), body=body, created_at=now

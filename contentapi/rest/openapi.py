@@ -8,7 +8,7 @@ import yaml
 from django.conf import settings
 from django.template.loader import render_to_string
 
-from contentapi.http.documents import document_view
+from contentapi.http.documents import build_document_view
 
 # Swagger UI loads its files and the document from this host, and its icons from `data:` URLs.
 POLICY = (
@@ -17,7 +17,7 @@ POLICY = (
 )
 
 
-def document() -> dict[str, Any]:
+def load_openapi_document() -> dict[str, Any]:
     """Read the document from its file. Raises `yaml.YAMLError`."""
     text = (settings.SCHEMA_DIR / "openapi.yaml").read_text(encoding="utf-8")
     read: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
@@ -26,7 +26,7 @@ def document() -> dict[str, Any]:
 
 @cache
 def render_document() -> bytes:
-    return json.dumps(document(), ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(load_openapi_document(), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 @cache
@@ -34,5 +34,5 @@ def render_docs() -> bytes:
     return render_to_string("contentapi/docs.html").encode()
 
 
-openapi = document_view("application/json", render_document)
-docs = document_view("text/html; charset=utf-8", render_docs, {"Content-Security-Policy": POLICY})
+openapi = build_document_view("application/json", render_document)
+docs = build_document_view("text/html; charset=utf-8", render_docs, {"Content-Security-Policy": POLICY})

@@ -27,14 +27,14 @@ MAX_OFFSET = 2**31 - 1
 NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
-class Item(msgspec.Struct, rename="camel"):
+class CursorFields(msgspec.Struct, rename="camel"):
     """The fields of an item that its cursor contains. Some representations write the id as text."""
 
     id: int | str
     created_at: str | None = None
 
 
-ITEM = msgspec.json.Decoder(Item)
+ITEM = msgspec.json.Decoder(CursorFields)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ class PageRequest:
     def link_to(self, name: str, place: int | str) -> dict[str, str]:
         """Return the Link header of the next page. `place` is its offset or cursor, which needs no URL encoding."""
         filters = f"{urlencode(self.filters)}&" if self.filters else ""
-        return {"Link": f'<{self.prefix}{self.collection}?{filters}limit={self.limit}&{name}={place}>; rel="next"'}
+        address = f"{self.prefix}{self.collection}?{filters}limit={self.limit}&{name}={place}"
+        return {"Link": f'<{address}>; rel="next"'}
 
     def cursor_after(self, item: bytes) -> str:
         """Return the cursor of the page that begins after an item, which is a JSON object."""
@@ -73,12 +74,17 @@ def parse_page_params(
     offset = parse_integer("offset", values)
     if offset is not None and not 0 <= offset <= MAX_OFFSET:
         raise Malformed(f"offset must be from 0 to {MAX_OFFSET}, and is {offset}.")
+    after = None
+    if "cursor" in values:
+        after = decode_cursor(values["cursor"], collection, filter_values)
+        if after is None:
+            raise Malformed("cursor must be a next_cursor of this collection with the same filters.")
     return PageRequest(
         collection=collection,
         filters=filter_values,
         limit=require_page_size(parse_integer("limit", values), default=DEFAULT_PAGE),
         offset=offset,
-        after=require_position(values["cursor"], collection, filter_values) if "cursor" in values else None,
+        after=after,
         prefix=prefix,
     )
 
@@ -102,14 +108,6 @@ def parse_integer(name: str, values: Mapping[str, str]) -> int | None:
     if not NUMBER.fullmatch(values[name]):
         raise Malformed(f"{name} must be a whole number.")
     return int(values[name])
-
-
-def require_position(cursor: str, collection: str, filters: Filters) -> Position:
-    """Return the position of a cursor. Raises `Malformed` if the cursor is not of this collection."""
-    position = decode_cursor(cursor, collection, filters)
-    if position is None:
-        raise Malformed("cursor must be a next_cursor of this collection with the same filters.")
-    return position
 
 
 R = TypeVar("R", QuerySet[Any], Rows[Any])
@@ -139,5 +137,6 @@ def render_page(
         headers = {} if cursor is None else page.link_to("cursor", cursor)
     else:
         members |= {"total": rows.count(), "offset": page.offset, "limit": page.limit}
-        headers = page.link_to("offset", first + page.limit) if first + page.limit < members["total"] else {}
+        following = first + page.limit
+        headers = page.link_to("offset", following) if following < members["total"] else {}
     return Response(HTTPStatus.OK, msgspec.json.encode(members), headers)

@@ -14,17 +14,11 @@ from contentapi.core.entity_tags import UNCHANGING
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.http.response import Response, build_tagged_response
-from contentapi.projection import (
-    AnyRows,
-    Projection,
-    Rows,
-    SelectedField,
-    SelectionRequest,
-    read_json,
-    read_json_and_version,
-    returning,
-    select_instance,
-)
+from contentapi.projection import Projection, Rows
+from contentapi.projection.inserts import select_inserted_row
+from contentapi.projection.querysets import select_instance
+from contentapi.projection.selections import SelectedField
+from contentapi.projection.statements import SelectionRequest, read_json, read_json_and_version
 from contentapi.rest.pages import PageRequest, render_page
 
 VERSION_COLUMN = "version"
@@ -53,7 +47,7 @@ class Representation:
             raise TypeError(f"The last field of {self.name} must be {self.optional}, which is left out if it is null.")
         self.selection, self.size = selection, size
 
-    def one(self, rows: AnyRows, actor: Actor) -> Response:
+    def one(self, rows: Rows[Any], actor: Actor) -> Response:
         """Return the JSON object of the first row, with its entity tag. Raises `NotFound` if there is no row."""
         if self.versioned:
             found = read_json_and_version(rows, self.build_request(actor, version=VERSION_COLUMN))
@@ -73,7 +67,7 @@ class Representation:
 
         The statement that inserts the row also selects the JSON, where that is possible.
         """
-        with returning(self.build_request(actor)) as selection:
+        with select_inserted_row(self.build_request(actor)) as selection:
             row = write()
         text = selection.get_json(row)
         if text is None:
@@ -86,7 +80,7 @@ class Representation:
         room = conf.environment.contentapi_max_response
         return render_page(rows, page, lambda window: self.render_rows(window, actor, room), within=within)
 
-    def render_rows(self, rows: AnyRows, actor: Actor, room: int | None = None) -> list[bytes]:
+    def render_rows(self, rows: Rows[Any], actor: Actor, room: int | None = None) -> list[bytes]:
         """Return the JSON object of each row. Executes one statement.
 
         Raises `ResponseTooLarge` if the objects have more than `room` bytes.

@@ -18,19 +18,15 @@ class Body(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=T
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, datetime):
-                setattr(self, name, convert_to_utc(value))
+                try:
+                    setattr(self, name, value.astimezone(UTC))
+                except OverflowError:
+                    raise ValueError("a time is in the years 1 to 9999 in UTC") from None
 
     def provided(self) -> dict[str, Any]:
         """Return the fields that were sent, by their names in Python."""
         values = {name: getattr(self, name) for name in self.__struct_fields__}
         return {name: value for name, value in values.items() if value is not UNSET}
-
-
-def convert_to_utc(moment: datetime) -> datetime:
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("a time is in the years 1 to 9999 in UTC") from None
 
 
 class EmptyBody(Body):

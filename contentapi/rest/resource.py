@@ -12,8 +12,8 @@ from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType
 from contentapi.core.identity import Actor
-from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_path
-from contentapi.http.body import JSON, is_json, read_bytes
+from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_version_prefix
+from contentapi.http.body import JSON, is_json, read_request_body
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
 from contentapi.http.error_response import error_response
 from contentapi.http.response import Response
@@ -39,7 +39,7 @@ class ResourceRequest:
         self.actor = actor
         self.environ = environ
         self.method: str = environ["REQUEST_METHOD"]
-        self.prefix, self.path = split_path(environ["PATH_INFO"])
+        self.prefix, self.path = split_version_prefix(environ["PATH_INFO"])
 
     def page(self, *filters: str) -> PageRequest:
         """Return the requested page of a collection with these filters. Raises `Malformed`."""
@@ -49,7 +49,7 @@ class ResourceRequest:
     @cached_property
     def content(self) -> bytes:
         """The bytes of the body. Raises `UnsupportedMediaType`, `TooLarge` or `Malformed`."""
-        return read_bytes(self.environ)
+        return read_request_body(self.environ)
 
     def body(self, kind: type[B]) -> B:
         """Decode the body. Raises `UnsupportedMediaType`, `TooLarge` or `Malformed`."""
@@ -114,7 +114,7 @@ class Resource:
             "Vary": VARY,
             "X-API-Version": VERSION,
         }
-        return with_content_length(response, headers, environ["REQUEST_METHOD"])
+        return finalize_response(response, headers, environ["REQUEST_METHOD"])
 
     def dispatch(self, request: ResourceRequest, account: Account, ids: Mapping[str, str]) -> Response:
         """Check what all resources check, and call the method. A write is charged before the method is called."""
@@ -143,7 +143,7 @@ class Resource:
         return response._replace(headers=headers)
 
 
-def with_content_length(response: Response, headers: dict[str, str], method: str) -> Response:
+def finalize_response(response: Response, headers: dict[str, str], method: str) -> Response:
     """Return the response to send. One to HEAD, and a 304, has the length of the body that it omits."""
     status, body, _ = response
     if status == HTTPStatus.NO_CONTENT:

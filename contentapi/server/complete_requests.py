@@ -5,37 +5,35 @@ happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
+from wsgiref.types import StartResponse, WSGIApplication
 
 from contentapi.conf import conf
 from contentapi.core.errors import Unavailable
-from contentapi.db.postgresql.slots import ConnectionSlots, NoSlotAvailable, uninstall
-
-if TYPE_CHECKING:
-    from wsgiref.types import StartResponse, WSGIApplication
+from contentapi.db.postgresql.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
 
 DRAIN_LIMIT = 8  # times CONTENTAPI_MAX_BODY. A body up to this size is read and discarded, to keep the connection
 DRAIN_CHUNK = 64 * 1024  # bytes
 WAIT = 10.0  # seconds for a slot: twice the time limit of a statement
 
-Refuse = Callable[[dict[str, Any], Unavailable, "StartResponse"], Iterable[bytes]]
+Refuse = Callable[[dict[str, Any], Unavailable, StartResponse], Iterable[bytes]]
 
 
-class CompleteRequests:
+class RequestBufferingLayer:
     """The layer around an application. `refuse` responds to a request that waited too long for a slot."""
 
-    def __init__(self, application: "WSGIApplication", refuse: Refuse, *, slots: int) -> None:
+    def __init__(self, application: WSGIApplication, refuse: Refuse, *, slots: int) -> None:
         self.application = application
         self.refuse = refuse
         self.slots = ConnectionSlots(slots, patience=WAIT)
 
-    def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
+    def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         normalize_host(environ)
-        if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
-            is_read = buffer_body(environ)
-            if not is_read:
-                start_response = with_connection_close(start_response)
+        has_body = "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ
+        if has_body and not buffer_body(environ):
+            start_response = with_connection_close(start_response)
         try:
             lease = self.slots.acquire()
         except NoSlotAvailable:
@@ -43,25 +41,23 @@ class CompleteRequests:
         try:
             response = self.application(environ, start_response)
             if type(response) is not list:
-                response = finish_response(response)
+                response = detach_from_connection(response)
         finally:
             self.slots.release(lease)
         return response
 
 
-def finish_response(response: Iterable[bytes]) -> Iterable[bytes]:
-    """Return a response that no longer needs a database connection.
+def detach_from_connection(response: Any) -> Iterable[bytes]:
+    """Return a response of Django that no longer needs a database connection.
 
     A complete response is read and closed while its request still has the slot. A streamed response is a file and is
     sent at the client's speed: release the connection of its thread.
     """
-    if getattr(response, "streaming", True):
-        uninstall()
-        return response
-    try:
+    if response.streaming:
+        uninstall_connections()
+        return response  # type: ignore[no-any-return]
+    with closing(response):
         return [*response]
-    finally:
-        getattr(response, "close", lambda: None)()
 
 
 def normalize_host(environ: dict[str, Any]) -> None:
@@ -127,7 +123,7 @@ class BrokenBody:
         raise self.error
 
 
-def with_connection_close(start_response: "StartResponse") -> "StartResponse":
+def with_connection_close(start_response: StartResponse) -> StartResponse:
     """Return a `start_response` that adds `Connection: close`, for a response to a body that was not read completely.
 
     granian sends the header. gunicorn ignores it; there, `gunicorn_conf.pre_request` closes the connection.

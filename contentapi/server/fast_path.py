@@ -10,9 +10,11 @@ same endpoint. `CONTENTAPI_FAST_PATH=off` sends every request through Django.
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
+from http.client import responses
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ReferenceType
+from wsgiref.types import StartResponse
 
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
@@ -36,14 +38,10 @@ from contentapi.rate_limits.account import UNMETERED, Account
 from contentapi.server.router import Router
 from contentapi.urls import endpoint
 
-if TYPE_CHECKING:
-    from wsgiref.types import StartResponse
-
 PATH = "/graphql"
 OWN_HEADERS = {"Content-Type", "Content-Length", "X-Request-ID"}  # set for each response, so not learned
 ORIGIN_CACHE = 256  # origins whose headers are cached
 Responder = Callable[[dict[str, Any]], Response]
-STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
 class Utf8Request(WSGIRequest):
@@ -69,14 +67,13 @@ class FastPath:
         self.router = Router(get_resolver().url_patterns)
         require_uniform_cors([PATH, *self.router.samples])
         self.is_enabled = is_enabled
-        self.headers: dict[str, str] | None = None
         self.headers_by_origin: BoundedCache[dict[str, str]] = BoundedCache(ORIGIN_CACHE, weigh=lambda _: 1)
         if is_enabled:
             require_no_request_receivers()
-            self.headers = learn_middleware_headers(django)
+            self.headers_by_origin.put(None, learn_middleware_headers(django))
 
-    def __call__(self, environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
-        responder = self.find_responder(environ) if self.is_enabled and is_eligible(environ) else None
+    def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        responder = self.find_responder(environ) if self.is_enabled and is_eligible_for_fast_path(environ) else None
         shared = self.headers_for(environ.get("HTTP_ORIGIN")) if responder else None
         if responder is None or shared is None:
             return self.django(environ, start_response)
@@ -89,22 +86,23 @@ class FastPath:
                 log_failure(environ, status)
         finally:
             current_request_id.reset(token)
-        start_response(STATUS_LINES.get(status) or f"{status} Unknown", merge_headers(headers, shared, request_id))
+        start_response(f"{status} {responses.get(status, 'Unknown')}", merge_headers(headers, shared, request_id))
         return [body]
 
-    def refuse(self, environ: dict[str, Any], error: ApiError, start_response: "StartResponse") -> Iterable[bytes]:
+    def refuse(self, environ: dict[str, Any], error: ApiError, start_response: StartResponse) -> Iterable[bytes]:
         """Respond with an error to a request that gets no connection slot."""
         request_id = new_request_id()
         token = current_request_id.set(request_id)
         try:
             account = Account(environ)
-            status, body, headers = build_refusal(environ, account.charge_failure(error))
+            status, body, headers = build_no_slot_response(environ, account.charge_failure(error))
             log_failure(environ, status)
         finally:
             current_request_id.reset(token)
-        origin = environ.get("HTTP_ORIGIN") if is_eligible(environ) else None
+        origin = environ.get("HTTP_ORIGIN") if is_eligible_for_fast_path(environ) else None
         shared = self.headers_for(origin) or self.headers_for(None) or {}
-        start_response(STATUS_LINES[status], merge_headers({**account.headers, **headers}, shared, request_id))
+        all_headers = merge_headers({**account.headers, **headers}, shared, request_id)
+        start_response(f"{status} {responses[status]}", all_headers)
         return [body]
 
     def headers_for(self, origin: str | None) -> dict[str, str] | None:
@@ -112,16 +110,13 @@ class FastPath:
 
         Returns None if they cannot be learned. The request then goes through Django.
         """
-        headers = self.headers if origin is None else self.headers_by_origin.get(origin)
+        headers = self.headers_by_origin.get(origin)
         if headers is None:
             try:
                 headers = learn_middleware_headers(self.django, origin)
             except RuntimeError:
                 return None
-            if origin is None:
-                self.headers = headers
-            else:
-                self.headers_by_origin.put(origin, headers)
+            self.headers_by_origin.put(origin, headers)
         return headers
 
     def find_responder(self, environ: Mapping[str, Any]) -> Responder | None:
@@ -130,10 +125,7 @@ class FastPath:
         if path == PATH:
             return endpoint.handle if environ["REQUEST_METHOD"] == "POST" else None
         match = self.router.match(path) if path.isascii() else None
-        if match is None:
-            return None
-        resource, ids = match
-        return partial(resource.handle, ids=ids)
+        return partial(match[0].handle, ids=match[1]) if match else None
 
 
 def require_no_request_receivers() -> None:
@@ -152,7 +144,7 @@ def require_no_request_receivers() -> None:
                 )
 
 
-def build_refusal(environ: Mapping[str, Any], error: ApiError) -> Response:
+def build_no_slot_response(environ: Mapping[str, Any], error: ApiError) -> Response:
     if environ["PATH_INFO"] == PATH:
         return respond_with_error(environ, error)
     response = error_response(error, environ.get("HTTP_ACCEPT", ""))
@@ -170,7 +162,7 @@ def merge_headers(own: Mapping[str, str], shared: dict[str, str], request_id: st
     return [*merged.items()]
 
 
-def is_eligible(environ: Mapping[str, Any]) -> bool:
+def is_eligible_for_fast_path(environ: Mapping[str, Any]) -> bool:
     """Return whether Django's middleware would only add headers to the response to a request."""
     return (
         ("HTTP_ORIGIN" not in environ or has_reusable_cors_headers(environ))

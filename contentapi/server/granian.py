@@ -9,7 +9,8 @@ import os
 import socket
 import time
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from wsgiref.types import WSGIApplication
 
 import psutil
 
@@ -22,9 +23,6 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 
 from contentapi.conf import conf
-
-if TYPE_CHECKING:
-    from wsgiref.types import WSGIApplication
 
 CONNECTIONS = 8192  # of a worker. Idle clients, and clients that stop in the headers, must not keep out others
 HEADER_TIMEOUT = 5000  # milliseconds
@@ -78,7 +76,7 @@ def main() -> None:
     server.serve()
 
 
-def make_application() -> "WSGIApplication":
+def make_application() -> WSGIApplication:
     """Return the application. granian calls this in each worker, before the worker listens."""
     from contentapi.wsgi import application
 

@@ -16,7 +16,6 @@ from contentapi.server.complete_requests import DRAIN_LIMIT
 
 environment = conf.environment
 
-
 bind = settings.BIND
 workers = environment.web_concurrency
 worker_class = "gthread"
@@ -53,9 +52,7 @@ def when_ready(_: Any) -> None:
 
 def pre_request(_: Any, request: Any) -> None:
     """Close the connection after a request whose body may not be read to its end. The response says so."""
-    lengths = [value for name, value in request.headers if name == "CONTENT-LENGTH"]
+    headers = dict(request.headers)
     limit = DRAIN_LIMIT * environment.contentapi_max_body
-    if any(name == "TRANSFER-ENCODING" for name, _ in request.headers) or any(
-        int(length) > limit for length in lengths
-    ):
+    if "TRANSFER-ENCODING" in headers or int(headers.get("CONTENT-LENGTH", 0)) > limit:
         request.force_close()

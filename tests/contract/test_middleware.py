@@ -31,5 +31,5 @@ def test_middleware_equals_the_reviewed_list() -> None:
     assert tuple(settings.MIDDLEWARE) == REVIEWED, (
         "MIDDLEWARE has changed, but requests of the fast path do not go through it. State in REVIEWED above what "
         "contentapi/server/fast_path.py does about the new middleware: learn its headers, do its work, or send the "
-        "requests that it treats differently through Django (is_eligible)."
+        "requests that it treats differently through Django (is_eligible_for_fast_path)."
     )

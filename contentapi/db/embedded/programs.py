@@ -22,7 +22,7 @@ def get_or_create_server_account() -> tuple[int, int]:
     return account.pw_uid, account.pw_gid
 
 
-def grant_traversal(data: Path) -> None:
+def grant_server_account_access(data: Path) -> None:
     """As root: let the server's account reach the data, and read and run the files of the wheel.
 
     The parent folders become traversable, not listable. One line on stderr names those that change.

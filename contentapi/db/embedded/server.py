@@ -26,15 +26,17 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
 
 import psutil
 
-from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_account, grant_traversal
+from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_account, grant_server_account_access
 
 PORT = 5432  # names the socket; nothing listens on TCP
 LOG = logging.getLogger("contentapi.embedded")
 UNSAFE = set('$`"\\\n')  # initdb and pg_ctl pass paths to a shell, in double quotes
+UNQUOTABLE = set(" ,'\"\\")  # in the folder of the socket
 TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 60  # seconds for a start, which may include crash recovery
 RESTART_PATIENCE = 10  # seconds that a request waits for a restart, and then for another process that restarts it
@@ -49,7 +51,7 @@ class EmbeddedServer:
         self._lock: int | None = None  # the file descriptor with the shared lock
         self._lock_owner: int | None = None  # its process; forked workers inherit the lock and never stop the server
         self._socket_folder = ""
-        self._no_restart_before = float("-inf")
+        self._no_restart_before = -inf
 
     def acquire(self) -> str:
         """Return the folder of the server's socket. Start the server if necessary; it runs until this process ends."""
@@ -60,10 +62,9 @@ class EmbeddedServer:
         return self._socket_folder
 
     def restart_if_down(self) -> bool:
-        """Start the server again if it was killed. Returns whether it accepts connections.
+        """Start the server again if it was killed, unless another process does. Returns whether it accepts connections.
 
-        Each process that uses the server may call this. If several do at the same time, one of them starts the server,
-        and the others find it running. It waits a limited time, because requests wait for it.
+        It waits a limited time, because requests wait for it.
         """
         if time.monotonic() < self._no_restart_before:
             return False
@@ -107,7 +108,7 @@ class EmbeddedServer:
             os.close(inherited)
 
     @contextmanager
-    def _exclusive(self, patience: float | None = None) -> Iterator[None]:
+    def _exclusive(self, patience: float = inf) -> Iterator[None]:
         """Exclude other processes that start or stop the server, and block signals that would end this one half-way.
 
         Raises `TimeoutError` if other processes take longer than `patience` seconds.
@@ -154,7 +155,7 @@ class EmbeddedServer:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
         if os.geteuid() == 0:
-            grant_traversal(draft)
+            grant_server_account_access(draft)
             os.chown(draft, *get_or_create_server_account())
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         access = ["--username=postgres", "--auth=trust"]  # for accounts that may enter the folder of the socket
@@ -164,7 +165,7 @@ class EmbeddedServer:
     def _start(self, patience: int = PATIENCE) -> None:
         self._clean_up_stale_server()
         if os.geteuid() == 0:
-            grant_traversal(self.data)
+            grant_server_account_access(self.data)
         folder = self._make_socket_folder()
         options = f"-h '' -p {PORT} -k {shlex.quote(folder)}"
         log = str(self.data / "server.log")
@@ -220,7 +221,8 @@ class EmbeddedServer:
     def _make_socket_folder(self) -> str:
         """Create the folder, which only the server's account may enter. Its path is short and needs no quoting."""
         usual = tempfile.gettempdir()
-        parent = usual if len(usual) < 60 and is_plain_path(usual) else "/tmp"  # noqa: S108
+        is_usable = len(usual) < 60 and UNQUOTABLE.isdisjoint(usual)
+        parent = usual if is_usable else "/tmp"  # noqa: S108
         owner = self.data.stat()
         place = hashlib.sha256(str(self.data.resolve()).encode()).hexdigest()[:16]
         folder = Path(parent, f"contentapi-{owner.st_uid}-{place}")
@@ -265,27 +267,18 @@ class EmbeddedServer:
             return ""
 
 
-def lock_exclusively(descriptor: int, patience: float | None) -> None:
-    """Acquire an exclusive lock. Wait at most `patience` seconds, or without limit. Raises `TimeoutError`."""
-    if patience is None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        return
+def lock_exclusively(descriptor: int, patience: float) -> None:
+    """Acquire an exclusive lock. Raises `TimeoutError` after `patience` seconds."""
     deadline = time.monotonic() + patience
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise TimeoutError from None
             time.sleep(0.05)
-        else:
-            return
 
 
 def remove_socket_folder(folder: str) -> None:
     if Path(folder).name.startswith("contentapi-"):
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def is_plain_path(path: str) -> bool:
-    return not set(path) & set(" ,'\"\\")

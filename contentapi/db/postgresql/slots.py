@@ -18,7 +18,7 @@ from typing import Any
 
 from django.db import OperationalError, connections
 
-from contentapi.db.postgresql.thread_connections import close_unusable_connections, set_connections
+from contentapi.db.postgresql.thread_connections import CURRENT, close_unusable_connections
 
 MAX_WAITING = 32  # requests that wait for a lane: each of them occupies a thread
 
@@ -32,11 +32,10 @@ class NoSlotAvailable(OperationalError):
 class Waiter:
     """A thread that waits for a slot or for a lane. `ready` is released when it is its turn."""
 
-    __slots__ = ("is_served", "ready", "size", "wrappers")
+    __slots__ = ("ready", "size", "wrappers")
 
     def __init__(self, size: int = 0) -> None:
         self.size = size
-        self.is_served = False
         self.wrappers: Wrappers | None = None
         self.ready = Lock()
         self.ready.acquire()
@@ -64,10 +63,7 @@ class Lease:
 
 
 class ThreadState(local):
-    """The current lease of a thread, and the connections that are installed in it until others replace them."""
-
     lease: Lease | None = None
-    installed: Wrappers | None = None
 
 
 THREAD = ThreadState()
@@ -99,7 +95,7 @@ class ConnectionSlots:
         waiter = None
         with self.lock:
             if self.idle:  # the slot that this thread used last is still installed
-                wrappers = self.idle.pop(id(THREAD.installed), None) or self.idle.popitem()[1]
+                wrappers = self.idle.pop(id(CURRENT.by_alias), None) or self.idle.popitem()[1]
             elif self.unused:
                 self.unused -= 1
                 wrappers = create_wrappers()
@@ -108,17 +104,17 @@ class ConnectionSlots:
                 self.waiting.append(waiter)
         if waiter is not None:
             wrappers = self.wait(waiter, self.waiting).wrappers or {}
-        if THREAD.installed is not wrappers:
-            install(wrappers)
+        if CURRENT.by_alias is not wrappers:
+            install_connections(wrappers)
         return wrappers
 
     def wait(self, waiter: Waiter, queue: deque[Waiter]) -> Waiter:
-        waiter.ready.acquire(timeout=self.patience)
-        with self.lock:
-            if not waiter.is_served:
-                queue.remove(waiter)
-                raise NoSlotAvailable
-            return waiter
+        if not waiter.ready.acquire(timeout=self.patience):
+            with self.lock:
+                if waiter in queue:  # otherwise it is served just now
+                    queue.remove(waiter)
+                    raise NoSlotAvailable
+        return waiter
 
     def release(self, lease: Lease) -> None:
         """Return the slot, which goes to the thread that has waited longest, and leave the lane."""
@@ -131,8 +127,9 @@ class ConnectionSlots:
 
     def hand_on(self, wrappers: Wrappers) -> None:
         if self.waiting:
-            self.waiting[0].wrappers = wrappers
-            wake_first(self.waiting)
+            waiter = self.waiting.popleft()
+            waiter.wrappers = wrappers
+            waiter.ready.release()
         else:
             self.idle[id(wrappers)] = wrappers
 
@@ -141,7 +138,7 @@ class ConnectionSlots:
         if lane is None:
             return
         if lane.waiting:
-            wake_first(lane.waiting)
+            lane.waiting.popleft().ready.release()
         else:
             lane.unused += 1
 
@@ -161,7 +158,7 @@ class ConnectionSlots:
             waiter = Waiter(size)
             lane.add(waiter)
             if lease.wrappers is not None:
-                uninstall()  # before another thread gets the connections
+                uninstall_connections()  # before another thread gets the connections
                 self.hand_on(lease.wrappers)
                 lease.wrappers = None
         self.wait(waiter, lane.waiting)
@@ -188,12 +185,6 @@ def enter_expensive_lane() -> None:
         lease.slots.enter_lane(lease, lease.slots.expensive)
 
 
-def wake_first(queue: deque[Waiter]) -> None:
-    waiter = queue.popleft()
-    waiter.is_served = True
-    waiter.ready.release()
-
-
 def create_wrappers() -> Wrappers:
     wrappers = {alias: connections.create_connection(alias) for alias in connections}
     for wrapper in wrappers.values():
@@ -201,17 +192,14 @@ def create_wrappers() -> Wrappers:
     return wrappers
 
 
-def install(wrappers: Wrappers) -> None:
+def install_connections(wrappers: Wrappers) -> None:
     for alias, wrapper in wrappers.items():
         connections[alias] = wrapper
-    set_connections(wrappers)
-    THREAD.installed = wrappers
+    CURRENT.by_alias = wrappers
 
 
-def uninstall() -> None:
+def uninstall_connections() -> None:
     """Remove the connections from this thread, so that code that runs after the response cannot use a leased one."""
-    if THREAD.installed is not None:
-        for alias in THREAD.installed:
-            del connections[alias]
-        set_connections({})
-        THREAD.installed = None
+    for alias in CURRENT.by_alias:
+        del connections[alias]
+    CURRENT.by_alias = {}

@@ -11,6 +11,8 @@ from django.db import connections
 
 
 class ThreadConnections(local):
+    """The connections that this thread has used, or those of the slot that it leases or leased last."""
+
     def __init__(self) -> None:
         self.by_alias: dict[str, Any] = {}
 
@@ -22,11 +24,6 @@ def get_connection(alias: str) -> Any:
     """Return `connections[alias]`."""
     by_alias = CURRENT.by_alias
     return by_alias[alias] if alias in by_alias else by_alias.setdefault(alias, connections[alias])
-
-
-def set_connections(wrappers: dict[str, Any]) -> None:
-    """Set the connections that `get_connection` returns in this thread. They must be those of `connections`."""
-    CURRENT.by_alias = wrappers
 
 
 def close_unusable_connections() -> None:

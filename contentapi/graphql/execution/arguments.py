@@ -3,7 +3,6 @@
 from typing import Any
 
 from graphql import (
-    ArgumentNode,
     FieldNode,
     GraphQLField,
     ListValueNode,
@@ -14,7 +13,7 @@ from graphql import (
     get_argument_values,
 )
 
-from contentapi.projection import ReadArguments
+from contentapi.projection.selections import ReadArguments
 
 
 def compile_argument_reader(field: GraphQLField, node: FieldNode) -> ReadArguments:
@@ -22,7 +21,10 @@ def compile_argument_reader(field: GraphQLField, node: FieldNode) -> ReadArgumen
 
     All requests share the values of arguments without variables. A resolver must not change them.
     """
-    given = {get_python_name(field, argument): argument.value for argument in node.arguments or ()}
+    given = {
+        field.args[argument.name.value].out_name or argument.name.value: argument.value
+        for argument in node.arguments or ()
+    }
     if not any(map(has_variable, given.values())):
         constant = get_argument_values(field, node)
         return lambda _: constant
@@ -36,11 +38,6 @@ def compile_argument_reader(field: GraphQLField, node: FieldNode) -> ReadArgumen
         return get_argument_values(field, node, variables) if None in values.values() else values
 
     return read
-
-
-def get_python_name(field: GraphQLField, argument: ArgumentNode) -> str:
-    name = argument.name.value
-    return field.args[name].out_name or name
 
 
 def has_variable(value: ValueNode) -> bool:

@@ -32,22 +32,12 @@ from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.text import consume_into_json_array
 from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.execution.arguments import compile_argument_reader
-from contentapi.graphql.limits import limit_exceeded
-from contentapi.projection import (
-    ConnectionQuery,
-    ConnectionType,
-    Ordering,
-    Projection,
-    ReadArguments,
-    RelayType,
-    Rows,
-    SelectedField,
-    SelectedFieldError,
-    SelectionRequest,
-    read_json,
-    returning,
-    select_instance,
-)
+from contentapi.graphql.limits import require_count_within_limit
+from contentapi.projection import ConnectionQuery, ConnectionType, Ordering, Projection, RelayType, Rows
+from contentapi.projection.inserts import select_inserted_row
+from contentapi.projection.querysets import QuerySetRows, select_instance
+from contentapi.projection.selections import ReadArguments, SelectedField, SelectedFieldError
+from contentapi.projection.statements import SelectionRequest, read_json
 
 
 class RootField(NamedTuple):
@@ -61,7 +51,7 @@ class RootField(NamedTuple):
     read_arguments: ReadArguments | None
     projection: Projection | RelayType | None  # of its type
     place: Hashable  # the cache key of its selection, from `get_selection_key`
-    varies: bool  # whether its selection depends on variables; rows that do have a cache key of their own
+    varies: bool  # whether its selection depends on variables. Those of its arguments are in the cache key of its rows
 
 
 class ProjectingExecutor(Executor[None]):
@@ -108,7 +98,7 @@ class ProjectingExecutor(Executor[None]):
         if info.parent_type is self.schema.mutation_type and isinstance(root.projection, Projection):
             written = get_named_type(root.field.type)
             request = self.build_selection_request(written, root.projection, root.details, root.path, is_list=False)
-            with returning(request) as selection:
+            with select_inserted_row(request) as selection:
                 result = resolve(None, info, **arguments)
             text = selection.get_json(result)
             if text is not None:
@@ -138,9 +128,13 @@ class ProjectingExecutor(Executor[None]):
         projection = get_projection(kind)
         if not is_projected(projection, result):
             return super().complete_value(return_type, field_details_list, info, path, result, position_context)
-        rows = select_instance(result, info.context["actor"]) if isinstance(result, Model) else result
+        rows = result
+        if isinstance(result, Model):
+            rows = select_instance(result, info.context["actor"])
+        elif isinstance(result, QuerySet):
+            rows = QuerySetRows(result)
         model = (rows.rows if isinstance(rows, ConnectionQuery) else rows).model
-        if get_model(projection) is not model:
+        if projection.model is not model:
             raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")
         is_list = is_list_type(get_nullable_type(return_type))
         texts = read_json(
@@ -187,7 +181,6 @@ class ProjectingExecutor(Executor[None]):
         *,
         is_list: bool,
     ) -> SelectionRequest:
-        """Return the selection of a field's rows."""
         return SelectionRequest(
             projection,
             self.build_selection_key(details),
@@ -220,46 +213,28 @@ class ProjectingExecutor(Executor[None]):
         collected = collect_subfields(
             self.schema, self.fragments, self.variable_values, self.operation, kind, details, self.hide_suggestions
         )
-        return tuple(
-            self.select_field(kind, key, found, path if is_list else path.add_key(key), is_list)
-            for key, found in collected.grouped_field_set.items()
-        )
-
-    def select_field(
-        self,
-        kind: GraphQLObjectType,
-        key: str,
-        details: FieldDetailsList,
-        path: ResponsePath,
-        in_list: bool,  # noqa: FBT001
-    ) -> SelectedField:
-        self.fields_selected += 1
-        most = conf.environment.contentapi_max_fields
-        if self.fields_selected > most:
-            raise limit_exceeded("number of fields", f"{most + 1} or more", most, "contentapi_max_fields")
-        node = details[0].node
-        field = self.schema.get_field(kind, node.name.value)
-        if field is None:
-            raise TypeError(f"{kind} has no field {node.name.value}: the document was not validated.")
-        named = get_named_type(field.type)
-        is_list = in_list or is_list_type(get_nullable_type(field.type))
-        return SelectedField(
-            key,
-            node.name.value,
-            compile_argument_reader(field, node) if field.args else None,
-            self.select_fields(named, details, path, is_list) if isinstance(named, GraphQLObjectType) else (),
-            origin=(*get_source_location(node), path.as_list()),
-        )
+        self.fields_selected += len(collected.grouped_field_set)
+        require_count_within_limit(self.fields_selected, "number of fields", "contentapi_max_fields")
+        selected = []
+        for key, found in collected.grouped_field_set.items():
+            node = found[0].node
+            field: Any = self.schema.get_field(kind, node.name.value)
+            named = get_named_type(field.type)
+            place = path if is_list else path.add_key(key)
+            selection: tuple[SelectedField, ...] = ()
+            if isinstance(named, GraphQLObjectType):
+                in_list = is_list or is_list_type(get_nullable_type(field.type))
+                selection = self.select_fields(named, found, place, in_list)
+            read_arguments = compile_argument_reader(field, node) if field.args else None
+            origin = (*get_source_location(node), place.as_list())
+            selected.append(SelectedField(key, node.name.value, read_arguments, selection, origin))
+        return tuple(selected)
 
 
 def is_projected(projection: Projection | RelayType | None, result: Any) -> TypeGuard[Projection | ConnectionType]:
     if isinstance(projection, ConnectionType):
         return isinstance(result, ConnectionQuery)
     return isinstance(projection, Projection) and isinstance(result, Model | QuerySet | Rows)
-
-
-def get_model(projection: Projection | ConnectionType) -> type[Model]:
-    return projection.node.model if isinstance(projection, ConnectionType) else projection.model
 
 
 def get_source_location(node: Node) -> tuple[Source, int]:

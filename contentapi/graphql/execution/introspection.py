@@ -10,12 +10,12 @@ Directives and arguments are applied before objects are counted, so the cost is 
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import Any, NamedTuple, cast
 
 import msgspec
 from graphql import (
     GraphQLError,
-    GraphQLField,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLResolveInfo,
@@ -30,9 +30,10 @@ from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import ResponseTooLarge
+from contentapi.graphql.costs import require_cost_within_limit
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.execution.executor import ProjectingExecutor, RootField
-from contentapi.graphql.limits import limit_exceeded
+from contentapi.graphql.limits import require_count_within_limit
 
 
 class Introspection(NamedTuple):
@@ -64,11 +65,11 @@ class JsonPart:
         self.objects: int = objects
         self.size: int = 0
         for piece in pieces:
-            if type(piece) is JsonPart:
+            if isinstance(piece, bytes):
+                self.size += len(piece)
+            else:
                 self.objects += piece.objects
                 self.size += piece.size
-            else:
-                self.size += len(cast("bytes", piece))
 
     def render(self) -> bytes:
         texts: list[bytes] = []
@@ -77,13 +78,10 @@ class JsonPart:
 
     def write(self, texts: list[bytes]) -> None:
         for piece in self.pieces:
-            if type(piece) is JsonPart:
-                piece.write(texts)
+            if isinstance(piece, bytes):
+                texts.append(piece)
             else:
-                texts.append(cast("bytes", piece))
-
-
-NULL = JsonPart([b"null"], 0)
+                piece.write(texts)
 
 
 class IntrospectedField:
@@ -97,17 +95,16 @@ class IntrospectedField:
         self.details = details
         self.key = msgspec.json.encode(key) + b":"
         self.typename = msgspec.json.encode(kind.name) if node.name.value == "__typename" else None
-        self.field = cast("GraphQLField", builder.executor.schema.get_field(kind, node.name.value))
-        self.arguments = read_arguments(self.field, details, builder.executor)
+        field: Any = builder.executor.schema.get_field(kind, node.name.value)
+        self.field = field
+        self.arguments: Mapping[str, Any] = {}
+        if field.args:
+            self.arguments = compile_argument_reader(field, node)(builder.executor.variable_values)
 
     @cached_property
     def selection(self) -> Sequence["IntrospectedField"]:
         """The selected fields of this field's value, collected when the first object needs them."""
-        return self.builder.collect_selection(cast("GraphQLObjectType", get_named_type(self.field.type)), self.details)
-
-
-def read_arguments(field: GraphQLField, details: FieldDetailsList, executor: ProjectingExecutor) -> dict[str, Any]:
-    return dict(compile_argument_reader(field, details[0].node)(executor.variable_values)) if field.args else {}
+        return self.builder.collect_selection(get_named_type(self.field.type), self.details)
 
 
 class IntrospectionBuilder:
@@ -127,9 +124,10 @@ class IntrospectionBuilder:
     def build(self, root: RootField, info: GraphQLResolveInfo[Any]) -> JsonPart:
         arguments = root.read_arguments(self.executor.variable_values) if root.read_arguments else {}
         self.info = info  # the resolvers of introspection read only its schema
-        element = cast("Any", root.field.resolve)(None, info, **arguments)
+        resolve: Any = root.field.resolve
+        element = resolve(None, info, **arguments)
         if element is None:
-            return NULL
+            return JsonPart([b"null"], 0)
         kind = cast("GraphQLObjectType", get_named_type(root.field.type))
         return self.build_object(element, self.collect_selection(kind, root.details))
 
@@ -177,7 +175,7 @@ class IntrospectionBuilder:
     def build_value(self, element: Any, field: IntrospectedField) -> "bytes | JsonPart":
         if field.typename is not None:
             return field.typename
-        value = cast("Any", field.field.resolve)(element, self.info, **field.arguments)
+        value = field.field.resolve(element, self.info, **field.arguments)
         return self.complete(field.field.type, value, field)
 
     def complete(self, declared: GraphQLOutputType, value: Any, field: IntrospectedField) -> "bytes | JsonPart":
@@ -198,21 +196,10 @@ class IntrospectionBuilder:
 def join_parts(pieces: Iterable["bytes | JsonPart"]) -> list["bytes | JsonPart"]:
     """Join adjacent texts, so that writing a part takes few steps."""
     found: list[bytes | JsonPart] = []
-    texts: list[bytes] = []
-    for piece in pieces:
-        if type(piece) is JsonPart:
-            found += (b"".join(texts), piece)
-            texts = []
-        else:
-            texts.append(cast("bytes", piece))
-    found.append(b"".join(texts))
+    for is_part, group in groupby(pieces, lambda piece: type(piece) is JsonPart):
+        adjacent = list(group)
+        found += adjacent if is_part else [b"".join(cast("list[bytes]", adjacent))]
     return found
-
-
-def require_count_within_limit(counted: int, what: str, variable: str) -> None:
-    most: int = getattr(conf.environment, variable)
-    if counted > most:
-        raise limit_exceeded(what, f"{most + 1} or more", most, variable)
 
 
 def introspect(executor: ProjectingExecutor, roots: Sequence[RootField], root_type: GraphQLObjectType) -> Introspection:
@@ -228,9 +215,8 @@ def introspect(executor: ProjectingExecutor, roots: Sequence[RootField], root_ty
     finally:
         builder.release()
     objects = sum(part.objects for part in parts.values())
-    most_objects, most_bytes = conf.environment.contentapi_max_cost, conf.environment.contentapi_max_response
-    if objects > most_objects:
-        raise limit_exceeded("cost", objects, most_objects, "contentapi_max_cost")
+    require_cost_within_limit(objects)
+    most_bytes = conf.environment.contentapi_max_response
     if sum(part.size for part in parts.values()) > most_bytes:
         raise ResponseTooLarge(most_bytes)
     return Introspection(objects, {key: part.render() for key, part in parts.items()})

@@ -4,7 +4,7 @@ The types of variables, the root fields and their arguments are equal in all req
 in each request, which takes longer than a small statement. Its executor completes values and locates errors.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, NoReturn, TypeGuard, cast
@@ -16,8 +16,6 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     GraphQLError,
-    GraphQLField,
-    GraphQLObjectType,
     GraphQLResolveInfoHelpers,
     GraphQLSchema,
     OperationDefinitionNode,
@@ -30,7 +28,7 @@ from graphql import (
     get_variable_values,
 )
 from graphql.execution.collect_fields import FieldDetailsList, FragmentDetails, collect_fields
-from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
+from graphql.execution.get_variable_signature import get_variable_signature
 from graphql.execution.values import VariableValueSource
 from graphql.utilities import coerce_input_value
 
@@ -70,9 +68,16 @@ class DocumentFragments:
         self.details = {node.name.value: FragmentDetails(node) for node in nodes}
 
 
-def is_small_key(values: VariableValues) -> bool:
+def are_variables_short(values: VariableValues) -> bool:
     """Return whether variables are short enough for a cache key, which the cache does not count."""
     return sum(len(value) for value in values.coerced.values() if isinstance(value, str)) <= MAX_KEY
+
+
+def take_introspected_values(introspection: Introspection, executor: ProjectingExecutor) -> Mapping[str, msgspec.Raw]:
+    if introspection.error is not None:
+        raise introspection.error
+    executor.take_room(introspection.size)
+    return {key: msgspec.Raw(value) for key, value in introspection.values.items()}
 
 
 class Operation:
@@ -86,7 +91,7 @@ class Operation:
         self.cost = cost
         self.checked_against: object = None  # the settings with whose limits it complies
         self.fragments = fragments
-        self.root_type = cast("GraphQLObjectType", schema.get_root_type(node.operation))
+        self.root_type: Any = schema.get_root_type(node.operation)
         self.varies = "@" in get_source_location(node)[0].body  # it may contain @skip or @include
 
     def execute(
@@ -109,10 +114,11 @@ class Operation:
         errors = executor.collected_errors
         try:
             fields = self.collect_root_fields(values) if self.varies else self.constant_fields
-            if introspection is None:
-                data = {field.key: executor.execute_root_field(self.root_type, field) for field in fields}
-            else:
-                data = self.execute_with_introspection(introspection, executor, fields)
+            introspected = take_introspected_values(introspection, executor) if introspection else {}
+            data: dict[str, Any] = {
+                field.key: introspected.get(field.key) or executor.execute_root_field(self.root_type, field)
+                for field in fields
+            }
         except GraphQLError as error:  # of a field of a non-null type, or of a directive whose argument is null
             errors.add(error, None)
             return ExecutionResult(None, errors.errors)
@@ -130,20 +136,6 @@ class Operation:
         is_small = self.cost.writes and self.cost.leaves * environment.contentapi_max_body <= most
         return None if is_small else most
 
-    def execute_with_introspection(
-        self, introspection: Introspection, executor: ProjectingExecutor, fields: list[RootField]
-    ) -> dict[str, Any]:
-        """Execute the fields; those of introspection already have their values."""
-        if introspection.error is not None:
-            raise introspection.error
-        executor.take_room(introspection.size)
-        return {
-            field.key: msgspec.Raw(introspection.values[field.key])
-            if field.key in introspection.values
-            else executor.execute_root_field(self.root_type, field)
-            for field in fields
-        }
-
     def introspect(
         self, variables: Mapping[str, Any], *, before_work: Callable[[], None] = lambda: None
     ) -> Introspection | None:
@@ -155,9 +147,9 @@ class Operation:
         if isinstance(values, list):
             return None
         # The variables of introspection fields and directives are strings and booleans, so the key can be hashed.
-        is_cacheable = self.cost.is_only_introspection and is_small_key(values)
-        key = self.build_introspection_key(values) if is_cacheable else None
-        found = INTROSPECTIONS.get(key) if is_cacheable else None
+        is_cacheable = self.cost.is_only_introspection and are_variables_short(values)
+        key = (self.schema, self.digest, tuple(values.coerced.items())) if is_cacheable else None
+        found = INTROSPECTIONS.get(key)
         if found is None:
             before_work()
             executor = self.build_executor(cast("RequestContext", {}), values, hide_suggestions=True)
@@ -171,9 +163,6 @@ class Operation:
                 INTROSPECTIONS.put(key, found)
         return found
 
-    def build_introspection_key(self, values: VariableValues) -> Hashable:
-        return self.schema, self.digest, tuple(values.coerced.items())
-
     @cached_property
     def digest(self) -> bytes:
         """The SHA-256 of the document, and the operation's position in it: the document itself may be long."""
@@ -183,7 +172,6 @@ class Operation:
     def build_executor(
         self, context: RequestContext, values: VariableValues, *, hide_suggestions: bool
     ) -> ProjectingExecutor:
-        """Return the executor of one request."""
         executor = ProjectingExecutor(
             schema=self.schema,
             fragment_definitions=self.fragments.definitions,
@@ -223,9 +211,8 @@ class Operation:
         return VariableValues(sources, values)
 
     @cached_property
-    def signatures(self) -> list[GraphQLVariableSignature]:
-        found = [get_variable_signature(self.schema, each) for each in self.node.variable_definitions or ()]
-        return cast("list[GraphQLVariableSignature]", found)
+    def signatures(self) -> list[Any]:
+        return [get_variable_signature(self.schema, each) for each in self.node.variable_definitions or ()]
 
     @cached_property
     def constant_fields(self) -> list[RootField]:
@@ -238,7 +225,7 @@ class Operation:
 
     def build_root_field(self, key: str, details: FieldDetailsList) -> RootField:
         node = details[0].node
-        field = cast("GraphQLField", self.schema.get_field(self.root_type, node.name.value))
+        field: Any = self.schema.get_field(self.root_type, node.name.value)
         path = ResponsePath(None, key, self.root_type.name)
         return RootField(
             key,

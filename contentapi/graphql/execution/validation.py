@@ -26,7 +26,7 @@ from contentapi.core.errors import LimitExceeded
 from contentapi.core.text import is_storable
 from contentapi.graphql.errors import ValidationFailed
 from contentapi.graphql.execution.combined_rules import combine_rules
-from contentapi.graphql.limits import limit_exceeded
+from contentapi.graphql.limits import build_limit_error
 
 MAX_ERRORS = 20  # validation stops after this number of errors
 MAX_INTROSPECTED_LISTS = 2  # lists of fields or types within each other, which MaxIntrospectionDepthRule allows
@@ -40,7 +40,7 @@ class IntrospectionDepthRule(MaxIntrospectionDepthRule):
 
     def report_error(self, error: GraphQLError) -> None:
         what, most = "depth of lists in introspection", MAX_INTROSPECTED_LISTS
-        error.original_error = limit_exceeded(what, f"{most + 1} or more", most)
+        error.original_error = build_limit_error(what, f"{most + 1} or more", most)
         super().report_error(error)
 
 
@@ -69,25 +69,17 @@ def find_validation_errors(schema: GraphQLSchema, document: DocumentNode) -> lis
         hide_suggestions=is_hidden,
         allow_empty_selection_sets=False,
     )
-    for error in errors:
-        # An error without a node says why validation stopped: too much work, or too many errors.
-        is_too_much_work = error.nodes is None and len(errors) <= MAX_ERRORS
-        error.original_error = comparisons_exceeded() if is_too_much_work else classify_validation_error(error)
-    return errors
-
-
-def comparisons_exceeded() -> LimitExceeded:
     most = conf.environment.contentapi_max_comparisons
-    return limit_exceeded("number of comparisons", f"{most + 1} or more", most, "contentapi_max_comparisons")
-
-
-def classify_validation_error(error: GraphQLError) -> LimitExceeded | ValidationFailed:
-    cause = error.original_error
-    if isinstance(cause, LimitExceeded):
-        return cause
-    if cause is not None:  # graphql-core repeats Python's message, e.g. for a number with too many digits
-        return ValidationFailed("This value cannot be read as its type.")
-    return ValidationFailed(error.message)
+    for error in errors:
+        if error.nodes is None and len(errors) <= MAX_ERRORS:  # validation stopped, and not after too many errors
+            what, variable = "number of comparisons", "contentapi_max_comparisons"
+            error.original_error = build_limit_error(what, f"{most + 1} or more", most, variable)
+        elif error.original_error is None:
+            error.original_error = ValidationFailed(error.message)
+        elif not isinstance(error.original_error, LimitExceeded):
+            # graphql-core repeats Python's message, e.g. for a number with too many digits.
+            error.original_error = ValidationFailed("This value cannot be read as its type.")
+    return errors
 
 
 def drop_token_links(document: DocumentNode) -> None:

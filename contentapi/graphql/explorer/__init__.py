@@ -12,6 +12,6 @@ SOURCES = ("package.json", "package-lock.json", "explorer.js", "explorer.css")
 BUILT = HERE.parent.parent / "static" / "explorer"  # where Django finds an app's static files
 
 
-def digest() -> str:
+def hash_sources() -> str:
     content = b"".join((HERE / name).read_bytes() for name in SOURCES)
     return hashlib.sha256(content).hexdigest()[:12]

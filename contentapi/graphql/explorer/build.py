@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from contentapi.graphql.explorer import BUILT, HERE, SOURCES, digest
+from contentapi.graphql.explorer import BUILT, HERE, SOURCES, hash_sources
 
 # Two attempts within seconds, so that a start without a network does not wait.
 NETWORK = [
@@ -35,7 +35,7 @@ class CannotBuild(Exception):
 def main(arguments: list[str]) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # blocked by `make` until here
     if_possible = arguments == ["--if-possible"]
-    if (BUILT / digest()).is_dir() or (if_possible and not has_node()):
+    if (BUILT / hash_sources()).is_dir() or (if_possible and not has_node()):
         return
     try:
         build()
@@ -58,15 +58,15 @@ def build() -> None:
     folder = os.open(BUILT, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)  # released when this process ends
-        if not (BUILT / digest()).is_dir():
+        if not (BUILT / hash_sources()).is_dir():
             print("Building the explorer (once; about 20 seconds)", file=sys.stderr)  # noqa: T201
             with TemporaryDirectory() as temporary:
-                bundle(Path(temporary))
+                install_and_bundle(Path(temporary))
     finally:
         os.close(folder)
 
 
-def bundle(folder: Path) -> None:
+def install_and_bundle(folder: Path) -> None:
     for name in SOURCES:
         shutil.copy(HERE / name, folder)
     run(INSTALL, folder, "npm could not install its packages (is a registry reachable?).")
@@ -74,16 +74,12 @@ def bundle(folder: Path) -> None:
     made = folder / "made"
     for file in list(made.iterdir()):
         Path(f"{file}.gz").write_bytes(gzip.compress(file.read_bytes()))
-    replace(made)
-
-
-def replace(made: Path) -> None:
-    """Replace the files of other sources by these files, which appear in one step."""
+    # Replace the files of other sources. The new ones appear in one step.
     arriving = BUILT / "arriving"
     for outdated in BUILT.iterdir():
         shutil.rmtree(outdated)
     shutil.copytree(made, arriving)
-    arriving.rename(BUILT / digest())
+    arriving.rename(BUILT / hash_sources())
 
 
 def run(command: list[str], folder: Path, message: str) -> None:

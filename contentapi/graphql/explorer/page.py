@@ -12,7 +12,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from contentapi.conf import conf
-from contentapi.graphql.explorer import BUILT, digest
+from contentapi.graphql.explorer import BUILT, hash_sources
 from contentapi.http.negotiation import select_media_type
 
 HTML = "text/html"
@@ -28,7 +28,7 @@ POLICY = [
     "frame-ancestors 'none'",
 ]
 # Looked up once, like the static files, when the server starts. Empty if GraphiQL is not built.
-FOLDER = f"explorer/{digest()}/" if (BUILT / digest()).is_dir() else ""
+FOLDER = f"explorer/{hash_sources()}/" if (BUILT / hash_sources()).is_dir() else ""
 
 
 def is_explorer_requested(environ: Mapping[str, Any], media_types: Sequence[str]) -> bool:

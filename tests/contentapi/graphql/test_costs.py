@@ -8,7 +8,7 @@ from ariadne import gql as sdl
 from graphql import build_schema, parse
 from pytest_django import Settings
 
-from contentapi.graphql.costs import measure
+from contentapi.graphql.costs import measure_costs
 from contentapi.graphql.limits import COUNT_CAP
 from contentapi.schema import SCHEMA
 from tests.conftest import GraphQL
@@ -29,7 +29,7 @@ PAGED = build_schema(
 
 
 def cost(document: str, variables: dict[str, Any] | None = None, name: str = "", schema: Any = SCHEMA) -> int:
-    return measure(schema, parse(document))[name].evaluate(variables)
+    return measure_costs(schema, parse(document))[name].evaluate(variables)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_each_operation_is_measured_with_its_own_defaults() -> None:
     """
 
     assert [cost(document, {}, name) for name in ("A", "B", "C")] == [2, 3, 0]
-    assert [operation.writes for operation in measure(SCHEMA, parse(document)).values()] == [0, 0, 0]
+    assert [operation.writes for operation in measure_costs(SCHEMA, parse(document)).values()] == [0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_each_operation_is_measured_with_its_own_defaults() -> None:
     ],
 )
 def test_each_response_key_of_a_mutation_is_one_write(document: str, writes: int) -> None:
-    assert measure(SCHEMA, parse(document))[""].writes == writes
+    assert measure_costs(SCHEMA, parse(document))[""].writes == writes
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_each_response_key_of_a_mutation_is_one_write(document: str, writes: int
     ],
 )
 def test_leaves_are_counted_and_a_list_has_the_maximum(document: str, leaves: int) -> None:
-    assert measure(SCHEMA, parse(document))[""].leaves == leaves
+    assert measure_costs(SCHEMA, parse(document))[""].leaves == leaves
 
 
 @pytest.mark.parametrize(

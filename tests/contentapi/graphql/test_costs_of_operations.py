@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from graphql import OperationDefinitionNode, parse
 
-from contentapi.graphql.costs import CostVisitor, OperationCost, measure
+from contentapi.graphql.costs import CostVisitor, OperationCost, measure_costs
 from contentapi.schema import SCHEMA
 
 
 def measure_cost(document: str) -> OperationCost:
-    return measure(SCHEMA, parse(document))[""]
+    return measure_costs(SCHEMA, parse(document))[""]
 
 
 @pytest.mark.parametrize(

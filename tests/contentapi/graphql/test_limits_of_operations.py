@@ -11,8 +11,8 @@ from contentapi.graphql.limits import (
     COUNT_CAP,
     MAX_NESTING,
     OperationSize,
+    build_limit_error,
     iterate_counts,
-    limit_exceeded,
     measure_operations,
     require_within_limits,
 )
@@ -134,7 +134,7 @@ def test_only_the_executed_operation_is_limited(
     ],
 )
 def test_number_above_the_cap_is_reported_as_the_cap_or_more(counted: int | str, shown: str) -> None:
-    assert limit_exceeded("size", counted, 5).message == f"The query's size is {shown}; at most 5 is allowed."
+    assert build_limit_error("size", counted, 5).message == f"The query's size is {shown}; at most 5 is allowed."
 
 
 def test_cost_at_the_limit_passes_and_one_more_is_rejected(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""Responses: added headers, entity tags, created resources."""
+"""Responses: entity tags, created resources."""
 
 from contentapi.http.response import Response, build_tagged_response, created
 
@@ -13,12 +13,6 @@ def test_entity_tag_contains_version_and_hash_of_body() -> None:
 
 def test_entity_tag_is_hash_of_canonical_text_if_there_is_one() -> None:
     assert build_tagged_response(b"x", 3, canonical=b"{}") == (200, b"x", build_tagged_response(b"{}", 3).headers)
-
-
-def test_added_headers_keep_the_others() -> None:
-    response = Response(200, b"{}", {"ETag": '"1"'}).with_headers(Idempotent_Replayed="true")
-
-    assert response == (200, b"{}", {"ETag": '"1"', "Idempotent-Replayed": "true"})
 
 
 def test_created_resource_is_201_with_location_and_entity_tag() -> None:

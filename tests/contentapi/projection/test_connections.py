@@ -13,9 +13,10 @@ from blog.models import Author, Post
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.pagination import Position, build_cursor_signer, parse_connection_args
-from contentapi.graphql.bindings import ProjectedTypes
+from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.projection import PAGE_INFO, ConnectionQuery, ConnectionType, Ordering, Projection, parametrised
+from contentapi.projection.querysets import QuerySetRows
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run
 from tests.contentapi.projection.fixture_rows import ACTORS, POSTS, fill
@@ -168,7 +169,7 @@ def schema(resolve: Any) -> GraphQLSchema:
     query.set_field("authors", lambda *_, **arguments: resolve(arguments))
     author = Projection("Author", Author, {"id": "id", "name": "name"})
     connection = ConnectionType(author)
-    return make_executable_schema(SDL, query, ProjectedTypes([PAGE_INFO, author, connection, connection.edge]))
+    return make_executable_schema(SDL, query, ProjectionBindable([PAGE_INFO, author, connection, connection.edge]))
 
 
 def names(response: Any) -> list[str]:
@@ -178,7 +179,7 @@ def names(response: Any) -> list[str]:
 def test_connection_of_any_queryset() -> None:
     for name in ("C", "A%s", "B"):
         make_post(author=make_author(name=name))
-    rows = Author.objects.filter(name__lt="C", pk__in=Author.objects.values("pk"))
+    rows = QuerySetRows(Author.objects.filter(name__lt="C", pk__in=Author.objects.values("pk")))
     of_rows = schema(lambda given: ConnectionQuery(rows, BY_NAME, parse_connection_args("authors", {}, **given)))
 
     first = run(DOCUMENT, {"first": 1}, schema=of_rows)
@@ -211,9 +212,8 @@ def test_windows_and_orders_of_a_resolver_get_their_own_statements() -> None:
 
 
 def test_rows_of_another_model_are_an_error() -> None:
-    of_posts = schema(
-        lambda given: ConnectionQuery(Post.objects.all(), BY_NAME, parse_connection_args("authors", {}, **given))
-    )
+    all_posts = QuerySetRows(Post.objects.all())
+    of_posts = schema(lambda given: ConnectionQuery(all_posts, BY_NAME, parse_connection_args("authors", {}, **given)))
 
     assert [error["path"] for error in run(DOCUMENT, schema=of_posts).errors] == [["authors"]]
 
@@ -233,7 +233,7 @@ def test_plain_dict_is_completed_by_graphql_core() -> None:
 def test_cursor_equals_the_one_that_django_signs() -> None:
     author = make_author(name='"Zoë" \\ \x01 😀')
     of_rows = schema(
-        lambda given: ConnectionQuery(Author.objects.all(), BY_NAME, parse_connection_args("a", {"b": "c"}, **given))
+        lambda given: ConnectionQuery(all_authors(ANONYMOUS), BY_NAME, parse_connection_args("a", {"b": "c"}, **given))
     )
 
     [edge] = run(DOCUMENT, schema=of_rows).data["authors"]["edges"]

@@ -11,7 +11,7 @@ from django.db.models.functions import Length
 from blog.models import Author, Comment, Post, PostSource, PostStatus
 from blog.projections import order_oldest_first, select_newest_visible_posts
 from contentapi.core.identity import Actor
-from contentapi.graphql.bindings import ProjectedTypes
+from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.scalars import DATE_TIME
 from contentapi.projection import (
     PAGE_INFO,
@@ -22,7 +22,7 @@ from contentapi.projection import (
     Ordering,
     Projection,
     ProjectionError,
-    SameRow,
+    SameRowAsType,
     ToMany,
     ToOne,
 )
@@ -72,7 +72,7 @@ def bind(
         + others,
         DATE_TIME,
         EnumType("Way", {"up": Ordering("created_at")}),
-        ProjectedTypes(
+        ProjectionBindable(
             [
                 *(PAGE_INFO, comment, connection, connection.edge),
                 Projection(name, Post, fields),
@@ -115,11 +115,11 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "ToOne on nothing": ("odd: Author!", ToOne("colour"), "Post has no field colour"),
     "ToOne on a to-many relation": ("odd: Author!", ToOne("comments"), "comments is neither a foreign key"),
     "ToOne on a one-to-one that points here, under non-null": ("odd: Source!", ToOne("source"), "source can be NULL"),
-    "SameRow as a type of another model": ("odd: Author!", SameRow(), "does not fit Post"),
-    "SameRow as a type that is not projected": ("odd: Other!", SameRow(), "does not fit Post"),
-    "SameRow under a list": ("odd: [Post!]!", SameRow(), "the SDL has a list of Post"),
-    "SameRow under a scalar": ("odd: String", SameRow(), "does not fit Post"),
-    "arguments on SameRow": ("odd(id: ID): Post!", SameRow(), "takes no arguments, but the SDL has id"),
+    "SameRowAsType as a type of another model": ("odd: Author!", SameRowAsType(), "does not fit Post"),
+    "SameRowAsType as a type that is not projected": ("odd: Other!", SameRowAsType(), "does not fit Post"),
+    "SameRowAsType under a list": ("odd: [Post!]!", SameRowAsType(), "the SDL has a list of Post"),
+    "SameRowAsType under a scalar": ("odd: String", SameRowAsType(), "does not fit Post"),
+    "arguments on SameRowAsType": ("odd(id: ID): Post!", SameRowAsType(), "takes no arguments, but the SDL has id"),
     "ToOne under a list": ("odd: [Author!]!", ToOne("author"), "the SDL has a list of Author"),
     "ToOne of another type": ("odd: Comment!", ToOne("author"), "does not fit Author"),
     "ToOne of a type that is not projected": ("odd: Other!", ToOne("author"), "does not fit Author"),
@@ -243,7 +243,7 @@ RIGHT: dict[str, tuple[str, Any]] = {
     "a list of enums": ("odd: [PostStatus!]!", Computed(lambda _: STATES)),
     "a to-one relation": ("odd: Author", ToOne("author")),
     "a one-to-one that points here": ("odd: Source", ToOne("source")),
-    "the row itself": ("odd: Post!", SameRow()),
+    "the row itself": ("odd: Post!", SameRowAsType()),
     "a to-many relation": ("odd(limit: Int = 9): [Comment!]", ToMany("comments", order_oldest_first)),
     "a connection": (f"odd({WINDOW}, orderBy: Way = up): CommentConnection!", Connection("comments")),
     "a count": ("odd: Int", Count("comments")),
@@ -291,7 +291,7 @@ def test_relation_to_a_type_of_another_model_raises() -> None:
 
 def test_nullable_key_with_a_non_null_type_raises() -> None:
     sdl = "type Query { a: Author } type Author { user: User! } type User { id: ID! }"
-    types = ProjectedTypes(
+    types = ProjectionBindable(
         [Projection("Author", Author, {"user": ToOne("user")}), Projection("User", User, {"id": "id"})]
     )
 
@@ -303,4 +303,4 @@ def test_column_of_bytes_raises() -> None:
     sdl = "type Query { a: Source } type Source { digest: String! }"
 
     with pytest.raises(ProjectionError, match=r"^Source\.digest: a BinaryField cannot be a String\.$"):
-        make_executable_schema(sdl, ProjectedTypes([Projection("Source", PostSource, {"digest": "digest"})]))
+        make_executable_schema(sdl, ProjectionBindable([Projection("Source", PostSource, {"digest": "digest"})]))

@@ -13,9 +13,10 @@ from graphql import GraphQLSchema
 
 from blog.models import Author, Post
 from contentapi.core.identity import ANONYMOUS
-from contentapi.graphql.bindings import ProjectedTypes
+from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.documents import DOCUMENTS
-from contentapi.projection import AnyRows, Projection, ToOne, select_instance
+from contentapi.projection import Projection, Rows, ToOne
+from contentapi.projection.querysets import select_instance
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run
 from tests.factories import make_author, make_post, make_user
@@ -50,7 +51,7 @@ def schema(**results: Any) -> GraphQLSchema:
     query = QueryType()
     for name, result in results.items():
         query.set_field(name, lambda *_, result=result: result)
-    types = ProjectedTypes(
+    types = ProjectionBindable(
         [
             Projection("Author", Author, {"id": "id", "name": "name", "user": ToOne("user")}),
             Projection("User", User, {"id": "id", "email": "email"}),
@@ -59,7 +60,7 @@ def schema(**results: Any) -> GraphQLSchema:
     return make_executable_schema(SDL, query, types)
 
 
-def names(rows: AnyRows) -> list[str]:
+def names(rows: QuerySet[Author] | Rows[Author]) -> list[str]:
     return [author["name"] for author in run("{ authors { name } }", schema=schema(authors=rows)).data["authors"]]
 
 
@@ -256,7 +257,7 @@ def test_field_of_two_types_has_a_statement_for_each_selection() -> None:
     type Left implements Thing { who: [Author!]! } type Right implements Thing { who: [Author!]! }
     """
     thing = InterfaceType("Thing", lambda value, *_: value["__typename"])
-    types = ProjectedTypes([Projection("Author", Author, {"id": "id", "name": "name"})])
+    types = ProjectionBindable([Projection("Author", Author, {"id": "id", "name": "name"})])
 
     response = run(
         "{ things { ... on Left { who { id } } ... on Right { who { id name } } } }",

@@ -14,6 +14,7 @@ from blog.models import Author
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.db.postgresql.thread_connections import get_connection
 from contentapi.graphql.documents import DOCUMENTS
+from contentapi.projection.querysets import QuerySetRows
 from contentapi.projection.statements import STATEMENTS
 from contentapi.schema import SCHEMA
 from tests.contentapi.projection.execution import recorded, run
@@ -230,7 +231,7 @@ def test_optional_field_is_omitted_from_objects_in_which_it_is_null() -> None:
     make_author(name="A", email="a@example.invalid")
     make_author(name="B", email="")
 
-    texts = representations.AUTHOR.render_rows(Author.objects.order_by("name"), OPERATOR)
+    texts = representations.AUTHOR.render_rows(QuerySetRows(Author.objects.order_by("name")), OPERATOR)
 
     assert [json.loads(text).get("email", "omitted") for text in texts] == ["a@example.invalid", "omitted"]
     assert [list(json.loads(text))[:2] for text in texts] == [["id", "name"]] * 2

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from contentapi.conf.environment import Environment
 from contentapi.core.errors import Unavailable
 from contentapi.server import complete_requests
-from contentapi.server.complete_requests import DRAIN_LIMIT, CompleteRequests
+from contentapi.server.complete_requests import DRAIN_LIMIT, RequestBufferingLayer
 
 LIMIT = 1000
 
@@ -75,7 +75,7 @@ def call(application: Any, stream: Stream | None = None, **changes: Any) -> tupl
         "wsgi.input": stream or Stream(b""),
         **changes,
     }
-    layer: Any = CompleteRequests(application, refuse, slots=1)
+    layer: Any = RequestBufferingLayer(application, refuse, slots=1)
     parts = layer(environ, lambda status, headers, _=None: started.append((status, headers)))
     body = b"".join(parts)
     assert len(layer.slots.idle) == 1
@@ -175,7 +175,7 @@ def test_missing_or_contradictory_host_becomes_empty(changes: dict[str, Any], ho
 
 def test_request_without_a_free_slot_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(complete_requests, "WAIT", 0.01)
-    layer: Any = CompleteRequests(Application(), refuse, slots=1)
+    layer: Any = RequestBufferingLayer(Application(), refuse, slots=1)
     lease = layer.slots.acquire()
     started: list[str] = []
 
@@ -189,7 +189,7 @@ def test_application_that_raises_returns_its_slot() -> None:
     def fail(_: Any, __: Any) -> list[bytes]:
         raise ValueError("as expected")
 
-    layer: Any = CompleteRequests(fail, refuse, slots=1)
+    layer: Any = RequestBufferingLayer(fail, refuse, slots=1)
 
     with pytest.raises(ValueError, match="as expected"):
         layer({"PATH_INFO": "/", "HTTP_HOST": "localhost"}, lambda *_: None)
@@ -217,7 +217,7 @@ def test_streamed_file_is_sent_after_the_slot_returns() -> None:
         start_response("200 OK", [])
         return FileResponse(BytesIO(b"file"))
 
-    layer: Any = CompleteRequests(application, refuse, slots=1)
+    layer: Any = RequestBufferingLayer(application, refuse, slots=1)
     response = layer({"PATH_INFO": "/static/x", "HTTP_HOST": "localhost"}, lambda *_: None)
 
     assert len(layer.slots.idle) == 1

@@ -9,7 +9,7 @@ from django.core.signals import request_finished, request_started
 
 from contentapi.core.errors import Unavailable
 from contentapi.rate_limits.account import COUNTERS
-from contentapi.server.fast_path import FastPath, is_eligible
+from contentapi.server.fast_path import FastPath, is_eligible_for_fast_path
 from tests.contentapi.server.fast_path_requests import (
     FailingDjango,
     Response,
@@ -52,18 +52,18 @@ def test_other_requests_go_through_django(changes: dict[str, Any]) -> None:
 
 def test_host_is_checked_against_the_current_settings(settings: Any) -> None:
     settings.ALLOWED_HOSTS = ["a.invalid"]
-    assert is_eligible(build_environ(HTTP_HOST="a.invalid:80"))
+    assert is_eligible_for_fast_path(build_environ(HTTP_HOST="a.invalid:80"))
 
     settings.ALLOWED_HOSTS = ["b.invalid"]
 
-    assert not is_eligible(build_environ(HTTP_HOST="a.invalid:80"))
+    assert not is_eligible_for_fast_path(build_environ(HTTP_HOST="a.invalid:80"))
 
 
 def test_invalid_host_goes_through_django_even_if_all_hosts_are_allowed(settings: Any) -> None:
     settings.ALLOWED_HOSTS = ["*"]
 
-    assert is_eligible(build_environ(HTTP_HOST="any.invalid"))
-    assert not is_eligible(build_environ(HTTP_HOST="a b<"))
+    assert is_eligible_for_fast_path(build_environ(HTTP_HOST="any.invalid"))
+    assert not is_eligible_for_fast_path(build_environ(HTTP_HOST="a b<"))
 
 
 def test_start_fails_if_the_endpoint_does_not_work(settings: Any) -> None:
@@ -76,8 +76,8 @@ def test_start_fails_if_the_endpoint_does_not_work(settings: Any) -> None:
 def test_request_without_required_tls_goes_through_django(settings: Any) -> None:
     settings.HTTPS = True
 
-    assert not is_eligible(build_environ())
-    assert is_eligible(build_environ(HTTP_X_FORWARDED_PROTO="https"))
+    assert not is_eligible_for_fast_path(build_environ())
+    assert is_eligible_for_fast_path(build_environ(HTTP_X_FORWARDED_PROTO="https"))
 
 
 def test_unknown_host_is_400_by_django(django: WSGIHandler) -> None:

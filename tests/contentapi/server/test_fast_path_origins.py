@@ -9,7 +9,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from pytest_django import Settings
 
 from contentapi.rate_limits.account import COUNTERS, UNMETERED
-from contentapi.server.fast_path import ORIGIN_CACHE, FastPath, is_eligible
+from contentapi.server.fast_path import ORIGIN_CACHE, FastPath, is_eligible_for_fast_path
 from tests.contentapi.server.fast_path_requests import (
     FailingDjango,
     build_environ,
@@ -117,8 +117,8 @@ def test_receiver_of_the_cors_signal_sees_every_origin() -> None:
 
     check_request_enabled.connect(allow)
     try:
-        assert not is_eligible(build_environ(HTTP_ORIGIN=ALLOWED))
-        assert is_eligible(build_environ())
+        assert not is_eligible_for_fast_path(build_environ(HTTP_ORIGIN=ALLOWED))
+        assert is_eligible_for_fast_path(build_environ())
     finally:
         check_request_enabled.disconnect(allow)
 

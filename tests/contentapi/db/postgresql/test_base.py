@@ -15,7 +15,7 @@ from blog.selectors import AuthorRow
 from contentapi.core.errors import Unavailable, to_api_error
 from contentapi.db.postgresql.thread_connections import get_connection
 from contentapi.projection import PreparedInsert, PreparedQuery
-from contentapi.projection.libpq import MOST_PREPARED, encode_parameters, execute, read_column
+from contentapi.projection.libpq import MOST_PREPARED, encode_parameter, execute, read_column
 from tests.factories import make_author
 
 
@@ -125,20 +125,11 @@ def test_parameters_are_encoded_by_their_type() -> None:
     connection.ensure_connection()
     now = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
-    assert encode_parameters(
-        [None, now, now, "é", PostStatus.DRAFT, 7, True, [], None, None, "é"], connection.connection
-    ) == [
-        None,
-        *[b"2026-11-21T09:30:00+00:00"] * 2,
-        "é".encode(),
-        b"draft",
-        b"7",
-        b"t",
-        b"{}",
-        None,
-        None,
-        "é".encode(),
-    ]
+    values: list[Any] = [None, now, "é", PostStatus.DRAFT, 7, True, []]
+
+    texts = [encode_parameter(value, connection.connection) for value in values]
+
+    assert texts == [None, b"2026-11-21T09:30:00+00:00", "é".encode(), b"draft", b"7", b"t", b"{}"]
 
 
 def test_each_thread_has_its_own_connection() -> None:

@@ -16,7 +16,7 @@ from contentapi.db.postgresql.slots import (
     NoSlotAvailable,
     enter_expensive_lane,
     enter_preparation_lane,
-    uninstall,
+    uninstall_connections,
 )
 from contentapi.db.postgresql.thread_connections import get_connection
 
@@ -141,7 +141,7 @@ def test_thread_has_no_leased_connection_after_its_request(slots: ConnectionSlot
     def run() -> Any:
         lease = slots.acquire()
         leased = wrapper_of(lease)
-        uninstall()
+        uninstall_connections()
         slots.release(lease)
         ready.wait()
         go_on.wait()
@@ -334,5 +334,5 @@ def own_connection() -> Iterator[None]:
     """Restore the connection of the test's thread, to which some tests lease a slot."""
     own = connections["default"]
     yield
-    uninstall()
+    uninstall_connections()
     connections["default"] = own

@@ -6,7 +6,7 @@ from typing import Any
 
 from graphql import GraphQLObjectType, GraphQLSchema, OperationDefinitionNode, build_schema, get_named_type, parse
 
-from contentapi.graphql.costs import measure
+from contentapi.graphql.costs import measure_costs
 from contentapi.graphql.execution.introspection import Introspection
 from contentapi.graphql.execution.operations import DocumentFragments, Operation
 
@@ -113,7 +113,7 @@ def build_operation(schema: GraphQLSchema, text: str) -> Operation:
     document = parse(text)
     [node] = [each for each in document.definitions if isinstance(each, OperationDefinitionNode)]
     name = node.name.value if node.name else ""
-    return Operation(schema, DocumentFragments(document), node, measure(schema, document)[name])
+    return Operation(schema, DocumentFragments(document), node, measure_costs(schema, document)[name])
 
 
 def introspect(schema: GraphQLSchema, text: str, variables: dict[str, Any] | None = None) -> Introspection:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contentapi.graphql.explorer import HERE, build, digest
+from contentapi.graphql.explorer import HERE, build, hash_sources
 
 pytestmark = pytest.mark.processes
 
@@ -59,7 +59,7 @@ def test_start_continues_without_a_registry(built: Path, capsys: pytest.CaptureF
 
 @pytest.mark.usefixtures("without_node")
 def test_existing_build_is_not_built_again(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (built / digest()).mkdir(parents=True)
+    (built / hash_sources()).mkdir(parents=True)
 
     build.main([])
     build.main(["--if-possible"])
@@ -79,9 +79,9 @@ def test_concurrent_builds_build_once_and_delete_outdated_files(built: Path, cap
     for each in both:
         each.join()
 
-    assert [folder.name for folder in built.iterdir()] == [digest()]
+    assert [folder.name for folder in built.iterdir()] == [hash_sources()]
     names = {"explorer.js", "explorer.js.gz", "explorer.css", "explorer.css.gz"}
-    assert {file.name for file in (built / digest()).iterdir()} == names
+    assert {file.name for file in (built / hash_sources()).iterdir()} == names
     assert capfd.readouterr().err.count("Building") == 1
 
 
