@@ -42,6 +42,7 @@ class MarkdownPost:
     updated: datetime | None
     status: PostStatus | None
     publish_at: datetime | None
+    published_at: datetime | None = None
 
 
 def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
@@ -70,6 +71,7 @@ def parse_post_fields(content: bytes, path: PurePath) -> MarkdownPost | None:
         ),
         status=read_status(meta),
         publish_at=parse_moment(meta.get("publishAt"), "publishAt"),
+        published_at=parse_moment(meta.get("publishedAt"), "publishedAt"),
     )
     if (post.status == PostStatus.SCHEDULED) != (post.publish_at is not None):
         raise BadFile('status = "scheduled" and publishAt go together')
@@ -89,6 +91,7 @@ def serialize_post(post: MarkdownPost) -> bytes:
         "draft": post.status == PostStatus.DRAFT or None,
         "status": post.status and post.status.value,
         "publishAt": post.publish_at,
+        "publishedAt": post.published_at,
     }
     given = {name: value for name, value in meta.items() if value is not None}
     return f"+++\n{tomli_w.dumps(given)}+++\n{post.body}".encode()

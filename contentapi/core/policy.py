@@ -117,6 +117,11 @@ def may_write_everybodys_posts(actor: Actor) -> bool:
     return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
 
 
+def may_edit_publication_times(actor: Actor) -> bool:
+    """Whether the actor may change the time at which a post became public."""
+    return get_reach(actor, Scope.POSTS_PUBLISH, everybodys_for=EDITORIAL).everybodys
+
+
 def may_publish_due_posts(actor: Actor) -> bool:
     """Whether the actor may publish the scheduled posts of every author when they are due."""
     return get_reach(actor, Scope.POSTS_PUBLISH, everybodys_for=EDITORIAL).everybodys

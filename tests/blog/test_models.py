@@ -187,6 +187,8 @@ QUESTIONS: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
         lambda author: select_newest_visible_posts(author.posts.all(), OPERATOR, status=None)[:10],
     ),
     ("blog_post_updated", lambda _: connected(OPERATOR, "updatedAtDesc")),
+    ("blog_post_published", lambda _: connected(OPERATOR, "publishedAtDesc")),
+    ("blog_post_public_published", lambda _: connected(ANONYMOUS, "publishedAtAsc")),
     ("blog_post_public_updated", lambda _: connected(ANONYMOUS, "updatedAtAsc")),
     ("blog_post_tags", lambda _: Post.objects.filter(tags__contains=["tag7"])),
     (

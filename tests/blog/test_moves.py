@@ -51,7 +51,9 @@ def test_a_legal_move_changes_the_state_and_nothing_else(old: str, new: str) -> 
     )
 
     after = row(post)
-    moment = after.pop("updated_at")
+    moment, published_at = after.pop("updated_at"), after.pop("published_at")
+    assert before.pop("published_at") is None
+    assert PAST < published_at <= moment if new == "published" else published_at is None
     assert {**after, "updated_at": PAST} == {**before, "status": new, "publish_at": time_for(new), "version": 2}
     assert moment == moved.updated_at > PAST
 

@@ -36,12 +36,13 @@ def test_a_post_is_represented_as_graphql_has_it_but_for_comments_and_version(gq
 
     by_graphql = gql(
         "query ($id: ID!) { post(id: $id) { id title body status author { id name bio avatarUrl }"
-        " commentCount createdAt updatedAt publishAt tags } }",
+        " commentCount createdAt updatedAt publishAt publishedAt tags } }",
         id=str(post.pk),
     ).data["post"]
     assert (reply.status, reply.body) == (200, by_graphql)
     assert list(reply.body) == [
-        "id", "title", "body", "status", "author", "commentCount", "createdAt", "updatedAt", "publishAt", "tags",
+        "id", "title", "body", "status", "author", "commentCount",
+        "createdAt", "updatedAt", "publishAt", "publishedAt", "tags",
     ]  # fmt: skip
     assert reply.body["author"] == author
     assert (reply.body["id"], reply.body["commentCount"], reply.body["tags"]) == (str(post.pk), 1, ["sea", "tides"])
