@@ -37,6 +37,7 @@ def to_markdown_post(post: Post) -> MarkdownPost:
         updated=post.updated_at,
         status=PostStatus(post.status),
         publish_at=post.publish_at,
+        published_at=post.published_at,
     )
 
 

@@ -39,6 +39,7 @@ class MarkdownPost:
     updated: datetime | None
     status: PostStatus | None
     publish_at: datetime | None
+    published_at: datetime | None = None
 
 
 def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
@@ -67,6 +68,7 @@ def parse_post_fields(content: bytes, path: PurePath) -> MarkdownPost | None:
         ),
         status=read_status(meta),
         publish_at=parse_date(meta.get("publishAt"), "publishAt"),
+        published_at=parse_date(meta.get("publishedAt"), "publishedAt"),
     )
     if (post.status == PostStatus.SCHEDULED) != (post.publish_at is not None):
         raise InvalidFile('status = "scheduled" and publishAt go together')
@@ -86,6 +88,7 @@ def serialize_post(post: MarkdownPost) -> bytes:
         "draft": post.status == PostStatus.DRAFT or None,
         "status": post.status and post.status.value,
         "publishAt": post.publish_at,
+        "publishedAt": post.published_at,
     }
     present = {name: value for name, value in meta.items() if value is not None}
     return f"+++\n{tomli_w.dumps(present)}+++\n{post.body}".encode()

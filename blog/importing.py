@@ -89,6 +89,9 @@ def save_imported_post(path: str, digest: bytes, parsed: MarkdownPost, status: s
     apply_content(post, parsed)
     if not known or (known.status, known.publish_at) != (status, parsed.publish_at):
         post.status, post.publish_at = status, parsed.publish_at
+    post.published_at = parsed.published_at or post.published_at
+    if post.status == PostStatus.PUBLISHED and post.published_at is None:
+        post.published_at = post.created_at
     post.version += 1 if known else 0
     post.updated_at = parsed.updated or (timezone.now() if known else post.created_at)
     post.save()

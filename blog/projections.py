@@ -23,11 +23,14 @@ from contentapi.projection import (
 
 NEWEST_FIRST = Ordering("created_at", descending=True)
 OLDEST_FIRST = Ordering("created_at")
+NEVER_PUBLIC = "infinity"  # the time of publication by which posts that were never public are ordered
 POST_ORDERS = {
     "createdAtDesc": NEWEST_FIRST,
     "createdAtAsc": OLDEST_FIRST,
     "updatedAtDesc": Ordering("updated_at", descending=True),
     "updatedAtAsc": Ordering("updated_at"),
+    "publishedAtDesc": Ordering("published_at", descending=True, null_as=NEVER_PUBLIC),
+    "publishedAtAsc": Ordering("published_at", null_as=NEVER_PUBLIC),
 }
 COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}
 
@@ -67,6 +70,7 @@ POST = Projection(
         "createdAt": "created_at",
         "updatedAt": "updated_at",
         "publishAt": "publish_at",
+        "publishedAt": "published_at",
         "tags": "tags",
         "version": "version",
     },

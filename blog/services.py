@@ -58,7 +58,9 @@ def create_post(
     values = validate_post(title=title, body=body, tags=tags or [])
     validate_transition(PostStatus.DRAFT, status, publish_at)
     now = datetime.now(UTC)
-    values |= {"status": status, "publish_at": publish_at, "created_at": now, "updated_at": now}
+    published_at = now if status == PostStatus.PUBLISHED else None
+    values |= {"status": status, "publish_at": publish_at, "published_at": published_at}
+    values |= {"created_at": now, "updated_at": now}
     if author is None:
         with transaction.atomic():
             return POSTS.create(author_id=get_or_create_own_author_id(actor), **values)
@@ -72,13 +74,14 @@ def create_post(
 def edit_post(
     *, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: ExpectedVersion = None
 ) -> Post:
-    """Change the text and the status of a post together: `changes` may have title, body, tags, status, publish_at.
+    """Change the text and the status of a post together.
 
-    A change to the present value has no effect; if nothing changes, the version stays. Raises `NotFound`, `Invalid`,
-    `Conflict`, and `Conflict` for a transition that is not in `TRANSITIONS`.
+    `changes` may have title, body, tags, status, publish_at and, from an editor, published_at. A change to the present
+    value has no effect; if nothing changes, the version stays. Raises `NotFound`, `Invalid`, and `Conflict` for another
+    version or a transition that is not in `TRANSITIONS`.
     """
     state = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
-    text = {name: value for name, value in changes.items() if name not in state}
+    text = {name: value for name, value in changes.items() if name in ("title", "body", "tags")}
     post = find_post_to_change(actor, post_id, "change posts")
     status = state.get("status") or post.status
     if text or not state:
@@ -86,14 +89,21 @@ def edit_post(
     if state:
         may_transition = policy.may_transition_posts_of(actor, post.author.user_id, post.status, status)
         policy.require_permission(actor, may_transition, f"make this {post.status} post {status}")
+    if "published_at" in changes:
+        policy.require_permission(
+            actor, policy.may_manage_publication(actor), "change the time at which a post became public"
+        )
     require_version("post", post.version, expected_version)
-    require_no_null({name: value for name, value in changes.items() if name != "publish_at"})
+    require_no_null({name: value for name, value in changes.items() if name not in ("publish_at", "published_at")})
     values: dict[str, Any] = {}
     if text:
         values = validate_post(**{"title": post.title, "body": post.body, "tags": post.tags, **text})
     if state:
         publish_at = state.get("publish_at", post.publish_at if status == post.status else None)
         values |= build_state_changes(post, status, publish_at)
+    if "published_at" in changes:
+        validate_published_at(status, changes["published_at"])
+        values["published_at"] = changes["published_at"]
     return save_changes(post, values)
 
 
@@ -102,7 +112,7 @@ def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
 
     Each post is read again under a lock. A post that another transaction has unscheduled or published is skipped.
     """
-    policy.require_permission(actor, policy.may_publish_due_posts(actor), "publish what is due")
+    policy.require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
     for pk in list(Post.objects.due().order_by("publish_at", "id").values_list("pk", flat=True)):
         with transaction.atomic():
             post = Post.objects.due().filter(pk=pk).select_for_update().first()
@@ -137,7 +147,10 @@ def build_state_changes(post: Post, status: str, publish_at: datetime | None) ->
         if publish_at is None or post.publish_at is None:
             validate_publish_at(status, publish_at)
     validate_transition(post.status, status, publish_at)
-    return {"status": status, "publish_at": publish_at}
+    changes = {"status": status, "publish_at": publish_at}
+    if status == PostStatus.PUBLISHED and post.published_at is None:
+        changes["published_at"] = timezone.now()
+    return changes
 
 
 def require_no_null(changes: Mapping[str, Any]) -> None:
@@ -238,6 +251,15 @@ def validate_publish_at(status: str, publish_at: datetime | None) -> None:
         raise Invalid({"publishAt": ["A scheduled post needs one."]})
     elif publish_at <= timezone.now():
         raise Invalid({"publishAt": ["This must be in the future."]})
+
+
+def validate_published_at(status: str, published_at: datetime | None) -> None:
+    """Raise `Invalid` for a time in the future, and for a published post without a time."""
+    if published_at is None:
+        if status == PostStatus.PUBLISHED:
+            raise Invalid({"publishedAt": ["A published post needs one."]})
+    elif published_at > timezone.now():
+        raise Invalid({"publishedAt": ["This must not be in the future."]})
 
 
 @transaction.atomic

@@ -114,8 +114,8 @@ def may_manage_posts_and_authors(actor: Actor) -> bool:
     return get_reach(actor, Scope.POSTS_WRITE).everybodys
 
 
-def may_publish_due_posts(actor: Actor) -> bool:
-    """Whether the actor may publish the scheduled posts of every author when they are due."""
+def may_manage_publication(actor: Actor) -> bool:
+    """Whether the actor may publish every author's due posts, and change the time at which a post became public."""
     return get_reach(actor, Scope.POSTS_PUBLISH).everybodys
 
 

@@ -191,6 +191,8 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ),
     ("blog_post_updated", lambda _: build_first_page(OPERATOR, "updatedAtDesc")),
     ("blog_post_public_updated", lambda _: build_first_page(ANONYMOUS, "updatedAtAsc")),
+    ("blog_post_published", lambda _: build_first_page(OPERATOR, "publishedAtDesc")),
+    ("blog_post_public_published", lambda _: build_first_page(ANONYMOUS, "publishedAtAsc")),
     ("blog_post_tags", lambda _: Post.objects.filter(tags__contains=["tag7"])),
     (
         "blog_post_due",

@@ -53,7 +53,9 @@ def test_legal_transition_changes_the_status_and_nothing_else(old: str, new: str
     )
 
     after = read_row(post)
-    moment = after.pop("updated_at")
+    moment, published_at = after.pop("updated_at"), after.pop("published_at")
+    assert before.pop("published_at") is None
+    assert PAST < published_at <= moment if new == "published" else published_at is None
     assert {**after, "updated_at": PAST} == {
         **before,
         "status": new,

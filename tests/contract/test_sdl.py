@@ -55,6 +55,7 @@ SIGNATURES = [
     ("Post", "createdAt: DateTime!"),
     ("Post", "updatedAt: DateTime!"),
     ("Post", "publishAt: DateTime"),
+    ("Post", "publishedAt: DateTime"),
     ("Post", "tags: [String!]!"),
     ("Post", "version: String!"),
     ("Author", "id: ID!"),

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Event, Thread
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from contentapi import demo
+from contentapi.clock import run_clock
 
 LOCK = "SELECT pg_advisory_lock(hashtext('contentapi.serve'))"
 SERVERS = {
@@ -24,7 +26,7 @@ TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Command(BaseCommand):
-    help = "Migrate the database, load the demo and serve on PORT. Deployments run the Procfile instead."
+    help = "Migrate the database, load the demo, serve on PORT and run the clock. Deployments run the Procfile instead."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--server", choices=SERVERS, default="granian", help="the HTTP server (default: granian)")
@@ -84,11 +86,25 @@ def serve(command: list[str]) -> int:
     )
     for each in TERMINATION_SIGNALS:
         signal.signal(each, lambda *_: server.terminate())
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
-    status = server.wait()
+    with running_clock():
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
+        status = server.wait()
     if status == -signal.SIGKILL:
         time.sleep(2)  # the workers need a second to notice, and use PostgreSQL until then
     return abs(status)
+
+
+@contextmanager
+def running_clock() -> Iterator[None]:
+    """Run the clock in a thread. Call this with TERMINATION_SIGNALS blocked, so that the main thread receives them."""
+    stop = Event()
+    thread = Thread(target=run_clock, args=[stop], name="clock", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(timeout=10)
 
 
 def restore_default_signals() -> None:

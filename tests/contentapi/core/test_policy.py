@@ -39,7 +39,7 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope, str]] = {
     "write others' posts": ("may_write_posts_of", (OTHER,), Scope.POSTS_WRITE, "---yyy"),
     "write nobody's posts": ("may_write_posts_of", (NOBODYS,), Scope.POSTS_WRITE, "---yyy"),
     "manage posts and authors": ("may_manage_posts_and_authors", (), Scope.POSTS_WRITE, "---yyy"),
-    "publish what is due": ("may_publish_due_posts", (), Scope.POSTS_PUBLISH, "---yyy"),
+    "publish what is due": ("may_manage_publication", (), Scope.POSTS_PUBLISH, "---yyy"),
     "publish a draft": ("may_transition_posts", ("draft", "published"), Scope.POSTS_PUBLISH, "--yyyy"),
     "schedule a draft": ("may_transition_posts", ("draft", "scheduled"), Scope.POSTS_PUBLISH, "--yyyy"),
     "publish what is scheduled": ("may_transition_posts", ("scheduled", "published"), Scope.POSTS_PUBLISH, "--yyyy"),

@@ -24,7 +24,19 @@ from tests.contentapi.projection.fixture_rows import (
 from tests.contentapi.projection.reference_executor import ORDERS, Bound, cursor_of
 
 LEAVES = {
-    "Post": ["id", "title", "body", "status", "commentCount", "createdAt", "updatedAt", "publishAt", "tags", "version"],
+    "Post": [
+        "id",
+        "title",
+        "body",
+        "status",
+        "commentCount",
+        "createdAt",
+        "updatedAt",
+        "publishAt",
+        "publishedAt",
+        "tags",
+        "version",
+    ],
     "Author": ["id", "name", "bio", "avatarUrl", "email"],
     "Comment": ["id", "body", "createdAt"],
     "PostConnection": ["totalCount"],

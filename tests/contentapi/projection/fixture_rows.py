@@ -78,6 +78,7 @@ def posts() -> list[Post]:
             body=TEXTS[(place + 4) % len(TEXTS)] * (place % 3),
             status=states[place % 5],
             publish_at=LATER if states[place % 5] == "scheduled" else None,
+            published_at=MOMENTS[place * 3 % len(MOMENTS)] if states[place % 5] in ("published", "archived") else None,
             author_id=LAST if pk == LAST else (IDA, BO)[place // 2 % 2],
             tags=TEXTS[: place % 4],
             created_at=MOMENTS[place % len(MOMENTS)],

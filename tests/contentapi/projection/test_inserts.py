@@ -29,7 +29,7 @@ def without_savepoints(executed: Executed) -> list[str]:
 @pytest.mark.parametrize(
     "selection",
     [
-        "{ id title body status tags publishAt createdAt updatedAt version __typename }",
+        "{ id title body status tags publishAt publishedAt createdAt updatedAt version __typename }",
         "{ a: title b: title author { id name email } }",
         "{ comments(limit: $n) { id author { name } } commentCount commentsConnection(first: $n) { totalCount } }",
         "{ " + "a" * 70 + ": title }",

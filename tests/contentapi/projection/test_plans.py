@@ -59,6 +59,7 @@ def create_many_rows() -> None:
             title="Title",
             body="Text. " * 50,
             status="published" if number % 4 else "draft",
+            published_at=BEGAN + timedelta(hours=number * 41 % 1999) if number % 4 else None,
             author=authors[number % 1000],
             created_at=BEGAN + timedelta(hours=number * 37 % 1999),
         )
@@ -122,7 +123,8 @@ def test_connection_is_read_from_the_index_of_its_order() -> None:
         given = {"order": order, "status": status}
         middle = run(CONNECTION, {**given, "first": 50}, actor=ACTORS["operator"]).data["postsConnection"]
         cursor = middle["pageInfo"]["endCursor"]
-        column = {"created_at": "newest", "updated_at": "updated"}[POST_ORDERS[order].column]
+        names = {"created_at": "newest", "updated_at": "updated", "published_at": "published"}
+        column = names[POST_ORDERS[order].column]
 
         for window in ({"first": 10}, {"first": 10, "after": cursor}, {"last": 10, "before": cursor}, {"last": 10}):
             [(statement, parameters)] = run(CONNECTION, {**given, **window}, actor=ACTORS["operator"]).statements
