@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import ClassVar
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import Func, Q
+from django.db.models import Func, Q, Value
 from django.db.models.functions import Coalesce, Length
 from django.db.models.lookups import LessThanOrEqual
 from django.utils import timezone
@@ -54,8 +55,8 @@ class PostStatus(models.TextChoices):
 PUBLIC = Q(status=PostStatus.PUBLISHED)  # the condition of indexes; see also `policy.PUBLIC_POSTS`
 NEWEST = ("-created_at", "-id")
 UPDATED = ("updated_at", "id")
-# A post that was never public comes after all others, as the order `publishedAtAsc` has it.
-FIRST_PUBLIC = Coalesce("published_at", TextLiteral("infinity"))
+PUBLISHED = ("publication_order", "id")
+NEVER_PUBLIC = datetime(9999, 12, 31, tzinfo=UTC)  # the place of posts without `published_at` in their order
 
 
 class IsUniqueTagList(Func):
@@ -93,6 +94,9 @@ class Post(models.Model):
     tags = ArrayField(models.CharField(max_length=MAX_TAG), default=list, blank=True)
     publish_at = models.DateTimeField(null=True, blank=True, help_text="When a scheduled post will be published.")
     published_at = models.DateTimeField(null=True, blank=True, help_text="When the post first became public.")
+    publication_order = models.GeneratedField(
+        expression=Coalesce("published_at", Value(NEVER_PUBLIC)), output_field=models.DateTimeField(), db_persist=True
+    )
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
     version = models.BigIntegerField(default=1, editable=False)
@@ -130,13 +134,13 @@ class Post(models.Model):
             # All posts: for editors, and for the foreign key.
             models.Index(fields=[*NEWEST], name="blog_post_newest"),
             models.Index(fields=[*UPDATED], name="blog_post_updated"),
-            models.Index(FIRST_PUBLIC, "id", name="blog_post_published"),
+            models.Index(fields=[*PUBLISHED], name="blog_post_published"),
             models.Index(fields=["author", *NEWEST], name="blog_post_author_newest"),
             GinIndex(fields=["tags"], name="blog_post_tags"),
             # Public posts, however many drafts there are beside them.
             models.Index(fields=[*NEWEST], condition=PUBLIC, name="blog_post_public_newest"),
             models.Index(fields=[*UPDATED], condition=PUBLIC, name="blog_post_public_updated"),
-            models.Index(FIRST_PUBLIC, "id", condition=PUBLIC, name="blog_post_public_published"),
+            models.Index(fields=[*PUBLISHED], condition=PUBLIC, name="blog_post_public_published"),
             models.Index(fields=["author", *NEWEST], condition=PUBLIC, name="blog_post_public_author"),
             GinIndex(fields=["tags"], condition=PUBLIC, name="blog_post_public_tags"),
             # Unpublished posts: by status for editors, by author for that author. Each further index of drafts would

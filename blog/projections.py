@@ -23,14 +23,13 @@ from contentapi.projection import (
 
 NEWEST_FIRST = Ordering("created_at", descending=True)
 OLDEST_FIRST = Ordering("created_at")
-NEVER_PUBLIC = "infinity"  # the time of publication by which posts that were never public are ordered
 POST_ORDERS = {
     "createdAtDesc": NEWEST_FIRST,
     "createdAtAsc": OLDEST_FIRST,
     "updatedAtDesc": Ordering("updated_at", descending=True),
     "updatedAtAsc": Ordering("updated_at"),
-    "publishedAtDesc": Ordering("published_at", descending=True, null_as=NEVER_PUBLIC),
-    "publishedAtAsc": Ordering("published_at", null_as=NEVER_PUBLIC),
+    "publishedAtDesc": Ordering("publication_order", descending=True),
+    "publishedAtAsc": Ordering("publication_order"),
 }
 COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}
 

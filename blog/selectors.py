@@ -113,7 +113,7 @@ def build_posts_connection(
     """
     given = {name: value for name, value in sorted((criteria or {}).items()) if value is not None}
     order = order_by or NEWEST_FIRST
-    cursor_scope = {**{name: str(value) for name, value in given.items()}, "orderBy": order.name}
+    cursor_scope = {**{name: str(value) for name, value in given.items()}, "orderBy": order.terms()}
     posts = select_posts(actor, PostCriteria.parse(**given))
     return ConnectionQuery(posts, order, parse_connection_args("postsConnection", cursor_scope, **window))
 

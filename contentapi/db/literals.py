@@ -4,10 +4,8 @@ from typing import Any
 
 from django.db.models import Expression, TextField
 from django.db.models.sql.compiler import SQLCompiler
-from django.utils.deconstruct import deconstructible
 
 
-@deconstructible  # for migrations
 class TextLiteral(Expression):
     """A text constant that is part of the statement instead of a parameter: `'published'`.
 

@@ -146,7 +146,7 @@ class Connection(ProjectedField):
         """Raises `Malformed`."""
         order = arguments.get("order_by") or self.default_order
         values = {name: arguments.get(name) for name in ("first", "after", "last", "before")}
-        window = parse_connection_args(self.name, {"orderBy": order.name}, **values)
+        window = parse_connection_args(self.name, {"orderBy": order.terms()}, **values)
         parents = {position.parent for position in (window.after, window.before) if position is not None}
         if len(parents) > 1:
             raise build_cursor_error("before")
@@ -230,7 +230,7 @@ class ConnectionCompiler:
     def build_edge_field(self, selected: SelectedField) -> Combinable:
         match selected.name:
             case "cursor":
-                return self.build_cursor(self.order.value, F("pk"), self.parent_of_row)
+                return self.build_cursor(F(self.order.column), F("pk"), self.parent_of_row)
             case "node":
                 return JsonMembers(self.connection_type.node.build_expressions(selected.selection, self.compilation))
         return TextLiteral(self.connection_type.edge.name)
@@ -281,7 +281,9 @@ class ConnectionCompiler:
         if backwards:
             page_order = "DESC" if self.order.descending else "ASC"
         return PageTable(
-            rows.order_by(*self.order.terms(backwards=backwards)).values(**edges, _value=self.order.value, _id=F("pk")),
+            rows.order_by(*self.order.terms(backwards=backwards)).values(
+                **edges, _value=F(self.order.column), _id=F("pk")
+            ),
             Parameter(lambda inputs: self.read_window(inputs).size),
             edges=len(edges),
             has_ends=self.needs_ends,

@@ -69,7 +69,8 @@ class PreparedInsert(Generic[M]):
         self.model = model
         self.table = model._meta.db_table
         self.key = model._meta.pk
-        self.fields: list[Any] = [field for field in model._meta.local_concrete_fields if not field.primary_key]
+        columns = model._meta.local_concrete_fields
+        self.fields: list[Any] = [field for field in columns if not (field.primary_key or field.generated)]
         self.defaults = {field.attname: field.get_default for field in self.fields}
         self.required: Any = model._meta.get_field(requiring) if requiring else None
         self.cache_key = ("insert", model, requiring)

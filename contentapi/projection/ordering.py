@@ -4,49 +4,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import F, Func, Q, QuerySet, TextField, Value
-from django.db.models.expressions import Combinable, OrderBy
-from django.db.models.functions import Coalesce
-
-from contentapi.db.literals import TextLiteral
+from django.db.models.expressions import Combinable
 
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
     """An order by a column and, for equal values, by the key. Both have one direction: one index serves both ways.
-
-    `null_as` is the value in whose place a nullable column has its NULLs, for example `infinity` for a time.
+    The column must not be null.
     """
 
     column: str
     descending: bool = False
-    null_as: str | None = None
 
-    @property
-    def name(self) -> tuple[str, str]:
-        """The terms of the order as text, which identify it in a cursor: `("-created_at", "-pk")`."""
-        sign = "-" if self.descending else ""
-        return f"{sign}{self.column}", f"{sign}pk"
-
-    @property
-    def value(self) -> F | Coalesce:
-        """The expression by which the rows are ordered."""
-        if self.null_as is None:
-            return F(self.column)
-        return Coalesce(self.column, TextLiteral(self.null_as), output_field=TextField())
-
-    def terms(self, *, backwards: bool = False) -> tuple[str | OrderBy, str]:
+    def terms(self, *, backwards: bool = False) -> tuple[str, str]:
         """Return the arguments of `order_by`."""
-        descending = self.descending is not backwards
-        sign = "-" if descending else ""
-        term = f"{sign}{self.column}" if self.null_as is None else OrderBy(self.value, descending=descending)
-        return term, f"{sign}pk"
+        sign = "-" if self.descending is not backwards else ""
+        return f"{sign}{self.column}", f"{sign}pk"
 
     def beyond(self, value: Any, pk: Any, *, backwards: bool = False, inclusive: bool = False) -> Q:
         """Return the condition on the rows after a position or, with `backwards`, before it.
 
         ("blog_post"."created_at", "blog_post"."id") < ($1, $2)
         """
-        row = build_row_value(self.value, F("pk"))
+        row = build_row_value(F(self.column), F("pk"))
         lookup = "lt" if self.descending is not backwards else "gt"
         compare: Any = row.get_lookup(f"{lookup}e" if inclusive else lookup)
         return Q(compare(row, build_row_value(value, pk)))

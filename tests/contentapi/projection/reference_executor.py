@@ -12,8 +12,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from ariadne import MutationType, ObjectType, QueryType, make_executable_schema
 from django.core.signing import BadSignature
-from django.db.models import F
-from django.db.models.expressions import OrderBy
 from django.utils import timezone
 from graphql import DocumentNode, ExecutionResult, GraphQLResolveInfo, execute_sync
 
@@ -32,7 +30,11 @@ Row = TypeVar("Row", Author, Post)
 
 ORDERS = {
     f"{name}{way}": [f"{sign}{column}", f"{sign}pk"]
-    for name, column in {"createdAt": "created_at", "updatedAt": "updated_at", "publishedAt": "published_at"}.items()
+    for name, column in {
+        "createdAt": "created_at",
+        "updatedAt": "updated_at",
+        "publishedAt": "publication_order",
+    }.items()
     for way, sign in {"Asc": "", "Desc": "-"}.items()
 }
 
@@ -74,21 +76,13 @@ def all_rows(actor: Actor, known_posts: list[int], refused: Collection[str | int
         refused,
         {
             **{
-                (Post, order): list(Post.objects.select_related("author").order_by(*with_null_last(terms)))
+                (Post, order): list(Post.objects.select_related("author").order_by(*terms))
                 for order, terms in ORDERS.items()
             },
             (Comment, "createdAtAsc"): comments,
             (Comment, "createdAtDesc"): comments[::-1],
         },
     )
-
-
-def with_null_last(terms: list[str]) -> list[OrderBy]:
-    """Return the terms with NULL above all values, as PostgreSQL has it by default."""
-    return [
-        F(term.lstrip("-")).desc(nulls_first=True) if term.startswith("-") else F(term).asc(nulls_last=True)
-        for term in terms
-    ]
 
 
 def in_order(terms: list[str]) -> list[Post]:
@@ -228,8 +222,6 @@ def connection(info: Info, rows: list[Any], order: str, bound: Bound, given: dic
 
 def cursor_of(row: Post | Comment, order: str, bound: Bound) -> str:
     value = getattr(row, ORDERS[order][0].lstrip("-"))
-    if value is None:
-        value = "infinity"
     position = [row.pk, value if isinstance(value, str) else serialize_date_time(value), bound.parent]
     return build_cursor_signer(bound.collection, bound.filters).sign(
         json.dumps(position, ensure_ascii=False).encode().hex()

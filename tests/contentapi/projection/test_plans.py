@@ -123,7 +123,7 @@ def test_connection_is_read_from_the_index_of_its_order() -> None:
         given = {"order": order, "status": status}
         middle = run(CONNECTION, {**given, "first": 50}, actor=ACTORS["operator"]).data["postsConnection"]
         cursor = middle["pageInfo"]["endCursor"]
-        names = {"created_at": "newest", "updated_at": "updated", "published_at": "published"}
+        names = {"created_at": "newest", "updated_at": "updated", "publication_order": "published"}
         column = names[POST_ORDERS[order].column]
 
         for window in ({"first": 10}, {"first": 10, "after": cursor}, {"last": 10, "before": cursor}, {"last": 10}):
