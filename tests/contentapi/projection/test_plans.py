@@ -172,6 +172,17 @@ def test_hidden_posts_of_other_authors_are_not_read() -> None:
     assert not any("author_id" in node.get("Filter", "") for node in posts)
 
 
+@pytest.mark.parametrize("order", POST_ORDERS)
+@pytest.mark.usefixtures("many_rows")
+def test_page_of_an_author_merges_public_and_own_posts_in_order(order: str) -> None:
+    [(statement, parameters)] = run(CONNECTION, {"order": order, "first": 10}, actor=ACTORS["author"]).statements
+
+    kinds = {node["Node Type"] for node in explain_generic_plan(statement, parameters)}
+
+    assert "Merge Append" in kinds
+    assert "Append" not in kinds, "all posts would be sorted"
+
+
 WRITE_DRAFTS = """
     INSERT INTO blog_post (id, title, body, status, author_id, created_at, updated_at, tags, version)
     SELECT 10000 + n, 'Draft', repeat('Text. ', 50), 'draft', 1 + n % 1000, moment, moment, '{rare}', 1
