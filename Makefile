@@ -15,7 +15,7 @@ help:
 	@echo "make explorer build the GraphiQL page at /graphql; needs Node; make run does it too"
 	@echo "make test     run the tests in parallel"
 	@echo "make coverage run the tests and measure the lines and branches that they execute, as CI does"
-	@echo "make thorough run the slow tests: all examples of the property tests, fuzzing, browsers"
+	@echo "make thorough run the slow tests: all examples of the property tests, fuzzing, browsers, mutation"
 	@echo "make slow-path run the end-to-end tests with CONTENTAPI_FAST_PATH=off"
 	@echo "make mutation change the code in small ways; each change must make a test fail"
 	@echo "make audit    look up known vulnerabilities of the locked dependencies"
@@ -44,6 +44,7 @@ coverage: installed-dev
 thorough: installed-dev
 	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
 	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto -m "thorough or property"
+	@$(VENV_PYTHON) -m tests.quality.mutation
 
 mutation: installed-dev
 	@$(VENV_PYTHON) -m tests.quality.mutation
