@@ -174,9 +174,8 @@ def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
     if nesting > MAX_NESTING:
         raise build_limit_error("nesting", nesting, MAX_NESTING)
     if len(sizes) == 1 and not operation_name:
-        selected = next(iter(sizes.values()), None)
-    else:
-        selected = sizes.get(operation_name or "")
+        [operation_name] = sizes
+    selected = sizes.get(operation_name or "")
     environment = conf.environment
     for what, counted, variable in iterate_counts(selected) if selected else ():
         most = getattr(environment, variable)

@@ -261,3 +261,16 @@ def test_every_role_of_a_user_has_scopes() -> None:
     roles = [value for value, _ in get_user_model()._meta.get_field("role").choices or []]
 
     assert roles == list(ROLE_SCOPES)
+
+
+@pytest.mark.parametrize("role", Role)
+def test_admin_site_is_for_editors_and_admins(role: Role) -> None:
+    assert policy.may_use_admin_site(role) is (role in (Role.EDITOR, Role.ADMIN))
+
+
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("app_label", ["blog", "orders", "users", "oauth2_provider"])
+def test_editors_use_the_blog_and_admins_every_app(role: Role, app_label: str) -> None:
+    allowed = role == Role.ADMIN or (role == Role.EDITOR and app_label == "blog")
+
+    assert policy.may_use_admin_app(role, app_label) is allowed
