@@ -38,8 +38,7 @@ def make_post_with_status(status: str) -> Post:
 
 def read_row(post: Post) -> Any:
     row = Post.objects.values().get(pk=post.pk)
-    del row["publication_order"]  # follows from published_at
-    return row
+    return {name: value for name, value in row.items() if name != "publication_order"}  # follows from published_at
 
 
 @pytest.mark.django_db
