@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 
 from blog import front_matter
 from blog.front_matter import MarkdownPost
+from blog.front_matter_syntax import Table, decode_value
 from blog.models import Post, PostStatus
 from contentapi.core import policy
 from contentapi.core.identity import Actor
@@ -38,7 +39,14 @@ def to_markdown_post(post: Post) -> MarkdownPost:
         status=PostStatus(post.status),
         publish_at=post.publish_at,
         published_at=post.published_at,
+        other=get_other_front_matter(post),
     )
+
+
+def get_other_front_matter(post: Post) -> Table:
+    """Return the front matter of the imported file that has no field here."""
+    source = getattr(post, "source", None)
+    return {} if source is None or source.front_matter is None else decode_value(source.front_matter)
 
 
 def get_author_names(post: Post) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Markdown files with front matter, in each accepted format. test_bad_files.py tests invalid files."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePath
 
@@ -67,14 +68,14 @@ Boil.
 @pytest.mark.parametrize("text", [SOUP_TOML, SOUP_YAML])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_complete_file_is_parsed_with_and_without_a_byte_order_mark(text: str, mark: bytes) -> None:
-    assert parse(mark + text.encode()) == SOUP
+    assert replace(parse(mark + text.encode()), other={}) == SOUP
 
 
 @pytest.mark.parametrize("text", [SOUP_TOML, SOUP_YAML])
 def test_file_with_windows_line_endings_keeps_them_in_its_body(text: str) -> None:
     post = parse(text.replace("\n", "\r\n").encode())
 
-    assert post == MarkdownPost(**{**vars(SOUP), "body": "\r\nBoil.\r\n"})
+    assert replace(post, other={}) == replace(SOUP, body="\r\nBoil.\r\n")
 
 
 @pytest.mark.parametrize("content", [build_toml_file('title = "Soup"'), build_yaml_file("title: Soup")])

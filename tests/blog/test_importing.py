@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 
 from blog import importing, services
-from blog.front_matter import InvalidFile
-from blog.importing import ImportOutcome, SourceFile
+from blog.front_matter_syntax import InvalidFile
+from blog.importing import ImportOutcome, MarkdownFile
 from blog.models import Author, Post, PostSource
 from contentapi.core.errors import ApiError, Forbidden, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
@@ -29,7 +29,11 @@ def import_text(
     file = folder / name
     file.parent.mkdir(exist_ok=True, parents=True)
     file.write_text(text, newline="")
-    return importing.import_file(actor=OPERATOR, source=SourceFile(file, name), status=status, dry_run=dry_run)
+    return importing.import_file(actor=OPERATOR, file=build_file_at(file, name), status=status, dry_run=dry_run)
+
+
+def build_file_at(file: Path, path: str, source: str = "site") -> MarkdownFile:
+    return importing.build_markdown_file(source, path, file)
 
 
 def read_all_rows() -> list[object]:
@@ -181,7 +185,10 @@ def test_draft_flag_of_a_file_overrides_the_status_option(tmp_path: Path, status
     [
         (build_file(title="x" * 201), "title: At most 200 characters are allowed (got 201)."),
         (build_file(body="x" * 200_001), "body: At most 200000 characters are allowed (got 200001)."),
-        (build_file(f"tags = {[str(number) for number in range(21)]}"), "tags: At most 20 tags are allowed (got 21)."),
+        (
+            build_file(f"tags = {[str(number) for number in range(21)]}"),
+            "tags: At most 20 tags are allowed (got 21). Categories are tags too.",
+        ),
         (build_file(f"tags = ['{'x' * 51}']"), "tags: Each tag must have from 1 to 50 characters."),
         (build_file(f"authors = ['{'x' * 151}']"), "the author's name has 151 characters; at most 150"),
     ],
@@ -200,7 +207,7 @@ def test_file_name_that_is_not_utf_8_raises_bad_file(tmp_path: Path) -> None:
     file.write_text(build_file())
 
     with pytest.raises(InvalidFile, match=r"^the file's name is not UTF-8$"):
-        importing.import_file(actor=OPERATOR, source=SourceFile(file, "soup\udcff.md"))
+        importing.import_file(actor=OPERATOR, file=build_file_at(file, "soup\udcff.md"))
 
 
 @pytest.mark.django_db
@@ -234,7 +241,7 @@ def test_actor_who_may_not_write_posts_of_all_authors_is_refused(
     file.write_text(build_file('authors = ["Ines"]'))
 
     with pytest.raises(refused):
-        importing.import_file(actor=actor, source=SourceFile(file, "soup.md"))
+        importing.import_file(actor=actor, file=build_file_at(file, "soup.md"))
 
     assert read_all_rows() == [[], [], []]
 
@@ -243,7 +250,7 @@ def test_actor_who_may_not_write_posts_of_all_authors_is_refused(
 def test_editor_may_import(tmp_path: Path) -> None:
     (tmp_path / "soup.md").write_text(build_file())
 
-    outcome = importing.import_file(actor=make_actor(Role.EDITOR), source=SourceFile(tmp_path / "soup.md", "soup.md"))
+    outcome = importing.import_file(actor=make_actor(Role.EDITOR), file=build_file_at(tmp_path / "soup.md", "soup.md"))
 
     assert outcome == ImportOutcome.CREATED
 
@@ -290,19 +297,23 @@ def test_concurrent_import_and_edit_both_increment_the_version(tmp_path: Path) -
     assert Post.objects.values(*expected).get() == expected
 
 
-@pytest.mark.parametrize("name", ["a.md", "b.markdown", "deep/er/c.md"])
+@pytest.mark.parametrize("name", ["a.md", "b.markdown", "deep/er/c.md", "d.mdx", "E.MD"])
 def test_markdown_files_are_found_at_any_depth(tmp_path: Path, name: str) -> None:
     for other in (name, ".hidden.md", ".git/a.md", "a.txt", "folder.md/x.png"):
         (tmp_path / other).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / other).touch()
 
-    assert importing.find_markdown_files([tmp_path]) == [SourceFile(tmp_path / name, name)]
+    (found,) = importing.find_markdown_files([tmp_path])
+
+    assert (found.source, found.path, found.location) == (tmp_path.name, name, tmp_path / name)
 
 
 def test_path_of_a_file_is_its_name_with_any_suffix(tmp_path: Path) -> None:
     (tmp_path / "soup.txt").touch()
 
-    assert importing.find_markdown_files([tmp_path / "soup.txt"]) == [SourceFile(tmp_path / "soup.txt", "soup.txt")]
+    (found,) = importing.find_markdown_files([tmp_path / "soup.txt"])
+
+    assert (found.source, found.path) == (tmp_path.name, "soup.txt")
 
 
 def build_schedule_lines(day: str) -> str:
