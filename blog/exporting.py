@@ -6,7 +6,7 @@ from pathlib import Path
 from django.db.models import QuerySet
 
 from blog import front_matter
-from blog.front_matter import MarkdownPost
+from blog.front_matter import NO_AUTHOR, MarkdownPost
 from blog.front_matter_syntax import Table, decode_value
 from blog.models import Post, PostStatus
 from contentapi.core import policy
@@ -50,8 +50,8 @@ def get_other_front_matter(post: Post) -> Table:
 
 
 def get_author_names(post: Post) -> tuple[str, ...]:
-    """Return the imported author names if the first is still the name of the post's author, else only this name."""
+    """Return the imported names if the first is still that of the post's author, else only the author's name."""
     source = getattr(post, "source", None)
-    if source and source.authors[:1] == [post.author.name]:
+    if source and (source.authors[:1] or [NO_AUTHOR]) == [post.author.name]:
         return tuple(source.authors)
     return (post.author.name,)

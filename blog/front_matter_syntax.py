@@ -20,6 +20,7 @@ MAX_VALUES = 10_000
 MAX_NESTING = 50
 FENCES = {"+++": "TOML", "---": "YAML"}
 LINE_END = re.compile(r"[ \t\r]*(?:\n|\Z)")
+UNICODE_LINE_ENDS = {"\x85", "\u2028", "\u2029"}
 DECIMAL = re.compile(r"-?\d+\.\d+")
 # JSON objects with one of these keys are values of another type.
 DECODERS: dict[str, Callable[[Any], Any]] = {
@@ -81,7 +82,15 @@ def dump_front_matter(meta: Table) -> str:
     """Return front matter in TOML, or in YAML if TOML cannot express a value: null, or a name that is not text."""
     if can_be_toml(meta):
         return f"+++\n{tomli_w.dumps(meta)}+++\n"
-    return f"---\n{yaml.safe_dump(meta, allow_unicode=True, sort_keys=False, width=float('inf'))}---\n"
+    text = dump_yaml(meta, allow_unicode=True)
+    if not UNICODE_LINE_ENDS.isdisjoint(text):  # PyYAML writes them unescaped, and reads them as spaces
+        text = dump_yaml(meta, allow_unicode=False)
+    return f"---\n{text}---\n"
+
+
+def dump_yaml(meta: Table, *, allow_unicode: bool) -> str:
+    text: str = yaml.safe_dump(meta, allow_unicode=allow_unicode, sort_keys=False, width=float("inf"))
+    return text
 
 
 def can_be_toml(value: Any) -> bool:
@@ -115,7 +124,7 @@ class ValueEncoder:
                 self.key = shorten(str(key), 60)
             items.append([self.encode_value(key, depth + 1), self.encode_value(value, depth + 1)])
         if all(isinstance(key, str) and not key.startswith("$") for key in table):
-            return {key: value for key, value in items}
+            return dict(items)
         return {"$items": items}
 
     def encode_value(self, value: Any, depth: int) -> Any:

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from blog import front_matter, services
-from blog.front_matter import MarkdownPost
+from blog.front_matter import NO_AUTHOR, MarkdownPost
 from blog.front_matter_syntax import InvalidFile, encode_values
 from blog.models import MAX_NAME, MAX_TAGS, Author, Post, PostSource, PostStatus
 from contentapi.core import policy
@@ -25,7 +25,6 @@ from contentapi.core.text import is_storable
 
 SUFFIXES = (".md", ".markdown", ".mdx")
 MAX_FILE = 2_000_000  # bytes; the text of a post has at most 200,000 characters
-NO_AUTHOR = "Unknown author"
 
 
 class ImportOutcome(StrEnum):

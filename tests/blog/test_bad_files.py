@@ -81,7 +81,8 @@ BAD_FILES = [
     (build_yaml_file("title: Soup\nset: !!set {a}"), SET),
     (
         b"{% include x %}\n",
-        "begins with {, but the front matter is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+        "begins with {, but the front matter is not JSON: "
+        "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
     ),
     (
         b'{"title": "Soup"} Boil.',
