@@ -46,7 +46,11 @@ def to_markdown_post(post: Post) -> MarkdownPost:
 def get_other_front_matter(post: Post) -> Table:
     """Return the front matter of the imported file that has no field here."""
     source = getattr(post, "source", None)
-    return {} if source is None or source.front_matter is None else decode_value(source.front_matter)
+    if source is None or source.front_matter is None:
+        return {}
+    other: Table = decode_value(source.front_matter)
+    authors = get_author_names(post)
+    return other if list(authors) == source.authors else front_matter.replace_authors(other, authors)
 
 
 def get_author_names(post: Post) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ know only `draft` and `published`. `blog.front_matter_syntax` reads and writes t
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from pathlib import PurePath
@@ -128,12 +128,12 @@ def collect_other_keys(meta: Table) -> Table:
 def refresh_other_keys(post: MarkdownPost) -> Table:
     """Return the other keys of the file, without statements that contradict the post's present values.
 
-    An editor may have removed a tag that the file has as a category, or changed the author.
+    An editor may have removed a tag that the file has as a category.
     """
-    other = refresh_authors_and_tags(post.other, post)
+    other = refresh_tags(post.other, post)
     for key in NESTED_TABLES:
         if isinstance(other.get(key), dict):
-            other[key] = refresh_authors_and_tags(other[key], post)
+            other[key] = refresh_tags(other[key], post)
     for key in UPDATED_KEYS:
         if key in other and post.updated and read_first_date(other, [key]) != post.updated:
             other[key] = post.updated
@@ -142,16 +142,25 @@ def refresh_other_keys(post: MarkdownPost) -> Table:
     return other
 
 
-def refresh_authors_and_tags(table: Table, post: MarkdownPost) -> Table:
+def refresh_tags(table: Table, post: MarkdownPost) -> Table:
     fresh = dict(table)
-    for key in AUTHOR_KEYS:
-        if not set(read_if_valid(read_names, table, key)) <= set(post.authors):
-            fresh[key] = list(post.authors)
     for key in (*TAG_KEYS, *CATEGORY_KEYS):
         words = read_if_valid(read_words, table, key)
         present = [word for word in words if word in post.tags]
         if present != words:
             fresh[key] = present
+    return fresh
+
+
+def replace_authors(other: Table, authors: Sequence[str]) -> Table:
+    """Return the front matter with these authors, wherever it names authors."""
+    fresh = dict(other)
+    for key in NESTED_TABLES:
+        if isinstance(other.get(key), dict):
+            fresh[key] = replace_authors(other[key], authors)
+    for key in AUTHOR_KEYS:
+        if read_if_valid(read_names, other, key):
+            fresh[key] = list(authors)
     return fresh
 
 
@@ -164,15 +173,14 @@ def read_title(meta: Table) -> str:
 
 def read_tags(meta: Table) -> tuple[str, ...]:
     """Return the tags and after them the categories, without duplicates."""
-    tags, categories = (read_first_words(meta, keys) for keys in (TAG_KEYS, CATEGORY_KEYS))
-    return tuple(dict.fromkeys([*tags, *categories]))
+    return tuple(dict.fromkeys([*read_all_words(meta, TAG_KEYS), *read_all_words(meta, CATEGORY_KEYS)]))
 
 
-def read_first_words(meta: Table, keys: Iterable[str]) -> list[str]:
-    """Return the first words of these keys, in the front matter or in Zola's tables. Each key is checked."""
+def read_all_words(meta: Table, keys: Iterable[str]) -> list[str]:
+    """Return the words of all these keys, in the front matter and in Zola's tables."""
     found = [read_words(meta.get(key), key) for key in keys]
     found += [read_if_valid(read_words, table, key) for table in find_nested_tables(meta) for key in keys]
-    return next(filter(None, found), [])
+    return [word for words in found for word in words]
 
 
 def find_nested_tables(meta: Table) -> list[Table]:
