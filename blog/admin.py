@@ -7,8 +7,10 @@ from django.contrib import admin
 from django.contrib.postgres.forms import SimpleArrayField
 from django.db import models
 from django.http import HttpRequest
+from django.utils.html import format_html
 
 from blog import services
+from blog.front_matter_syntax import decode_value, dump_front_matter
 from blog.models import MAX_TAG, MAX_TAGS, Author, Comment, Post, PostSource, PostStatus
 from contentapi.core.errors import ApiError, Conflict, Invalid
 from contentapi.core.identity import Actor
@@ -79,9 +81,16 @@ class PostForm(ServiceForm):
 
 class SourceInline(admin.StackedInline):
     model = PostSource
-    exclude = ["digest"]
-    readonly_fields = ["path", "authors", "status", "publish_at"]
+    exclude = ["digest", "front_matter"]
+    readonly_fields = ["source", "path", "authors", "status", "publish_at", "other_front_matter"]
     can_delete = False
+
+    @admin.display(description="other front matter", empty_value="None")
+    def other_front_matter(self, source: PostSource) -> str | None:
+        """Return the keys of the file that have no field here, as `export_posts` writes them."""
+        if not source.front_matter:
+            return None
+        return format_html("<pre>{}</pre>", dump_front_matter(decode_value(source.front_matter)))
 
     def has_add_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
         return False

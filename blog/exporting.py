@@ -6,7 +6,8 @@ from pathlib import Path
 from django.db.models import QuerySet
 
 from blog import front_matter
-from blog.front_matter import MarkdownPost
+from blog.front_matter import NO_AUTHOR, MarkdownPost
+from blog.front_matter_syntax import Table, decode_value
 from blog.models import Post, PostStatus
 from contentapi.core import policy
 from contentapi.core.identity import Actor
@@ -38,12 +39,23 @@ def to_markdown_post(post: Post) -> MarkdownPost:
         status=PostStatus(post.status),
         publish_at=post.publish_at,
         published_at=post.published_at,
+        other=get_other_front_matter(post),
     )
 
 
-def get_author_names(post: Post) -> tuple[str, ...]:
-    """Return the imported author names if the first is still the name of the post's author, else only this name."""
+def get_other_front_matter(post: Post) -> Table:
+    """Return the front matter of the imported file that has no field here."""
     source = getattr(post, "source", None)
-    if source and source.authors[:1] == [post.author.name]:
+    if source is None or source.front_matter is None:
+        return {}
+    other: Table = decode_value(source.front_matter)
+    authors = get_author_names(post)
+    return other if list(authors) == source.authors else front_matter.replace_authors(other, authors)
+
+
+def get_author_names(post: Post) -> tuple[str, ...]:
+    """Return the imported names if the first is still that of the post's author, else only the author's name."""
+    source = getattr(post, "source", None)
+    if source and (source.authors[:1] or [NO_AUTHOR]) == [post.author.name]:
         return tuple(source.authors)
     return (post.author.name,)

@@ -1,30 +1,36 @@
-"""Markdown with front matter: TOML between `+++` lines (Zola, Hugo) or YAML between `---` lines (Jekyll, Hugo).
+"""Markdown with front matter, as Zola, Hugo and Jekyll write it: what each key means for a post.
 
-This module reads both and writes TOML. `status` and `publishAt` are our own keys: the generators know only `draft`.
+This module reads all three and writes TOML. `status`, `publishAt` and `publishedAt` are our own keys: the generators
+know only `draft` and `published`. `blog.front_matter_syntax` reads and writes the syntax, `blog.dates` the dates.
 """
 
 import re
-import tomllib
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from pathlib import PurePath
 from textwrap import shorten
 from typing import Any
 
-import tomli_w
-import yaml
-
+from blog.dates import WRITE_DATE, InvalidDate, format_for_message, parse_date
+from blog.front_matter_syntax import InvalidFile, Table, dump_front_matter, encode_values, split_front_matter
 from blog.models import PostStatus
-from contentapi.core.text import is_storable
 
-FENCES = {"+++": "TOML", "---": "YAML"}
 DATE_IN_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?=[-_. T]|$)")
 DATE_IN_ADDRESS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})(?=/|$)")
+
+# The keys that serialize_post writes. All other keys of a file are kept in `MarkdownPost.other`.
+OWN_KEYS = {"title", "date", "updated", "authors", "tags", "draft", "status", "publishAt", "publishedAt"}
 ADDRESS_KEYS = ("path", "url", "permalink")  # of the URL of a page, in Zola, Hugo and Jekyll
-
-
-class InvalidFile(ValueError):
-    """The file cannot be parsed. The message is for its author."""
+UPDATED_KEYS = ("updated", "lastmod", "last_modified_at")
+RELEASE_KEYS = ("publishDate", "publishdate", "pubdate", "published")  # of the time of publication, in Hugo
+AUTHOR_KEYS = ("authors", "author")
+AUTHOR_NAME_KEYS = ("name", "login", "username", "handle")
+TAG_KEYS = ("tags", "tag")
+CATEGORY_KEYS = ("categories", "category")
+NESTED_TABLES = ("taxonomies", "extra")  # in which Zola has authors and tags too
+DRAFT_FOLDER = "_drafts"
+NO_AUTHOR = "Unknown author"  # the name of the author of files without one
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,12 @@ class MarkdownPost:
     status: PostStatus | None
     publish_at: datetime | None
     published_at: datetime | None = None
+    other: Table = field(default_factory=dict)
+
+    @property
+    def release_date(self) -> datetime | None:
+        """When the file says that the post becomes public: Hugo's publishDate, or the date."""
+        return read_release_date(self.other) or self.date
 
 
 def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
@@ -48,12 +60,15 @@ def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
         return parse_post_fields(content, path)
     except InvalidFile:
         raise
+    except InvalidDate as error:
+        raise InvalidFile(str(error)) from None
     except Exception as error:  # noqa: BLE001 - PyYAML and numbers of 5,000 digits raise many types
         raise InvalidFile(f"cannot be parsed: {shorten(str(error), 200)}") from None
 
 
 def parse_post_fields(content: bytes, path: PurePath) -> MarkdownPost | None:
     meta, body = split_front_matter(decode_text(content))
+    encode_values(meta)  # raises InvalidFile for a value that cannot be stored
     if "title" not in meta and not body.strip():
         return None
     post = MarkdownPost(
@@ -61,19 +76,15 @@ def parse_post_fields(content: bytes, path: PurePath) -> MarkdownPost | None:
         body=body,
         authors=read_authors(meta),
         tags=read_tags(meta),
-        date=parse_date(meta.get("date"), "date") or find_date_in_address(meta) or find_date_in_file_name(path),
-        updated=next(
-            (parse_date(meta[key], key) for key in ("updated", "lastmod", "last_modified_at") if meta.get(key)),
-            None,
-        ),
-        status=read_status(meta),
+        status=read_status(meta, path),
+        date=read_date(meta, path),
+        updated=read_first_date(meta, UPDATED_KEYS),
         publish_at=parse_date(meta.get("publishAt"), "publishAt"),
         published_at=parse_date(meta.get("publishedAt"), "publishedAt"),
+        other=collect_other_keys(meta),
     )
     if (post.status == PostStatus.SCHEDULED) != (post.publish_at is not None):
         raise InvalidFile('status = "scheduled" and publishAt go together')
-    if not all(map(is_storable, (post.title, *post.authors, *post.tags))):
-        raise InvalidFile("the front matter contains a NUL character or a lone surrogate")
     return post
 
 
@@ -85,100 +96,192 @@ def serialize_post(post: MarkdownPost) -> bytes:
         "updated": post.updated,
         "authors": list(post.authors),
         "tags": list(post.tags),
-        "draft": post.status == PostStatus.DRAFT or None,
+        "draft": post.status == PostStatus.DRAFT,
         "status": post.status and post.status.value,
         "publishAt": post.publish_at,
         "publishedAt": post.published_at,
     }
-    present = {name: value for name, value in meta.items() if value is not None}
-    return f"+++\n{tomli_w.dumps(present)}+++\n{post.body}".encode()
+    own = {name: value for name, value in meta.items() if value is not None}
+    return f"{dump_front_matter(own | refresh_other_keys(post))}{post.body}".encode()
 
 
 def decode_text(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidFile(f"not UTF-8 (byte {error.start})") from None
+        raise InvalidFile(f"not UTF-8 (byte {error.start}). Save the file in UTF-8.") from None
     if "\0" in text:
-        raise InvalidFile("contains a NUL character")
+        raise InvalidFile("contains a NUL character. Remove it.")
     return text
 
 
-def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Return the front matter, and the text after its last line."""
-    first, _, rest = text.partition("\n")
-    fence = first.rstrip()
-    if fence not in FENCES:
-        raise InvalidFile("does not begin with front matter (+++ or ---)")
-    end = re.search(rf"^{re.escape(fence)}[ \t\r]*(?:\n|\Z)", rest, re.MULTILINE)
-    if end is None:
-        raise InvalidFile(f"the front matter has no second {fence}")
-    return load_front_matter(rest[: end.start()], FENCES[fence]), rest[end.end() :]
+def collect_other_keys(meta: Table) -> Table:
+    """Return the keys that `serialize_post` does not write, and authors with more than names."""
+    other = {key: value for key, value in meta.items() if key not in OWN_KEYS}
+    authors = meta.get("authors")
+    people = authors if isinstance(authors, list) else [authors]
+    if any(isinstance(person, dict) for person in people):
+        other["authors"] = authors
+    return other
 
 
-def load_front_matter(text: str, language: str) -> dict[str, Any]:
-    try:
-        meta = tomllib.loads(text.replace("\r\n", "\n")) if language == "TOML" else yaml.safe_load(text)
-    except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
-        raise InvalidFile(f"the front matter is not {language}: {shorten(str(error), 200)}") from None
-    if meta is None:
-        return {}
-    if not isinstance(meta, dict):
-        raise InvalidFile("the front matter is not a table of names and values")
-    return meta
+def refresh_other_keys(post: MarkdownPost) -> Table:
+    """Return the other keys of the file, without statements that contradict the post's present values.
+
+    An editor may have removed a tag that the file has as a category.
+    """
+    other = refresh_tags(post.other, post)
+    for key in NESTED_TABLES:
+        if isinstance(other.get(key), dict):
+            other[key] = refresh_tags(other[key], post)
+    for key in UPDATED_KEYS:
+        if key in other and post.updated and read_first_date(other, [key]) != post.updated:
+            other[key] = post.updated
+    if isinstance(other.get("published"), bool):
+        other["published"] = post.status != PostStatus.DRAFT
+    return other
 
 
-def read_title(meta: dict[str, Any]) -> str:
+def refresh_tags(table: Table, post: MarkdownPost) -> Table:
+    fresh = dict(table)
+    for key in (*TAG_KEYS, *CATEGORY_KEYS):
+        words = read_if_valid(read_words, table, key)
+        present = [word for word in words if word in post.tags]
+        if present != words:
+            fresh[key] = present
+    return fresh
+
+
+def replace_authors(other: Table, authors: Sequence[str]) -> Table:
+    """Return the front matter with these authors, wherever it names authors."""
+    fresh = dict(other)
+    for key in NESTED_TABLES:
+        if isinstance(other.get(key), dict):
+            fresh[key] = replace_authors(other[key], authors)
+    for key in AUTHOR_KEYS:
+        if read_if_valid(read_names, other, key):
+            fresh[key] = list(authors)
+    return fresh
+
+
+def read_title(meta: Table) -> str:
     value = meta.get("title")
     if isinstance(value, (str, int, float, date)) and not isinstance(value, bool) and str(value).strip():
         return str(value)
-    raise InvalidFile("has no title")
+    raise InvalidFile("has no title. Add one to the front matter.")
 
 
-def find_first_value(meta: dict[str, Any], *keys: str) -> Any:
-    """Return the first value of these keys: at the top level, or in Zola's tables `taxonomies` and `extra`."""
-    for table in (meta, meta.get("taxonomies"), meta.get("extra")):
-        if isinstance(table, dict):
-            for key in keys:
-                if table.get(key):
-                    return table[key]
-    return []
+def read_tags(meta: Table) -> tuple[str, ...]:
+    """Return the tags and after them the categories, without duplicates."""
+    return tuple(dict.fromkeys([*read_all_words(meta, TAG_KEYS), *read_all_words(meta, CATEGORY_KEYS)]))
 
 
-def read_tags(meta: dict[str, Any]) -> tuple[str, ...]:
-    """Return the tags without duplicates. They are a list, or in Jekyll also one string."""
-    value = find_first_value(meta, "tags")
+def read_all_words(meta: Table, keys: Iterable[str]) -> list[str]:
+    """Return the words of all these keys, in the front matter and in Zola's tables."""
+    found = [read_words(meta.get(key), key) for key in keys]
+    found += [read_if_valid(read_words, table, key) for table in find_nested_tables(meta) for key in keys]
+    return [word for words in found for word in words]
+
+
+def find_nested_tables(meta: Table) -> list[Table]:
+    return [meta[key] for key in NESTED_TABLES if isinstance(meta.get(key), dict)]
+
+
+def read_if_valid(read: Callable[[Any, str], list[str]], table: Table, key: str) -> list[str]:
+    """Return what a key of a nested table states. Such a key may also be a theme's, with values of another type."""
+    try:
+        return read(table.get(key), key)
+    except InvalidFile:
+        return []
+
+
+def read_words(value: Any, key: str) -> list[str]:
+    """Return tags: a list, or one string as Jekyll has it. The string of `tag` and `category` is one word."""
     if isinstance(value, str):
-        value = value.split(",") if "," in value else value.split()
-    return tuple(dict.fromkeys(require_strings(value, "tags")))
+        value = split_words(value, key)
+    items = value if isinstance(value, list) else [value] if value is not None else []
+    if not all(isinstance(item, (str, int, float, date)) for item in items):
+        raise InvalidFile(f'{key} is not a list of words. Write a list such as ["harbour", "history"].')
+    return [text for item in items if (text := str(item).strip())]
 
 
-def read_authors(meta: dict[str, Any]) -> tuple[str, ...]:
-    value = find_first_value(meta, "authors", "author")
-    people = value if isinstance(value, list) else [value]
-    names = [person.get("name") if isinstance(person, dict) else person for person in people]
-    return tuple(require_strings(names, "authors"))
+def split_words(text: str, key: str) -> list[str]:
+    if "," in text:
+        return text.split(",")
+    return [text] if key in ("tag", "category") else text.split()
 
 
-def require_strings(value: Any, name: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(item, (str, int, float)) for item in value):
-        raise InvalidFile(f"{name} is not a list of strings")
-    return [text for item in value if (text := str(item).strip())]
+def read_authors(meta: Table) -> tuple[str, ...]:
+    for key in AUTHOR_KEYS:
+        if names := read_names(meta.get(key), key):
+            return tuple(names)
+    found = (read_if_valid(read_names, table, key) for table in find_nested_tables(meta) for key in AUTHOR_KEYS)
+    return tuple(next(filter(None, found), []))
 
 
-def read_status(meta: dict[str, Any]) -> PostStatus | None:
-    """Return the status by `draft` or `status`. Raises `InvalidFile` if they contradict each other."""
-    draft, status = meta.get("draft", False), meta.get("status")
-    if not isinstance(draft, bool):
-        raise InvalidFile(f"draft is neither true nor false: {format_for_message(draft)}")
+def read_names(value: Any, key: str) -> list[str]:
+    """Return the names of authors: text, tables with a name, or a list of them. Commas separate names in `authors`."""
+    if isinstance(value, str) and key == "authors":
+        value = value.split(",")
+    people = value if isinstance(value, list) else [value] if value is not None else []
+    names = [read_name(person, key) for person in people]
+    return [name for name in names if name]
+
+
+def read_name(person: Any, key: str) -> str:
+    if isinstance(person, dict):
+        person = next((person[name] for name in AUTHOR_NAME_KEYS if person.get(name)), None)
+    if isinstance(person, (str, int, float)):
+        return str(person).strip()
+    raise InvalidFile(f'{key} has an author without a name. Write names such as ["Ines Falk", "Jo Berg"].')
+
+
+def read_status(meta: Table, path: PurePath) -> PostStatus | None:
+    """Return the status by draft, published, status and folder. Raises `InvalidFile` if they contradict each other."""
+    status = meta.get("status")
     if status is not None and status not in PostStatus.values:
         raise InvalidFile(f"status is none of {', '.join(PostStatus.values)}: {format_for_message(status)}")
-    if draft and status not in (None, PostStatus.DRAFT):
-        raise InvalidFile(f"draft is true, but status is {status}")
-    return PostStatus.DRAFT if draft else status and PostStatus(status)
+    reason = find_draft_reason(meta, path)
+    if reason and status not in (None, PostStatus.DRAFT):
+        raise InvalidFile(f"{reason}, but status is {status}. Remove one of the two.")
+    return PostStatus.DRAFT if reason else status and PostStatus(status)
 
 
-def find_date_in_address(meta: dict[str, Any]) -> datetime | None:
+def find_draft_reason(meta: Table, path: PurePath) -> str:
+    """Return why the file is a draft, or an empty string."""
+    draft, published = meta.get("draft"), meta.get("published")
+    if draft is not None and not isinstance(draft, bool):
+        raise InvalidFile(f"draft is neither true nor false: {format_for_message(draft)}")
+    if isinstance(published, str) and published.lower() in ("true", "false", "yes", "no"):
+        raise InvalidFile(f"published is text: {published!r}. Write it without quotation marks.")
+    if draft:
+        return "draft is true"
+    if published is False:
+        return "published is false"
+    return "the file is in a folder _drafts" if DRAFT_FOLDER in path.parent.parts else ""
+
+
+def read_date(meta: Table, path: PurePath) -> datetime | None:
+    """Return the date of the front matter, of the page's URL, of the file's name, or of Hugo's publishDate."""
+    return (
+        parse_date(meta.get("date"), "date")
+        or find_date_in_address(meta)
+        or find_date_in_file_name(path)
+        or read_release_date(meta)
+    )
+
+
+def read_release_date(meta: Table) -> datetime | None:
+    """Return when the post becomes public by Hugo's keys. Jekyll's `published` is true or false."""
+    return read_first_date(meta, [key for key in RELEASE_KEYS if not isinstance(meta.get(key), bool)])
+
+
+def read_first_date(meta: Table, keys: Iterable[str]) -> datetime | None:
+    found = [parse_date(meta.get(key), key) for key in keys]  # each key is checked
+    return next(filter(None, found), None)
+
+
+def find_date_in_address(meta: Table) -> datetime | None:
     """Return the date in the URL of the page, as in Zola's path = "2015/05/15/Rust-1.0"."""
     for key in ADDRESS_KEYS:
         if isinstance(meta.get(key), str) and (match := DATE_IN_ADDRESS.search(meta[key])):
@@ -197,37 +300,4 @@ def parse_date_match(match: re.Match[str]) -> datetime:
     try:
         return datetime.combine(date(*map(int, match.groups())), time(), UTC)
     except ValueError:
-        raise InvalidFile(f"{match.group()} is not a date") from None
-
-
-def parse_date(value: Any, name: str) -> datetime | None:
-    """Parse a date or a time. Without an offset it is in UTC."""
-    match value:
-        case None | "":
-            return None
-        case datetime():
-            found = value
-        case date():
-            found = datetime.combine(value, time())
-        case str():
-            found = parse_date_text(value.strip(), name)
-        case _:
-            raise InvalidFile(f"{name} is not a date: {format_for_message(value)}")
-    try:
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-    except OverflowError:
-        raise InvalidFile(f"{name} is out of range: {format_for_message(value)}") from None
-
-
-def parse_date_text(text: str, name: str) -> datetime:
-    for read in (datetime.fromisoformat, lambda value: datetime.strptime(value, "%Y-%m-%d %H:%M:%S %z")):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    raise InvalidFile(f"{name} is not a date: {format_for_message(text)}")
-
-
-def format_for_message(value: Any) -> str:
-    """Return a short text for a value; a value of YAML aliases can be very large."""
-    return shorten(repr(value), 60) if isinstance(value, (str, int, float, date)) else f"a {type(value).__name__}"
+        raise InvalidFile(f"{match.group().strip('/')} is not a date. {WRITE_DATE}") from None

@@ -1,24 +1,30 @@
-"""Import posts from Markdown files: find the files, and create or update the post of each."""
+"""Import posts from Markdown files: find the files, and create or update the post of each.
+
+A file is identified by the name of its source and its path in it. So two sites may have files of the same path.
+"""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
-from typing import NamedTuple
+from functools import partial
+from pathlib import Path, PurePath
 
 from django.db import connection, transaction
 from django.utils import timezone
 
 from blog import front_matter, services
-from blog.front_matter import InvalidFile, MarkdownPost
-from blog.models import MAX_NAME, Author, Post, PostSource, PostStatus
+from blog.front_matter import NO_AUTHOR, MarkdownPost
+from blog.front_matter_syntax import InvalidFile, encode_values
+from blog.models import MAX_NAME, MAX_TAGS, Author, Post, PostSource, PostStatus
 from contentapi.core import policy
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
 from contentapi.core.text import is_storable
 
-SUFFIXES = (".md", ".markdown")
-NO_AUTHOR = "Unknown author"
+SUFFIXES = (".md", ".markdown", ".mdx")
+MAX_FILE = 2_000_000  # bytes; the text of a post has at most 200,000 characters
 
 
 class ImportOutcome(StrEnum):
@@ -26,85 +32,204 @@ class ImportOutcome(StrEnum):
     UPDATED = "updated"
     UNCHANGED = "unchanged"
     NOT_A_POST = "not a post"
+    REFUSED = "refused"
 
 
-class SourceFile(NamedTuple):
-    """A file, and the path that identifies it: relative to the imported folder, or the name of a single file."""
+@dataclass(frozen=True)
+class MarkdownFile:
+    """A file to import. `source` and `path` identify it; `location` is where it is, for messages and `_drafts`."""
 
-    file: Path
-    source_path: str
+    source: str
+    path: str
+    location: PurePath
+    read: Callable[[], bytes]
 
 
-def find_markdown_files(paths: Iterable[Path]) -> list[SourceFile]:
-    """Return the Markdown files under the paths, in a stable order, without hidden files and folders."""
+@dataclass(frozen=True)
+class FileReport:
+    """What the import of a file did or, in a dry run, would do. `reason` is why it was refused."""
+
+    file: MarkdownFile
+    outcome: ImportOutcome
+    reason: str = ""
+
+
+def is_markdown(path: PurePath) -> bool:
+    """Whether a path under the imported folder is that of a Markdown file, and not hidden."""
+    return path.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in path.parts)
+
+
+def find_markdown_files(paths: Iterable[Path], source: str | None = None) -> list[MarkdownFile]:
+    """Return the Markdown files under the paths, in a stable order, without hidden files and folders.
+
+    Without a name, the source is the name of the folder; of a single file, that of the folder that contains it. Raises
+    `Invalid` for an unusable name, and for two folders of the same name.
+    """
     found = []
+    folders: dict[str, Path] = {}
     for path in paths:
+        folder = (path.parent if path.is_file() else path).resolve()
+        name = require_source_name(folder.name if source is None else source)
+        if source is None and folders.setdefault(name, folder) != folder:
+            raise Invalid({"source": [f"Two folders have the name {name}. Import each with a --source of its own."]})
         if path.is_file():
-            found.append(SourceFile(path, path.name))
+            found.append(build_markdown_file(name, path.name, path))
             continue
         for file in sorted(path.rglob("*")):
             relative = file.relative_to(path)
-            is_hidden = any(part.startswith(".") for part in relative.parts)
-            if file.suffix in SUFFIXES and file.is_file() and not is_hidden:
-                found.append(SourceFile(file, relative.as_posix()))
+            if is_markdown(relative) and file.is_file():
+                found.append(build_markdown_file(name, relative.as_posix(), file))
     return found
+
+
+def build_markdown_file(source: str, path: str, file: Path) -> MarkdownFile:
+    return MarkdownFile(source, path, file.absolute(), partial(read_file, file))
+
+
+def require_source_name(name: str) -> str:
+    """Return the name of a source without spaces at its ends. Raises `Invalid`."""
+    name = name.strip()
+    if not name:
+        raise Invalid({"source": ["This must not be empty."]})
+    if len(name) > MAX_NAME:
+        raise Invalid({"source": [f"At most {MAX_NAME} characters are allowed (got {len(name)})."]})
+    if not is_storable(name):
+        raise Invalid({"source": ["This is not UTF-8."]})
+    return name
+
+
+def read_file(file: Path) -> bytes:
+    """Return the content of a file. Raises `OSError`, and `InvalidFile` for a file over the limit."""
+    require_file_size(file.stat().st_size)
+    with file.open("rb") as opened:
+        content = opened.read(MAX_FILE + 1)
+    require_file_size(len(content))  # it may have grown
+    return content
+
+
+def require_file_size(size: int) -> None:
+    if size > MAX_FILE:
+        raise InvalidFile(f"the file has {size:,} bytes; at most {MAX_FILE:,} are allowed. Split the post.")
+
+
+def import_files(
+    *, actor: Actor, files: Iterable[MarkdownFile], status: str = PostStatus.PUBLISHED, dry_run: bool = False
+) -> Iterator[FileReport]:
+    """Import the files; yield the report of each. A refused file does not stop the import of the others."""
+    require_import_permission(actor)
+    return generate_reports(actor, files, status, dry_run=dry_run)
+
+
+def generate_reports(
+    actor: Actor, files: Iterable[MarkdownFile], status: str, *, dry_run: bool
+) -> Iterator[FileReport]:
+    seen: set[tuple[str, str]] = set()
+    for file in files:
+        if (file.source, file.path) in seen:  # it would overwrite the post of the other file
+            reason = f"another file of this import has the path {file.path} in the source {file.source} too"
+            yield FileReport(file, ImportOutcome.REFUSED, reason)
+            continue
+        try:
+            report = FileReport(file, import_file(actor=actor, file=file, status=status, dry_run=dry_run))
+        except (InvalidFile, OSError) as error:
+            report = FileReport(file, ImportOutcome.REFUSED, str(error))
+        if report.outcome != ImportOutcome.NOT_A_POST:
+            seen.add((file.source, file.path))
+        yield report
+
+
+def require_import_permission(actor: Actor) -> None:
+    """Raise an error unless the actor may write and publish posts of all authors: the files name both."""
+    allowed = policy.may_manage_posts_and_authors(actor) and policy.may_manage_publication(actor)
+    policy.require_permission(actor, allowed, "import posts")
 
 
 @transaction.atomic
 def import_file(
-    *, actor: Actor, source: SourceFile, status: str = PostStatus.PUBLISHED, dry_run: bool = False
+    *, actor: Actor, file: MarkdownFile, status: str = PostStatus.PUBLISHED, dry_run: bool = False
 ) -> ImportOutcome:
-    """Create or update the post of a file. An unchanged file changes nothing. Raises `InvalidFile`.
+    """Create or update the post of a file. An unchanged file does not change its post. Raises `InvalidFile`.
 
-    `draft` or `status` in the file overrides `status`. The first author becomes the post's author; its `PostSource`
-    stores all names. A changed file overwrites edits that were made in this service. It overwrites the status and the
-    time of publication only if it has other ones than at its last import.
+    A state in the file overrides `status`. The first author becomes the post's author; its `PostSource` stores all
+    names, and the front matter that has no field. A changed file overwrites edits that were made in this service. It
+    overwrites the status and the time of publication only if it has other ones than at its last import.
     """
-    policy.require_permission(
-        actor,
-        policy.may_manage_posts_and_authors(actor) and policy.may_transition_posts(actor, PostStatus.DRAFT, status),
-        "import posts",
-    )
-    if source.file.name.startswith("_index."):
+    require_import_permission(actor)
+    if PurePath(file.path).name.startswith("_index."):
         return ImportOutcome.NOT_A_POST  # the page of a section, for Zola and Hugo
-    content = source.file.read_bytes()
-    parsed = front_matter.parse_post(content, source.file)
+    if not is_storable(file.path):
+        raise InvalidFile("the file's name is not UTF-8")
+    content = file.read()
+    parsed = front_matter.parse_post(content, file.location)
     if parsed is None:
         return ImportOutcome.NOT_A_POST
-    digest = hashlib.sha256(content).digest()
-    outcome = save_imported_post(source.source_path, digest, parsed, parsed.status or status)
+    outcome = save_imported_post(file, hashlib.sha256(content).digest(), parsed, status)
     transaction.set_rollback(dry_run)
     return outcome
 
 
-def save_imported_post(path: str, digest: bytes, parsed: MarkdownPost, status: str) -> ImportOutcome:
-    if not is_storable(path):
-        raise InvalidFile("the file's name is not UTF-8")
+def save_imported_post(file: MarkdownFile, digest: bytes, parsed: MarkdownPost, default: str) -> ImportOutcome:
     with connection.cursor() as cursor:  # concurrent imports process one file at a time, and create no post twice
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('blog.importing'))")
-    known = PostSource.objects.select_related("post").select_for_update(of=("post",)).filter(path=path).first()
+    known = find_source(file, digest, parsed.title)
     if known and bytes(known.digest) == digest:
+        complete_source(known, file, parsed)
         return ImportOutcome.UNCHANGED
     post = known.post if known else Post()
     apply_content(post, parsed)
-    if not known or (known.status, known.publish_at) != (status, parsed.publish_at):
-        post.status, post.publish_at = status, parsed.publish_at
+    status, publish_at = choose_state(parsed, default)
+    if not known or (known.status, known.publish_at) != (status, publish_at):
+        post.status, post.publish_at = status, publish_at
     post.published_at = parsed.published_at or post.published_at
     if post.status == PostStatus.PUBLISHED and post.published_at is None:
-        post.published_at = post.created_at
+        post.published_at = min(parsed.release_date or post.created_at, timezone.now())
     post.version += 1 if known else 0
     post.updated_at = parsed.updated or (timezone.now() if known else post.created_at)
     post.save()
-    values = {"digest": digest, "authors": list(parsed.authors), "status": status, "publish_at": parsed.publish_at}
-    PostSource.objects.update_or_create(path=path, defaults={"post": post, **values})
+    source = known or PostSource(post=post)
+    source.source, source.path, source.digest = file.source, file.path, digest
+    source.authors, source.front_matter = list(parsed.authors), encode_values(parsed.other)
+    source.status, source.publish_at = status, publish_at
+    source.save()
     return ImportOutcome.UPDATED if known else ImportOutcome.CREATED
+
+
+def find_source(file: MarkdownFile, digest: bytes, title: str) -> PostSource | None:
+    """Return the source of the post that was imported from this file.
+
+    A post that was imported before sources had names is found if its file had this path, and this content or title.
+    """
+    sources = PostSource.objects.select_related("post").select_for_update(of=("post",)).filter(path=file.path)
+    found = sources.filter(source=file.source).first()
+    if found:
+        return found
+    unnamed = sources.filter(source="").first()
+    return unnamed if unnamed and (bytes(unnamed.digest) == digest or unnamed.post.title == title) else None
+
+
+def complete_source(known: PostSource, file: MarkdownFile, parsed: MarkdownPost) -> None:
+    """Store the name and the front matter, if the post was imported by a version that did not store them."""
+    if not known.source or known.front_matter is None:
+        known.source, known.front_matter = file.source, encode_values(parsed.other)
+        known.save(update_fields=["source", "front_matter"])
+
+
+def choose_state(parsed: MarkdownPost, default: str) -> tuple[str, datetime | None]:
+    """Return the status of the file and the time of publication. A file of the future is not published yet."""
+    if parsed.status:
+        return parsed.status, parsed.publish_at
+    release = parsed.release_date
+    if default == PostStatus.PUBLISHED and release and release > timezone.now():
+        return PostStatus.SCHEDULED, release
+    return default, None
 
 
 def apply_content(post: Post, parsed: MarkdownPost) -> None:
     try:
         values = services.validate_post(title=parsed.title, body=parsed.body, tags=parsed.tags)
     except Invalid as error:
-        raise InvalidFile(error.message) from None
+        note = " Categories are tags too." if len(parsed.tags) > MAX_TAGS else ""
+        raise InvalidFile(f"{error.message}{note}") from None
     for name, value in values.items():
         setattr(post, name, value)
     post.author = get_or_create_author(parsed.authors[0] if parsed.authors else NO_AUTHOR)

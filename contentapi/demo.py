@@ -8,7 +8,7 @@ from django.utils.crypto import get_random_string
 
 from blog import importing
 from blog import services as blog
-from blog.importing import ImportOutcome, SourceFile
+from blog.importing import ImportOutcome, MarkdownFile
 from blog.models import PostSource
 from contentapi.conf import conf
 from contentapi.conf.secret_files import read_or_create, write_atomically
@@ -56,8 +56,8 @@ def load_demo() -> None:
 def load_content() -> None:
     """Load the missing parts of the demo: users, posts with their authors and comments, and orders."""
     actors = {email: get_or_create_actor(email, name, role) for email, (name, role) in PEOPLE.items()}
-    for source in importing.find_markdown_files([POSTS]):
-        load_post(source, actors)
+    for file in importing.find_markdown_files([POSTS], source="demo"):
+        load_post(file, actors)
     reader = actors[READER]
     if reader.user_id and not Order.objects.filter(user=reader.user_id).exists():
         for total in TOTALS:
@@ -71,12 +71,11 @@ def get_or_create_actor(email: str, name: str, role: Role) -> Actor:
     return Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="operator")
 
 
-def load_post(source: SourceFile, actors: dict[str, Actor]) -> None:
-    source_path = f"demo/{source.source_path}"
-    outcome = importing.import_file(actor=OPERATOR, source=source._replace(source_path=source_path))
+def load_post(file: MarkdownFile, actors: dict[str, Actor]) -> None:
+    outcome = importing.import_file(actor=OPERATOR, file=file)
     if outcome is ImportOutcome.CREATED:
-        post_id = str(PostSource.objects.get(path=source_path).post_id)
-        for email, body in COMMENTS.get(source.source_path, []):
+        post_id = str(PostSource.objects.get(source=file.source, path=file.path).post_id)
+        for email, body in COMMENTS.get(file.path, []):
             blog.add_comment(actor=actors[email], post_id=post_id, body=body)
 
 

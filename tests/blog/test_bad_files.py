@@ -8,48 +8,91 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blog import front_matter
-from blog.front_matter import InvalidFile
+from blog.front_matter_syntax import InvalidFile
 from tests.blog.test_front_matter import HERE, build_toml_file, build_yaml_file
 
 LONG_NUMBER = "0x" + "f" * 5000  # more digits than Python writes down
-NUL = "the front matter contains a NUL character or a lone surrogate"
+NUL = "contains a NUL character or a lone surrogate. Remove it."
+NO_FRONT_MATTER = "does not begin with front matter. The first line must be +++ (TOML), --- (YAML) or { (JSON)."
+NO_TITLE = "has no title. Add one to the front matter."
+WRITE_DATE = "Write the date as 2024-01-09."
+WRITE_WORDS = 'Write a list such as ["harbour", "history"].'
+WRITE_NAMES = 'Write names such as ["Ines Falk", "Jo Berg"].'
 STATES = "draft, scheduled, published, archived"
+SET = "set has a value of the type set. Write text, a number, a date or a list."
 BAD_FILES = [
-    (b"", "does not begin with front matter (+++ or ---)"),
-    (b"# Soup\n", "does not begin with front matter (+++ or ---)"),
-    (b"++++\n++++\n", "does not begin with front matter (+++ or ---)"),
-    (b'+++\ntitle = "Soup"\n', "the front matter has no second +++"),
-    (b"---\ntitle: Soup\n+++\n ---\n", "the front matter has no second ---"),
-    (b"+++\n\xff\n+++\n", "not UTF-8 (byte 4)"),
-    (build_toml_file('title = "Soup"', "a\0b"), "contains a NUL character"),
+    (b"", NO_FRONT_MATTER),
+    (b"# Soup\n", NO_FRONT_MATTER),
+    (b"++++\n++++\n", NO_FRONT_MATTER),
+    (b'+++\ntitle = "Soup"\n', "the front matter has no end. Write +++ on a line of its own after it."),
+    (b"---\ntitle: Soup\n+++\n ---\n", "the front matter has no end. Write --- on a line of its own after it."),
+    (b"+++\n\xff\n+++\n", "not UTF-8 (byte 4). Save the file in UTF-8."),
+    (build_toml_file('title = "Soup"', "a\0b"), "contains a NUL character. Remove it."),
     (
         build_toml_file("title"),
         "the front matter is not TOML: Expected '=' after a key in a key/value pair (at line 1, column 6)",
     ),
-    (build_yaml_file("- Soup"), "the front matter is not a table of names and values"),
-    (build_yaml_file("title: ''"), "has no title"),
-    (build_yaml_file("title: true"), "has no title"),
-    (build_yaml_file("title: [Soup]"), "has no title"),
-    (build_toml_file('title = " "'), "has no title"),
-    (build_toml_file(""), "has no title"),
-    (build_toml_file('title = "So\\u0000up"'), NUL),
-    (build_yaml_file('title: "So\\ud800up"'), NUL),
-    (build_toml_file('title = "Soup"\nauthors = ["\\u0000"]'), NUL),
-    (build_toml_file('title = "Soup"\ntags = ["a\\u0000"]'), NUL),
+    (
+        build_yaml_file("- Soup"),
+        "the front matter is not a table of names and values. Write lines such as title: Soup.",
+    ),
+    (build_yaml_file("title: ''"), NO_TITLE),
+    (build_yaml_file("title: true"), NO_TITLE),
+    (build_yaml_file("title: [Soup]"), NO_TITLE),
+    (build_toml_file('title = " "'), NO_TITLE),
+    (build_toml_file(""), NO_TITLE),
+    (build_toml_file('title = "So\\u0000up"'), f"title {NUL}"),
+    (build_yaml_file('title: "So\\ud800up"'), f"title {NUL}"),
+    (build_toml_file('title = "Soup"\nauthors = ["\\u0000"]'), f"authors {NUL}"),
+    (build_toml_file('title = "Soup"\ntags = ["a\\u0000"]'), f"tags {NUL}"),
     (build_toml_file('title = "Soup"\ndraft = "no"'), "draft is neither true nor false: 'no'"),
     (build_toml_file('title = "Soup"\nstatus = "private"'), f"status is none of {STATES}: 'private'"),
     (build_toml_file('title = "Soup"\nstatus = ["draft"]'), f"status is none of {STATES}: a list"),
-    (build_toml_file('title = "Soup"\ndraft = true\nstatus = "published"'), "draft is true, but status is published"),
+    (
+        build_toml_file('title = "Soup"\ndraft = true\nstatus = "published"'),
+        "draft is true, but status is published. Remove one of the two.",
+    ),
     (build_toml_file('title = "Soup"\nstatus = "scheduled"'), 'status = "scheduled" and publishAt go together'),
     (build_toml_file('title = "Soup"\npublishAt = 2100-01-01'), 'status = "scheduled" and publishAt go together'),
-    (build_toml_file('title = "Soup"\nstatus = "scheduled"\npublishAt = "soon"'), "publishAt is not a date: 'soon'"),
-    (build_toml_file('title = "Soup"\ndate = "soon"'), "date is not a date: 'soon'"),
-    (build_toml_file('title = "Soup"\ndate = 2015'), "date is not a date: 2015"),
-    (build_toml_file('title = "Soup"\nupdated = "soon"'), "updated is not a date: 'soon'"),
-    (build_toml_file('title = "Soup"\npath = "2015/02/30/soup"'), "2015/02/30 is not a date"),
-    (build_toml_file('title = "Soup"\ntags = 5'), "tags is not a list of strings"),
-    (build_toml_file('title = "Soup"\ntags = [["hot"]]'), "tags is not a list of strings"),
-    (build_toml_file('title = "Soup"\nauthors = [{email = "i@example.invalid"}]'), "authors is not a list of strings"),
+    (
+        build_toml_file('title = "Soup"\nstatus = "scheduled"\npublishAt = "soon"'),
+        f"publishAt is not a date: 'soon'. {WRITE_DATE}",
+    ),
+    (build_toml_file('title = "Soup"\ndate = "soon"'), f"date is not a date: 'soon'. {WRITE_DATE}"),
+    (build_toml_file('title = "Soup"\ndate = 2015'), f"date is not a date: 2015. {WRITE_DATE}"),
+    (build_toml_file('title = "Soup"\nupdated = "soon"'), f"updated is not a date: 'soon'. {WRITE_DATE}"),
+    (build_toml_file('title = "Soup"\npath = "2015/02/30/soup"'), f"2015/02/30 is not a date. {WRITE_DATE}"),
+    (build_toml_file('title = "Soup"\ntags = {hot = 1}'), f"tags is not a list of words. {WRITE_WORDS}"),
+    (build_toml_file('title = "Soup"\ncategory = [["hot"]]'), f"category is not a list of words. {WRITE_WORDS}"),
+    (
+        build_toml_file('title = "Soup"\nextra = {x = ["\\u0000"]}'),
+        "extra contains a NUL character or a lone surrogate. Remove it.",
+    ),
+    (build_yaml_file("title: Soup\ndraft: 'no'"), "draft is neither true nor false: 'no'"),
+    (
+        build_yaml_file("title: Soup\npublished: 'false'"),
+        "published is text: 'false'. Write it without quotation marks.",
+    ),
+    (
+        build_yaml_file("title: Soup\npublished: false\nstatus: archived"),
+        "published is false, but status is archived. Remove one of the two.",
+    ),
+    (build_yaml_file("title: Soup\ndate: 01/02/2024"), f"date has two meanings: '01/02/2024'. {WRITE_DATE}"),
+    (build_yaml_file("title: Soup\nset: !!set {a}"), SET),
+    (
+        b"{% include x %}\n",
+        "begins with {, but the front matter is not JSON: "
+        "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+    ),
+    (
+        b'{"title": "Soup"} Boil.',
+        "the text begins on the last line of the front matter. Begin it on a line of its own.",
+    ),
+    (build_toml_file('title = "Soup"\ntags = [["hot"]]'), f"tags is not a list of words. {WRITE_WORDS}"),
+    (
+        build_toml_file('title = "Soup"\nauthors = [{email = "i@example.invalid"}]'),
+        f"authors has an author without a name. {WRITE_NAMES}",
+    ),
 ]
 
 
@@ -62,7 +105,7 @@ def test_invalid_file_raises_bad_file_with_the_reason(content: bytes, message: s
 
 
 def test_invalid_date_in_a_file_name_raises_bad_file() -> None:
-    with pytest.raises(InvalidFile, match=r"^2015-13-01 is not a date$"):
+    with pytest.raises(InvalidFile, match=r"^2015-13-01 is not a date\. Write the date as 2024-01-09\.$"):
         front_matter.parse_post(build_toml_file('title = "Soup"'), PurePath("2015-13-01-soup.md"))
 
 

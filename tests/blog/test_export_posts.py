@@ -39,7 +39,7 @@ def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
 
 
 @pytest.mark.property
-@settings(max_examples=scale_examples(1200))
+@settings(max_examples=scale_examples(1200), deadline=None)
 @given(post=markdown_posts())
 def test_serialized_post_is_parsed_to_an_equal_post(post: MarkdownPost) -> None:
     assert front_matter.parse_post(front_matter.serialize_post(post), PurePath("1999-01-01-other.md")) == post

@@ -14,6 +14,7 @@ from blog.models import Author, Post, PostSource
 
 CONTENT = settings.BASE_DIR.parent / "shared" / "content"
 UNREADABLE = Path("/proc/self/mem")
+NO_FRONT_MATTER = "does not begin with front matter. The first line must be +++ (TOML), --- (YAML) or { (JSON)."
 SECONDS = re.compile(r"\d+\.\d s")
 
 
@@ -59,7 +60,7 @@ def test_files_of_a_folder_are_imported_and_counted_on_stderr(tmp_path: Path, ru
 
     first, again = run_import(tmp_path), run_import(tmp_path)
 
-    counts = "0 updated, {unchanged} unchanged, 1 not a post, 0 bad."
+    counts = "0 updated, {unchanged} unchanged, 1 not a post, 0 refused."
     assert first == CommandResult("", f"3 files in N s: 2 created, {counts.format(unchanged=0)}\n", None)
     assert again == CommandResult("", f"3 files in N s: 0 created, {counts.format(unchanged=2)}\n", None)
     assert read_titles() == ["A", "B"]
@@ -71,7 +72,7 @@ def test_changed_file_is_counted_as_updated(tmp_path: Path, run_import: Any) -> 
     response = run_import(write_files(tmp_path, a=build_file("New A")))
 
     assert response == CommandResult(
-        "", "2 files in N s: 0 created, 1 updated, 1 unchanged, 0 not a post, 0 bad.\n", None
+        "", "2 files in N s: 0 created, 1 updated, 1 unchanged, 0 not a post, 0 refused.\n", None
     )
     assert read_titles() == ["B", "New A"]
 
@@ -82,9 +83,9 @@ def test_bad_files_are_named_and_the_others_are_imported(tmp_path: Path, run_imp
     response = run_import(tmp_path)
 
     lines = [
-        f"{tmp_path}/a.md: does not begin with front matter (+++ or ---)",
+        f"{tmp_path}/a.md: {NO_FRONT_MATTER}",
         f"{tmp_path}/c.md: title: At most 200 characters are allowed (got 201).",
-        "4 files in N s: 2 created, 0 updated, 0 unchanged, 0 not a post, 2 bad.",
+        "4 files in N s: 2 created, 0 updated, 0 unchanged, 0 not a post, 2 refused.",
     ]
     assert response.err.splitlines() == lines
     assert response.out == ""
@@ -128,7 +129,9 @@ def test_folder_without_markdown_files_is_an_error(tmp_path: Path, run_import: A
 
     response = run_import(tmp_path)
 
-    assert response == CommandResult("", "", "There are no Markdown files (.md, .markdown) under the given paths.")
+    assert response == CommandResult(
+        "", "", "There are no Markdown files (.md, .markdown, .mdx) under the given paths."
+    )
 
 
 def test_second_file_with_the_same_source_path_is_a_bad_file(tmp_path: Path, run_import: Any) -> None:
@@ -137,11 +140,11 @@ def test_second_file_with_the_same_source_path_is_a_bad_file(tmp_path: Path, run
         write_files(tmp_path / "two", soup=build_file("Two")),
     )
 
-    response = run_import(one, two)
+    response = run_import(one, two, source="site")
 
     assert response.err.splitlines() == [
-        f"{two}/soup.md: another file of this import has the path soup.md too",
-        "2 files in N s: 1 created, 0 updated, 0 unchanged, 0 not a post, 1 bad.",
+        f"{two}/soup.md: another file of this import has the path soup.md in the source site too",
+        "2 files in N s: 1 created, 0 updated, 0 unchanged, 0 not a post, 1 refused.",
     ]
     assert response.error == "1 of 2 files could not be imported; each is named above."
     assert read_titles() == ["One"]
@@ -154,7 +157,7 @@ def test_sections_of_two_folders_may_have_the_same_path(tmp_path: Path, run_impo
     response = run_import(one, two)
 
     assert response == CommandResult(
-        "", "4 files in N s: 2 created, 0 updated, 0 unchanged, 2 not a post, 0 bad.\n", None
+        "", "4 files in N s: 2 created, 0 updated, 0 unchanged, 2 not a post, 0 refused.\n", None
     )
     assert read_titles() == ["One", "Two"]
 
@@ -183,8 +186,8 @@ def test_dry_run_reports_the_same_counts_and_changes_nothing(tmp_path: Path, run
     )
 
     assert response.err.splitlines() == [
-        f"{tmp_path}/d.md: does not begin with front matter (+++ or ---)",
-        "4 files in N s: 1 created, 1 updated, 1 unchanged, 0 not a post, 1 bad. "
+        f"{tmp_path}/d.md: {NO_FRONT_MATTER}",
+        "4 files in N s: 1 created, 1 updated, 1 unchanged, 0 not a post, 1 refused. "
         "Nothing was changed: this was a dry run.",
     ]
     assert response.error == "1 of 4 files could not be imported; each is named above."
@@ -218,7 +221,7 @@ def test_every_post_of_the_real_blog_is_imported_completely(run_import: Any) -> 
 
     response = run_import(CONTENT)
 
-    counts = "750 created, 0 updated, 0 unchanged, 4 not a post, 0 bad"
+    counts = "750 created, 0 updated, 0 unchanged, 4 not a post, 0 refused"
     assert response == CommandResult("", f"754 files in N s: {counts}.\n", None)
     fields = next(iter(posts.values()))
     assert {post["source__path"]: post for post in Post.objects.values(*fields)} == posts

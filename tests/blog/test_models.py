@@ -48,7 +48,7 @@ VIOLATIONS: list[tuple[str, Callable[[], object]]] = [
     ("blog_post_publish_at_iff_scheduled", lambda: make_post(status=PostStatus.ARCHIVED, publish_at=LATER)),
     ("blog_post_version_positive", lambda: make_post(version=0)),
     ("blog_comment_body_present", lambda: make_comment(make_post(), body="")),
-    ("blog_postsource_path_unique", make_second_source_of_a_path),
+    ("blog_postsource_file_unique", make_second_source_of_a_path),
 ]
 
 

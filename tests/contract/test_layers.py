@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOMAIN = [
     ROOT / app / f"{module}.py"
     for app in ("blog", "orders", "users")
-    for module in ("models", "selectors", "services", "importing", "front_matter", "projections")
+    for module in ("models", "selectors", "services", "importing", "archives", "front_matter", "dates", "projections")
 ]
 RESOLVERS = sorted(ROOT.glob("*/resolvers.py"))
 VIEWS = [ROOT / app / "views.py" for app in ("blog", "orders", "users")]

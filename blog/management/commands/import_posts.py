@@ -8,66 +8,65 @@ from django.core.management.base import CommandError
 from tqdm import tqdm
 
 from blog import importing
-from blog.front_matter import InvalidFile
-from blog.importing import ImportOutcome, SourceFile
+from blog.importing import FileReport, ImportOutcome
 from blog.models import PostStatus
 from contentapi.core.commands import OperatorCommand
 from contentapi.core.identity import OPERATOR
 
-BAD = "bad"
+SUFFIXES = ", ".join(importing.SUFFIXES)
 
 
 class Command(OperatorCommand):
     help = (
-        "Import posts from Markdown files (.md, .markdown) with TOML (+++) or YAML (---) front matter, as Zola, Hugo "
-        "and Jekyll use them. The command reads title, authors, date (in the front matter, the page's address or the "
-        "file's name), updated, tags and draft. The path under PATH identifies a file: importing it again updates its "
-        "post if the file has changed. The first author becomes the post's author; all names are stored with the "
-        "post's source, which the admin site shows. An invalid file is reported and skipped; the exit status is then 1."
+        f"Import posts from Markdown files ({SUFFIXES}) with TOML (+++), YAML (---) or JSON front matter, as Zola, "
+        "Hugo and Jekyll use them. The command reads title, authors, date (in the front matter, the page's address or "
+        "the file's name), updated, tags and categories. `draft: true`, `published: false` and a folder _drafts make a "
+        "draft; a date in the future makes a scheduled post. All other front matter is stored with the post's source; "
+        "the admin site shows it, and export_posts writes it again. The source's name and the path under PATH "
+        "identify a file: importing it again updates its post if the file has changed. The first author becomes the "
+        "post's author. An invalid file is reported and skipped; the exit status is then 1."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a folder, or a file")
+        parser.add_argument(
+            "--source",
+            metavar="NAME",
+            help="the name of the site that the files belong to (default: the name of the folder; of a file, the name "
+            "of the folder that contains it); files of two sources do not replace each other's posts",
+        )
         states = [status.value for status in PostStatus if status != PostStatus.SCHEDULED]
         parser.add_argument(
             "--status",
             choices=states,
             default=PostStatus.PUBLISHED.value,
-            help="the status of new posts (default: %(default)s); `draft = true` in a file overrides it",
+            help="the status of new posts (default: %(default)s); a draft stays a draft, and a status in a file "
+            "overrides it",
         )
         parser.add_argument("--dry-run", action="store_true", help="report the changes without making them")
 
-    def handle(self, *, paths: list[Path], status: str, dry_run: bool, **_: Any) -> None:
+    def handle(self, *, paths: list[Path], source: str | None, status: str, dry_run: bool, **_: Any) -> None:
         for path in paths:
             if not path.exists():
                 raise CommandError(f"There is no {path}.")
-        files = importing.find_markdown_files(paths)
+        files = importing.find_markdown_files(paths, source)
         if not files:
-            raise CommandError("There are no Markdown files (.md, .markdown) under the given paths.")
-        began, counts, seen = monotonic(), Counter[str](), set[str]()
-        for source in tqdm(files, desc="Importing", unit="file", disable=None, leave=False):
-            outcome = self.import_one(source, seen, status=status, dry_run=dry_run)
-            counts[outcome] += 1
-            if outcome != ImportOutcome.NOT_A_POST:
-                seen.add(source.source_path)
+            raise CommandError(f"There are no Markdown files ({SUFFIXES}) under the given paths.")
+        began, counts = monotonic(), Counter[str]()
+        reports = importing.import_files(actor=OPERATOR, files=files, status=status, dry_run=dry_run)
+        for report in tqdm(reports, total=len(files), desc="Importing", unit="file", disable=None, leave=False):
+            counts[report.outcome] += 1
+            if report.outcome == ImportOutcome.REFUSED:
+                self.show_refusal(report)
         self.summarise(counts, len(files), monotonic() - began, dry_run=dry_run)
-        if counts[BAD]:
-            raise CommandError(f"{counts[BAD]} of {len(files)} files could not be imported; each is named above.")
+        if refused := counts[ImportOutcome.REFUSED]:
+            raise CommandError(f"{refused} of {len(files)} files could not be imported; each is named above.")
 
-    def import_one(self, source: SourceFile, seen: set[str], *, status: str, dry_run: bool) -> str:
-        if source.source_path in seen:  # it would overwrite the post of the other file
-            return self.report(source, f"another file of this import has the path {source.source_path} too")
-        try:
-            return importing.import_file(actor=OPERATOR, source=source, status=status, dry_run=dry_run)
-        except (InvalidFile, OSError) as error:
-            return self.report(source, error)
-
-    def report(self, source: SourceFile, problem: object) -> str:
+    def show_refusal(self, report: FileReport) -> None:
         with tqdm.external_write_mode():
-            self.info(f"{source.file}: {problem}")
-        return BAD
+            self.info(f"{report.file.location}: {report.reason}")
 
     def summarise(self, counts: Counter[str], total: int, seconds: float, *, dry_run: bool) -> None:
-        parts = ", ".join(f"{counts[kind]} {kind}" for kind in (*ImportOutcome, BAD))
+        parts = ", ".join(f"{counts[kind]} {kind}" for kind in ImportOutcome)
         mode = " Nothing was changed: this was a dry run." if dry_run else ""
         self.info(f"{total} files in {seconds:.1f} s: {parts}.{mode}")

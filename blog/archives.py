@@ -1,0 +1,150 @@
+"""Import posts from a zip file that an editor has uploaded: what an import would do, and the import.
+
+No file is extracted: the Markdown files are read from the archive one at a time. So the path of a file cannot lead out
+of a folder, and a small archive cannot fill the memory or the disk.
+"""
+
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePosixPath
+from typing import IO
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from blog import importing
+from blog.front_matter_syntax import InvalidFile
+from blog.importing import FileReport, MarkdownFile
+from blog.models import PostStatus
+from contentapi.core.errors import Invalid
+from contentapi.core.identity import Actor
+
+MEGABYTE = 1_000_000
+MAX_ARCHIVE = 50 * MEGABYTE
+MAX_FILES = 10_000
+MAX_CONTENT = 200 * MEGABYTE  # of the Markdown files
+MAX_RATIO = 100  # text is compressed three to ten times
+IS_ENCRYPTED = 0x1
+RESOURCE_FORKS = "__MACOSX"
+NOT_A_SITE = {"/", "..", "_drafts", "_posts"}  # a folder that is no name of a source
+
+ReportProgress = Callable[[int, int], None]  # the number of files that are done, and of all files
+
+
+@dataclass(frozen=True)
+class ArchiveReport:
+    """What the import of an archive did or, in a dry run, would do. `ignored` counts files that are not Markdown."""
+
+    source: str
+    files: list[FileReport]
+    ignored: int
+
+
+def import_archive(
+    *,
+    actor: Actor,
+    archive: IO[bytes],
+    name: str,
+    source: str | None = None,
+    status: str = PostStatus.PUBLISHED,
+    dry_run: bool = False,
+    report_progress: ReportProgress | None = None,
+) -> ArchiveReport:
+    """Import the Markdown files of a zip file; a dry run changes nothing. A refused file does not stop the others.
+
+    If all files are in one folder, this folder is imported. The default of `source` is its name, or else `name`, the
+    name of the archive. Raises `Invalid` for an archive that is broken, encrypted or too large.
+    """
+    importing.require_import_permission(actor)
+    with open_archive(archive) as opened:
+        members = list_members(opened)
+        root = find_common_folder(members)
+        chosen = importing.require_source_name(source or root or PurePosixPath(name).stem)
+        files = [build_markdown_file(opened, member, root, chosen) for member in members if is_post_file(member)]
+        require_small_content(member for member in members if is_post_file(member))
+        reports: list[FileReport] = []
+        for report in importing.import_files(actor=actor, files=files, status=status, dry_run=dry_run):
+            reports.append(report)
+            if report_progress:
+                report_progress(len(reports), len(files))
+    return ArchiveReport(chosen, reports, ignored=len(members) - len(files))
+
+
+def build_archive_error(message: str) -> Invalid:
+    return Invalid({"archive": [message]})
+
+
+def open_archive(archive: IO[bytes]) -> ZipFile:
+    size = archive.seek(0, 2)
+    if size > MAX_ARCHIVE:
+        raise build_archive_error(f"The zip file has {size:,} bytes; at most {MAX_ARCHIVE:,} are allowed. Split it.")
+    try:
+        return ZipFile(archive)
+    except (BadZipFile, NotImplementedError, ValueError):
+        raise build_archive_error("This is not a zip file, or it is damaged. Create it again.") from None
+
+
+def list_members(opened: ZipFile) -> list[ZipInfo]:
+    """Return the files in the archive, without hidden ones and those that macOS adds. Raises `Invalid`."""
+    found = opened.infolist()
+    if len(found) > MAX_FILES:
+        raise build_archive_error(
+            f"The zip file has {len(found):,} files; at most {MAX_FILES:,} are allowed. Split it."
+        )
+    if any(member.flag_bits & IS_ENCRYPTED for member in found):
+        raise build_archive_error("The zip file is encrypted. Create it without a password.")
+    return [member for member in found if not member.is_dir() and is_visible(get_path(member))]
+
+
+def get_path(member: ZipInfo) -> PurePosixPath:
+    return PurePosixPath(member.filename.replace("\\", "/"))
+
+
+def is_visible(path: PurePosixPath) -> bool:
+    hidden = [part for part in path.parts if (part.startswith(".") and part != "..") or part == RESOURCE_FORKS]
+    return bool(path.parts) and not hidden
+
+
+def is_post_file(member: ZipInfo) -> bool:
+    return get_path(member).suffix.lower() in importing.SUFFIXES
+
+
+def find_common_folder(members: list[ZipInfo]) -> str:
+    """Return the name of the folder that contains all files, or an empty string."""
+    folders = {path.parts[0] if len(path.parts) > 1 else "" for path in map(get_path, members)}
+    return folders.pop() if len(folders) == 1 and not folders & NOT_A_SITE else ""
+
+
+def require_small_content(posts: Iterable[ZipInfo]) -> None:
+    """Raise `Invalid` if the Markdown files are too large together, or compressed more than text can be."""
+    sizes = [(post.file_size, post.compress_size) for post in posts]
+    size, compressed = sum(size for size, _ in sizes), sum(compressed for _, compressed in sizes)
+    if size > MAX_CONTENT:
+        raise build_archive_error(
+            f"The Markdown files have {size:,} bytes; at most {MAX_CONTENT:,} are allowed. Split the zip file."
+        )
+    if size > 10 * MEGABYTE and size > MAX_RATIO * compressed:
+        raise build_archive_error(
+            f"The Markdown files are compressed more than {MAX_RATIO} times, which text never is. Create it again."
+        )
+
+
+def build_markdown_file(opened: ZipFile, member: ZipInfo, root: str, source: str) -> MarkdownFile:
+    path = get_path(member)
+    inside = path.relative_to(root) if root else path
+    return MarkdownFile(source, inside.as_posix(), path, partial(read_member, opened, member))
+
+
+def read_member(opened: ZipFile, member: ZipInfo) -> bytes:
+    """Return the content of a file in the archive. Raises `InvalidFile`."""
+    path = get_path(member)
+    if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+        raise InvalidFile("its path leads out of the zip file. Create the zip file from the folder of the site.")
+    importing.require_file_size(member.file_size)
+    try:
+        with opened.open(member) as file:
+            content = file.read(importing.MAX_FILE + 1)
+    except (BadZipFile, zlib.error, EOFError, NotImplementedError, OSError):
+        raise InvalidFile("is damaged in the zip file, or compressed in an unknown way. Create it again.") from None
+    importing.require_file_size(len(content))
+    return content

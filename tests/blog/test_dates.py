@@ -1,0 +1,111 @@
+"""Dates as people write them: the formats that are understood, and what the refusal of the others says."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blog.dates import ZONES, InvalidDate, parse_date
+
+DAY = datetime(2024, 1, 9, tzinfo=UTC)
+TEN = datetime(2024, 1, 9, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-01-09", "20240109", "2024/01/09", "2024/1/9", "2024-1-9", "2024.01.09", "January 9, 2024", "Jan 9, 2024",
+        "Jan. 9, 2024", "january 9 2024", "9 January 2024", "09 Jan 2024", "January 9th, 2024",
+        "Tuesday, January 9, 2024",
+        "Tue 9 Jan 2024", "2024 January 9", "January 9, 2024 UTC", " 2024-01-09  ",
+    ],
+)  # fmt: skip
+def test_each_format_of_a_date_is_midnight_in_utc(text: str) -> None:
+    assert parse_date(text, "date") == DAY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-01-09T10:00:00Z", "2024-01-09 10:00", "2024-01-09 11:00:00 +0100", "2024-01-09 11:00 +01:00",
+        "2024-01-09T11:00:00.000+0100", "2024/01/09 10:00", "2024/01/09 10:00:00.0", "2024-01-09 10:00:00 UTC",
+        "2024-01-09 10:00:00 GMT", "2024-01-09 10:00 Z", "2024-01-09 05:00 EST", "2024-01-09 06:00 EDT",
+        "2024-01-09 04:00 CST", "2024-01-09 05:00 CDT", "2024-01-09 03:00 MST", "2024-01-09 04:00 MDT",
+        "2024-01-09 02:00 PST", "2024-01-09 03:00 PDT", "2024-01-09 11:00 CET", "2024-01-09 12:00 CEST",
+        "2024-01-09 05:00 est", "Tue, 09 Jan 2024 10:00:00 GMT", "Tue, 09 Jan 2024 11:00:00 +0100",
+        "Tue, 9 Jan 2024 05:00:00 EST", "January 9, 2024 10:00", "January 9, 2024 at 10:00 AM",
+        "Jan 9, 2024, 10:00 a.m.",
+        "9 January 2024 11:00 +01", "2024-01-09 05:00 AM EST",
+    ],
+)  # fmt: skip
+def test_each_format_of_a_time_is_understood(text: str) -> None:
+    assert parse_date(text, "date") == TEN
+
+
+@pytest.mark.parametrize(
+    ("text", "hour"), [("12:00 AM", 0), ("12:30 am", 0), ("1:00 pm", 13), ("12:00 PM", 12), ("11:00pm", 23)]
+)
+def test_half_of_the_day_is_understood(text: str, hour: int) -> None:
+    found = parse_date(f"January 9, 2024 {text}", "date")
+
+    assert found
+    assert (found.day, found.hour) == (9, hour)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("01/02/2024", "date has two meanings: '01/02/2024'. Write the date as 2024-01-09."),
+        ("1.2.2024", "date has two meanings: '1.2.2024'. Write the date as 2024-01-09."),
+        ("01-02-24 10:00", "date has two meanings: '01-02-24 10:00'. Write the date as 2024-01-09."),
+        ("soon", "date is not a date: 'soon'. Write the date as 2024-01-09."),
+        ("May 2024", "date is not a date: 'May 2024'. Write the date as 2024-01-09."),
+        ("February 30, 2024", "date is not a date: 'February 30, 2024'. Write the date as 2024-01-09."),
+        ("2024-01-09 25:00", "date is not a date: '2024-01-09 25:00'. Write the date as 2024-01-09."),
+        ("2024/01/09 13:00 PM", "date is not a date: '2024/01/09 13:00 PM'. Write the date as 2024-01-09."),
+        (
+            "2024-01-09 10:00 IST",
+            "date has an unknown time zone (IST): '2024-01-09 10:00 IST'. Write the time as 2024-01-09T10:00:00+01:00.",
+        ),
+        (2024, "date is not a date: 2024. Write the date as 2024-01-09."),
+        (["2024-01-09"], "date is not a date: a list. Write the date as 2024-01-09."),
+        (
+            "9999-12-31T23:00:00-10:00",
+            "date is out of range: '9999-12-31T23:00:00-10:00'. Write the date as 2024-01-09.",
+        ),
+    ],
+)
+def test_refusal_names_the_key_the_value_and_the_remedy(value: Any, message: str) -> None:
+    with pytest.raises(InvalidDate) as refusal:
+        parse_date(value, "date")
+
+    assert str(refusal.value) == message
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_empty_value_is_no_date(value: Any) -> None:
+    assert parse_date(value, "date") is None
+
+
+FORMATS = st.sampled_from(
+    ["%Y/%m/%d %H:%M:%S", "%B %d, %Y %H:%M:%S", "%d %b %Y %H:%M:%S", "%a, %d %b %Y %H:%M:%S", "%Y-%m-%d %I:%M:%S %p"]
+)
+MOMENTS = st.datetimes(min_value=datetime(1000, 1, 2), max_value=datetime(9999, 12, 30)).map(  # noqa: DTZ001
+    lambda moment: moment.replace(microsecond=0)
+)
+
+
+@settings(deadline=None)
+@given(moment=MOMENTS, form=FORMATS, zone=st.sampled_from(sorted(ZONES)))
+def test_formatted_time_with_a_zone_is_parsed_to_the_same_time(moment: datetime, form: str, zone: str) -> None:
+    assert parse_date(f"{moment.strftime(form)} {zone}", "date") == moment.replace(tzinfo=ZONES[zone])
+
+
+@settings(deadline=None)
+@given(moment=MOMENTS, form=FORMATS, minutes=st.integers(-14 * 60, 14 * 60))
+def test_formatted_time_with_an_offset_is_parsed_to_the_same_time(moment: datetime, form: str, minutes: int) -> None:
+    zoned = moment.replace(tzinfo=timezone(timedelta(minutes=minutes)))
+
+    assert parse_date(zoned.strftime(f"{form} %z"), "date") == zoned
