@@ -9,6 +9,7 @@ from django.db import models
 from django.http import HttpRequest
 
 from blog import services
+from blog.history_admin import HistoryAdmin
 from blog.models import MAX_TAG, MAX_TAGS, Author, Comment, Post, PostSource, PostStatus
 from contentapi.core.errors import ApiError, Conflict, Invalid
 from contentapi.core.identity import Actor
@@ -88,7 +89,7 @@ class SourceInline(admin.StackedInline):
 
 
 @admin.register(Post)
-class PostAdmin(ServiceAdmin):
+class PostAdmin(HistoryAdmin):
     form = PostForm
     inlines = [SourceInline]
     list_display = ["title", "author", "status", "created_at", "updated_at"]

@@ -72,12 +72,12 @@ def import_file(
     if parsed is None:
         return ImportOutcome.NOT_A_POST
     digest = hashlib.sha256(content).digest()
-    outcome = save_imported_post(source.source_path, digest, parsed, parsed.status or status)
+    outcome = save_imported_post(actor, source.source_path, digest, parsed, parsed.status or status)
     transaction.set_rollback(dry_run)
     return outcome
 
 
-def save_imported_post(path: str, digest: bytes, parsed: MarkdownPost, status: str) -> ImportOutcome:
+def save_imported_post(actor: Actor, path: str, digest: bytes, parsed: MarkdownPost, status: str) -> ImportOutcome:
     if not is_storable(path):
         raise InvalidFile("the file's name is not UTF-8")
     with connection.cursor() as cursor:  # concurrent imports process one file at a time, and create no post twice
@@ -94,6 +94,7 @@ def save_imported_post(path: str, digest: bytes, parsed: MarkdownPost, status: s
         post.published_at = post.created_at
     post.version += 1 if known else 0
     post.updated_at = parsed.updated or (timezone.now() if known else post.created_at)
+    services.attribute_change(post, actor)
     post.save()
     values = {"digest": digest, "authors": list(parsed.authors), "status": status, "publish_at": parsed.publish_at}
     PostSource.objects.update_or_create(path=path, defaults={"post": post, **values})

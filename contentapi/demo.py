@@ -73,7 +73,7 @@ def get_or_create_actor(email: str, name: str, role: Role) -> Actor:
 
 def load_post(source: SourceFile, actors: dict[str, Actor]) -> None:
     source_path = f"demo/{source.source_path}"
-    outcome = importing.import_file(actor=OPERATOR, source=source._replace(source_path=source_path))
+    outcome = importing.import_file(actor=OPERATOR.through("demo"), source=source._replace(source_path=source_path))
     if outcome is ImportOutcome.CREATED:
         post_id = str(PostSource.objects.get(path=source_path).post_id)
         for email, body in COMMENTS.get(source.source_path, []):

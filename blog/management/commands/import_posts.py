@@ -16,6 +16,8 @@ from contentapi.core.identity import OPERATOR
 
 BAD = "bad"
 
+IMPORTER = OPERATOR.through("import")
+
 
 class Command(OperatorCommand):
     help = (
@@ -58,7 +60,7 @@ class Command(OperatorCommand):
         if source.source_path in seen:  # it would overwrite the post of the other file
             return self.report(source, f"another file of this import has the path {source.source_path} too")
         try:
-            return importing.import_file(actor=OPERATOR, source=source, status=status, dry_run=dry_run)
+            return importing.import_file(actor=IMPORTER, source=source, status=status, dry_run=dry_run)
         except (InvalidFile, OSError) as error:
             return self.report(source, error)
 
