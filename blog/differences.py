@@ -84,7 +84,7 @@ def list_lines(
         if kind == "equal":
             yield from list_context(old, is_first=number == 0, is_last=number == len(operations) - 1)
             continue
-        pairs = min(len(old), len(new)) if compared < MOST_COMPARED_LINES and len(old) == len(new) else 0
+        pairs = min(len(old), MOST_COMPARED_LINES - compared) if len(old) == len(new) else 0
         compared += pairs
         parts = [compare_words(*pair) for pair in zip(old[:pairs], new[:pairs], strict=True)]
         yield from (DifferenceLine("removed", removed) for removed, _ in parts)

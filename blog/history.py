@@ -1,7 +1,8 @@
 """The history of posts: their versions, the differences between them, and restoring.
 
 Triggers of PostgreSQL write the history (`blog.models.PostVersion`). A version is the row before a change or a
-deletion; the present version is the row of the post. So the history has every version, regardless of who made it and how.
+deletion; the present version is the row of the post. So the history has every version, regardless of who made it and
+how.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

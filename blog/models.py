@@ -102,8 +102,8 @@ ATTRIBUTE_TO_DATABASE = pgtrigger.Trigger(
     & reduce(or_, [pgtrigger.Q(**{f"old__{name}__df": pgtrigger.F(f"new__{name}")}) for name in VERSIONED]),
     func=f"""
         NEW.version = OLD.version + 1;
-        NEW.updated_at = now();
-        NEW.changed_at = now();
+        NEW.updated_at = clock_timestamp();
+        NEW.changed_at = NEW.updated_at;
         NEW.changed_by = NULL;
         NEW.changed_with = '{DATABASE}';
         RETURN NEW;

@@ -68,11 +68,12 @@ class Actor:
     @property
     def origin(self) -> str:
         """The interface and the credential, as the history shows them: `GraphQL, API key capi_1234abcd`."""
+        name = ""
         if self.credential == "api-key":
-            return f"{self.interface}, API key {self.credential_id.removeprefix('key:')}"
-        if self.credential == "jwt":
-            return f"{self.interface}, token of {self.client_id}" if self.client_id else f"{self.interface}, token"
-        return self.interface
+            name = f"API key {self.credential_id.removeprefix('key:')}"
+        elif self.credential == "jwt":
+            name = f"token of {self.client_id}" if self.client_id else "token"
+        return f"{self.interface}, {name}" if self.interface and name else self.interface or name
 
     @property
     def is_anonymous(self) -> bool:
