@@ -23,6 +23,10 @@ LATER = datetime(2100, 1, 1, tzinfo=UTC)
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+def get_name(actor: Actor) -> str:
+    return User.objects.get(pk=actor.user_id or 0).name
+
+
 def delete(post: Post, actor: Actor = OPERATOR) -> None:
     services.delete_post(actor=actor, post_id=str(post.pk))
 
@@ -72,9 +76,9 @@ def test_history_names_the_person_who_deleted_and_the_person_who_restored() -> N
     present, deleted = history.list_versions(actor=OPERATOR, post_id=str(post.pk)).versions
 
     assert (present.number, present.changed_fields, present.deletion) == (2, [], None)
-    assert present.made.person == User.objects.get(pk=second.user_id).name
+    assert present.made.person == get_name(second)
     assert deleted.deletion is not None
-    assert deleted.deletion.person == User.objects.get(pk=first.user_id).name
+    assert deleted.deletion.person == get_name(first)
     assert deleted.deletion.origin.startswith("admin")
 
 

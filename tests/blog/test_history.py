@@ -38,6 +38,10 @@ def get_newest(post: Post) -> Version:
     return list_versions(post)[0]
 
 
+def get_name(actor: Actor) -> str:
+    return User.objects.get(pk=actor.user_id or 0).name
+
+
 def edit(post: Post, actor: Actor = OPERATOR, **changes: Any) -> Post:
     return services.edit_post(actor=actor, post_id=str(post.pk), changes=changes)
 
@@ -64,7 +68,7 @@ def test_change_over_graphql_names_the_user_and_the_api_key(client: Client) -> N
     )
 
     newest = get_newest(post)
-    person = User.objects.get(pk=actor.user_id).name
+    person = get_name(actor)
     assert (newest.number, newest.values["title"], newest.changed_fields) == (2, "New", ["title"])
     assert (newest.made.person, newest.made.origin) == (person, f"GraphQL, API key {key.rpartition('_')[0]}")
 
@@ -184,7 +188,7 @@ def test_change_in_the_database_is_a_version_that_names_nobody(change: Callable[
     newest, older, _ = list_versions(post)
     assert (newest.number, newest.values["title"], newest.changed_fields) == (3, "New", ["title"])
     assert (newest.made.person, newest.made.origin) == ("", "database")
-    assert older.made.person == User.objects.get(pk=actor.user_id).name
+    assert older.made.person == get_name(actor)
     assert newest.values["updated_at"] >= older.made.at
     with pytest.raises(Conflict):  # the version that a client has read is not the present one
         services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "X"}, expected_version="2")
@@ -271,7 +275,7 @@ def test_version_of_a_deleted_user_keeps_the_id_of_the_user() -> None:
     actor = make_actor(Role.EDITOR)
     post = edit(make_post(), actor, title="New")
 
-    User.objects.filter(pk=actor.user_id).delete()
+    User.objects.filter(pk=actor.user_id or 0).delete()
 
     assert get_newest(post).made.person == f"deleted user {actor.user_id}"
 
@@ -354,7 +358,7 @@ def test_restored_version_is_a_new_version_with_the_old_text() -> None:
     assert restored.status == "published"
     newest, replaced, _ = list_versions(post)
     assert (newest.number, newest.changed_fields) == (3, ["title", "body", "tags"])
-    assert newest.made.person == User.objects.get(pk=actor.user_id).name
+    assert newest.made.person == get_name(actor)
     assert (replaced.number, replaced.values["title"]) == (2, "New")
 
 
