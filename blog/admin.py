@@ -11,6 +11,7 @@ from django.utils.html import format_html
 
 from blog import services
 from blog.front_matter_syntax import decode_value, dump_front_matter
+from blog.history_admin import HistoryAdmin
 from blog.models import MAX_TAG, MAX_TAGS, Author, Comment, Post, PostSource, PostStatus
 from contentapi.core.errors import ApiError, Conflict, Invalid
 from contentapi.core.identity import Actor
@@ -97,7 +98,7 @@ class SourceInline(admin.StackedInline):
 
 
 @admin.register(Post)
-class PostAdmin(ServiceAdmin):
+class PostAdmin(HistoryAdmin):
     form = PostForm
     inlines = [SourceInline]
     list_display = ["title", "author", "status", "created_at", "updated_at"]

@@ -163,12 +163,14 @@ def import_file(
     parsed = front_matter.parse_post(content, file.location)
     if parsed is None:
         return ImportOutcome.NOT_A_POST
-    outcome = save_imported_post(file, hashlib.sha256(content).digest(), parsed, status)
+    outcome = save_imported_post(actor, file, hashlib.sha256(content).digest(), parsed, status)
     transaction.set_rollback(dry_run)
     return outcome
 
 
-def save_imported_post(file: MarkdownFile, digest: bytes, parsed: MarkdownPost, default: str) -> ImportOutcome:
+def save_imported_post(
+    actor: Actor, file: MarkdownFile, digest: bytes, parsed: MarkdownPost, default: str
+) -> ImportOutcome:
     with connection.cursor() as cursor:  # concurrent imports process one file at a time, and create no post twice
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('blog.importing'))")
     known = find_source(file, digest, parsed.title)
@@ -185,6 +187,7 @@ def save_imported_post(file: MarkdownFile, digest: bytes, parsed: MarkdownPost, 
         post.published_at = min(parsed.release_date or post.created_at, timezone.now())
     post.version += 1 if known else 0
     post.updated_at = parsed.updated or (timezone.now() if known else post.created_at)
+    services.attribute_change(post, actor)
     post.save()
     source = known or PostSource(post=post)
     source.source, source.path, source.digest = file.source, file.path, digest

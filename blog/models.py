@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import reduce
+from operator import or_
 from typing import ClassVar
 
+import pghistory
+import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Func, Q, Value
-from django.db.models.functions import Coalesce, Length
+from django.db.models.functions import Coalesce, Length, Now
 from django.db.models.lookups import LessThanOrEqual
 from django.utils import timezone
 
@@ -19,6 +23,7 @@ MAX_TITLE = 200
 MAX_BODY = 200_000
 MAX_TAG = 50
 MAX_TAGS = 20
+MAX_ORIGIN = 300
 
 
 class Author(models.Model):
@@ -84,8 +89,34 @@ class PostQuerySet(models.QuerySet["Post"]):
         return self.filter(status=PostStatus.SCHEDULED, publish_at__lte=timezone.now())
 
 
+# The fields of which a change is a new version of a post.
+VERSIONED = ["title", "body", "tags", "status", "publish_at", "published_at", "author", "created_at"]
+DATABASE = "database"  # `changed_with` of a change in SQL or in the shell
+
+# A change that did not increase the version was made in SQL or in the shell. Nobody else must be named for it.
+ATTRIBUTE_TO_DATABASE = pgtrigger.Trigger(
+    name="attribute_to_database",
+    operation=pgtrigger.Update,
+    when=pgtrigger.Before,
+    # The version is compared first: the services increase it, and PostgreSQL then does not compare the texts.
+    condition=pgtrigger.Q(old__version=pgtrigger.F("new__version"))
+    & reduce(or_, [pgtrigger.Q(**{f"old__{name}__df": pgtrigger.F(f"new__{name}")}) for name in VERSIONED]),
+    func=f"""
+        NEW.version = OLD.version + 1;
+        NEW.updated_at = clock_timestamp();
+        NEW.changed_at = NEW.updated_at;
+        NEW.changed_by = NULL;
+        NEW.changed_with = '{DATABASE}';
+        RETURN NEW;
+    """,
+)
+
+
 class Post(models.Model):
-    """An article. `version` increases with every change of the post itself."""
+    """An article. `version` increases with every change of the post itself.
+
+    The three `changed_` fields describe who made the present version. `PostVersion` has the earlier versions.
+    """
 
     title = models.CharField(max_length=MAX_TITLE)
     body = models.TextField(blank=True, help_text="Markdown.")
@@ -100,6 +131,15 @@ class Post(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
     version = models.BigIntegerField(default=1, editable=False)
+    changed_at = models.DateTimeField(default=timezone.now, db_default=Now(), null=True, editable=False)
+    changed_by = models.BigIntegerField(null=True, editable=False, help_text="The id of a user, who may be deleted.")
+    changed_with = models.CharField(
+        max_length=MAX_ORIGIN,
+        default=DATABASE,
+        db_default=DATABASE,
+        editable=False,
+        help_text="The interface and the credential. Empty for versions that are older than the history.",
+    )
 
     objects: ClassVar[models.Manager[Post]] = PostQuerySet.as_manager()
 
@@ -150,6 +190,7 @@ class Post(models.Model):
             models.Index(fields=["author", *NEWEST], condition=~PUBLIC, name="blog_post_own_newest"),
             models.Index(fields=["publish_at"], condition=Q(status=PostStatus.SCHEDULED), name="blog_post_due"),
         ]
+        triggers = [ATTRIBUTE_TO_DATABASE]
 
     def __str__(self) -> str:
         return self.title
@@ -198,3 +239,71 @@ class PostSource(models.Model):
 
     def __str__(self) -> str:
         return f"{self.source}: {self.path}"
+
+
+# The history. Triggers copy the old row of a change. There is no trigger for insertions, which would make each creation
+# slower: the present version is the row of the post itself.
+
+
+class PostVersion(
+    pghistory.create_event_model(  # type: ignore[misc]  # a class that pghistory makes
+        Post,
+        pghistory.UpdateEvent(row=pghistory.Old, condition=pgtrigger.AnyChange("version")),
+        pghistory.DeleteEvent(),
+        fields=["id", *VERSIONED, "updated_at", "version", "changed_at", "changed_by", "changed_with"],
+        obj_field=None,
+        context_field=pghistory.ContextJSONField(),
+        context_id_field=None,
+    )
+):
+    """An earlier version of a post, or the last version of a deleted post. `id` is the id of the post.
+
+    `pgh_label` is "update" or "delete". `pgh_context` of a deletion has the person and the credential, like
+    `changed_by` and `changed_with`.
+    """
+
+    pgh_id = models.BigAutoField(primary_key=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["id", "version"], name="blog_postversion_post"),
+            models.Index(fields=["pgh_created_at"], condition=Q(pgh_label="delete"), name="blog_postversion_deleted"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title}, version {self.version}"
+
+
+class DeletedComment(
+    pghistory.create_event_model(  # type: ignore[misc]
+        Comment, pghistory.DeleteEvent(), obj_field=None, context_field=None
+    )
+):
+    """A deleted comment. `id` is the id of the comment. It is restored together with its post."""
+
+    pgh_id = models.BigAutoField(primary_key=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["post"], name="blog_deletedcomment_post"),
+            models.Index(fields=["pgh_created_at"], name="blog_deletedcomment_time"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.body[:60])
+
+
+class DeletedPostSource(
+    pghistory.create_event_model(  # type: ignore[misc]
+        PostSource, pghistory.DeleteEvent(), obj_field=None, context_field=None
+    )
+):
+    """The source of a deleted post. It is restored together with the post."""
+
+    pgh_id = models.BigAutoField(primary_key=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["pgh_created_at"], name="blog_deletedsource_time")]
+
+    def __str__(self) -> str:
+        return str(self.path)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import pghistory
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -61,6 +62,7 @@ def create_post(
     published_at = now if status == PostStatus.PUBLISHED else None
     values |= {"status": status, "publish_at": publish_at, "published_at": published_at}
     values |= {"created_at": now, "updated_at": now}
+    values |= {"changed_at": now, "changed_by": actor.user_id, "changed_with": actor.origin}
     if author is None:
         with transaction.atomic():
             return POSTS.create(author_id=get_or_create_own_author_id(actor), **values)
@@ -104,7 +106,7 @@ def edit_post(
     if "published_at" in changes:
         validate_published_at(status, changes["published_at"])
         values["published_at"] = changes["published_at"]
-    return save_changes(post, values)
+    return save_changes(actor, post, values)
 
 
 def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
@@ -117,7 +119,7 @@ def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
         with transaction.atomic():
             post = Post.objects.due().filter(pk=pk).select_for_update().first()
             if post is not None:
-                save_changes(post, build_state_changes(post, PostStatus.PUBLISHED, None))
+                save_changes(actor, post, build_state_changes(post, PostStatus.PUBLISHED, None))
         if post is not None:
             yield post
 
@@ -128,7 +130,8 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
     post = find_post_to_change(actor, post_id, "delete posts")
     policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
     require_version("post", post.version, expected_version)
-    post.delete()
+    with pghistory.context(changed_by=actor.user_id, changed_with=actor.origin):
+        post.delete()
     return post_id
 
 
@@ -159,7 +162,7 @@ def require_no_null(changes: Mapping[str, Any]) -> None:
         raise Invalid(problems)
 
 
-def save_changes(post: Post, values: Mapping[str, Any]) -> Post:
+def save_changes(actor: Actor, post: Post, values: Mapping[str, Any]) -> Post:
     """Save the values that differ from the present ones, with a new version and time. Saves nothing if none differ."""
     changed = {name: value for name, value in values.items() if getattr(post, name) != value}
     if changed:
@@ -167,8 +170,14 @@ def save_changes(post: Post, values: Mapping[str, Any]) -> Post:
             setattr(post, name, value)
         post.version += 1
         post.updated_at = timezone.now()
-        post.save(update_fields=[*changed, "version", "updated_at"])
+        attribute_change(post, actor)
+        post.save(update_fields=[*changed, "version", "updated_at", "changed_at", "changed_by", "changed_with"])
     return post
+
+
+def attribute_change(post: Post, actor: Actor) -> None:
+    """State who makes the new version of a post, when and with which credential. The caller saves the post."""
+    post.changed_at, post.changed_by, post.changed_with = timezone.now(), actor.user_id, actor.origin
 
 
 def resolve_author_id(actor: Actor, author_id: str | None) -> int | None:

@@ -43,6 +43,8 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "drf_spectacular_sidecar",
     "oauth2_provider",
+    "pghistory",
+    "pgtrigger",
 ]
 
 MIDDLEWARE = [

@@ -67,17 +67,17 @@ def authenticate_bearer_token(presented: str) -> Actor:
         raise TokenError("role is none")
     if not isinstance(scope, str):
         raise TokenError("scope is no text")
-    return build_token_actor(claims["sub"], role, scope)
+    return build_token_actor(claims["sub"], role, scope, str(claims.get("client_id", "")))
 
 
-@lru_cache(1024)  # an actor has only these three values, and is immutable
-def build_token_actor(subject: str, role: str, scope: str) -> Actor:
+@lru_cache(1024)  # an actor has only these four values, and is immutable
+def build_token_actor(subject: str, role: str, scope: str, client_id: str) -> Actor:
     """Return the actor of a token; unknown scopes are ignored. Raises `TokenError`."""
     user_id = parse_id(subject)
     if not user_id:
         raise TokenError("sub is no id")
     scopes = frozenset(SCOPES[word] for word in scope.split(" ") if word in SCOPES)
-    return Actor(user_id, ROLES[role], scopes, credential="jwt", credential_id=f"user:{subject}")
+    return Actor(user_id, ROLES[role], scopes, "jwt", credential_id=f"user:{subject}", client_id=client_id)
 
 
 class ApiKeyRow(msgspec.Struct):
@@ -112,7 +112,7 @@ def authenticate_api_key(key: str) -> Actor:
 def build_session_actor(user: Any) -> Actor:
     """Return the actor of a user who is logged in to the admin site."""
     role = Role(user.role)
-    return Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session")
+    return Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session", interface="admin")
 
 
 def record_last_use(pk: int, last_used_at: datetime | None, now: datetime) -> None:

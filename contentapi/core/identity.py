@@ -8,6 +8,7 @@ from typing import Literal
 from django.db.models import TextChoices
 
 CredentialKind = Literal["none", "api-key", "jwt", "session", "operator"]
+Interface = Literal["", "GraphQL", "REST", "admin", "command line", "import", "demo", "clock"]
 
 
 class Role(StrEnum):
@@ -46,7 +47,8 @@ ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
 class Actor:
     """The identity of a caller: user id, role, scopes and kind of credential. Actors may be shared by requests.
 
-    `credential_id` identifies the credential for rate limits, like `key:capi_1234abcd` or `user:17`.
+    `credential_id` identifies the credential for rate limits, like `key:capi_1234abcd` or `user:17`. `client_id` is the
+    OAuth client that a token was issued to. `interface` is where the caller acts. Endpoints set it for writes only.
     """
 
     user_id: int | None = None
@@ -54,6 +56,24 @@ class Actor:
     scopes: AbstractSet[Scope] = frozenset()
     credential: CredentialKind = "none"
     credential_id: str = ""
+    client_id: str = ""
+    interface: Interface = ""
+
+    def through(self, interface: Interface) -> "Actor":
+        """Return this actor, acting through an interface."""
+        return Actor(
+            self.user_id, self.role, self.scopes, self.credential, self.credential_id, self.client_id, interface
+        )
+
+    @property
+    def origin(self) -> str:
+        """The interface and the credential, as the history shows them: `GraphQL, API key capi_1234abcd`."""
+        name = ""
+        if self.credential == "api-key":
+            name = f"API key {self.credential_id.removeprefix('key:')}"
+        elif self.credential == "jwt":
+            name = f"token of {self.client_id}" if self.client_id else "token"
+        return f"{self.interface}, {name}" if self.interface and name else self.interface or name
 
     @property
     def is_anonymous(self) -> bool:
@@ -65,4 +85,4 @@ class Actor:
 
 
 ANONYMOUS = Actor()
-OPERATOR = Actor(role=Role.ADMIN, scopes=ALL_SCOPES, credential="operator")
+OPERATOR = Actor(role=Role.ADMIN, scopes=ALL_SCOPES, credential="operator", interface="command line")

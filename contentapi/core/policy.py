@@ -109,6 +109,28 @@ def may_write_posts_of(actor: Actor, owner_id: int | None) -> bool:
     return get_reach(actor, Scope.POSTS_WRITE).includes(owner_id)
 
 
+def may_see_history_of(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the actor may see all versions of a post of this user. They contain texts that were never public."""
+    return get_reach(actor, Scope.POSTS_READ).includes(owner_id) and may_write_posts_of(actor, owner_id)
+
+
+def may_list_deleted_posts(actor: Actor) -> bool:
+    """Whether the actor may list deleted posts; `visible_deleted_posts` limits which."""
+    return actor.has(Scope.POSTS_READ) and actor.has(Scope.POSTS_WRITE)
+
+
+def visible_deleted_posts(actor: Actor) -> Q:
+    """The deleted posts whose history the actor may see, as a condition on their last versions."""
+    if not may_list_deleted_posts(actor):
+        return NOTHING
+    return get_reach(actor, Scope.POSTS_WRITE).build_condition(build_own_posts_condition)
+
+
+def may_purge_history(actor: Actor) -> bool:
+    """Whether the actor may delete the history of posts that were deleted long ago, as the clock does."""
+    return may_manage_posts_and_authors(actor)
+
+
 def may_manage_posts_and_authors(actor: Actor) -> bool:
     """Whether the actor may write posts of every author, as an import does, and create, change and delete authors."""
     return get_reach(actor, Scope.POSTS_WRITE).everybodys

@@ -134,6 +134,8 @@ def execute_request(
         cost += introspection.objects if introspection else 0
     require_cost_within_limit(cost)
     account.charge_operation(1 + cost // COST_PER_CHARGE, writes=operation.cost.writes)
+    if operation.cost.writes:
+        context = {"actor": context["actor"].through("GraphQL")}
     if cost > conf.environment.contentapi_max_cost // EXPENSIVE_SHARE:
         enter_expensive_lane()
     is_hidden = conf.environment.contentapi_introspection == "off"

@@ -128,6 +128,7 @@ class Resource:
             return apply_conditions(self.call_method(request, ids, media_type), request.environ)
         reject_misplaced_preconditions(request.environ, creates=request.method == "POST" and "GET" in self.methods)
         account.charge_operation(1, writes=1)
+        request.actor = request.actor.through("REST")
         if request.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in request.environ:
             act = partial(self.call_method, request, ids, media_type)
             return replay_or_execute(request.actor, request.environ, request.content, act)

@@ -78,7 +78,10 @@ def test_changed_post_has_normalized_line_endings_and_a_new_version(editor_clien
 
     after = read_row(post)
     assert after.pop("updated_at") > before.pop("updated_at")
-    assert after == {**before, "title": "New", "body": "One\n\ntwo\n", "tags": ["b", "c"], "version": 2}
+    changed = {name: after[name] for name in ("changed_at", "changed_by", "changed_with")}
+    assert (changed["changed_by"], changed["changed_with"]) == (int(editor_client.session["_auth_user_id"]), "admin")
+    text = {"title": "New", "body": "One\n\ntwo\n", "tags": ["b", "c"]}
+    assert after == {**before, **text, **changed, "version": 2}
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_post_unscheduled_during_the_run_stays_a_draft() -> None:
 
     assert race(unschedule, publish_due_posts) == [[]]
     post.refresh_from_db()
-    assert (post.status, post.version) == ("draft", 1)
+    assert (post.status, post.version, post.changed_with) == ("draft", 2, "database")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from blog.models import Post
+from blog.models import Post, PostVersion
 from contentapi import clock
 from tests.factories import make_post
 
@@ -78,3 +78,17 @@ def test_clock_stops_between_two_posts() -> None:
     stop.set()
     clock.do_due_work(stop)
     assert Post.objects.filter(status="published").count() == 1
+
+
+def test_clock_deletes_the_history_of_posts_deleted_31_days_ago(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "contentapi.clock")
+    make_post().delete()
+    recent = make_post(title="Recent")
+    PostVersion.objects.update(pgh_created_at=timezone.now() - timedelta(days=31))
+    recent.delete()
+
+    clock.do_due_work(Event())
+
+    assert PostVersion.objects.get().title == "Recent"
+    logged = [record.getMessage() for record in caplog.records]
+    assert logged == ["Deleted the history of 1 posts, which were deleted more than 30 days ago."]

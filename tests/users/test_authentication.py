@@ -180,4 +180,4 @@ def test_session_authenticates_its_user_with_all_scopes_of_the_role(role: Role) 
 
     actor = build_session_actor(user)
 
-    assert actor == Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session")
+    assert actor == Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session", interface="admin")

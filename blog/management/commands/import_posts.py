@@ -15,6 +15,8 @@ from contentapi.core.identity import OPERATOR
 
 SUFFIXES = ", ".join(importing.SUFFIXES)
 
+IMPORTER = OPERATOR.through("import")
+
 
 class Command(OperatorCommand):
     help = (
@@ -53,7 +55,7 @@ class Command(OperatorCommand):
         if not files:
             raise CommandError(f"There are no Markdown files ({SUFFIXES}) under the given paths.")
         began, counts = monotonic(), Counter[str]()
-        reports = importing.import_files(actor=OPERATOR, files=files, status=status, dry_run=dry_run)
+        reports = importing.import_files(actor=IMPORTER, files=files, status=status, dry_run=dry_run)
         for report in tqdm(reports, total=len(files), desc="Importing", unit="file", disable=None, leave=False):
             counts[report.outcome] += 1
             if report.outcome == ImportOutcome.REFUSED:

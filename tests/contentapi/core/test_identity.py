@@ -1,5 +1,7 @@
 """Which scopes an actor has."""
 
+from dataclasses import replace
+
 import pytest
 
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
@@ -18,6 +20,32 @@ def test_anonymous_caller_has_no_scope_and_the_operator_has_all(scope: Scope) ->
     assert (ANONYMOUS.has(scope), OPERATOR.has(scope)) == (False, True)
     assert ANONYMOUS.is_anonymous
     assert not OPERATOR.is_anonymous
+
+
+@pytest.mark.parametrize(
+    ("actor", "origin"),
+    [
+        (ANONYMOUS, ""),
+        (OPERATOR, "command line"),
+        (OPERATOR.through("clock"), "clock"),
+        (Actor(7, credential="session", interface="admin"), "admin"),
+        (Actor(7, credential="api-key", credential_id="key:capi_1234abcd"), "API key capi_1234abcd"),
+        (
+            Actor(7, credential="api-key", credential_id="key:capi_1234abcd").through("REST"),
+            "REST, API key capi_1234abcd",
+        ),
+        (Actor(7, credential="jwt", credential_id="user:7").through("GraphQL"), "GraphQL, token"),
+        (Actor(7, credential="jwt", client_id="app").through("GraphQL"), "GraphQL, token of app"),
+    ],
+)
+def test_origin_names_the_interface_and_the_credential(actor: Actor, origin: str) -> None:
+    assert actor.origin == origin
+
+
+def test_actor_through_another_interface_is_otherwise_equal() -> None:
+    actor = Actor(7, Role.EDITOR, ALL_SCOPES, "jwt", "user:7", "app")
+
+    assert actor.through("REST") == replace(actor, interface="REST")
 
 
 def test_every_scope_has_a_meaning_for_the_consent_page() -> None:

@@ -68,6 +68,18 @@ def test_author_sees_public_posts_and_their_own_posts() -> None:
     assert get_where_clause(policy.visible_posts(AUTHOR)) == f"({IS_PUBLIC} OR ({OWN_UNPUBLISHED}))"
 
 
+def test_deleted_posts_of_a_role_are_those_whose_history_it_may_see() -> None:
+    assert get_where_clause(policy.visible_deleted_posts(AUTHOR)) == IS_OWN
+    assert [policy.visible_deleted_posts(actor) for actor in (EDITOR, ADMIN, OPERATOR)] == [EVERYTHING] * 3
+    assert [policy.visible_deleted_posts(actor) for actor in (ANONYMOUS, READER)] == [NOTHING] * 2
+
+
+@pytest.mark.parametrize("scope", [Scope.POSTS_READ, Scope.POSTS_WRITE])
+@pytest.mark.parametrize("actor", [AUTHOR, EDITOR])
+def test_deleted_posts_need_the_scopes_to_read_and_to_write(actor: Actor, scope: Scope) -> None:
+    assert policy.visible_deleted_posts(omit_scope(actor, scope)) == NOTHING
+
+
 @pytest.mark.parametrize("actor", ACTORS)
 def test_all_published_posts_are_visible(actor: Actor) -> None:
     assert policy.narrow_visible_posts(actor, "published") == EVERYTHING

@@ -1,0 +1,293 @@
+"""Deleted posts: the list, restoring one with its comments and source, and the end of their history."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models import F
+from django.utils import timezone
+
+from blog import history, services
+from blog.history import DeletedPost
+from blog.models import Author, Comment, DeletedComment, DeletedPostSource, Post, PostSource, PostVersion
+from contentapi.core.errors import Conflict, Forbidden, NotFound, Unauthenticated
+from contentapi.core.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
+from tests.blog.racing import race
+from tests.factories import make_actor, make_author, make_comment, make_post
+from users.models import User
+
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+
+# Comments are restored by the time of the transaction that deleted them: each deletion is a transaction of its own.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def get_name(actor: Actor) -> str:
+    return User.objects.get(pk=actor.user_id or 0).name
+
+
+def delete(post: Post, actor: Actor = OPERATOR) -> None:
+    services.delete_post(actor=actor, post_id=str(post.pk))
+
+
+def restore(post: Post, actor: Actor = OPERATOR) -> Post:
+    return history.restore_deleted_post(actor=actor, post_id=str(post.pk))
+
+
+def list_deleted(actor: Actor = OPERATOR) -> list[DeletedPost]:
+    return history.list_deleted_posts(actor=actor).posts
+
+
+def read_rows(model: Any) -> list[dict[str, Any]]:
+    return list(model.objects.order_by("pk").values())
+
+
+def move_deletions(age: timedelta) -> None:
+    """Make all deletions older by a time."""
+    for model in (PostVersion, DeletedComment, DeletedPostSource):
+        model.objects.update(pgh_created_at=F("pgh_created_at") - age)
+
+
+def test_restored_post_is_equal_and_has_its_id_comments_and_source() -> None:
+    post = make_post(title="Soup", body="Hot.", tags=["a"], status="published", published_at=timezone.now())
+    for body in ("One", "Two"):
+        make_comment(post, body=body)
+    PostSource.objects.create(post=post, path="a.md", digest=b"1", authors=["Ines"], status="published")
+    before, comments, sources = read_rows(Post)[0], read_rows(Comment), read_rows(PostSource)
+    editor = make_actor(Role.EDITOR).through("admin")
+    delete(post, editor)
+    assert (Post.objects.count(), Comment.objects.count(), PostSource.objects.count()) == (0, 0, 0)
+
+    restored = restore(post, editor)
+
+    after = read_rows(Post)[0]
+    assert (restored.pk, after["version"], after["changed_by"]) == (post.pk, 2, editor.user_id)
+    changed = {name: after[name] for name in ("version", "updated_at", "changed_at", "changed_by", "changed_with")}
+    assert after == before | changed
+    assert (read_rows(Comment), read_rows(PostSource)) == (comments, sources)
+
+
+def test_history_names_the_person_who_deleted_and_the_person_who_restored() -> None:
+    post, first, second = make_post(), make_actor(Role.EDITOR).through("admin"), make_actor(Role.ADMIN).through("REST")
+    delete(post, first)
+    restore(post, second)
+
+    present, deleted = history.list_versions(actor=OPERATOR, post_id=str(post.pk)).versions
+
+    assert (present.number, present.changed_fields, present.deletion) == (2, [], None)
+    assert present.made.person == get_name(second)
+    assert deleted.deletion is not None
+    assert deleted.deletion.person == get_name(first)
+    assert deleted.deletion.origin.startswith("admin")
+
+
+@pytest.mark.parametrize("in_sql", [True, False])
+def test_deletion_in_the_database_names_nobody(*, in_sql: bool) -> None:
+    post = make_post()
+    delete(make_post(), make_actor(Role.EDITOR))  # another transaction of the same connection
+
+    if in_sql:
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM blog_post WHERE id = %s", [post.pk])
+    else:
+        Post.objects.filter(pk=post.pk).delete()
+
+    newest = list_deleted()[0]
+    assert (newest.post_id, newest.deletion.person, newest.deletion.origin) == (post.pk, "", "database")
+
+
+def test_list_has_the_last_deleted_post_first_with_its_comments() -> None:
+    posts = [make_post(title=title, author=make_author(name="Ines")) for title in "abc"]
+    make_comment(posts[1])
+    for post in posts:
+        delete(post)
+
+    page = history.list_deleted_posts(actor=OPERATOR, limit=2)
+    rest = history.list_deleted_posts(actor=OPERATOR, before=page.next_before, limit=2)
+
+    assert [(post.title, post.author, post.comments) for post in page.posts] == [("c", "Ines", 0), ("b", "Ines", 1)]
+    assert ([post.title for post in rest.posts], rest.next_before) == (["a"], None)
+    assert page.posts[0].restorable_until == page.posts[0].deletion.at + timedelta(days=30)
+
+
+def test_post_is_restored_in_the_state_of_its_last_deletion() -> None:
+    post = make_post(title="One")
+    delete(post)
+    services.edit_post(actor=OPERATOR, post_id=str(restore(post).pk), changes={"title": "Two"})
+    delete(post)
+
+    assert [(deleted.post_id, deleted.title) for deleted in list_deleted()] == [(post.pk, "Two")]
+    assert (restore(post).title, Post.objects.get().version) == ("Two", 4)
+    assert list_deleted() == []
+
+
+def test_comment_that_was_deleted_before_the_post_is_not_restored() -> None:
+    post = make_post()
+    moderated, kept = make_comment(post, body="Bad"), make_comment(post, body="Good")
+    services.delete_comment(actor=OPERATOR, comment_id=str(moderated.pk))
+    delete(post)
+
+    restore(post)
+
+    assert Comment.objects.get() == kept
+
+
+def test_comment_of_a_deleted_author_is_not_restored() -> None:
+    post, troll = make_post(), make_author()
+    make_comment(post, author=troll)
+    kept = make_comment(post)
+    delete(post)
+    troll.delete()
+
+    restore(post)
+
+    assert Comment.objects.get() == kept
+
+
+def test_source_of_a_file_that_was_imported_again_stays_with_the_new_post() -> None:
+    old, new = make_post(), make_post()
+    values = {"path": "a.md", "digest": b"1", "authors": [], "status": "published"}
+    PostSource.objects.create(post=old, **values)
+    delete(old)
+    PostSource.objects.create(post=new, **values)
+
+    restore(old)
+
+    assert PostSource.objects.get().post == new
+
+
+def test_post_scheduled_for_the_past_becomes_a_draft() -> None:
+    past, future = make_post(status="scheduled", publish_at=LATER), make_post(status="scheduled", publish_at=LATER)
+    delete(past)
+    delete(future)
+    PostVersion.objects.filter(id=past.pk).update(publish_at=timezone.now() - timedelta(minutes=1))
+
+    assert (restore(past).status, Post.objects.get(pk=past.pk).publish_at) == ("draft", None)
+    assert (restore(future).status, Post.objects.get(pk=future.pk).publish_at) == ("scheduled", LATER)
+
+
+def test_post_of_a_deleted_author_is_not_restored() -> None:
+    post = make_post()
+    delete(post)
+    Author.objects.get(pk=post.author_id).delete()
+
+    with pytest.raises(Conflict) as refusal:
+        restore(post)
+
+    assert refusal.value.message == (
+        "The author of this post was deleted. The post cannot be restored without its author."
+    )
+    assert [deleted.author for deleted in list_deleted()] == [""]
+
+
+def test_post_is_restored_once_by_two_concurrent_restores() -> None:
+    post = make_post()
+    make_comment(post)
+    delete(post)
+
+    def try_to_restore() -> str:
+        try:
+            return f"version {restore(post).version}"
+        except (Conflict, NotFound) as error:
+            return error.message
+
+    results = race(lambda: list(PostVersion.objects.select_for_update()), try_to_restore, try_to_restore)
+
+    assert sorted(results) == ["This post is not deleted.", "version 2"]
+    assert (Post.objects.count(), Comment.objects.count()) == (1, 1)
+
+
+def test_author_sees_and_restores_their_own_deleted_posts_only() -> None:
+    author = make_author()
+    actor = make_actor(Role.AUTHOR, author=author)
+    own, other = make_post(author=author), make_post()
+    delete(own)
+    delete(other)
+
+    assert [post.post_id for post in list_deleted(actor)] == [own.pk]
+    assert [v.number for v in history.list_versions(actor=actor, post_id=str(own.pk)).versions] == [1]
+    with pytest.raises(NotFound):
+        restore(other, actor)
+    assert restore(own, actor).pk == own.pk
+
+
+def test_deleted_posts_need_a_credential_a_role_and_scopes() -> None:
+    post = make_post(status="published")
+    delete(post)
+    writer = Actor(1, Role.EDITOR, ROLE_SCOPES[Role.EDITOR] - {Scope.POSTS_PUBLISH})
+
+    with pytest.raises(Unauthenticated):
+        list_deleted(ANONYMOUS)
+    with pytest.raises(Unauthenticated):
+        restore(post, ANONYMOUS)
+    with pytest.raises(Forbidden):
+        list_deleted(make_actor(Role.READER))
+    with pytest.raises(NotFound):
+        restore(post, make_actor(Role.READER))
+    with pytest.raises(Forbidden):  # the restore of a published post publishes
+        restore(post, writer)
+    assert not Post.objects.exists()
+
+
+def test_post_that_exists_cannot_be_restored_as_deleted() -> None:
+    with pytest.raises(NotFound):
+        restore(make_post())
+
+
+def test_text_of_a_deleted_post_cannot_be_edited_by_restoring_a_version() -> None:
+    post = make_post()
+    delete(post)
+
+    with pytest.raises(NotFound):
+        history.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1)
+
+
+# The end of the history
+
+
+def test_post_deleted_more_than_30_days_ago_cannot_be_restored() -> None:
+    post = make_post()
+    delete(post)
+    move_deletions(timedelta(days=30, seconds=1))
+
+    assert list_deleted() == []
+    with pytest.raises(NotFound):
+        restore(post)
+    with pytest.raises(NotFound):
+        history.list_versions(actor=OPERATOR, post_id=str(post.pk))
+
+
+def test_purge_deletes_the_history_of_posts_deleted_long_ago_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "BATCH", 2)  # several batches
+    gone = [make_post() for _ in range(5)]
+    for post in gone:
+        services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "New"})
+        make_comment(post)
+        delete(post)
+    alive, moderated = make_post(), make_post()
+    services.edit_post(actor=OPERATOR, post_id=str(alive.pk), changes={"title": "New"})
+    services.delete_comment(actor=OPERATOR, comment_id=str(make_comment(moderated).pk))
+    twice = make_post()
+    delete(twice)
+    restore(twice)
+    back = make_post()
+    delete(back)
+    restore(back)
+    move_deletions(timedelta(days=31))
+    delete(twice)  # again, and recently
+    recent = make_post()
+    make_comment(recent)
+    delete(recent)
+
+    assert history.purge_history(actor=OPERATOR) == 5
+    assert history.purge_history(actor=OPERATOR) == 0
+
+    assert set(PostVersion.objects.values_list("id", flat=True)) == {alive.pk, twice.pk, back.pk, recent.pk}
+    assert [comment.post_id for comment in DeletedComment.objects.all()] == [recent.pk]
+    assert {post.post_id for post in list_deleted()} == {twice.pk, recent.pk}
+
+
+def test_purge_needs_permission() -> None:
+    with pytest.raises(Forbidden):
+        history.purge_history(actor=make_actor(Role.AUTHOR))

@@ -1,0 +1,255 @@
+"""The history of posts in the admin: its pages, restoring, Django's log, and access."""
+
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+from django.urls import reverse
+
+from blog import services
+from blog.models import Post
+from contentapi.core.identity import OPERATOR, Role
+from tests.admin_forms import Form, submit_form
+from tests.factories import make_author, make_comment, make_post, make_user
+from users.models import User
+
+DELETED = reverse("admin:blog_post_deleted")
+
+
+def get_url(name: str, *arguments: Any) -> str:
+    return reverse(f"admin:blog_post_{name}", args=arguments)
+
+
+def edit(post: Post, **changes: Any) -> None:
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+
+
+def delete(post: Post) -> None:
+    services.delete_post(actor=OPERATOR, post_id=str(post.pk))
+
+
+def list_log_messages() -> list[str]:
+    return [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")]
+
+
+def get_messages(response: Any) -> list[str]:
+    return [str(message) for message in response.context["messages"]]
+
+
+def test_history_page_shows_who_changed_what_and_with_what(editor_client: Client) -> None:
+    post = make_post(title="Soup")
+    edit(post, title="<b>Soup</b>", tags=["hot"])
+    submit_form(editor_client, get_url("change", post.pk), body="New.")
+
+    page = editor_client.get(get_url("history", post.pk))
+
+    editor = User.objects.get(pk=editor_client.session["_auth_user_id"])
+    assert [(person, changes) for _, person, changes in page.context["versions"]] == [
+        (f"{editor.name}, admin", "text"),
+        ("command line", "title, tags"),
+        ("database", "first version"),
+    ]
+    assert "<b>Soup</b>" not in page.text
+    assert all(get_url("version", post.pk, number) in page.text for number in (1, 2, 3))
+
+
+def test_history_page_has_links_to_older_versions(editor_client: Client) -> None:
+    post = make_post(title="1")
+    for number in range(2, 53):
+        edit(post, title=str(number))
+
+    page = editor_client.get(get_url("history", post.pk))
+    older = editor_client.get(get_url("history", post.pk), {"before": "3"})
+
+    assert '<a href="?before=3">' in page.text
+    assert [version.number for version, *_ in older.context["versions"]] == [2, 1]
+
+
+def test_version_page_shows_the_differences_from_the_version_before(editor_client: Client) -> None:
+    post = make_post(title="Old", body="One\ntwo <i>")
+    edit(post, title="New", body="One\nthree <i>")
+
+    page = editor_client.get(get_url("version", post.pk, 2))
+
+    assert page.context["fields"] == [("title", "Old", "New")]
+    assert '<del class="line"><mark>two</mark> &lt;i&gt;</del>' in page.text
+    assert '<ins class="line"><mark>three</mark> &lt;i&gt;</ins>' in page.text
+    assert "Restore title" not in page.text  # it is the present version
+
+
+def test_version_page_compares_with_the_requested_version(editor_client: Client) -> None:
+    post = make_post(title="One")
+    edit(post, title="Two")
+    edit(post, title="Three")
+
+    page = editor_client.get(get_url("version", post.pk, 1), {"compare": "3"})
+
+    assert page.context["fields"] == [("title", "Three", "One")]
+
+
+def test_first_version_is_shown_without_differences(editor_client: Client) -> None:
+    page = editor_client.get(get_url("version", make_post(body="The whole text.").pk, 1))
+
+    assert "comparison" not in page.context
+    assert "The whole text." in page.text
+
+
+def test_editor_restores_a_version_from_its_page(editor_client: Client) -> None:
+    post = make_post(title="Old", body="Old.")
+    edit(post, title="New", body="New.")
+    version = get_url("version", post.pk, 1)
+    form = {"present": Form(editor_client.get(version).text).values["present"]}
+
+    response = editor_client.post(get_url("restore_version", post.pk, 1), form, follow=True)
+
+    assert response.redirect_chain == [(get_url("change", post.pk), 302)]
+    assert get_messages(response) == ["The text of version 1 is restored as version 3."]
+    assert Post.objects.values_list("title", "body", "version").get() == ("Old", "Old.", 3)
+    assert list_log_messages() == ["Changed title and text."]
+
+
+def test_restore_of_the_present_text_changes_nothing(editor_client: Client) -> None:
+    post = make_post()
+    edit(post, status="archived")
+
+    response = editor_client.post(get_url("restore_version", post.pk, 1), {"present": "2"}, follow=True)
+
+    assert get_messages(response) == ["The text of version 1 is the present text. Nothing has changed."]
+    assert (Post.objects.get().version, list_log_messages()) == (2, [])
+
+
+@pytest.mark.parametrize("present", ["1", "", "x", '"2"'])
+def test_restore_after_another_change_is_refused_with_a_message(editor_client: Client, present: str) -> None:
+    post = make_post(title="Old")
+    edit(post, title="New")
+
+    response = editor_client.post(get_url("restore_version", post.pk, 1), {"present": present}, follow=True)
+
+    assert get_messages(response) == ["Version conflict: the post is at version 2."]
+    assert Post.objects.get().title == "New"
+
+
+def test_editor_restores_a_deleted_post(editor_client: Client) -> None:
+    post = make_post(title="Soup")
+    make_comment(post)
+    editor_client.post(get_url("delete", post.pk), {"post": "yes"})
+    listed = editor_client.get(DELETED)
+    history = editor_client.get(get_url("history", post.pk))
+
+    response = editor_client.post(get_url("restore_deleted", post.pk), follow=True)
+
+    editor = User.objects.get(pk=editor_client.session["_auth_user_id"])
+    ((deleted, person),) = listed.context["posts"]
+    assert (deleted.title, deleted.comments, person) == ("Soup", 1, f"{editor.name}, admin")
+    assert "This post is deleted." in history.text
+    assert response.redirect_chain == [(get_url("change", post.pk), 302)]
+    assert get_messages(response) == ["The post “Soup” is restored. It is published."]
+    assert post.comments.count() == 1
+    assert list_log_messages()[-1] == "Restored after its deletion."
+
+
+def test_refused_restore_of_a_deleted_post_shows_the_reason(editor_client: Client) -> None:
+    post = make_post()
+    delete(post)
+    post.author.delete()
+
+    response = editor_client.post(get_url("restore_deleted", post.pk), follow=True)
+
+    assert response.redirect_chain == [(DELETED, 302)]
+    assert get_messages(response) == [
+        "The author of this post was deleted. The post cannot be restored without its author."
+    ]
+
+
+def test_list_of_posts_has_a_link_to_the_deleted_posts(editor_client: Client) -> None:
+    assert DELETED in editor_client.get(get_url("changelist")).text
+
+
+def test_restoring_needs_a_post_request(editor_client: Client) -> None:
+    post = make_post()
+    edit(post, title="New")
+
+    responses = [
+        editor_client.get(get_url("restore_version", post.pk, 1)),
+        editor_client.get(get_url("restore_deleted", post.pk)),
+    ]
+
+    assert [response.status_code for response in responses] == [405, 405]
+    assert Post.objects.get().title == "New"
+
+
+@pytest.mark.parametrize("path", ["7/history/", "7/history/1/", "x/history/1/", "7/history/99999999999999999999/"])
+def test_history_of_a_missing_post_is_a_404_page(editor_client: Client, path: str) -> None:
+    response = editor_client.get(f"/admin/blog/post/{path}")
+
+    assert (response.status_code, response["Content-Type"]) == (404, "text/html; charset=utf-8")
+
+
+def test_missing_version_is_a_404_page(editor_client: Client) -> None:
+    post = make_post()
+
+    pages = [editor_client.get(get_url("version", post.pk, number)) for number in (2, 10**18, 10**30)]
+
+    assert [page.status_code for page in pages] == [404] * 3
+    assert "This post has no version 2." in pages[0].text
+
+
+@pytest.mark.parametrize("before", ["", "x", "-1", "9" * 30])
+def test_invalid_position_shows_the_first_page(editor_client: Client, before: str) -> None:
+    post = make_post()
+    delete(make_post())
+
+    pages = [editor_client.get(url, {"before": before}) for url in (get_url("history", post.pk), DELETED)]
+
+    assert [page.status_code for page in pages] == [200, 200]
+    assert [len(pages[0].context["versions"]), len(pages[1].context["posts"])] == [1, 1]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", [None, Role.READER])
+def test_history_pages_need_a_login(client: Client, role: Role | None) -> None:
+    post = make_post()
+    edit(post, title="New")
+    if role is not None:
+        client.force_login(make_user(role))
+
+    responses = [
+        client.get(get_url("history", post.pk)),
+        client.get(get_url("version", post.pk, 1)),
+        client.get(DELETED),
+        client.post(get_url("restore_version", post.pk, 1), {"present": "2"}),
+        client.post(get_url("restore_deleted", post.pk)),
+    ]
+
+    assert [response.status_code for response in responses] == [302] * 5
+    assert Post.objects.get().title == "New"
+
+
+# Django's own log
+
+
+def test_log_names_the_fields_that_really_changed(editor_client: Client) -> None:
+    post = make_post(title="Old", body="One\ntwo\n", tags=["a"], status="draft")
+    page = get_url("change", post.pk)
+
+    submit_form(editor_client, page, title="New")
+    submit_form(editor_client, page, body="One\r\nthree", tags="a\r\nb")
+    submit_form(editor_client, page, status="published")
+
+    assert list_log_messages() == ["Changed title.", "Changed text and tags.", "Changed status and published at."]
+
+
+@pytest.mark.parametrize("edits", [{}, {"title": " Old "}, {"tags": " a \r\n"}])
+def test_log_has_no_entry_for_a_save_that_changed_nothing(editor_client: Client, edits: dict[str, str]) -> None:
+    post = make_post(title="Old", body="One\n\ntwo\n", tags=["a"])
+
+    response = submit_form(editor_client, get_url("change", post.pk), **edits)
+
+    assert (response.status_code, Post.objects.get().version, list_log_messages()) == (302, 1, [])
+
+
+def test_log_has_the_creation_of_a_post(editor_client: Client) -> None:
+    submit_form(editor_client, get_url("add"), title="Soup", author=str(make_author().pk))
+
+    assert list_log_messages() == ["Added."]

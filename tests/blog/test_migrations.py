@@ -1,0 +1,48 @@
+"""Migrations on a database that has posts already."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from blog import history, services
+from blog.models import Post
+from contentapi.core.identity import OPERATOR
+from tests.factories import make_author
+
+BEFORE = [("blog", "0002_published_at")]
+AFTER = [("blog", "0003_history")]
+
+
+def migrate(targets: list[tuple[str, str]]) -> None:
+    executor = MigrationExecutor(connection)
+    executor.migrate(targets)
+
+
+@pytest.fixture
+def database_before_the_history(transactional_db: None) -> Iterator[None]:  # noqa: ARG001
+    migrate(BEFORE)
+    yield
+    executor = MigrationExecutor(connection)
+    migrate(executor.loader.graph.leaf_nodes())
+
+
+@pytest.mark.usefixtures("database_before_the_history")
+def test_post_that_is_older_than_the_history_is_kept_and_its_changes_are_versions() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO blog_post (title, body, status, author_id, tags, created_at, updated_at, version)"
+            " VALUES ('Soup', 'Hot.', 'draft', %s, '{a}', '2020-01-01Z', '2020-01-02Z', 7)",
+            [make_author().pk],
+        )
+
+    migrate(AFTER)
+
+    post = Post.objects.get()
+    assert (post.title, post.body, post.tags, post.version) == ("Soup", "Hot.", ["a"], 7)
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "New"})
+    new, old = history.list_versions(actor=OPERATOR, post_id=str(post.pk)).versions
+    assert (new.number, new.made.origin, new.changed_fields) == (8, "command line", ["title"])
+    assert (old.number, old.made.origin, old.changed_fields) == (7, "", None)
+    assert old.made.at == old.values["updated_at"]
