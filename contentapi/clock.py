@@ -1,7 +1,7 @@
-"""Work that is done at its time: publish the posts that are due, and delete the history of posts that were deleted
-more than 30 days ago. `manage.py clock` and `make run` run the clock.
+"""Work that is done at its time: publish due posts, keep the search index up to date, purge the history.
 
-Several clocks can run at the same time: each task locks the rows that it changes, and checks them again under the lock.
+`manage.py clock` and `make run` run the clock. Several clocks can run at the same time: a publication locks its post
+and checks it again under the lock, and one clock at a time writes the search index.
 """
 
 import logging
@@ -10,11 +10,12 @@ from threading import Event
 from django.db import DatabaseError, connection
 
 from blog import history, services
+from blog.indexing import SearchIndexer
 from contentapi.core.identity import OPERATOR
 
 logger = logging.getLogger("contentapi.clock")
 CLOCK = OPERATOR.through("clock")
-INTERVAL = 5  # seconds; a post is published at most this long after its time
+INTERVAL = 5  # seconds; a post is published, and a change is found, at most 10 seconds after its time
 
 
 def run_clock(stop: Event) -> None:
@@ -23,17 +24,21 @@ def run_clock(stop: Event) -> None:
     While the database does not answer, the clock tries again at each interval. It logs the outage once.
     """
     available = True
+    indexer = SearchIndexer()
     try:
         while not stop.is_set():
+            has_more = False
             try:
                 do_due_work(stop)
+                has_more = indexer.update(actor=OPERATOR)
                 available = True
             except DatabaseError as error:
                 if available:
                     logger.warning("The clock cannot use the database, and continues to try: %s", str(error).strip())
                 available = False
                 connection.close()
-            stop.wait(INTERVAL)
+            if not has_more:
+                stop.wait(INTERVAL)
     finally:
         connection.close()
 

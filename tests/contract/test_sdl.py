@@ -27,7 +27,7 @@ SIGNATURES = [
     (
         "Query",
         "postsConnection(first: Int, after: String, last: Int, before: String, filter: PostFilter, "
-        "orderBy: PostOrder = createdAtDesc): PostConnection!",
+        "orderBy: PostOrder): PostConnection!",
     ),
     ("Query", "author(id: ID!): Author"),
     ("Query", "viewer: Viewer"),
@@ -73,6 +73,7 @@ SIGNATURES = [
     ("PostFilter", "author: ID"),
     ("PostFilter", "createdFrom: DateTime"),
     ("PostFilter", "createdBefore: DateTime"),
+    ("PostFilter", "search: String"),
     ("PostConnection", "edges: [PostEdge!]!"),
     ("PostConnection", "pageInfo: PageInfo!"),
     ("PostConnection", "totalCount: Int!"),
