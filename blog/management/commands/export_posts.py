@@ -14,8 +14,9 @@ from contentapi.core.identity import OPERATOR
 class Command(OperatorCommand):
     help = (
         "Export all posts as Markdown files with TOML front matter into a new or empty folder. A file is named by the "
-        "post's id and has title, date, updated, authors, tags, draft, status, publishAt, publishedAt and all other keys "
-        "of the file that the post was imported from. `import_posts` creates equal posts from the files. They do not contain comments, and of an author only the name."
+        "post's id and has title, date, updated, authors, tags, draft, status, publishAt, publishedAt, and all other "
+        "front matter of the file that the post was imported from. `import_posts` creates equal posts from the files. "
+        "They do not contain comments, and of an author only the name."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
