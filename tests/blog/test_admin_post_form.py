@@ -114,6 +114,18 @@ def test_form_submitted_unchanged_changes_nothing(editor_client: Client, values:
     }
 
 
+def test_source_shows_the_front_matter_that_has_no_field(editor_client: Client) -> None:
+    kept = {"slug": "<soup>", "expires": {"$date": "2030-01-01"}}
+    PostSource.objects.create(
+        post=(post := make_post()), source="kitchen", path="a.md", digest=b"1", authors=[], front_matter=kept
+    )
+
+    page = editor_client.get(get_change_url(post)).content.decode()
+
+    assert "<pre>+++\nslug = &quot;&lt;soup&gt;&quot;\nexpires = 2030-01-01\n+++\n</pre>" in page
+    assert "kitchen" in page
+
+
 def test_one_save_of_text_and_status_increments_the_version_once(editor_client: Client) -> None:
     post = make_post(status="draft", title="Old")
 
