@@ -151,7 +151,7 @@ def test_hugo_site_is_imported_with_its_states_and_tags() -> None:
     storm = PostSource.objects.get(path="posts/storm/index.md")
     assert storm.authors == ["Jo Berg", "Ines Falk"]
     assert storm.front_matter is not None
-    assert storm.front_matter["authors"] == [
+    assert (storm.front_matter or {})["authors"] == [
         {"name": "Jo Berg", "link": "https://example.invalid/jo"},
         "Ines Falk",
     ]
