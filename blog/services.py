@@ -26,6 +26,8 @@ from contentapi.projection import PreparedInsert
 
 POSTS = PreparedInsert(Post, requiring="author")
 COMMENTS = PreparedInsert(Comment)
+PROFILE = {"name", "bio", "avatar_url"}
+IDENTITY = {"user", "email"}
 TRANSITIONS: dict[str, set[PostStatus]] = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
@@ -342,9 +344,32 @@ def find_comment_to_change(actor: Actor, comment_id: str, act: str, *, post_id: 
     return comment
 
 
-def save_author(*, actor: Actor, author: Author) -> Author:
-    """Create an author, or save the changes to one. Raises `Invalid`."""
-    policy.require_permission(actor, policy.may_write_authors(actor), "write authors")
+def create_author(*, actor: Actor, author: Author) -> Author:
+    """Create an author. Raises `Invalid`."""
+    policy.require_permission(actor, policy.may_write_authors(actor), "create authors")
+    return save_author(author)
+
+
+@transaction.atomic
+def edit_author(*, actor: Actor, author_id: str, changes: Mapping[str, Any]) -> Author:
+    """Change an author: the fields in `PROFILE`, and those in `IDENTITY` for an actor who may write all authors.
+
+    Raises `NotFound` and `Invalid`.
+    """
+    policy.require_credential(actor, "change authors")
+    author = selectors.select_author_by_id(actor, author_id).queryset().select_for_update(of=("self",)).first()
+    if author is None:
+        raise NotFound("There is no author with this id.")
+    may_edit = policy.may_edit_author(actor, author.user_id)
+    policy.require_permission(actor, may_edit, "change this author")
+    if IDENTITY & changes.keys():
+        policy.require_permission(actor, policy.may_write_authors(actor), "change the user or email of an author")
+    for name in (PROFILE | IDENTITY) & changes.keys():
+        setattr(author, name, changes[name])
+    return save_author(author)
+
+
+def save_author(author: Author) -> Author:
     try:
         author.full_clean()
     except ValidationError as error:

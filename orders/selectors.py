@@ -59,3 +59,8 @@ def list_next_actions(actor: Actor, order: Order) -> set[str]:
         return {"cancel", "pay"} if policy.may_write_orders_of(actor, order.user_id) else set()
     is_tracked = order.status in ON_THE_WAY and policy.may_see_order(actor, order.user_id)
     return {"track"} if is_tracked else set()
+
+
+def list_visible_orders(actor: Actor) -> QuerySet[Order]:
+    """Return the orders that the actor may see."""
+    return Order.objects.filter(policy.visible_orders(actor))

@@ -9,7 +9,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client
 
 from contentapi import rate_limits
-from contentapi.core.identity import Actor
+from contentapi.core.identity import OPERATOR, Actor
 from tests.graphql_requests import Answer, Post, post_to_graphql
 from tests.redis_server import RedisServer
 from users import services
@@ -23,7 +23,7 @@ class GraphQL(Protocol):
 def api_key_of(actor: Actor) -> str:
     assert actor.user_id is not None
     user = User.objects.get(pk=actor.user_id)
-    return services.create_api_key(email=user.email, name="test", scopes=actor.scopes)
+    return services.create_api_key(actor=OPERATOR, email=user.email, name="test", scopes=actor.scopes)
 
 
 @pytest.fixture(autouse=True)

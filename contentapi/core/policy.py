@@ -19,6 +19,7 @@ from contentapi.core.identity import Actor, Role, Scope
 from contentapi.db.literals import TextLiteral
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)
+STAFF = (Role.AUTHOR, *EDITORIAL)
 ADMINS = (Role.ADMIN,)
 EVERYTHING = Q()
 NOTHING = Q(pk__in=())
@@ -112,6 +113,11 @@ def may_write_posts_of(actor: Actor, owner_id: int | None) -> bool:
     return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).includes(owner_id)
 
 
+def editable_posts(actor: Actor) -> Q:
+    """With `posts:write` the actor's own posts; for editors and admins all posts."""
+    return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).condition(own_posts)
+
+
 def may_write_everybodys_posts(actor: Actor) -> bool:
     """Whether the actor may create posts of every author, as an import does."""
     return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
@@ -160,6 +166,17 @@ def may_delete_comment_of(actor: Actor, owner_id: int | None, post_owner_id: int
     return get_reach(actor, Scope.COMMENTS_MODERATE, everybodys_for=EDITORIAL).includes(post_owner_id)
 
 
+def moderated_comments(actor: Actor) -> Q:
+    """With `comments:moderate` the comments on the actor's own posts; for editors and admins all comments."""
+    reach = get_reach(actor, Scope.COMMENTS_MODERATE, everybodys_for=EDITORIAL)
+    return reach.condition(lambda user_id: Q(post__author=select_author_id(user_id)))
+
+
+def may_moderate_comments(actor: Actor) -> bool:
+    """Whether the actor may delete comments of other users on some posts; `moderated_comments` limits which."""
+    return actor.role in STAFF and actor.has(Scope.COMMENTS_MODERATE)
+
+
 def may_edit_comments(actor: Actor) -> bool:
     """Whether the actor may change every comment, and comment as another author."""
     return get_reach(actor, Scope.COMMENTS_MODERATE, everybodys_for=EDITORIAL).everybodys
@@ -170,7 +187,21 @@ def may_edit_comments(actor: Actor) -> bool:
 
 def may_write_authors(actor: Actor) -> bool:
     """Whether the actor may create, change and delete authors."""
-    return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL).everybodys
+    return get_author_write_reach(actor).everybodys
+
+
+def editable_authors(actor: Actor) -> Q:
+    """With `posts:write` the actor's own author profile; for editors and admins all authors."""
+    return get_author_write_reach(actor).condition(lambda user_id: Q(user=user_id))
+
+
+def may_edit_author(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the actor may change the name, text and picture of the author with this user."""
+    return get_author_write_reach(actor).includes(owner_id)
+
+
+def get_author_write_reach(actor: Actor) -> Reach:
+    return get_reach(actor, Scope.POSTS_WRITE, everybodys_for=EDITORIAL)
 
 
 def visible_author_emails(actor: Actor) -> Q:
@@ -204,6 +235,10 @@ def may_list_orders(actor: Actor) -> bool:
     Without this rule a missing permission would look like an empty list.
     """
     return actor.has(Scope.ORDERS_READ)
+
+
+def may_list_everybodys_orders(actor: Actor) -> bool:
+    return get_order_read_reach(actor).everybodys
 
 
 def get_order_read_reach(actor: Actor) -> Reach:
@@ -259,16 +294,52 @@ def may_delete_user(actor: Actor, user_id: int) -> bool:
     return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).includes(user_id)
 
 
-# The admin site, which knows a user's role and no scopes
+def may_leave_no_admin(actor: Actor) -> bool:
+    """Whether the actor may remove the last active admin: the operator may, who can create another one."""
+    return actor.credential == "operator"
+
+
+# Credentials
+
+
+def visible_api_keys(actor: Actor) -> Q:
+    """With `users:write` the actor's own API keys; for admins all API keys."""
+    return get_key_reach(actor).condition(lambda user_id: Q(user=user_id))
+
+
+def may_manage_keys_of(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the actor may see, create and revoke the API keys of this user."""
+    return get_key_reach(actor).includes(owner_id)
+
+
+def may_manage_everybodys_keys(actor: Actor) -> bool:
+    return get_key_reach(actor).everybodys
+
+
+def get_key_reach(actor: Actor) -> Reach:
+    return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS)
+
+
+def may_grant_scope(actor: Actor, scope: Scope) -> bool:
+    """Whether the actor may give a credential this scope: only one that the actor has."""
+    return actor.has(scope)
+
+
+def may_manage_clients(actor: Actor) -> bool:
+    """Whether the actor may register OAuth clients and revoke the consents of users."""
+    return get_reach(actor, Scope.USERS_WRITE, everybodys_for=ADMINS).everybodys
+
+
+# The admin site. Its pages ask the rules above; these two decide who may log in and which apps have pages.
 
 
 def has_admin_site(role: str) -> bool:
-    return role in EDITORIAL
+    return role in STAFF
 
 
 def has_admin_app(role: str, app_label: str) -> bool:
-    """Whether a role may use an app in the admin site: admins every app, editors the blog."""
-    return role in (EDITORIAL if app_label == "blog" else ADMINS)
+    """Whether a role may use an app in the admin site: admins every app, authors and editors the blog."""
+    return role in (STAFF if app_label == "blog" else ADMINS)
 
 
 # Enforcement

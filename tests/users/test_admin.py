@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from contentapi.core.identity import Role
+from contentapi.core.identity import OPERATOR, Role
 from orders.models import Order
 from tests.factories import make_author, make_post, make_user
 from users import services
@@ -85,7 +85,7 @@ def test_an_admin_deletes_a_user_with_a_key_and_keeps_posts_and_orders() -> None
     user = make_user(Role.AUTHOR)
     post = make_post(author=make_author(user=user))
     order = Order.objects.create(user=user, total="1.00")
-    services.create_api_key(email=user.email, name="blog")
+    services.create_api_key(actor=OPERATOR, email=user.email, name="blog")
 
     answer = browser(Role.ADMIN).post(reverse("admin:users_user_delete", args=[user.pk]), {"post": "yes"})
 
@@ -143,7 +143,9 @@ def test_a_locked_admin_cannot_enter() -> None:
 @pytest.mark.django_db
 def test_an_admin_revokes_the_selected_keys_at_once() -> None:
     user = make_user()
-    revoked, kept = (services.create_api_key(email=user.email, name="x").rpartition("_")[0] for _ in range(2))
+    revoked, kept = (
+        services.create_api_key(actor=OPERATOR, email=user.email, name="x").rpartition("_")[0] for _ in range(2)
+    )
     selected = [ApiKey.objects.get(prefix=revoked).pk]
 
     answer = browser(Role.ADMIN).post(KEYS, {"action": "revoke", "_selected_action": selected}, follow=True)
@@ -155,7 +157,7 @@ def test_an_admin_revokes_the_selected_keys_at_once() -> None:
 
 @pytest.mark.django_db
 def test_nobody_adds_changes_or_deletes_a_key_here() -> None:
-    services.create_api_key(email=make_user().email, name="before")
+    services.create_api_key(actor=OPERATOR, email=make_user().email, name="before")
     pk = ApiKey.objects.get().pk
     client = browser(Role.ADMIN)
 
@@ -174,7 +176,7 @@ def test_no_page_shows_a_secret() -> None:
     user = make_user(Role.ADMIN)
     user.set_password(PASSWORD)
     user.save()
-    key = services.create_api_key(email=user.email, name="blog")
+    key = services.create_api_key(actor=OPERATOR, email=user.email, name="blog")
     row = ApiKey.objects.get()
     client = browser(Role.ADMIN)
 
@@ -196,7 +198,7 @@ def test_no_page_shows_a_secret() -> None:
 @pytest.mark.parametrize("address", [USERS, KEYS])
 def test_a_list_can_be_searched(address: str) -> None:
     user = make_user(email="ines@example.invalid")
-    services.create_api_key(email=user.email, name="blog")
+    services.create_api_key(actor=OPERATOR, email=user.email, name="blog")
     client = browser(Role.ADMIN)
 
     found, missed = client.get(address, {"q": "INES@"}), client.get(address, {"q": "nobody@"})

@@ -18,8 +18,8 @@ NO_IDS = ["", "abc", "0", "01", "-1", str(2**63), "\0"]
 @pytest.mark.django_db
 def test_a_user_goes_with_their_keys_and_what_they_made_stays() -> None:
     user, other = make_user(Role.AUTHOR), make_user()
-    key = services.create_api_key(email=user.email, name="test")
-    services.create_api_key(email=other.email, name="test")
+    key = services.create_api_key(actor=OPERATOR, email=user.email, name="test")
+    services.create_api_key(actor=OPERATOR, email=other.email, name="test")
     author = make_author(user=user, name="Ines")
     post, order = make_post(author=author), make_order(user=user)
     comment = make_comment(post)

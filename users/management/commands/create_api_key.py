@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from contentapi.core.commands import OperatorCommand
-from contentapi.core.identity import ROLE_SCOPES, Role, Scope
+from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Role, Scope
 from users import selectors, services
 
 
@@ -36,7 +36,9 @@ class Command(OperatorCommand):
 
     def handle(self, *_: Any, email: str, name: str, scopes: list[str], expires_in_days: int, **__: Any) -> None:
         wanted = [Scope(scope) for scope in scopes]
-        key = services.create_api_key(email=email, name=name, scopes=wanted, expires_in_days=expires_in_days)
+        key = services.create_api_key(
+            actor=OPERATOR, email=email, name=name, scopes=wanted, expires_in_days=expires_in_days
+        )
         role = Role(selectors.get_user_by_email(email).role)
         if beyond := set(wanted) - ROLE_SCOPES[role]:
             self.info(f"Note: the role {role} does not allow {', '.join(sorted(beyond))}; the key cannot use it.")

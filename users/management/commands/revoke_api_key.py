@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from contentapi.core.errors import NotFound
+from contentapi.core.identity import OPERATOR
 from users import services
 
 
@@ -17,7 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, prefix: str, **__: Any) -> None:
         try:
-            services.revoke_api_key(prefix=prefix)
+            services.revoke_api_key(actor=OPERATOR, prefix=prefix)
         except NotFound as error:
             raise CommandError(error.message) from None
         self.stderr.write(f"{prefix} is revoked.", str)
