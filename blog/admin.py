@@ -20,14 +20,13 @@ from unfold.contrib.filters.admin import (
 )
 from unfold.decorators import display
 from unfold.views import ChangeList
-from unfold.widgets import UnfoldAdminTextareaWidget
 
 from blog import selectors, services
 from blog.models import FIRST_PUBLIC, MAX_TAG, MAX_TAGS, Author, Comment, Post, PostQuerySet, PostSource, PostStatus
 from contentapi.core import policy
 from contentapi.core.errors import ApiError, Conflict, Invalid
 from contentapi.core.identity import Actor
-from users.admin_bases import ServiceAdmin, ServiceForm, get_actor, render_time
+from users.admin_bases import ServiceAdmin, ServiceForm, Textarea, get_actor, render_time
 
 STATE = {"status", "publish_at"}
 
@@ -35,7 +34,7 @@ STATE = {"status", "publish_at"}
 class LinesField(SimpleArrayField):
     """A list of texts, one on each line. Empty lines are ignored."""
 
-    widget = UnfoldAdminTextareaWidget(attrs={"rows": 4})
+    widget = Textarea(attrs={"rows": 4})
 
     def __init__(self, base_field: forms.Field, **options: Any) -> None:
         super().__init__(base_field, delimiter="\n", **options)
@@ -46,9 +45,7 @@ class LinesField(SimpleArrayField):
 
 
 class PostForm(ServiceForm):
-    body = forms.CharField(
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 30}), strip=False, required=False, help_text="Markdown."
-    )
+    body = forms.CharField(widget=Textarea(attrs={"rows": 30}), strip=False, required=False, help_text="Markdown.")
     tags = LinesField(
         forms.CharField(max_length=MAX_TAG),
         max_length=MAX_TAGS,
@@ -235,7 +232,9 @@ class PostAdmin(ServiceAdmin):
     def create(self, actor: Actor, row: Post, form: PostForm) -> Post:
         values = {name: form.cleaned_data[name] for name in ("title", "body", "tags", "status", "publish_at")}
         author_id = str(row.author_id) if row.author_id else None
-        return services.create_post(actor=actor, author_id=author_id, **values)
+        post = services.create_post(actor=actor, author_id=author_id, **values)
+        row.author_id = post.author_id  # the form of an author has no author
+        return post
 
     def edit(self, actor: Actor, row: Post, form: PostForm) -> None:
         changes = {name: form.cleaned_data[name] for name in form.changed_data if name != "opened_version"}
@@ -253,7 +252,10 @@ class AuthorAdmin(ServiceAdmin):
     search_fields = ["name", "email"]
     ordering = ["name"]
     fields = ["name", "bio", "avatar_url", "email", "user"]
-    formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
+    formfield_overrides: ClassVar = {
+        **ServiceAdmin.formfield_overrides,
+        models.URLField: {"assume_scheme": "https"},
+    }
     raw_id_fields: ClassVar = ["user"]
 
     def may_open(self, actor: Actor) -> bool:

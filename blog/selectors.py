@@ -5,7 +5,7 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self
 
 import msgspec
 from django.db.models import Q, QuerySet
@@ -169,7 +169,7 @@ def select_visible_comments(actor: Actor, *, post: int, after: str | None, after
 
 def list_editable_posts(actor: Actor) -> PostQuerySet:
     """Return the posts that the actor may change."""
-    return cast("PostQuerySet", Post.objects.filter(policy.editable_posts(actor)))
+    return Post.objects.filter(policy.editable_posts(actor))
 
 
 def find_post(actor: Actor, post_id: str) -> Post | None:
@@ -205,7 +205,7 @@ class Excerpt(NamedTuple):
     """The first rows of a list, and the number of all its rows; above `MAX_COUNT`, one more than that."""
 
     rows: list[Any]
-    count: int
+    total: int
 
 
 class Desk(NamedTuple):
@@ -234,8 +234,8 @@ def build_desk(actor: Actor, now: datetime) -> Desk:
 
 def build_excerpt(rows: QuerySet[Any]) -> Excerpt:
     """Return the first rows and their number. Counting stops after `MAX_COUNT` rows, so that its time has a limit."""
-    count = rows.order_by()[: MAX_COUNT + 1].count()
-    return Excerpt(list(rows[:EXCERPT]) if count else [], count)
+    total = rows.order_by()[: MAX_COUNT + 1].count()
+    return Excerpt(list(rows[:EXCERPT]) if total else [], total)
 
 
 class AuthorRow(msgspec.Struct):

@@ -122,6 +122,7 @@ class NewKeyForm(ServiceForm):
 
     api_fields: ClassVar = {"prefix": "key_prefix"}
     scope_choices: ClassVar[list[tuple[str, str]]] = []
+    secret = ""  # the new key, until the response shows it
 
     class Meta:
         model = ApiKey
@@ -223,7 +224,7 @@ class ApiKeyAdmin(ServiceAdmin):
 
     def create(self, actor: Actor, row: ApiKey, form: NewKeyForm) -> ApiKey:
         values = form.cleaned_data
-        secret = services.create_api_key(
+        form.secret = services.create_api_key(
             actor=actor,
             email=selectors.get_user(actor, str(actor.user_id)).email,
             name=values["name"],
@@ -231,7 +232,6 @@ class ApiKeyAdmin(ServiceAdmin):
             expires_in_days=values["expires_in_days"],
             prefix=values["key_prefix"],
         )
-        form.secret = secret
         return selectors.get_api_key(actor, values["key_prefix"])
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:

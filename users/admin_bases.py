@@ -4,7 +4,7 @@ PolicyAdmin            permissions and visible rows
 └── ServiceAdmin       writes
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
@@ -33,6 +34,12 @@ def render_time(time: datetime | None) -> SafeString | None:
     return None if time is None else render_to_string("users/time.html", {"time": time})
 
 
+class Textarea(UnfoldAdminTextareaWidget):
+    """A text that keeps an empty first line: the theme's template loses it, because HTML drops the first line end."""
+
+    template_name = "django/forms/widgets/textarea.html"
+
+
 class PolicyAdmin(ModelAdmin):
     """An admin that asks the policy: subclasses implement `may_open` and `select_rows`, and override other answers.
 
@@ -44,6 +51,7 @@ class PolicyAdmin(ModelAdmin):
     list_per_page = 50
     show_full_result_count = False
     compressed_fields = False
+    formfield_overrides: ClassVar[Mapping[Any, Any]] = {models.TextField: {"widget": Textarea}}
 
     def may_open(self, actor: Actor) -> bool:
         """Return whether the actor may open the list."""

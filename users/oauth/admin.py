@@ -69,7 +69,8 @@ class ClientAdmin(PolicyAdmin):
         return policy.may_manage_clients(actor)
 
     def select_rows(self, actor: Actor) -> QuerySet[Application]:
-        return Application.objects.all() if policy.may_manage_clients(actor) else Application.objects.none()
+        clients: QuerySet[Application] = Application.objects.all()
+        return clients if policy.may_manage_clients(actor) else clients.none()
 
     def get_readonly_fields(self, request: HttpRequest, obj: Application | None = None) -> list[str]:
         return ["client_id", "show_created_at", *(["client_type"] if obj else [])]
@@ -93,7 +94,7 @@ class ClientAdmin(PolicyAdmin):
         return response
 
 
-class OAuthRefreshTokenAdmin(PolicyAdmin, theirs.RefreshTokenAdmin):  # type: ignore[misc]
+class OAuthRefreshTokenAdmin(PolicyAdmin, theirs.RefreshTokenAdmin):
     """The consents of users, each a refresh token. Revoking one also revokes its access tokens."""
 
     list_display = ["user", "application", "show_created_at", "show_revoked_at"]
@@ -108,7 +109,8 @@ class OAuthRefreshTokenAdmin(PolicyAdmin, theirs.RefreshTokenAdmin):  # type: ig
         return policy.may_manage_clients(actor)
 
     def select_rows(self, actor: Actor) -> QuerySet[RefreshToken]:
-        return RefreshToken.objects.all() if policy.may_manage_clients(actor) else RefreshToken.objects.none()
+        tokens: QuerySet[RefreshToken] = RefreshToken.objects.all()
+        return tokens if policy.may_manage_clients(actor) else tokens.none()
 
     @display(description="Created")
     def show_created_at(self, token: RefreshToken) -> SafeString | None:

@@ -1,0 +1,41 @@
+"""Forms of HTML pages, read and sent back as a browser does it."""
+
+from html.parser import HTMLParser
+
+
+class Form(HTMLParser):
+    """The fields of a page's form with their values, as a browser would send them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.values: dict[str, str] = {}
+        self.open: str | None = None
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        name = given.get("name") or ""
+        if tag == "input" and name and given.get("type") not in ("submit", "checkbox", "radio", "file"):
+            self.values[name] = given.get("value") or ""
+        elif tag == "input" and name and "checked" in given:
+            self.values[name] = given.get("value") or "on"
+        elif tag in ("textarea", "select"):
+            self.open = name
+            self.values[name] = ""
+        elif tag == "option" and self.open and "selected" in given:
+            self.values[self.open] = given.get("value") or ""
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.lasttag == "textarea":
+            self.values[self.open] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "textarea" and self.open:  # HTML drops the first line end, and a form is sent with CR LF
+            text = self.values[self.open].replace("\r\n", "\n").removeprefix("\n")
+            self.values[self.open] = text.replace("\n", "\r\n")
+        if tag in ("textarea", "select"):
+            self.open = None
+
+
+def read_form(page: str) -> dict[str, str]:
+    return Form(page).values
