@@ -35,7 +35,7 @@ def get_style(_: HttpRequest) -> str:
 
 
 def get_script(_: HttpRequest) -> str:
-    return static("users/local_times.js")
+    return static("users/admin.js")
 
 
 UNFOLD = {

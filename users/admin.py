@@ -238,6 +238,11 @@ class ApiKeyAdmin(ServiceAdmin):
         super().save_model(request, obj, form, change)
         request.secret = form.secret  # type: ignore[attr-defined]
 
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None) -> Any:
+        """Offer one button: the key is shown after it is saved."""
+        buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        return super().add_view(request, form_url, {**(extra_context or {}), **buttons})
+
     def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:
         """Show the key in this response only: it is in no cookie, no session and no message."""
         context = {

@@ -11,9 +11,11 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.paginator import Paginator
 from django.db import models, transaction
 from django.http import Http404, HttpRequest, HttpResponseRedirect
-from django.template.loader import render_to_string
+from django.utils.functional import cached_property
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget
@@ -31,13 +33,34 @@ def get_actor(request: HttpRequest) -> Actor:
 
 def render_time(time: datetime | None) -> SafeString | None:
     """Return a time as HTML, which a script shows in the time zone of the browser."""
-    return None if time is None else render_to_string("users/time.html", {"time": time})
+    if time is None:
+        return None
+    return format_html('<time datetime="{}" data-local>{} UTC</time>', time.isoformat(), f"{time:%Y-%m-%d %H:%M}")
 
 
 class Textarea(UnfoldAdminTextareaWidget):
     """A text that keeps an empty first line: the theme's template loses it, because HTML drops the first line end."""
 
     template_name = "django/forms/widgets/textarea.html"
+
+
+class BoundedPaginator(Paginator):
+    """Pages of the first `MAX_ROWS` rows. Counting and skipping more rows takes long; filters find them."""
+
+    MAX_ROWS = 10_000
+
+    @cached_property
+    def bounded_count(self) -> int:
+        rows: Any = self.object_list
+        return int(rows.order_by()[: self.MAX_ROWS + 1].count())
+
+    @cached_property
+    def count(self) -> int:
+        return min(self.bounded_count, self.MAX_ROWS)
+
+    @property
+    def has_more(self) -> bool:
+        return self.bounded_count > self.MAX_ROWS
 
 
 class PolicyAdmin(ModelAdmin):
@@ -48,7 +71,9 @@ class PolicyAdmin(ModelAdmin):
     """
 
     list_lookups: ClassVar[frozenset[str]] = frozenset()  # the parameters of the list's filters
-    list_per_page = 50
+    list_per_page = 25
+    paginator: ClassVar[Any] = BoundedPaginator
+    list_after_template = "users/list_note.html"
     show_full_result_count = False
     compressed_fields = False
     formfield_overrides: ClassVar[Mapping[Any, Any]] = {models.TextField: {"widget": Textarea}}

@@ -44,23 +44,28 @@ def edit_user(*, actor: Actor, user_id: str, changes: Mapping[str, Any]) -> User
 
     Raises `NotFound`, `Invalid`, and `Conflict` for a taken email and for the last admin.
     """
+    policy.require_credential(actor, "change users")
+    admins = lock_admins()
     user = find_user_to_change(actor, user_id, "change users")
     policy.require_permission(actor, policy.may_edit_users(actor), "change this user")
     values = {"role": user.role, "is_active": user.is_active, **changes}
     if values["role"] != Role.ADMIN or not values["is_active"]:
-        require_other_admin(actor, user)
+        require_other_admin(actor, user, admins)
     for name in EDITABLE & changes.keys():
         setattr(user, name, changes[name])
     validate_user(user, None)
     return save_user(user)
 
 
-def require_other_admin(actor: Actor, user: User) -> None:
-    """Raise `Conflict` for the last active admin. Admins are locked, so that two cannot remove each other."""
-    if user.role != Role.ADMIN or not user.is_active or policy.may_leave_no_admin(actor):
-        return
-    admins = User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk").select_for_update()
-    if all(admin.pk == user.pk for admin in admins):
+def lock_admins() -> list[int]:
+    """Return the ids of the active admins. They are locked, in this order, so that two cannot remove each other."""
+    admins = User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk")
+    return list(admins.select_for_update().values_list("pk", flat=True))
+
+
+def require_other_admin(actor: Actor, user: User, admins: list[int]) -> None:
+    """Raise `Conflict` if this user is the last active admin."""
+    if admins == [user.pk] and not policy.may_leave_no_admin(actor):
         raise Conflict(f"{user.name} is the last admin. Make another user an admin first.")
 
 
@@ -81,10 +86,12 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
 
     Raises `NotFound`, and `Conflict` for the last admin and for a version other than the one that all users have.
     """
+    policy.require_credential(actor, "delete users")
+    admins = lock_admins()
     user = find_user_to_change(actor, user_id, "delete users")
     policy.require_permission(actor, policy.may_delete_user(actor, user.pk), "delete this user")
     require_version("user", UNCHANGING, expected_version)
-    require_other_admin(actor, user)
+    require_other_admin(actor, user, admins)
     user.delete()
 
 
