@@ -19,14 +19,13 @@ from unfold.contrib.filters.admin import (
     TextFilter,
 )
 from unfold.decorators import display
-from unfold.views import ChangeList
 
 from blog import selectors, services
 from blog.models import FIRST_PUBLIC, MAX_TAG, MAX_TAGS, Author, Comment, Post, PostQuerySet, PostSource, PostStatus
 from contentapi.core import policy
 from contentapi.core.errors import ApiError, Conflict, Invalid
 from contentapi.core.identity import Actor
-from users.admin_bases import ServiceAdmin, ServiceForm, Textarea, get_actor, render_time
+from users.admin_bases import BoundedList, ServiceAdmin, ServiceForm, Textarea, get_actor, render_time
 
 STATE = {"status", "publish_at"}
 
@@ -124,7 +123,7 @@ def begin_day(day: date) -> datetime:
     return timezone.make_aware(datetime.combine(day, time.min))
 
 
-class LightPostList(ChangeList):
+class LightPostList(BoundedList):
     """A list of posts without their bodies, which no column shows."""
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
@@ -183,7 +182,7 @@ class PostAdmin(ServiceAdmin):
     def may_delete(self, actor: Actor, row: Post | None) -> bool:
         return self.may_change(actor, row)
 
-    def get_changelist(self, request: HttpRequest, **options: Any) -> type[ChangeList]:
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
         return LightPostList
 
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
@@ -298,7 +297,7 @@ class AuthorAdmin(ServiceAdmin):
         services.delete_author(actor=actor, author_id=str(row.pk))
 
 
-class LightCommentList(ChangeList):
+class LightCommentList(BoundedList):
     """A list of comments without the bodies of their posts, which no column shows."""
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
@@ -337,7 +336,7 @@ class CommentAdmin(ServiceAdmin):
             return policy.may_moderate_comments(actor)
         return policy.may_delete_comment_of(actor, row.author.user_id, row.post.author.user_id)
 
-    def get_changelist(self, request: HttpRequest, **options: Any) -> type[ChangeList]:
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
         return LightCommentList
 
     def get_readonly_fields(self, request: HttpRequest, obj: Comment | None = None) -> list[str]:

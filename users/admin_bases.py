@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 from django.db import models, transaction
 from django.http import Http404, HttpRequest, HttpResponseRedirect
@@ -61,6 +62,15 @@ class BoundedPaginator(Paginator):
     @property
     def has_more(self) -> bool:
         return self.bounded_count > self.MAX_ROWS
+
+
+class BoundedList(ChangeList):
+    """A list that offers to show all rows only while a filter or a search hides some."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        if not self.query and not self.has_active_filters:
+            self.full_result_count = self.result_count
 
 
 class PolicyAdmin(ModelAdmin):
@@ -129,6 +139,9 @@ class PolicyAdmin(ModelAdmin):
         if row is None:
             raise Http404
         return row
+
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
+        return BoundedList
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Allow the parameters of the list's filters. Django would turn every other one into a condition."""

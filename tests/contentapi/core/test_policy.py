@@ -10,14 +10,15 @@ from django.db.models import Model, Q
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.models import Author, Post, PostStatus
+from blog.models import Author, Comment, Post, PostStatus
 from contentapi.core import policy
 from contentapi.core.errors import Forbidden, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from orders.models import Order
-from tests.factories import make_author, make_order, make_post, make_user
+from tests.factories import make_author, make_comment, make_order, make_post, make_user
 from tests.thoroughness import examples
-from users.models import User
+from users.models import ApiKey, User
+from users.services import create_api_key
 
 OWN, OTHER, NOBODYS = 1, 2, None
 ACTORS = ("anonymous", "reader", "author", "editor", "admin", "operator")
@@ -40,6 +41,7 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope, str]] = {
     "write nobody's posts": ("may_write_posts_of", (NOBODYS,), Scope.POSTS_WRITE, "---yyy"),
     "write everybody's posts": ("may_write_everybodys_posts", (), Scope.POSTS_WRITE, "---yyy"),
     "publish what is due": ("may_publish_due_posts", (), Scope.POSTS_PUBLISH, "---yyy"),
+    "edit times of publication": ("may_edit_publication_times", (), Scope.POSTS_PUBLISH, "---yyy"),
     "publish a draft": ("may_transition_posts", ("draft", "published"), Scope.POSTS_PUBLISH, "--yyyy"),
     "schedule a draft": ("may_transition_posts", ("draft", "scheduled"), Scope.POSTS_PUBLISH, "--yyyy"),
     "publish what is scheduled": ("may_transition_posts", ("scheduled", "published"), Scope.POSTS_PUBLISH, "--yyyy"),
@@ -66,13 +68,18 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope, str]] = {
     "delete others' comments on own posts": ("may_delete_comment_of", (OTHER, OWN), Scope.COMMENTS_MODERATE, "--yyyy"),
     "delete nobody's comments": ("may_delete_comment_of", (NOBODYS, NOBODYS), Scope.COMMENTS_MODERATE, "---yyy"),
     "edit comments": ("may_edit_comments", (), Scope.COMMENTS_MODERATE, "---yyy"),
+    "moderate comments": ("may_moderate_comments", (), Scope.COMMENTS_MODERATE, "--yyyy"),
     "write authors": ("may_write_authors", (), Scope.POSTS_WRITE, "---yyy"),
+    "change own profile": ("may_edit_author", (OWN,), Scope.POSTS_WRITE, "--yyyy"),
+    "change others' profiles": ("may_edit_author", (OTHER,), Scope.POSTS_WRITE, "---yyy"),
+    "change nobody's profile": ("may_edit_author", (NOBODYS,), Scope.POSTS_WRITE, "---yyy"),
     "see own email": ("may_see_author_email", (OWN,), Scope.AUTHORS_READ, "-yyyyy"),
     "see others' emails": ("may_see_author_email", (OTHER,), Scope.AUTHORS_READ, "---yyy"),
     "see nobody's emails": ("may_see_author_email", (NOBODYS,), Scope.AUTHORS_READ, "---yyy"),
     "see own orders": ("may_see_order", (OWN,), Scope.ORDERS_READ, "-yyyyy"),
     "see others' orders": ("may_see_order", (OTHER,), Scope.ORDERS_READ, "----yy"),
     "see nobody's orders": ("may_see_order", (NOBODYS,), Scope.ORDERS_READ, "----yy"),
+    "list everybody's orders": ("may_list_everybodys_orders", (), Scope.ORDERS_READ, "----yy"),
     "list orders": ("may_list_orders", (), Scope.ORDERS_READ, "-yyyyy"),
     "write orders": ("may_write_orders", (), Scope.ORDERS_WRITE, "-yyyyy"),
     "write own orders": ("may_write_orders_of", (OWN,), Scope.ORDERS_WRITE, "-yyyyy"),
@@ -86,6 +93,12 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope, str]] = {
     "change users": ("may_edit_users", (), Scope.USERS_WRITE, "----yy"),
     "delete oneself": ("may_delete_user", (OWN,), Scope.USERS_WRITE, "-yyyyy"),
     "delete other users": ("may_delete_user", (OTHER,), Scope.USERS_WRITE, "----yy"),
+    "leave no admin": ("may_leave_no_admin", (), Scope.USERS_WRITE, "-----y"),
+    "manage own keys": ("may_manage_keys_of", (OWN,), Scope.USERS_WRITE, "-yyyyy"),
+    "manage others' keys": ("may_manage_keys_of", (OTHER,), Scope.USERS_WRITE, "----yy"),
+    "manage everybody's keys": ("may_manage_everybodys_keys", (), Scope.USERS_WRITE, "----yy"),
+    "grant a scope": ("may_grant_scope", (Scope.POSTS_READ,), Scope.POSTS_READ, "--yyyy"),
+    "manage clients": ("may_manage_clients", (), Scope.USERS_WRITE, "----yy"),
 }
 CELLS = [
     (name, act, result == "y")
@@ -152,12 +165,33 @@ def may_see_user(who: Actor, user: User) -> bool:
     return policy.may_see_user(who, user.pk)
 
 
+def may_manage_key(who: Actor, key: ApiKey) -> bool:
+    return policy.may_manage_keys_of(who, key.user_id)
+
+
+def may_write_post(who: Actor, post: Post) -> bool:
+    return policy.may_write_posts_of(who, post.author.user_id)
+
+
+def may_edit_author(who: Actor, author: Author) -> bool:
+    return policy.may_edit_author(who, author.user_id)
+
+
+def may_moderate(who: Actor, comment: Comment) -> bool:
+    """Whether the actor may delete the comment for being on the post; one's own comments are a rule of their own."""
+    return policy.may_delete_comment_of(who, NOBODYS, comment.post.author.user_id)
+
+
 # Each read form, with the write form for one row.
 BOTH_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "visible_posts": (Post, may_see_post),
     "visible_author_emails": (Author, may_see_email),
     "visible_orders": (Order, may_see_order),
     "visible_users": (User, may_see_user),
+    "visible_api_keys": (ApiKey, may_manage_key),
+    "editable_posts": (Post, may_write_post),
+    "editable_authors": (Author, may_edit_author),
+    "moderated_comments": (Comment, may_moderate),
 }
 
 
@@ -168,12 +202,17 @@ def create_rows() -> list[int]:
         author = make_author(user=owner)
         make_order(user=owner)
         for status in PostStatus.values:
-            make_post(author=author, status=status, publish_at="2999-01-01T00:00Z" if status == "scheduled" else None)
+            publish_at = "2999-01-01T00:00Z" if status == "scheduled" else None
+            make_comment(make_post(author=author, status=status, publish_at=publish_at))
+        if owner:
+            create_api_key(actor=OPERATOR, email=owner.email, name="x")
     return [owner.pk for owner in owners if owner]
 
 
 def test_every_read_form_has_a_write_form() -> None:
-    assert {name for name in vars(policy) if name.startswith("visible_")} == set(BOTH_FORMS)
+    read_forms = ("visible_", "editable_", "moderated_")
+
+    assert {name for name in vars(policy) if name.startswith(read_forms)} == set(BOTH_FORMS)
 
 
 @pytest.mark.property
