@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin import ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
@@ -85,6 +86,7 @@ class PolicyAdmin(ModelAdmin):
     paginator: ClassVar[Any] = BoundedPaginator
     list_after_template = "users/list_note.html"
     show_full_result_count = False
+    show_facets = ShowFacets.NEVER  # numbers beside each choice of a filter: one slow count for each
     compressed_fields = False
     formfield_overrides: ClassVar[Mapping[Any, Any]] = {models.TextField: {"widget": Textarea}}
 
@@ -106,7 +108,7 @@ class PolicyAdmin(ModelAdmin):
         return False
 
     def may_change(self, actor: Actor, row: Any) -> bool:
-        """Return whether the actor may change this object. None is any object: then the answer is about the list."""
+        """Return whether the actor may change this object. None is any object: then the result is about the list."""
         return False
 
     def may_delete(self, actor: Actor, row: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The clock: it publishes due posts, survives an outage of the database, and stops when it is told to."""
+"""The clock: it publishes due posts, survives an outage of the database, and stops at a signal."""
 
 import logging
 from datetime import timedelta

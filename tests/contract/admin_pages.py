@@ -1,4 +1,4 @@
-"""The acts of the permission table on the third interface, the admin site: what a browser sends, and what comes of it.
+"""The acts of the permission table in the admin site, the third interface: requests of a browser and their outcomes.
 
 Django's test client logs in as the caller, gets the form and sends it. Readers and anonymous callers get the login page
 for every act.

@@ -10,13 +10,18 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 
-// Names the fields that Select2 has built, as their labels do. Select2 itself gives them no accessible name.
-window.addEventListener("load", () => {
-  for (const field of document.querySelectorAll(".select2-selection__rendered")) {
+// Names the fields that Select2 builds, as their labels do. Select2 itself gives them no accessible name.
+function nameSelectFields() {
+  for (const field of document.querySelectorAll(".select2-selection__rendered:not([aria-label])")) {
     const select = field.closest(".select2-container").previousElementSibling;
     const label = select && (document.querySelector(`label[for="${select.id}"]`) || select.closest("label"));
     field.setAttribute("aria-label", label ? label.textContent.trim() : select?.name || "Choice");
   }
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  nameSelectFields();
+  new MutationObserver(nameSelectFields).observe(document.body, { childList: true, subtree: true });
 });
 
 // Makes links without an address, which the theme uses as buttons, work with the keyboard.
