@@ -1,5 +1,6 @@
 """The admin in Chromium: each page has no serious finding of axe-core, on three widths, in light and dark mode."""
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -134,7 +135,7 @@ def test_phone_shows_the_list_before_the_filters(checkout: Checkout, browser: Br
 
 def test_keyboard_opens_the_filters_and_the_editor_reads_local_times(checkout: Checkout, browser: Browser) -> None:
     run = checkout.run(port=free_port()).wait_until_ready()
-    page = browser.new_context(timezone_id="Pacific/Auckland", locale="en-GB").new_page()
+    page = browser.new_context(timezone_id="Pacific/Auckland").new_page()
     log_in(page, run, checkout)
     page.goto(f"http://localhost:{run.port}/admin/blog/post/")
 
@@ -143,7 +144,7 @@ def test_keyboard_opens_the_filters_and_the_editor_reads_local_times(checkout: C
 
     expect(page.locator("#changelist-filter")).to_be_visible()
     times = page.locator("#result_list time")
-    expect(times.first).to_have_text("1 Nov 2026, 13:00")  # midnight of UTC
+    expect(times.first).to_have_text(re.compile(r"Nov 1, 2026, 1:00\sPM"))  # midnight of UTC
 
 
 def test_user_creates_a_key_which_a_refresh_does_not_show(checkout: Checkout, browser: Browser) -> None:
