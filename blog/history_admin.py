@@ -14,8 +14,7 @@ from blog.history import Change, Version
 from blog.models import Post
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
-from users.admin_site import ServiceAdmin
-from users.authentication import build_session_actor
+from users.admin_bases import ServiceAdmin, get_actor
 
 # The fields of a post in the words of the editors
 LABELS = {
@@ -51,14 +50,14 @@ class HistoryAdmin(ServiceAdmin):
     ) -> HttpResponse:
         """Show the versions of a post, the newest first, in place of Django's log."""
         before = read_position(request, "before")
-        page = history.list_versions(actor=build_session_actor(request.user), post_id=object_id, before=before)
+        page = history.list_versions(actor=get_actor(request), post_id=object_id, before=before)
         versions = [(version, describe_person(version.made), describe_changes(version)) for version in page.versions]
         context = {"title": f"History of {page.title}", "page": page, "versions": versions, "object_id": object_id}
         return self.render_history(request, "history", context | (extra_context or {}))
 
     def show_version(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:
         """Show a version and its differences from another one: by default from the version before it."""
-        actor = build_session_actor(request.user)
+        actor = get_actor(request)
         page = history.list_versions(actor=actor, post_id=object_id, before=number, limit=1)
         other = read_position(request, "compare")
         if other is None and page.versions:
@@ -81,7 +80,7 @@ class HistoryAdmin(ServiceAdmin):
         present = parse_id(request.POST.get("present", ""))
         try:
             post = history.restore_version(
-                actor=build_session_actor(request.user), post_id=object_id, number=number, expected_version=str(present)
+                actor=get_actor(request), post_id=object_id, number=number, expected_version=str(present)
             )
         except ApiError as error:
             self.message_user(request, error.message, messages.ERROR)
@@ -96,7 +95,7 @@ class HistoryAdmin(ServiceAdmin):
     def show_deleted_posts(self, request: HttpRequest) -> HttpResponse:
         """Show the deleted posts that the person may restore, the last deleted first."""
         before = read_position(request, "before")
-        page = history.list_deleted_posts(actor=build_session_actor(request.user), before=before)
+        page = history.list_deleted_posts(actor=get_actor(request), before=before)
         posts = [(post, describe_person(post.deletion)) for post in page.posts]
         return self.render_history(request, "deleted", {"title": "Deleted posts", "page": page, "posts": posts})
 
@@ -104,7 +103,7 @@ class HistoryAdmin(ServiceAdmin):
     def restore_deleted(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Restore a deleted post, and show it."""
         try:
-            post = history.restore_deleted_post(actor=build_session_actor(request.user), post_id=object_id)
+            post = history.restore_deleted_post(actor=get_actor(request), post_id=object_id)
         except ApiError as error:
             self.message_user(request, error.message, messages.ERROR)
             return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
@@ -132,7 +131,7 @@ class HistoryAdmin(ServiceAdmin):
 
 def build_log_message(request: HttpRequest, post: Post, version_before: int) -> list[dict[str, Any]]:
     """Return the fields in which the present version differs from the one before; nothing if it is not newer."""
-    page = history.list_versions(actor=build_session_actor(request.user), post_id=str(post.pk), limit=1)
+    page = history.list_versions(actor=get_actor(request), post_id=str(post.pk), limit=1)
     present = page.versions[0]
     if present.number == version_before:
         return []

@@ -229,7 +229,10 @@ class Comment(models.Model):
 
     class Meta:
         constraints = [models.CheckConstraint(condition=~Q(body=""), name="blog_comment_body_present")]
-        indexes = [models.Index(fields=["post", "created_at", "id"], name="blog_comment_post_oldest")]
+        indexes = [
+            models.Index(fields=["post", "created_at", "id"], name="blog_comment_post_oldest"),
+            models.Index(fields=[*NEWEST], name="blog_comment_newest"),  # the admin's list and desk
+        ]
 
     def __str__(self) -> str:
         return self.body[:60]

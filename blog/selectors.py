@@ -3,14 +3,14 @@
 The functions under `parametrised` are the queries. They take values that are already parsed.
 """
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
 import msgspec
 from django.db.models import Q, QuerySet
 
-from blog.models import MAX_TAG, Author, Comment, Post, PostStatus
+from blog.models import MAX_TAG, Author, Comment, Post, PostQuerySet, PostStatus
 from blog.projections import NEWEST_FIRST, OLDEST_FIRST, filter_visible_posts
 from blog.search import RELEVANCE, find_posts, parse_search
 from contentapi.core import policy
@@ -18,6 +18,11 @@ from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_connection_args, parse_id, require_page_size
 from contentapi.projection import ConnectionQuery, Ordering, PreparedQuery, Rows, parametrised
+
+EXCERPT = 5  # rows of a list on the desk
+MAX_COUNT = 10_000
+RECENT = timedelta(days=1)
+OVERDUE = timedelta(minutes=1)  # the clock publishes a post within 10 seconds
 
 
 class PostCriteria(NamedTuple):
@@ -197,6 +202,80 @@ def select_visible_comments(actor: Actor, *, post: int, after: str | None, after
     posts = Post.objects.filter(policy.visible_posts(actor), pk=post)
     comments = Comment.objects.filter(post__in=posts)
     return comments.filter(build_after_condition(OLDEST_FIRST, after, after_pk)).oldest_first()
+
+
+# The rows that an actor looks after: the lists of the admin and the desk.
+
+
+def select_editable_posts(actor: Actor) -> PostQuerySet:
+    """Return the posts that the actor may change."""
+    return Post.objects.filter(policy.editable_posts(actor))
+
+
+def find_post(actor: Actor, post_id: str) -> Post | None:
+    """Return the post with this id, if the actor may see it."""
+    return select_post_by_id(actor, post_id).queryset().select_related("author").first()
+
+
+def select_moderated_comments(actor: Actor) -> QuerySet[Comment]:
+    """Return the comments that the actor moderates: those on own posts; for editors all."""
+    return Comment.objects.filter(policy.moderated_comments(actor))
+
+
+def find_comment(actor: Actor, comment_id: str) -> Comment | None:
+    """Return the comment with this id, if the actor may see it."""
+    comments = select_comment_by_id(actor, comment_id).queryset()
+    return comments.select_related("author", "post__author").first()
+
+
+def count_comments(posts: Collection[Post]) -> int:
+    return Comment.objects.filter(post__in=posts).count()
+
+
+def select_editable_authors(actor: Actor) -> QuerySet[Author]:
+    """Return the authors that the actor may change."""
+    return Author.objects.filter(policy.editable_authors(actor))
+
+
+def find_author(actor: Actor, author_id: str) -> Author | None:
+    return select_author_by_id(actor, author_id).queryset().first()
+
+
+class Excerpt(NamedTuple):
+    """The first rows of a list, and the number of all its rows; above `MAX_COUNT`, one more than that."""
+
+    rows: list[Any]
+    total: int
+
+
+class Desk(NamedTuple):
+    """What is waiting, what is next, what is out, and what went wrong, of the posts that an actor may change."""
+
+    drafts: Excerpt
+    scheduled: Excerpt
+    overdue: Excerpt
+    published: Excerpt
+    comments: Excerpt
+
+
+def build_desk(actor: Actor, now: datetime) -> Desk:
+    """Return the first page of the admin. It takes two statements for each excerpt, however many rows there are."""
+    posts = select_editable_posts(actor).select_related("author").defer("body")
+    scheduled = posts.in_status(PostStatus.SCHEDULED).order_by("publish_at", "id")
+    comments = select_moderated_comments(actor).filter(created_at__gte=now - RECENT).order_by("-created_at", "-id")
+    return Desk(
+        drafts=build_excerpt(posts.in_status(PostStatus.DRAFT).order_by("-updated_at", "-id")),
+        scheduled=build_excerpt(scheduled),
+        overdue=build_excerpt(scheduled.filter(publish_at__lt=now - OVERDUE)),
+        published=build_excerpt(posts.in_status(PostStatus.PUBLISHED).order_by("-publication_order", "-id")),
+        comments=build_excerpt(comments.select_related("author", "post").defer("post__body")),
+    )
+
+
+def build_excerpt(rows: QuerySet[Any]) -> Excerpt:
+    """Return the first rows and their number. Counting stops after `MAX_COUNT` rows, so that its time has a limit."""
+    total = rows.order_by()[: MAX_COUNT + 1].count()
+    return Excerpt(list(rows[:EXCERPT]) if total else [], total)
 
 
 class AuthorRow(msgspec.Struct):

@@ -28,6 +28,8 @@ from contentapi.projection import PreparedInsert
 
 POSTS = PreparedInsert(Post, requiring="author")
 COMMENTS = PreparedInsert(Comment)
+PROFILE = {"name", "bio", "avatar_url"}
+IDENTITY = {"user", "email"}
 TRANSITIONS: dict[str, set[PostStatus]] = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
@@ -332,9 +334,31 @@ def find_comment_to_change(actor: Actor, comment_id: str, act: str, *, post_id: 
     return require_found(comments.select_for_update(of=("self",)).first(), "comment")
 
 
-def save_author(*, actor: Actor, author: Author) -> Author:
-    """Create an author, or save the changes to one. Raises `Invalid`."""
-    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "write authors")
+def create_author(*, actor: Actor, author: Author) -> Author:
+    """Create an author. Raises `Invalid`."""
+    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "create authors")
+    return save_author(author)
+
+
+@transaction.atomic
+def edit_author(*, actor: Actor, author_id: str, changes: Mapping[str, Any]) -> Author:
+    """Change an author: the fields in `PROFILE`, and those in `IDENTITY` for an actor who may write all authors.
+
+    Raises `NotFound` and `Invalid`.
+    """
+    policy.require_credential(actor, "change authors")
+    authors = selectors.select_author_by_id(actor, author_id).queryset()
+    author = require_found(authors.select_for_update(of=("self",)).first(), "author")
+    policy.require_permission(actor, policy.may_edit_author(actor, author.user_id), "change this author")
+    if IDENTITY & changes.keys():
+        may_manage = policy.may_manage_posts_and_authors(actor)
+        policy.require_permission(actor, may_manage, "change the user or email of an author")
+    for name in (PROFILE | IDENTITY) & changes.keys():
+        setattr(author, name, changes[name])
+    return save_author(author)
+
+
+def save_author(author: Author) -> Author:
     try:
         author.full_clean()
     except ValidationError as error:

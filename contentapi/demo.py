@@ -88,7 +88,7 @@ def ensure_credentials() -> None:
     try:
         authenticate_api_key(API_KEY_FILE.read_text())
     except (FileNotFoundError, Unauthenticated):
-        write_atomically(API_KEY_FILE, users.create_api_key(email=ADMIN, name="demo"))
+        write_atomically(API_KEY_FILE, users.create_api_key(actor=OPERATOR, email=ADMIN, name="demo"))
 
 
 def build_greeting() -> str:

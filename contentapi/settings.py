@@ -9,6 +9,7 @@ from typing import Any
 from contentapi.conf import environment
 from contentapi.conf.secret_files import read_or_create
 from contentapi.core.identity import Scope
+from contentapi.theme import UNFOLD  # noqa: F401 - a setting
 
 ENVIRONMENT, ENVIRONMENT_ERRORS = environment.read_environment(os.environ)
 
@@ -34,6 +35,8 @@ INSTALLED_APPS = [
     "orders",
     "users",
     "corsheaders",
+    "unfold.apps.BasicAppConfig",  # the theme of the admin; its templates replace Django's
+    "unfold.contrib.filters",
     "users.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -22,7 +22,7 @@ urlpatterns = [
     *(path(prefix, app) for prefix in ("", f"{PREFIX[1:]}/") for app in resources),
 ]
 
-handler400 = "contentapi.http.error_response.bad_request"
-handler403 = "contentapi.http.error_response.forbidden"
-handler404 = "contentapi.http.error_response.not_found"
-handler500 = "contentapi.http.error_response.server_error"
+handler400 = "users.pages.handle_bad_request"
+handler403 = "users.pages.handle_forbidden"
+handler404 = "users.pages.handle_not_found"
+handler500 = "users.pages.handle_server_error"

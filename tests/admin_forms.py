@@ -1,4 +1,4 @@
-"""Fields and errors of admin forms, submitted as a browser does: all fields, with some edits."""
+"""Forms of HTML pages, read and submitted as a browser does it: all fields, with some edits."""
 
 from html.parser import HTMLParser
 from typing import Any
@@ -18,8 +18,10 @@ class Form(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         name = given.get("name") or ""
-        if tag == "input" and given.get("type") not in ("submit", "checkbox", "file"):
+        if tag == "input" and name and given.get("type") not in ("submit", "checkbox", "radio", "file"):
             self.values[name] = given.get("value") or ""
+        elif tag == "input" and name and "checked" in given:
+            self.values[name] = given.get("value") or "on"
         elif tag in ("textarea", "select"):
             self.open = name
             self.values[name] = ""
@@ -38,9 +40,14 @@ class Form(HTMLParser):
             self.open = None
 
 
+def read_form(page: str) -> dict[str, str]:
+    """Return the values of the forms of a page, by the names of their fields."""
+    return Form(page).values
+
+
 def submit_form(client: Client, url: str, **edits: str) -> Any:
     """Get the form at a URL and submit it with the edits."""
-    return client.post(url, {**Form(client.get(url).content.decode()).values, **edits})
+    return client.post(url, {**read_form(client.get(url).text), **edits})
 
 
 def get_form_errors(response: Any) -> dict[str, list[str]]:

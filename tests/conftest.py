@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client
 
-from contentapi.core.identity import Actor
+from contentapi.core.identity import OPERATOR, Actor
 from contentapi.rate_limits.account import COUNTERS
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
 from tests.redis_server import RedisServer
@@ -23,7 +23,7 @@ class GraphQL(Protocol):
 def make_api_key(actor: Actor) -> str:
     assert actor.user_id is not None
     user = User.objects.get(pk=actor.user_id)
-    return services.create_api_key(email=user.email, name="test", scopes=actor.scopes)
+    return services.create_api_key(actor=OPERATOR, email=user.email, name="test", scopes=actor.scopes)
 
 
 @pytest.fixture(autouse=True)

@@ -1,24 +1,32 @@
 """Users and API keys in the admin site."""
 
-from typing import Any
+from typing import Any, ClassVar
 
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import Group
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter, DropdownFilter
+from unfold.decorators import display
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminIntegerFieldWidget
 
-from contentapi.core.identity import Actor
-from users import services
-from users.admin_site import ServiceAdmin, ServiceForm
+from contentapi.core import policy
+from contentapi.core.identity import Actor, Scope
+from users import selectors, services
+from users.admin_bases import ServiceAdmin, ServiceForm, get_actor, render_time
 from users.models import ApiKey, User
 from users.oauth import admin as oauth_desk  # noqa: F401 - registers itself
 
 admin.site.unregister(Group)  # the role decides what a user may do: groups would have no effect
 
 
-class NewUserForm(ServiceForm, AdminUserCreationForm):
+class NewUserForm(ServiceForm, UserCreationForm):
     class Meta:
         model = User
         fields = ["email", "name", "role"]
@@ -34,22 +42,50 @@ class UserForm(ServiceForm, UserChangeForm):
 class UserAdmin(ServiceAdmin, DjangoUserAdmin):
     form = UserForm
     add_form = NewUserForm
-    list_display = ["email", "name", "role", "is_active", "last_login"]
-    list_filter = ["role", "is_active"]
+    change_password_form = AdminPasswordChangeForm
+    list_display = ["email", "name", "role", "is_active", "show_last_login"]
+    list_filter = [("role", ChoicesDropdownFilter), ("is_active", BooleanRadioFilter)]
+    list_lookups = frozenset({"role__exact", "is_active__exact"})
+    list_filter_submit = True
+    sortable_by = ["email", "name"]
     search_fields = ["email", "name"]
     ordering = ["email"]
     filter_horizontal = []
-    readonly_fields = ["last_login", "created_at"]
+    readonly_fields = ["show_last_login", "show_created_at"]
     fieldsets = [
         (None, {"fields": ["email", "password", "name", "role", "is_active"]}),
-        ("Times", {"fields": ["created_at", "last_login"]}),
+        ("Times", {"fields": ["show_created_at", "show_last_login"]}),
     ]
     add_fieldsets = [(None, {"fields": ["email", "name", "role", "usable_password", "password1", "password2"]})]
 
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[Any, Any, set[str], Any]:
-        """Permit deleting a user's API keys with the user, although nobody may delete a key by itself."""
-        shown, counts, _, protected = super().get_deleted_objects(objs, request)
-        return shown, counts, set(), protected
+    def may_open(self, actor: Actor) -> bool:
+        return policy.may_manage_users(actor)
+
+    def select_rows(self, actor: Actor) -> QuerySet[User]:
+        return selectors.select_users(actor)
+
+    def may_see(self, actor: Actor, row: User) -> bool:
+        return policy.may_see_user(actor, row.pk)
+
+    def may_add(self, actor: Actor) -> bool:
+        return policy.may_manage_users(actor)
+
+    def may_change(self, actor: Actor, row: User | None) -> bool:
+        return policy.may_manage_users(actor)
+
+    def may_delete(self, actor: Actor, row: User | None) -> bool:
+        return policy.may_manage_users(actor) if row is None else policy.may_delete_user(actor, row.pk)
+
+    @display(description="Last login", ordering="last_login")
+    def show_last_login(self, user: User) -> SafeString | None:
+        return render_time(user.last_login)
+
+    @display(description="Created")
+    def show_created_at(self, user: User) -> SafeString | None:
+        return render_time(user.created_at)
+
+    def count_dependents(self, rows: list[Any]) -> dict[str, int]:
+        return {"API keys": selectors.count_api_keys(rows)}
 
     def create(self, actor: Actor, row: User, form: NewUserForm) -> User:
         values = form.cleaned_data
@@ -67,28 +103,159 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
         services.delete_user(actor=actor, user_id=str(row.pk))
 
 
-@admin.register(ApiKey)
-class ApiKeyAdmin(admin.ModelAdmin):
-    """Shows and revokes keys. `manage.py create_api_key` creates them, because it can show the key once."""
+class NewKeyForm(ServiceForm):
+    """A new API key of the user who is logged in. A form creates one key only: it brings the prefix of the key."""
 
-    list_display = ["prefix", "name", "user", "created_at", "expires_at", "revoked_at", "last_used_at"]
-    list_filter = ["revoked_at"]
+    scopes = forms.MultipleChoiceField(
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        required=False,
+        help_text="What the key may be used for. Without a choice: everything that your role allows.",
+    )
+    expires_in_days = forms.IntegerField(
+        label="Days until it expires",
+        initial=services.API_KEY_DAYS,
+        min_value=1,
+        max_value=services.MAX_KEY_DAYS,
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+    key_prefix = forms.CharField(widget=forms.HiddenInput, initial=services.make_prefix)
+
+    api_fields: ClassVar = {"prefix": "key_prefix"}
+    scope_choices: ClassVar[list[tuple[str, str]]] = []
+    secret = ""  # the new key, until the response shows it
+
+    class Meta:
+        model = ApiKey
+        fields = ["name"]
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if "scopes" in self.fields:
+            self.fields["scopes"].choices = self.scope_choices  # type: ignore[attr-defined]
+
+
+STATES = {"valid": "success", "revoked": "danger", "expired": "warning"}
+
+
+class StateFilter(DropdownFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(state, state.capitalize()) for state in STATES]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> QuerySet[ApiKey]:
+        return selectors.filter_keys_by_state(queryset, self.value() or "")
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(ServiceAdmin):
+    """The API keys of the user who is logged in; for admins all. A key is shown once, when it is created."""
+
+    form = NewKeyForm
+    list_display = ["prefix", "name", "show_state", "user", "show_expires_at", "show_last_used_at"]
+    list_filter = [StateFilter]
+    list_lookups = frozenset({"state"})
+    list_filter_submit = True
+    sortable_by = ["prefix", "name"]
     search_fields = ["prefix", "name", "user__email"]
     list_select_related = ["user"]
-    exclude = ["digest"]
+    ordering = ["-id"]
     actions = ["revoke"]
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
+    def may_open(self, actor: Actor) -> bool:
+        return policy.may_manage_keys_of(actor, actor.user_id)
 
-    def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
-        return False
+    def select_rows(self, actor: Actor) -> QuerySet[ApiKey]:
+        return selectors.select_api_keys(actor)
 
-    def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
-        return False
+    def may_see(self, actor: Actor, row: ApiKey) -> bool:
+        return policy.may_manage_keys_of(actor, row.user_id)
+
+    def may_add(self, actor: Actor) -> bool:
+        return policy.may_manage_keys_of(actor, actor.user_id)
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        everybodys = policy.may_manage_everybodys_keys(get_actor(request))
+        return [name for name in self.list_display if everybodys or name != "user"]
+
+    def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
+        if obj is None:
+            return ["name", "expires_in_days", "scopes", "key_prefix"]
+        times = ["show_created_at", "show_expires_at", "show_revoked_at", "show_last_used_at"]
+        return ["prefix", "name", "user", "show_state", "show_scopes", *times]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
+        return [] if obj is None else self.get_fields(request, obj)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        form = super().get_form(request, obj, change=change, **options)
+        actor = get_actor(request)
+        form.scope_choices = [
+            (scope.value, f"{scope.value}: {scope.label}") for scope in Scope if policy.may_grant_scope(actor, scope)
+        ]
+        return form
+
+    @display(description="State", label=STATES)
+    def show_state(self, key: ApiKey) -> str:
+        return key.get_state(timezone.now())
+
+    @display(description="Scopes")
+    def show_scopes(self, key: ApiKey) -> str:
+        return ", ".join(key.scopes)
+
+    @display(description="Created")
+    def show_created_at(self, key: ApiKey) -> SafeString | None:
+        return render_time(key.created_at)
+
+    @display(description="Expires")
+    def show_expires_at(self, key: ApiKey) -> SafeString | None:
+        return render_time(key.expires_at)
+
+    @display(description="Revoked")
+    def show_revoked_at(self, key: ApiKey) -> SafeString | None:
+        return render_time(key.revoked_at)
+
+    @display(description="Last used")
+    def show_last_used_at(self, key: ApiKey) -> SafeString | None:
+        return render_time(key.last_used_at)
+
+    def create(self, actor: Actor, row: ApiKey, form: NewKeyForm) -> ApiKey:
+        values = form.cleaned_data
+        form.secret = services.create_api_key(
+            actor=actor,
+            email=selectors.get_user(actor, str(actor.user_id)).email,
+            name=values["name"],
+            scopes=[Scope(scope) for scope in values["scopes"]],
+            expires_in_days=values["expires_in_days"],
+            prefix=values["key_prefix"],
+        )
+        return selectors.get_api_key(actor, values["key_prefix"])
+
+    def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        request.secret = form.secret  # type: ignore[attr-defined]
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None) -> Any:
+        """Offer one button: the key is shown after it is saved."""
+        buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        return super().add_view(request, form_url, {**(extra_context or {}), **buttons})
+
+    def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:
+        """Show the key in this response only: it is in no cookie, no session and no message."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Your new API key",
+            "opts": self.opts,
+            "secret": request.secret,  # type: ignore[attr-defined]
+        }
+        response = TemplateResponse(request, "users/api_key_created.html", context)
+        response["Cache-Control"] = "no-store"
+        return response
 
     @admin.action(description="Revoke the selected API keys", permissions=["view"])
     def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> None:
+        actor = get_actor(request)
         for key in keys:
-            services.revoke_api_key(prefix=key.prefix)
+            services.revoke_api_key(actor=actor, prefix=key.prefix)
         self.message_user(request, f"Revoked: {', '.join(key.prefix for key in keys)}.", messages.SUCCESS)

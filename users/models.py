@@ -48,7 +48,7 @@ class User(AbstractBaseUser):
         choices=[(role.value, role.value) for role in Role],
         default=Role.READER.value,
         help_text="Readers comment and order; authors write posts of their own; editors look after all posts; "
-        "admins also manage users and orders. Editors and admins may use this site.",
+        "admins also manage users and orders. Authors, editors and admins may use this site.",
     )
     is_active = models.BooleanField(default=True, help_text="Clear this to lock the account and all its credentials.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -127,6 +127,12 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.prefix} ({self.name})"
+
+    def get_state(self, now: datetime) -> str:
+        """Return `valid`, `revoked` or `expired`."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "valid" if self.expires_at > now else "expired"
 
 
 class IssuedTokenQuerySet(models.QuerySet["IssuedToken"]):

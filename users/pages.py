@@ -1,14 +1,19 @@
 """HTML pages for login, consent and errors."""
 
+import sys
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from contentapi.core.errors import Forbidden
+from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, NotFound
+from contentapi.http import error_response
+from contentapi.http.failure_log import classify_and_record
 
-POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+POLICY = "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+ADMIN = "/admin/"
 
 
 def render_page(
@@ -31,3 +36,39 @@ def render_page(
 def handle_csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
     """Render the response to a form without a valid CSRF token: forged or expired."""
     return render_page(request, "stale", {}, status=Forbidden.status)
+
+
+def render_error(request: HttpRequest, error: ApiError) -> HttpResponse:
+    """Render the page of an error. It needs neither a session nor the database."""
+    context = {"title": HTTPStatus(error.status).phrase, "message": error.message}
+    response = render_page(request, "error", context, status=error.status)
+    for name, value in error.headers.items():
+        response[name] = value
+    return response
+
+
+# Errors outside of views: HTML below /admin/, JSON elsewhere. Django calls these functions (`handler404` and others).
+
+
+def handle_bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if not request.path_info.startswith(ADMIN):
+        return error_response.bad_request(request, exception)
+    return render_error(request, classify_and_record(Malformed("The request is malformed.")))
+
+
+def handle_forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if not request.path_info.startswith(ADMIN):
+        return error_response.forbidden(request, exception)
+    return render_error(request, classify_and_record(exception))
+
+
+def handle_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if not request.path_info.startswith(ADMIN):
+        return error_response.not_found(request, exception)
+    return render_error(request, classify_and_record(NotFound("There is nothing at this address.")))
+
+
+def handle_server_error(request: HttpRequest) -> HttpResponse:
+    if not request.path_info.startswith(ADMIN):
+        return error_response.server_error(request)
+    return render_error(request, classify_and_record(sys.exc_info()[1] or Internal()))

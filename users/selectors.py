@@ -1,6 +1,9 @@
 """Reads of users: which ones an actor may see."""
 
+from collections.abc import Collection
+
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from contentapi.core import policy
 from contentapi.core.errors import NotFound, require_found
@@ -8,7 +11,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.text import is_storable
 from contentapi.projection import parametrised
-from users.models import User
+from users.models import ApiKey, User
 
 
 def select_users(actor: Actor, after: Position | None = None) -> QuerySet[User]:
@@ -40,3 +43,38 @@ def get_user_by_email(email: str) -> User:
     if user is None:
         raise NotFound(f"There is no user with the email {email}.")
     return user
+
+
+def select_api_keys(actor: Actor) -> QuerySet[ApiKey]:
+    """Return the API keys that the actor may manage."""
+    return ApiKey.objects.filter(policy.visible_api_keys(actor))
+
+
+def find_api_key(actor: Actor, prefix: str) -> ApiKey | None:
+    """Return the API key with this prefix, if the actor may manage it."""
+    return select_api_keys(actor).filter(prefix=prefix).first() if is_storable(prefix) else None
+
+
+def get_api_key(actor: Actor, prefix: str) -> ApiKey:
+    """Return the API key with this prefix. Raises `NotFound`."""
+    key = find_api_key(actor, prefix)
+    if key is None:
+        raise NotFound("There is no API key with this prefix.")
+    return key
+
+
+def filter_keys_by_state(keys: QuerySet[ApiKey], state: str) -> QuerySet[ApiKey]:
+    """Return the keys in a state that `ApiKey.get_state` knows; all keys for any other text."""
+    now = timezone.now()
+    match state:
+        case "valid":
+            return keys.filter(revoked_at=None, expires_at__gt=now)
+        case "expired":
+            return keys.filter(revoked_at=None, expires_at__lte=now)
+        case "revoked":
+            return keys.exclude(revoked_at=None)
+    return keys
+
+
+def count_api_keys(users: Collection[User]) -> int:
+    return ApiKey.objects.filter(user__in=users).count()

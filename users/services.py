@@ -1,6 +1,7 @@
 """Writes of users and API keys."""
 
 import hashlib
+import re
 import secrets
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -16,10 +17,14 @@ from contentapi.core import policy
 from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
 from contentapi.core.errors import Conflict, Invalid, NotFound, get_constraint_name, require_found
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
+from contentapi.core.text import is_storable
 from users import selectors
 from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
 
 API_KEY_DAYS = 365
+MAX_KEY_DAYS = 36_500
+MAX_KEY_NAME = 100
+PREFIX = re.compile(r"capi_[0-9a-f]{8}")
 EDITABLE = {"email", "name", "role", "is_active"}
 
 
@@ -35,13 +40,33 @@ def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER
 
 @transaction.atomic
 def edit_user(*, actor: Actor, user_id: str, changes: Mapping[str, Any]) -> User:
-    """Change a user: `changes` may have the fields in `EDITABLE`. Raises `NotFound`, `Invalid`, `Conflict`."""
+    """Change a user: `changes` may have the fields in `EDITABLE`.
+
+    Raises `NotFound`, `Invalid`, and `Conflict` for a taken email and for the last admin.
+    """
+    policy.require_credential(actor, "change users")
+    admins = lock_admins()
     user = find_user_to_change(actor, user_id, "change users")
     policy.require_permission(actor, policy.may_manage_users(actor), "change this user")
+    values = {"role": user.role, "is_active": user.is_active, **changes}
+    if values["role"] != Role.ADMIN or not values["is_active"]:
+        require_other_admin(actor, user, admins)
     for name in EDITABLE & changes.keys():
         setattr(user, name, changes[name])
     validate_user(user, None)
     return save_user(user)
+
+
+def lock_admins() -> list[int]:
+    """Return the ids of the active admins. They are locked, in this order, so that two cannot remove each other."""
+    admins = User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk")
+    return list(admins.select_for_update().values_list("pk", flat=True))
+
+
+def require_other_admin(actor: Actor, user: User, admins: list[int]) -> None:
+    """Raise `Conflict` if this user is the last active admin."""
+    if admins == [user.pk] and not policy.may_leave_no_admin(actor):
+        raise Conflict(f"{user.name} is the last admin. Make another user an admin first.")
 
 
 def save_user(user: User) -> User:
@@ -59,11 +84,14 @@ def save_user(user: User) -> User:
 def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion = None) -> None:
     """Delete a user with all their credentials. Their posts, comments and orders stay.
 
-    Raises `NotFound`, and `Conflict` for a version other than the one that all users have.
+    Raises `NotFound`, and `Conflict` for the last admin and for a version other than the one that all users have.
     """
+    policy.require_credential(actor, "delete users")
+    admins = lock_admins()
     user = find_user_to_change(actor, user_id, "delete users")
     policy.require_permission(actor, policy.may_delete_user(actor, user.pk), "delete this user")
     require_version("user", UNCHANGING, expected_version)
+    require_other_admin(actor, user, admins)
     user.delete()
 
 
@@ -99,33 +127,68 @@ def is_email(text: str) -> bool:
     return True
 
 
-def create_api_key(*, email: str, name: str, scopes: Iterable[Scope] = (), expires_in_days: int = API_KEY_DAYS) -> str:
+def create_api_key(
+    *,
+    actor: Actor,
+    email: str,
+    name: str,
+    scopes: Iterable[Scope] = (),
+    expires_in_days: int = API_KEY_DAYS,
+    prefix: str | None = None,
+) -> str:
     """Create an API key for a user and return it. Only its digest is stored, so it cannot be returned again.
 
-    Without scopes, the key has all scopes of the user's role. Raises `NotFound` for the email and `Invalid` for the
-    rest.
+    Without scopes, the key has all scopes of the user's role. A caller may name the prefix, so that a repeated request
+    creates no second key. Raises `NotFound` for the email, `Forbidden` for another user's key or a scope that the actor
+    does not have, `Conflict` for a prefix that is taken, and `Invalid` for the rest.
     """
+    policy.require_credential(actor, "create API keys")
     user = selectors.get_user_by_email(email)
-    if not 1 <= len(name.strip()) <= 100:
-        raise Invalid({"name": ["From 1 to 100 characters."]})
-    if not 1 <= expires_in_days <= 36_500:
-        raise Invalid({"expires_in_days": ["From 1 to 36500."]})
-    prefix = f"capi_{secrets.token_hex(4)}"
+    may_create = policy.may_manage_keys_of(actor, user.pk)
+    policy.require_permission(actor, may_create, "create API keys for this user")
+    granted = sorted(set(scopes) or ROLE_SCOPES[Role(user.role)])
+    for scope in granted:
+        policy.require_permission(actor, policy.may_grant_scope(actor, scope), f"create an API key with {scope}")
+    prefix = validate_api_key(name=name.strip(), expires_in_days=expires_in_days, prefix=prefix or make_prefix())
     key = f"{prefix}_{secrets.token_hex(32)}"
-    ApiKey.objects.create(
+    row = ApiKey(
         user=user,
         name=name.strip(),
         prefix=prefix,
         digest=hash_api_key(key),
-        scopes=sorted(set(scopes) or ROLE_SCOPES[Role(user.role)]),
+        scopes=granted,
         expires_at=timezone.now() + timedelta(days=expires_in_days),
     )
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError as error:
+        if get_constraint_name(error) == "users_apikey_prefix_unique":
+            raise Conflict("This request has already created an API key. Each key is shown once.") from None
+        raise
     return key
 
 
-def revoke_api_key(*, prefix: str) -> None:
+def make_prefix() -> str:
+    """Return a new prefix of an API key. It names the key and is no secret."""
+    return f"capi_{secrets.token_hex(4)}"
+
+
+def validate_api_key(*, name: str, expires_in_days: int, prefix: str) -> str:
+    """Return the prefix. Raises `Invalid`."""
+    if not 1 <= len(name) <= MAX_KEY_NAME or not is_storable(name):
+        raise Invalid({"name": [f"From 1 to {MAX_KEY_NAME} characters."]})
+    if not 1 <= expires_in_days <= MAX_KEY_DAYS:
+        raise Invalid({"expires_in_days": [f"From 1 to {MAX_KEY_DAYS}."]})
+    if not PREFIX.fullmatch(prefix):
+        raise Invalid({"prefix": ["This is not the prefix of an API key."]})
+    return prefix
+
+
+def revoke_api_key(*, actor: Actor, prefix: str) -> None:
     """Revoke a key at once. Revoking it again changes nothing. Raises `NotFound`."""
-    if not ApiKey.objects.filter(prefix=prefix).exists():
+    policy.require_credential(actor, "revoke API keys")
+    if selectors.find_api_key(actor, prefix) is None:
         # The message does not repeat the text: it may be a whole key.
         raise NotFound("There is no API key with this prefix: the part of a key before its last underscore.")
     ApiKey.objects.filter(prefix=prefix, revoked_at=None).update(revoked_at=timezone.now())

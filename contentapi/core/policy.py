@@ -19,6 +19,7 @@ from contentapi.core.identity import Actor, Role, Scope
 from contentapi.db.literals import TextLiteral
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)
+STAFF = (Role.AUTHOR, *EDITORIAL)
 ADMINS = (Role.ADMIN,)
 # Editors may use these scopes for everybody's objects. Of the other scopes only admins may.
 EDITORIAL_SCOPES = {
@@ -91,12 +92,20 @@ def narrow_visible_posts(actor: Actor, status: str) -> Q:
     return NEVER if unpublished == NOBODY else unpublished.build_condition(build_own_posts_condition)
 
 
+def may_see_post(actor: Actor, owner_id: int | None, status: str) -> bool:
+    return status == "published" or get_reach(actor, Scope.POSTS_READ).includes(owner_id)
+
+
 def build_own_posts_condition(user_id: int) -> Q:
     """Return the condition on posts of a user's author profile: a subquery that runs once for each statement.
 
     A join would look up the author of every post that the statement scans.
     """
-    return Q(author=Subquery(apps.get_model("blog", "Author").objects.filter(user=user_id).values("pk")))
+    return Q(author=select_author_id(user_id))
+
+
+def select_author_id(user_id: int) -> Subquery:
+    return Subquery(apps.get_model("blog", "Author").objects.filter(user=user_id).values("pk"))
 
 
 def may_write_posts(actor: Actor) -> bool:
@@ -112,6 +121,11 @@ def may_write_posts_of(actor: Actor, owner_id: int | None) -> bool:
 def may_see_history_of(actor: Actor, owner_id: int | None) -> bool:
     """Whether the actor may see all versions of a post of this user. They contain texts that were never public."""
     return get_reach(actor, Scope.POSTS_READ).includes(owner_id) and may_write_posts_of(actor, owner_id)
+
+
+def editable_posts(actor: Actor) -> Q:
+    """With `posts:write` the actor's own posts; for editors and admins all posts."""
+    return get_reach(actor, Scope.POSTS_WRITE).build_condition(build_own_posts_condition)
 
 
 def may_list_deleted_posts(actor: Actor) -> bool:
@@ -173,6 +187,17 @@ def may_delete_comment_of(actor: Actor, owner_id: int | None, post_owner_id: int
     return get_reach(actor, Scope.COMMENTS_MODERATE).includes(post_owner_id)
 
 
+def moderated_comments(actor: Actor) -> Q:
+    """With `comments:moderate` the comments on the actor's own posts; for editors and admins all comments."""
+    reach = get_reach(actor, Scope.COMMENTS_MODERATE)
+    return reach.build_condition(lambda user_id: Q(post__author=select_author_id(user_id)))
+
+
+def may_moderate_comments(actor: Actor) -> bool:
+    """Whether the actor may delete comments of other users on some posts; `moderated_comments` limits which."""
+    return actor.has(Scope.COMMENTS_MODERATE)
+
+
 def may_edit_comments(actor: Actor) -> bool:
     """Whether the actor may change every comment, and comment as another author."""
     return get_reach(actor, Scope.COMMENTS_MODERATE).everybodys
@@ -181,9 +206,23 @@ def may_edit_comments(actor: Actor) -> bool:
 # Authors
 
 
+def editable_authors(actor: Actor) -> Q:
+    """With `posts:write` the actor's own author profile; for editors and admins all authors."""
+    return get_reach(actor, Scope.POSTS_WRITE).build_condition(lambda user_id: Q(user=user_id))
+
+
+def may_edit_author(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the actor may change the name, text and picture of the author with this user."""
+    return get_reach(actor, Scope.POSTS_WRITE).includes(owner_id)
+
+
 def visible_author_emails(actor: Actor) -> Q:
     """With `authors:read` the actor's own email; for editors and admins all emails."""
     return get_reach(actor, Scope.AUTHORS_READ).build_condition(lambda user_id: Q(user=user_id))
+
+
+def may_see_author_email(actor: Actor, owner_id: int | None) -> bool:
+    return get_reach(actor, Scope.AUTHORS_READ).includes(owner_id)
 
 
 # Orders
@@ -201,6 +240,10 @@ def may_see_order(actor: Actor, owner_id: int | None) -> bool:
 def may_list_orders(actor: Actor) -> bool:
     """Whether the actor may list orders. Without this rule a missing permission would look like an empty list."""
     return actor.has(Scope.ORDERS_READ)
+
+
+def may_list_everybodys_orders(actor: Actor) -> bool:
+    return get_reach(actor, Scope.ORDERS_READ).everybodys
 
 
 def may_write_orders(actor: Actor) -> bool:
@@ -226,6 +269,10 @@ def visible_users(actor: Actor) -> Q:
     return get_reach(actor, Scope.USERS_READ).build_condition(lambda user_id: Q(pk=user_id))
 
 
+def may_see_user(actor: Actor, user_id: int) -> bool:
+    return get_reach(actor, Scope.USERS_READ).includes(user_id)
+
+
 def may_list_users(actor: Actor) -> bool:
     """Whether the actor may list users; `visible_users` limits which."""
     return actor.has(Scope.USERS_READ)
@@ -240,16 +287,49 @@ def may_delete_user(actor: Actor, user_id: int) -> bool:
     return get_reach(actor, Scope.USERS_WRITE).includes(user_id)
 
 
-# The admin site, where a session has a role and no scopes
+def may_leave_no_admin(actor: Actor) -> bool:
+    """Whether the actor may remove the last active admin: the operator may, who can create another one."""
+    return actor.credential == "operator"
+
+
+# Credentials
+
+
+def visible_api_keys(actor: Actor) -> Q:
+    """With `users:write` the actor's own API keys; for admins all API keys."""
+    return get_reach(actor, Scope.USERS_WRITE).build_condition(lambda user_id: Q(user=user_id))
+
+
+def may_manage_keys_of(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the actor may see, create and revoke the API keys of this user."""
+    return get_reach(actor, Scope.USERS_WRITE).includes(owner_id)
+
+
+def may_manage_everybodys_keys(actor: Actor) -> bool:
+    return get_reach(actor, Scope.USERS_WRITE).everybodys
+
+
+def may_grant_scope(actor: Actor, scope: Scope) -> bool:
+    """Whether the actor may give a credential this scope: only one that the actor has."""
+    return actor.has(scope)
+
+
+def may_manage_clients(actor: Actor) -> bool:
+    """Whether the actor may register OAuth clients and revoke the consents of users."""
+    return get_reach(actor, Scope.USERS_WRITE).everybodys
+
+
+# The admin site, where a session has a role and all its scopes. Its pages ask the rules above; these two decide who may
+# log in and which apps have pages.
 
 
 def may_use_admin_site(role: str) -> bool:
-    return role in EDITORIAL
+    return role in STAFF
 
 
 def may_use_admin_app(role: str, app_label: str) -> bool:
-    """Whether a role may use an app in the admin site: admins every app, editors the blog."""
-    return role in (EDITORIAL if app_label == "blog" else ADMINS)
+    """Whether a role may use an app in the admin site: admins every app, authors and editors the blog."""
+    return role in (STAFF if app_label == "blog" else ADMINS)
 
 
 # Enforcement

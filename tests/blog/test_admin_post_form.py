@@ -11,7 +11,7 @@ from django.urls import reverse
 from blog import services
 from blog.models import Post, PostSource
 from contentapi.core.identity import OPERATOR, Role
-from tests.admin_forms import Form, get_form_errors, submit_form
+from tests.admin_forms import get_form_errors, read_form, submit_form
 from tests.blog.racing import race
 from tests.factories import make_author, make_post, make_user
 
@@ -144,7 +144,7 @@ def test_illegal_transition_is_rejected_and_the_form_keeps_the_text(editor_clien
     )
 
     assert get_form_errors(response) == {"status": ["A post that is archived cannot become published."]}
-    kept = Form(response.content.decode()).values
+    kept = read_form(response.text)
     assert (kept["title"], kept["body"], kept["status"]) == ("New", "My evening's work", "published")
     assert read_row(post) == before
 
@@ -162,7 +162,7 @@ def test_new_publication_time_of_a_scheduled_post_is_rejected(editor_client: Cli
 
 def test_form_opened_before_another_change_is_rejected(editor_client: Client) -> None:
     post = make_post(title="Old", status="draft")
-    opened = Form(editor_client.get(get_change_url(post)).content.decode()).values
+    opened = read_form(editor_client.get(get_change_url(post)).text)
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"status": "published"})
 
     response = editor_client.post(get_change_url(post), opened | {"title": "New"})
@@ -178,7 +178,7 @@ def test_second_of_two_concurrent_saves_is_rejected() -> None:
     browsers = [Client(), Client()]
     for browser in browsers:
         browser.force_login(editor)
-    opened = Form(browsers[0].get(get_change_url(post)).content.decode()).values
+    opened = read_form(browsers[0].get(get_change_url(post)).text)
 
     responses = race(
         lambda: Post.objects.select_for_update().get(),
@@ -190,5 +190,5 @@ def test_second_of_two_concurrent_saves_is_rejected() -> None:
     assert (saved.status_code, refused.status_code) == (302, 200)
     assert get_form_errors(refused) == {"__all__": [CHANGED_MEANWHILE]}
     assert CHANGED_MEANWHILE in refused.text
-    kept = Form(refused.text).values["title"]
+    kept = read_form(refused.text)["title"]
     assert {kept, Post.objects.get(version=2).title} == {"First", "Second"}

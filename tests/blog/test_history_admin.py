@@ -10,7 +10,7 @@ from django.urls import reverse
 from blog import services
 from blog.models import Post
 from contentapi.core.identity import OPERATOR, Role
-from tests.admin_forms import Form, submit_form
+from tests.admin_forms import read_form, submit_form
 from tests.factories import make_author, make_comment, make_post, make_user
 from users.models import User
 
@@ -99,7 +99,7 @@ def test_editor_restores_a_version_from_its_page(editor_client: Client) -> None:
     post = make_post(title="Old", body="Old.")
     edit(post, title="New", body="New.")
     version = get_url("version", post.pk, 1)
-    form = {"present": Form(editor_client.get(version).text).values["present"]}
+    form = {"present": read_form(editor_client.get(version).text)["present"]}
 
     response = editor_client.post(get_url("restore_version", post.pk, 1), form, follow=True)
 

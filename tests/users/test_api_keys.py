@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from contentapi.core.errors import Unauthenticated
-from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
+from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from tests.factories import make_user
 from users import services
 from users.authentication import authenticate
@@ -18,7 +18,7 @@ UNUSABLE = "The API key is unknown, expired or revoked."
 
 
 def make_key(user: User | None = None, **values: Any) -> str:
-    return services.create_api_key(email=(user or make_user()).email, name="test", **values)
+    return services.create_api_key(actor=OPERATOR, email=(user or make_user()).email, name="test", **values)
 
 
 def change_key(**values: Any) -> None:
@@ -157,7 +157,7 @@ def test_revoked_key_is_refused_at_once() -> None:
     key = make_key()
     authenticate({"X-API-Key": key})
 
-    services.revoke_api_key(prefix=key.rpartition("_")[0])
+    services.revoke_api_key(actor=OPERATOR, prefix=key.rpartition("_")[0])
 
     require_refused(key)
 

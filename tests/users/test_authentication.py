@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from contentapi.auth import jwt
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.core.errors import Malformed, Unauthenticated
-from contentapi.core.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
+from contentapi.core.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from tests.factories import make_user
 from users import services, tokens
 from users.authentication import authenticate, build_session_actor
@@ -165,7 +165,7 @@ def test_refused_token_is_logged_by_its_reason_without_its_text(caplog: pytest.L
 @pytest.mark.django_db
 @pytest.mark.parametrize("key", ["good", "bad", ""])
 def test_two_credentials_raise_malformed(key: str) -> None:
-    presented = services.create_api_key(email=make_user().email, name="test") if key == "good" else key
+    presented = services.create_api_key(actor=OPERATOR, email=make_user().email, name="test") if key == "good" else key
 
     with pytest.raises(Malformed):
         authenticate({"X-API-Key": presented, "Authorization": ""})

@@ -18,8 +18,8 @@ NO_IDS = ["", "abc", "0", "01", "-1", str(2**63), "\0"]
 @pytest.mark.django_db
 def test_deleted_user_loses_their_keys_and_leaves_posts_and_orders() -> None:
     user, other = make_user(Role.AUTHOR), make_user()
-    key = services.create_api_key(email=user.email, name="test")
-    services.create_api_key(email=other.email, name="test")
+    key = services.create_api_key(actor=OPERATOR, email=user.email, name="test")
+    services.create_api_key(actor=OPERATOR, email=other.email, name="test")
     author = make_author(user=user, name="Ines")
     post, order = make_post(author=author), make_order(user=user)
     comment = make_comment(post)

@@ -134,7 +134,7 @@ def test_create_superuser_creates_an_admin_with_a_password() -> None:
     ("role", "active", "staff", "superuser"),
     [
         (Role.READER, True, False, False),
-        (Role.AUTHOR, True, False, False),
+        (Role.AUTHOR, True, True, False),
         (Role.EDITOR, True, True, False),
         (Role.ADMIN, True, True, True),
         (Role.EDITOR, False, False, False),

@@ -159,7 +159,7 @@ def test_unknown_email_raises_not_found(email: str) -> None:
 def test_key_has_a_prefix_and_by_default_all_scopes_and_a_year(role: Role) -> None:
     user = make_user(role)
 
-    key = services.create_api_key(email=user.email.upper(), name=" blog ")
+    key = services.create_api_key(actor=OPERATOR, email=user.email.upper(), name=" blog ")
 
     assert re.fullmatch("capi_[0-9a-f]{8}_[0-9a-f]{64}", key)
     row = ApiKey.objects.get()
@@ -174,7 +174,11 @@ def test_key_may_have_fewer_scopes_and_days() -> None:
     user = make_user(Role.EDITOR)
 
     services.create_api_key(
-        email=user.email, name="x", scopes=[Scope.POSTS_WRITE, Scope.POSTS_READ, Scope.POSTS_WRITE], expires_in_days=1
+        actor=OPERATOR,
+        email=user.email,
+        name="x",
+        scopes=[Scope.POSTS_WRITE, Scope.POSTS_READ, Scope.POSTS_WRITE],
+        expires_in_days=1,
     )
 
     row = ApiKey.objects.get()
@@ -184,7 +188,7 @@ def test_key_may_have_fewer_scopes_and_days() -> None:
 
 @pytest.mark.django_db
 def test_key_is_stored_as_a_hash() -> None:
-    key = services.create_api_key(email=make_user().email, name="blog")
+    key = services.create_api_key(actor=OPERATOR, email=make_user().email, name="blog")
 
     with connection.cursor() as cursor:
         cursor.execute("SELECT users_apikey::text FROM users_apikey")
@@ -210,7 +214,7 @@ def test_invalid_key_is_rejected_and_not_stored(values: dict[str, Any], field: s
     user = make_user()
 
     with pytest.raises(Invalid) as raised:
-        services.create_api_key(**{"email": user.email, "name": "x", **values})
+        services.create_api_key(actor=OPERATOR, **{"email": user.email, "name": "x", **values})
 
     assert list(raised.value.fields) == [field]
     assert not ApiKey.objects.exists()
@@ -219,7 +223,7 @@ def test_invalid_key_is_rejected_and_not_stored(values: dict[str, Any], field: s
 @pytest.mark.django_db
 @pytest.mark.parametrize(("name", "days"), [("x", 1), ("x" * 100, 36_500)])
 def test_key_at_the_limits_is_stored(name: str, days: int) -> None:
-    services.create_api_key(email=make_user().email, name=name, expires_in_days=days)
+    services.create_api_key(actor=OPERATOR, email=make_user().email, name=name, expires_in_days=days)
 
     assert ApiKey.objects.get().name == name
 
@@ -227,11 +231,13 @@ def test_key_at_the_limits_is_stored(name: str, days: int) -> None:
 @pytest.mark.django_db
 def test_revocation_affects_only_its_key_and_keeps_the_first_time() -> None:
     user = make_user()
-    prefix, other = (services.create_api_key(email=user.email, name="x").rpartition("_")[0] for _ in range(2))
+    prefix, other = (
+        services.create_api_key(actor=OPERATOR, email=user.email, name="x").rpartition("_")[0] for _ in range(2)
+    )
 
-    services.revoke_api_key(prefix=prefix)
+    services.revoke_api_key(actor=OPERATOR, prefix=prefix)
     revoked_at = ApiKey.objects.get(prefix=prefix).revoked_at
-    services.revoke_api_key(prefix=prefix)
+    services.revoke_api_key(actor=OPERATOR, prefix=prefix)
 
     assert revoked_at is not None
     assert revoked_at <= timezone.now()
@@ -242,9 +248,9 @@ def test_revocation_affects_only_its_key_and_keeps_the_first_time() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("prefix", ["capi_00000000", "", "capi_"])
 def test_revocation_of_an_unknown_prefix_raises_not_found(prefix: str) -> None:
-    services.create_api_key(email=make_user().email, name="x")
+    services.create_api_key(actor=OPERATOR, email=make_user().email, name="x")
 
     with pytest.raises(NotFound) as raised:
-        services.revoke_api_key(prefix=prefix)
+        services.revoke_api_key(actor=OPERATOR, prefix=prefix)
 
     assert raised.value.message == "There is no API key with this prefix: the part of a key before its last underscore."

@@ -4,10 +4,17 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
 from oauth2_provider import admin as theirs
 from oauth2_provider.models import Application, RefreshToken
+from unfold.contrib.filters.admin import RelatedDropdownFilter
+from unfold.decorators import display
 
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+from users.admin_bases import PolicyAdmin, render_time
 from users.oauth.clients import list_name_problems, list_redirect_uri_problems, save_new_client
 from users.pages import render_page
 
@@ -43,14 +50,34 @@ def raise_form_errors(problems: list[str]) -> None:
 
 
 @admin.register(Application)
-class ClientAdmin(admin.ModelAdmin):
+class ClientAdmin(PolicyAdmin):
     form = ClientForm
-    list_display = ["name", "client_id", "client_type", "created"]
+    list_display = ["name", "client_id", "client_type", "show_created_at"]
     search_fields = ["name", "client_id"]
-    readonly_fields = ["client_id", "created"]
+    ordering = ["name"]
+
+    def may_open(self, actor: Actor) -> bool:
+        return policy.may_manage_clients(actor)
+
+    def may_add(self, actor: Actor) -> bool:
+        return policy.may_manage_clients(actor)
+
+    def may_change(self, actor: Actor, row: Application | None) -> bool:
+        return policy.may_manage_clients(actor)
+
+    def may_delete(self, actor: Actor, row: Application | None) -> bool:
+        return policy.may_manage_clients(actor)
+
+    def select_rows(self, actor: Actor) -> QuerySet[Application]:
+        clients: QuerySet[Application] = Application.objects.all()
+        return clients if policy.may_manage_clients(actor) else clients.none()
 
     def get_readonly_fields(self, request: HttpRequest, obj: Application | None = None) -> list[str]:
-        return [*self.readonly_fields, "client_type"] if obj else self.readonly_fields
+        return ["client_id", "show_created_at", *(["client_type"] if obj else [])]
+
+    @display(description="Created")
+    def show_created_at(self, client: Application) -> SafeString | None:
+        return render_time(client.created)
 
     def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
         if change:
@@ -67,14 +94,31 @@ class ClientAdmin(admin.ModelAdmin):
         return response
 
 
-class OAuthRefreshTokenAdmin(theirs.RefreshTokenAdmin):  # type: ignore[misc]
+class OAuthRefreshTokenAdmin(PolicyAdmin, theirs.RefreshTokenAdmin):
     """The consents of users, each a refresh token. Revoking one also revokes its access tokens."""
 
-    list_display = ["user", "application", "created", "revoked"]
-    list_filter = ["application", "revoked"]
+    list_display = ["user", "application", "show_created_at", "show_revoked_at"]
+    list_filter = [("application", RelatedDropdownFilter)]
+    list_lookups = frozenset({"application__id__exact"})
+    list_filter_submit = True
+    fields = ["user", "application", "masked_token", "show_created_at", "show_revoked_at"]
+    readonly_fields = ["masked_token", "show_created_at", "show_revoked_at"]
+    ordering = ["-id"]
 
-    def has_change_permission(self, request: HttpRequest, obj: RefreshToken | None = None) -> bool:
-        return False
+    def may_open(self, actor: Actor) -> bool:
+        return policy.may_manage_clients(actor)
+
+    def select_rows(self, actor: Actor) -> QuerySet[RefreshToken]:
+        tokens: QuerySet[RefreshToken] = RefreshToken.objects.all()
+        return tokens if policy.may_manage_clients(actor) else tokens.none()
+
+    @display(description="Created")
+    def show_created_at(self, token: RefreshToken) -> SafeString | None:
+        return render_time(token.created)
+
+    @display(description="Revoked")
+    def show_revoked_at(self, token: RefreshToken) -> SafeString | None:
+        return render_time(token.revoked)
 
 
 admin.site.unregister(RefreshToken)

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from contentapi.core.commands import CredentialCommand
-from contentapi.core.identity import Role, Scope
+from contentapi.core.identity import OPERATOR, Role, Scope
 from users import selectors, services
 
 
@@ -22,5 +22,7 @@ class Command(CredentialCommand):
 
     def handle(self, *, email: str, name: str, scopes: list[str], expires_in_days: int, **_: Any) -> None:
         wanted = [Scope(scope) for scope in scopes]
-        key = services.create_api_key(email=email, name=name, scopes=wanted, expires_in_days=expires_in_days)
+        key = services.create_api_key(
+            actor=OPERATOR, email=email, name=name, scopes=wanted, expires_in_days=expires_in_days
+        )
         self.print_credential("key", key, Role(selectors.get_user_by_email(email).role), wanted)

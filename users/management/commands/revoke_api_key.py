@@ -2,6 +2,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from contentapi.core.commands import OperatorCommand
+from contentapi.core.identity import OPERATOR
 from users import services
 
 
@@ -12,5 +13,5 @@ class Command(OperatorCommand):
         parser.add_argument("prefix", metavar="PREFIX", help="the key up to its last underscore")
 
     def handle(self, *, prefix: str, **_: Any) -> None:
-        services.revoke_api_key(prefix=prefix)
+        services.revoke_api_key(actor=OPERATOR, prefix=prefix)
         self.info(f"{prefix} is revoked.")

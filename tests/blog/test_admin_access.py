@@ -1,0 +1,183 @@
+"""What authors and editors see and change in the admin, beside the permission table of tests/contract."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from blog import services
+from blog.models import Author, Comment, Post, PostSource
+from contentapi.core.identity import OPERATOR, Role
+from tests.admin_forms import submit_form
+from tests.factories import make_author, make_comment, make_post, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def author(db: None) -> Author:  # noqa: ARG001
+    user = make_user(Role.AUTHOR)
+    return make_author(user=user, email="ines@example.invalid", name="Ines")
+
+
+@pytest.fixture
+def browser(author: Author, client: Client) -> Client:
+    assert author.user
+    client.force_login(author.user)
+    return client
+
+
+def list_rows(browser: Client, page: str, **filters: str) -> set[Any]:
+    return set(browser.get(reverse(f"admin:{page}_changelist"), filters).context["cl"].result_list)
+
+
+def test_author_lists_own_posts_and_comments_on_them(browser: Client, author: Author) -> None:
+    own, others = make_post(author=author), make_post()
+    comment = make_comment(own, author=others.author)
+    make_comment(others, author=author)
+
+    assert list_rows(browser, "blog_post") == {own}
+    assert list_rows(browser, "blog_comment") == {comment}
+    assert list_rows(browser, "blog_author") == {author}
+
+
+def test_new_post_of_an_author_is_their_own(browser: Client, author: Author) -> None:
+    url = reverse("admin:blog_post_add")
+
+    response = submit_form(browser, url, title="Soup", author=str(make_author().pk))
+
+    assert (response.status_code, 'name="author"' in browser.get(url).text) == (302, False)
+    assert Post.objects.get().author == author
+
+
+def test_first_post_creates_the_profile_of_an_author(client: Client) -> None:
+    user = make_user(Role.AUTHOR, name="Jo")
+    client.force_login(user)
+
+    submit_form(client, reverse("admin:blog_post_add"), title="Soup")
+
+    assert Post.objects.get().author == Author.objects.get(user=user, name="Jo")
+
+
+def test_author_changes_own_profile_but_not_its_account(browser: Client, author: Author) -> None:
+    page = reverse("admin:blog_author_change", args=[author.pk])
+
+    response = submit_form(browser, page, name="Ines F.", bio="Baker.", email="new@example.invalid", user="")
+
+    before = author.user
+    author.refresh_from_db()
+    assert response.status_code == 302
+    assert (author.name, author.bio) == ("Ines F.", "Baker.")
+    assert (author.email, author.user) == ("ines@example.invalid", before)
+
+
+def test_author_reads_another_profile_without_its_email(browser: Client) -> None:
+    other = make_author(email="jo@example.invalid", bio="Fisher.")
+
+    response = browser.get(reverse("admin:blog_author_change", args=[other.pk]))
+
+    assert ("Fisher." in response.text, "jo@example.invalid" in response.text) == (True, False)
+
+
+def test_author_search_does_not_find_other_emails(browser: Client) -> None:
+    make_author(email="jo@example.invalid")
+    autocomplete = {"app_label": "blog", "model_name": "post", "field_name": "author", "term": "jo@"}
+
+    assert list_rows(browser, "blog_author", q="jo@") == set()
+    assert browser.get(reverse("admin:autocomplete"), autocomplete).json()["results"] == []
+
+
+def test_author_reads_comments_and_cannot_rewrite_them(browser: Client, author: Author) -> None:
+    comment = make_comment(make_post(author=author), body="Well said.")
+    page = reverse("admin:blog_comment_change", args=[comment.pk])
+
+    shown, refused = browser.get(page), browser.post(page, {"body": "No."})
+
+    assert ("Well said." in shown.text, refused.status_code) == (True, 403)
+    assert Comment.objects.get().body == "Well said."
+
+
+def test_bulk_deletion_of_an_author_spares_posts_of_others(browser: Client, author: Author) -> None:
+    own, other = make_post(author=author), make_post()
+    action = {"action": "delete_selected", "_selected_action": [own.pk, other.pk], "post": "yes"}
+
+    browser.post(reverse("admin:blog_post_changelist"), action)
+
+    assert list(Post.objects.all()) == [other]
+
+
+def test_confirmation_of_a_deletion_counts_the_comments(browser: Client, author: Author) -> None:
+    post = make_post(author=author)
+    for _ in range(3):
+        make_comment(post)
+
+    text = browser.get(reverse("admin:blog_post_delete", args=[post.pk])).text
+
+    assert "Comments: 3" in text
+
+
+@pytest.mark.parametrize(
+    ("role", "entries"),
+    [
+        (Role.AUTHOR, {"Desk", "Posts", "Comments", "Authors", "API keys"}),
+        (Role.EDITOR, {"Desk", "Posts", "Comments", "Authors", "API keys"}),
+        (
+            Role.ADMIN,
+            {"Desk", "Posts", "Comments", "Authors", "API keys", "Users", "Applications", "Consents", "Orders"},
+        ),
+    ],
+)
+def test_sidebar_shows_what_the_role_may_open(client: Client, role: Role, entries: set[str]) -> None:
+    client.force_login(make_user(role))
+
+    context = client.get(reverse("admin:index")).context
+
+    groups = context["sidebar_navigation"]
+    shown = {item["title"]: item["link"] for group in groups for item in group["items"] if item["has_permission"]}
+    assert set(shown) == entries
+    assert {client.get(str(link)).status_code for link in shown.values()} == {200}
+
+
+def test_user_without_profile_opens_every_own_page(client: Client) -> None:
+    user = make_user(Role.EDITOR)
+    client.force_login(user)
+
+    assert client.get(reverse("admin:password_change")).status_code == 200
+
+
+def test_author_sees_and_restores_versions_of_own_posts_only(browser: Client, author: Author) -> None:
+    own, public, draft = make_post(author=author, title="Old"), make_post(), make_post(status="draft")
+    for post in (own, public, draft):
+        services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "New"})
+
+    pages = [browser.get(reverse("admin:blog_post_history", args=[post.pk])) for post in (own, public, draft)]
+    versions = [reverse("admin:blog_post_restore_version", args=[post.pk, 1]) for post in (own, public, draft)]
+    restored = [browser.post(url, {"present": "2"}, follow=True) for url in versions]
+
+    assert [page.status_code for page in pages] == [200, 403, 404]
+    assert [response.status_code for response in restored] == [200, 403, 404]
+    assert [post.title for post in Post.objects.order_by("pk")] == ["Old", "New", "New"]
+
+
+def test_author_lists_and_restores_own_deleted_posts_only(browser: Client, author: Author) -> None:
+    own, other = make_post(author=author), make_post()
+    for post in (own, other):
+        services.delete_post(actor=OPERATOR, post_id=str(post.pk))
+
+    listed = browser.get(reverse("admin:blog_post_deleted")).context["posts"]
+    for post_id in (own.pk, other.pk):
+        browser.post(reverse("admin:blog_post_restore_deleted", args=[post_id]))
+
+    assert [deleted.post_id for deleted, _ in listed] == [own.pk]
+    assert list(Post.objects.all()) == [own]
+
+
+def test_author_sees_the_source_of_own_posts_only(browser: Client, author: Author) -> None:
+    own, other = make_post(author=author), make_post()
+    for post in (own, other):
+        PostSource.objects.create(post=post, source="kitchen", path=f"{post.pk}.md", digest=b"1", authors=[])
+
+    pages = [browser.get(reverse("admin:blog_post_change", args=[post.pk])).text for post in (own, other)]
+
+    assert ["kitchen" in page for page in pages] == [True, False]

@@ -1,0 +1,126 @@
+"""The desk: what is waiting, out and next, of the posts that an actor may change."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from blog import selectors
+from blog.models import Author, Post
+from contentapi.core.identity import OPERATOR, Role
+from tests.factories import make_actor, make_author, make_comment, make_post, make_user
+from users.models import User
+
+INDEX = reverse("admin:index")
+
+pytestmark = pytest.mark.django_db
+
+
+def schedule(author: Author | None = None, **delay: float) -> Post:
+    return make_post(author=author, status="scheduled", publish_at=timezone.now() + timedelta(**delay))
+
+
+def browse(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def titles(excerpt: selectors.Excerpt) -> list[str]:
+    return [post.title for post in excerpt.rows]
+
+
+def test_desk_shows_scheduled_posts_in_the_order_of_publication() -> None:
+    later, sooner = schedule(days=2), schedule(days=1)
+
+    desk = selectors.build_desk(OPERATOR, timezone.now())
+
+    assert titles(desk.scheduled) == [sooner.title, later.title]
+    assert desk.overdue == selectors.Excerpt([], 0)
+
+
+def test_desk_names_scheduled_posts_that_no_clock_has_published() -> None:
+    overdue = schedule(minutes=-2)
+    schedule(seconds=-30)
+
+    desk = selectors.build_desk(OPERATOR, timezone.now())
+
+    assert (titles(desk.overdue), desk.overdue.total, desk.scheduled.total) == ([overdue.title], 1, 2)
+
+
+def test_desk_shows_drafts_changed_last_and_posts_published_last() -> None:
+    now = timezone.now()
+    for hours in range(7):
+        time = now - timedelta(hours=hours)
+        make_post(title=f"draft {hours}", status="draft", updated_at=time)
+        make_post(title=f"published {hours}", published_at=time)
+    make_post(status="archived")
+
+    desk = selectors.build_desk(OPERATOR, now)
+
+    assert titles(desk.drafts) == [f"draft {hours}" for hours in range(5)]
+    assert titles(desk.published) == [f"published {hours}" for hours in range(5)]
+    assert (desk.drafts.total, desk.published.total) == (7, 7)
+
+
+def test_desk_shows_the_comments_of_the_last_day() -> None:
+    post, now = make_post(), timezone.now()
+    make_comment(post, created_at=now - timedelta(hours=25))
+    new = make_comment(post, created_at=now - timedelta(hours=23))
+
+    assert selectors.build_desk(OPERATOR, now).comments == selectors.Excerpt([new], 1)
+
+
+def test_desk_of_an_author_has_own_posts_and_comments_on_them() -> None:
+    own_author, others = make_author(), make_author()
+    actor = make_actor(Role.AUTHOR, author=own_author)
+    for author in (own_author, others):
+        for status in ("draft", "published"):
+            make_comment(make_post(author=author, status=status), author=others)
+        schedule(author, days=1)
+        schedule(author, days=-1)
+
+    desk = selectors.build_desk(actor, timezone.now())
+
+    posts = [*desk.drafts.rows, *desk.scheduled.rows, *desk.published.rows, *desk.overdue.rows]
+    assert {post.author for post in posts} == {own_author}
+    assert {comment.post.author for comment in desk.comments.rows} == {own_author}
+    assert [each.total for each in desk] == [1, 2, 1, 1, 2]
+
+
+def test_count_above_the_limit_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selectors, "MAX_COUNT", 2)
+    for _ in range(4):
+        make_post(status="draft")
+
+    text = browse(make_user(Role.EDITOR)).get(INDEX).text
+
+    assert '<span class="desk-count">2+</span>' in text
+
+
+@pytest.mark.parametrize("role", [Role.AUTHOR, Role.EDITOR, Role.ADMIN])
+def test_desk_takes_a_constant_number_of_statements(
+    django_assert_max_num_queries: Callable[[int], Any], role: Role
+) -> None:
+    user = make_user(role)
+    client = browse(user)
+    author = make_author(user=user)
+    for number in range(12):
+        make_comment(make_post(author=author, status=("draft", "published")[number % 2]))
+        schedule(author, days=number - 6)
+
+    with django_assert_max_num_queries(12):
+        assert client.get(INDEX).status_code == 200
+
+
+def test_desk_of_a_new_author_is_empty() -> None:
+    make_post(status="draft")
+
+    text = browse(make_user(Role.AUTHOR)).get(INDEX).text
+
+    assert "There are no drafts." in text
+    assert "No post is scheduled." in text

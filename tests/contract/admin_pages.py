@@ -1,0 +1,157 @@
+"""The acts of the permission table in the admin site, the third interface: requests of a browser and their outcomes.
+
+Django's test client logs in as the caller, gets the form and sends it. Readers and anonymous callers get the login page
+for every act.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.test import Client
+from django.urls import reverse
+
+from blog.models import Post
+from tests.admin_forms import read_form
+from tests.contract.permissions import OTHERS, OWN, Outcome, World
+from users.models import User
+
+STAFF = ("author", "editor", "admin")
+
+AS_ONESELF = "as oneself"  # done, but with an object of one's own
+
+# Acts that the admin has no page for.
+NO_PAGE = {
+    "list an author's drafts": "The list of posts has a filter by author; `list drafts` covers it.",
+    "pay an order": "A customer pays, by the API. The admin shows orders.",
+    "cancel an order": "A customer cancels, by the API. The admin shows orders.",
+    "create an order": "A customer orders, by the API, or the operator with `create_order`. The admin shows orders.",
+}
+FORGED = "An author's form has no field for the author of a post. A forged one has no effect."
+# Where the admin allows less than the table, by act and owner: the callers, what they get, and the reason.
+NARROWER: dict[tuple[str, str], tuple[tuple[str, ...], Outcome, str]] = {
+    ("create a post", OTHERS): (("author",), AS_ONESELF, FORGED),
+    ("create a scheduled post", OTHERS): (("author",), AS_ONESELF, FORGED),
+    ("list published posts", OTHERS): (("author",), "404", "The list has the posts that the user may change."),
+    ("comment on a published post", OTHERS): (("author",), "403", "Authors comment by the API, as readers do."),
+    ("comment on a draft", OWN): (("author",), "403", "Authors comment by the API, as readers do."),
+    ("comment on a draft", OTHERS): (("author",), "403", "The form for comments is for editors."),
+    ("list orders", OWN): (("author", "editor"), "403", "The section is for admins. One's own order has its page."),
+    ("list orders", OTHERS): (("author", "editor"), "403", "The section is for admins."),
+    ("list users", OWN): (("author", "editor"), "403", "The section is for admins. One's own account has its page."),
+    ("list users", OTHERS): (("author", "editor"), "403", "The section is for admins."),
+}
+
+
+def browse(world: World) -> Client:
+    """Return a browser in which the caller is logged in."""
+    client = Client()
+    client.force_login(User.objects.filter(pk=world.actor.user_id or 0).get())
+    return client
+
+
+def name_outcome(response: Any, *, done: bool) -> Outcome:
+    """Return `ok`, or the status of a refusal. A page of the admin's errors is HTML, whatever its status."""
+    if response.status_code >= 400:
+        assert response["Content-Type"].startswith("text/html")
+        return str(response.status_code)
+    assert done, response.status_code
+    return "ok"
+
+
+def open_page(world: World, page: str, row_id: object) -> Outcome:
+    response = browse(world).get(reverse(f"admin:{page}_change", args=[row_id]))
+    return name_outcome(response, done=response.status_code == 200)
+
+
+def open_list(world: World, page: str, row_id: int, **filters: str) -> Outcome:
+    response = browse(world).get(reverse(f"admin:{page}_changelist"), filters)
+    if response.status_code >= 400:
+        return name_outcome(response, done=False)
+    return "ok" if row_id in {row.pk for row in response.context["cl"].result_list} else "404"
+
+
+def open_email(world: World) -> Outcome:
+    """Look for the email in the form of the page: the caller's own email is also in the menu."""
+    response = browse(world).get(reverse("admin:blog_author_change", args=[world.target.author.pk]))
+    shown = {name for fieldset in response.context["adminform"] for line in fieldset for name in line.fields}
+    return "ok" if "email" in shown and world.target.author.email in response.text else "404"
+
+
+def send_form(world: World, url: str, **edits: str) -> Outcome:
+    """Get a form and send it with the edits; if the form is refused, send the edits without it."""
+    browser = browse(world)
+    page = browser.get(url)
+    values = read_form(page.text) if page.status_code == 200 else {}
+    response = browser.post(url, {**values, **edits})
+    if page.status_code >= 400:
+        assert response.status_code == page.status_code
+    if response.status_code == 200:
+        raise AssertionError(response.context["adminform"].form.errors)
+    return name_outcome(response, done=response.status_code == 302)
+
+
+def change_post(world: World, old: str, **edits: str) -> Outcome:
+    return send_form(world, reverse("admin:blog_post_change", args=[world.post_id(old)]), **edits)
+
+
+def create_post(world: World, **edits: str) -> Outcome:
+    """Send the form for a new post of the target's author."""
+    author = world.target.author
+    outcome = send_form(world, reverse("admin:blog_post_add"), title="New", author=str(author.pk), **edits)
+    return AS_ONESELF if outcome == "ok" and Post.objects.get(title="New").author != author else outcome
+
+
+def confirm_deletion(world: World, page: str, row_id: object) -> Outcome:
+    return send_form(world, reverse(f"admin:{page}_delete", args=[row_id]), post="yes")
+
+
+def comment(world: World, status: str) -> Outcome:
+    author = str(world.target.author.pk)
+    values = {"post": world.post_id(status), "author": author, "body": "Well said."}
+    return send_form(world, reverse("admin:blog_comment_add"), **values)
+
+
+def create_user(world: World) -> Outcome:
+    values = {"email": "new@example.invalid", "name": "New", "role": "reader", "usable_password": "false"}
+    return send_form(world, reverse("admin:users_user_add"), **values)
+
+
+SCHEDULED = {"status": "scheduled", "publish_at_0": "2100-01-01", "publish_at_1": "00:00:00"}
+ADMIN: dict[str, Callable[[World], Outcome]] = {
+    "read a published post": lambda world: open_page(world, "blog_post", world.post_id("published")),
+    "list published posts": lambda world: open_list(
+        world, "blog_post", world.target.posts["published"].pk, status__exact="published"
+    ),
+    "read an author": lambda world: open_page(world, "blog_author", world.target.author.pk),
+    "read a comment": lambda world: open_page(world, "blog_comment", world.comment_id("published")),
+    "read a draft": lambda world: open_page(world, "blog_post", world.post_id("draft")),
+    "read a scheduled post": lambda world: open_page(world, "blog_post", world.post_id("scheduled")),
+    "read an archived post": lambda world: open_page(world, "blog_post", world.post_id("archived")),
+    "list drafts": lambda world: open_list(world, "blog_post", world.target.posts["draft"].pk, status__exact="draft"),
+    "create a post": create_post,
+    "create a published post": lambda world: create_post(world, status="published"),
+    "create a scheduled post": lambda world: create_post(world, **SCHEDULED),
+    "update a published post": lambda world: change_post(world, "published", title="New"),
+    "update a draft": lambda world: change_post(world, "draft", title="New"),
+    "publish a draft": lambda world: change_post(world, "draft", status="published"),
+    "publish a published post": lambda world: change_post(world, "published", status="published"),
+    "schedule a draft": lambda world: change_post(world, "draft", **SCHEDULED),
+    "unschedule a post": lambda world: change_post(world, "scheduled", status="draft"),
+    "unpublish a post": lambda world: change_post(world, "published", status="draft"),
+    "archive a published post": lambda world: change_post(world, "published", status="archived"),
+    "archive a draft": lambda world: change_post(world, "draft", status="archived"),
+    "take a post out of the archive": lambda world: change_post(world, "archived", status="draft"),
+    "delete a published post": lambda world: confirm_deletion(world, "blog_post", world.post_id("published")),
+    "delete a draft": lambda world: confirm_deletion(world, "blog_post", world.post_id("draft")),
+    "comment on a published post": lambda world: comment(world, "published"),
+    "comment on a draft": lambda world: comment(world, "draft"),
+    "delete a comment": lambda world: confirm_deletion(world, "blog_comment", world.comment_id("published")),
+    "delete a comment on a draft": lambda world: confirm_deletion(world, "blog_comment", world.comment_id("draft")),
+    "read an author's email": open_email,
+    "read an order": lambda world: open_page(world, "orders_order", world.target.order.pk),
+    "list orders": lambda world: open_list(world, "orders_order", world.target.order.pk),
+    "read a user": lambda world: open_page(world, "users_user", world.target.user.pk),
+    "list users": lambda world: open_list(world, "users_user", world.target.user.pk),
+    "create a user": create_user,
+    "delete a user": lambda world: confirm_deletion(world, "users_user", world.target.user.pk),
+}

@@ -1,0 +1,162 @@
+"""The admin in Chromium: each page has no serious finding of axe-core, on three widths, in light and dark mode."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.e2e.checkout import PATIENCE, Checkout, Run, free_port
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+AXE = Path(__file__).parent / "axe"
+WIDTHS = {390: 844, 820: 1180, 1280: 800}
+SERIOUS = {"serious", "critical"}
+PAGES = {
+    "desk": "/admin/",
+    "posts": "/admin/blog/post/",
+    "post": "/admin/blog/post/{post}/change/",
+    "new post": "/admin/blog/post/add/",
+    "deletion": "/admin/blog/post/{post}/delete/",
+    "history": "/admin/blog/post/{post}/history/",
+    "comments": "/admin/blog/comment/",
+    "authors": "/admin/blog/author/",
+    "author": "/admin/blog/author/add/",
+    "keys": "/admin/users/apikey/",
+    "new key": "/admin/users/apikey/add/",
+    "users": "/admin/users/user/",
+    "new user": "/admin/users/user/add/",
+    "applications": "/admin/oauth2_provider/application/",
+    "orders": "/admin/orders/order/",
+    "password": "/admin/password_change/",
+    "not found": "/admin/nothing/",
+}
+
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.thorough,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+    pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed, which installs axe-core"),
+]
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def axe(tmp_path: Path) -> str:
+    """Return the source of axe-core."""
+    folder = tmp_path / "axe"
+    shutil.copytree(AXE, folder)
+    command = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return (folder / "node_modules/axe-core/axe.min.js").read_text()
+
+
+def log_in(page: Page, run: Run, checkout: Checkout) -> None:
+    page.goto(f"http://localhost:{run.port}/admin/")
+    page.get_by_label("Email").fill("admin@example.com")
+    page.locator("#id_password").fill((checkout.folder / "var/demo_password").read_text())
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(f"http://localhost:{run.port}/admin/")
+
+
+def list_serious_findings(page: Page, axe: str) -> list[str]:
+    page.evaluate(axe)
+    found: dict[str, Any] = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})")
+    return [
+        f"{rule['id']}: {node['html'][:160]}"
+        for rule in found["violations"]
+        if rule["impact"] in SERIOUS
+        for node in rule["nodes"]
+    ]
+
+
+def find_post(page: Page, run: Run) -> str:
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/")
+    address = page.locator("a[href*='/admin/blog/post/'][href*='/change/']").first.get_attribute("href") or ""
+    return address.rstrip("/").split("/")[-2]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_of_the_admin_have_no_serious_finding(
+    checkout: Checkout, browser: Browser, axe: str, scheme: Any
+) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    context = browser.new_context(color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    page.goto(f"http://localhost:{run.port}/admin/")
+    findings = {f"{scheme} login": list_serious_findings(page, axe)}
+    log_in(page, run, checkout)
+    post = find_post(page, run)
+
+    for name, path in PAGES.items():
+        for width, height in WIDTHS.items():
+            page.set_viewport_size({"width": width, "height": height})
+            page.goto(f"http://localhost:{run.port}{path.format(post=post)}")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
+            findings[f"{scheme} {name} {width}"] = list_serious_findings(page, axe)
+
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/")
+    page.locator("input.action-select").first.check()
+    findings[f"{scheme} actions"] = list_serious_findings(page, axe)
+    page.get_by_role("button", name="Filters").click()
+    expect(page.locator("#changelist-filter")).to_be_visible()
+    findings[f"{scheme} filters"] = list_serious_findings(page, axe)
+    page.goto(f"http://localhost:{run.port}/admin/users/apikey/add/")
+    page.locator("#id_name").fill("My blog")
+    page.get_by_role("button", name="Save").click()
+    findings[f"{scheme} created key"] = list_serious_findings(page, axe)
+    assert {name: found for name, found in findings.items() if found} == {}
+
+
+def test_phone_shows_the_list_before_the_filters(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    log_in(page, run, checkout)
+
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/")
+
+    first_row = page.locator("#result_list tbody tr").first.bounding_box()
+    assert first_row is not None
+    assert first_row["y"] < 844
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_keyboard_opens_the_filters_and_the_editor_reads_local_times(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    page = browser.new_context(timezone_id="Pacific/Auckland").new_page()
+    log_in(page, run, checkout)
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/")
+
+    page.get_by_role("button", name="Filters").focus()
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#changelist-filter")).to_be_visible()
+    times = page.locator("#result_list time")
+    expect(times.first).to_have_text(re.compile(r"Nov 1, 2026, 1:00\sPM"))  # midnight of UTC
+
+
+def test_user_creates_a_key_which_a_refresh_does_not_show(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    page = browser.new_page()
+    log_in(page, run, checkout)
+    page.goto(f"http://localhost:{run.port}/admin/users/apikey/add/")
+
+    page.locator("#id_name").fill("My blog")
+    page.get_by_role("button", name="Save").click()
+    secret = page.locator("#secret").inner_text()
+    page.reload()
+
+    assert secret not in page.content()
+    expect(page.locator("body")).to_contain_text("This request has already created an API key.")

@@ -1,0 +1,106 @@
+"""The last admin stays: nobody removes the role, locks or deletes the only active admin, except the operator."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from contentapi.core.errors import Conflict
+from contentapi.core.identity import ALL_SCOPES, OPERATOR, Actor, Role
+from tests.admin_forms import read_form
+from tests.blog.racing import race
+from tests.factories import make_user
+from users import services
+from users.models import User
+
+LAST = "is the last admin. Make another user an admin first."
+
+
+def build_actor(user: User) -> Actor:
+    return Actor(user.pk, Role.ADMIN, ALL_SCOPES, "session")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "changes", [{"role": Role.EDITOR}, {"is_active": False}, {"role": Role.READER, "is_active": False}]
+)
+def test_last_admin_keeps_role_and_access(changes: dict[str, Any]) -> None:
+    admin = make_user(Role.ADMIN)
+    make_user(Role.ADMIN, is_active=False)
+
+    with pytest.raises(Conflict, match=LAST):
+        services.edit_user(actor=build_actor(admin), user_id=str(admin.pk), changes=changes)
+
+    assert User.objects.filter(pk=admin.pk, role=Role.ADMIN, is_active=True).exists()
+
+
+@pytest.mark.django_db
+def test_last_admin_is_not_deleted() -> None:
+    admin = make_user(Role.ADMIN)
+
+    with pytest.raises(Conflict, match=LAST):
+        services.delete_user(actor=build_actor(admin), user_id=str(admin.pk))
+
+
+@pytest.mark.django_db
+def test_last_admin_changes_name() -> None:
+    admin = make_user(Role.ADMIN)
+
+    services.edit_user(actor=build_actor(admin), user_id=str(admin.pk), changes={"name": "New"})
+
+    assert User.objects.get(pk=admin.pk).name == "New"
+
+
+@pytest.mark.django_db
+def test_admin_with_a_colleague_leaves() -> None:
+    admin = make_user(Role.ADMIN)
+    make_user(Role.ADMIN)
+
+    services.delete_user(actor=build_actor(admin), user_id=str(admin.pk))
+
+    assert not User.objects.filter(pk=admin.pk).exists()
+
+
+@pytest.mark.django_db
+def test_operator_removes_the_last_admin() -> None:
+    admin = make_user(Role.ADMIN)
+
+    services.edit_user(actor=OPERATOR, user_id=str(admin.pk), changes={"role": Role.EDITOR})
+
+    assert not User.objects.filter(role=Role.ADMIN).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_admins_who_remove_each_other_leave_one() -> None:
+    first, second = make_user(Role.ADMIN), make_user(Role.ADMIN)
+
+    def remove(actor: User, user: User) -> object:
+        try:
+            return services.edit_user(actor=build_actor(actor), user_id=str(user.pk), changes={"role": Role.READER})
+        except Conflict as error:
+            return error
+
+    race(
+        lambda: list(User.objects.order_by("pk").select_for_update()),
+        partial(remove, first, second),
+        partial(remove, second, first),
+    )
+
+    assert User.objects.filter(role=Role.ADMIN).count() == 1
+
+
+@pytest.mark.django_db
+def test_form_says_why_the_last_admin_keeps_the_role() -> None:
+    admin = make_user(Role.ADMIN)
+    client = Client()
+    client.force_login(admin)
+    page = reverse("admin:users_user_change", args=[admin.pk])
+
+    response = client.post(page, {**read_form(client.get(page).text), "role": "editor"})
+    deletion = client.post(reverse("admin:users_user_delete", args=[admin.pk]), {"post": "yes"}, follow=True)
+
+    assert LAST in response.text
+    assert LAST in deletion.text
+    assert User.objects.get().role == Role.ADMIN

@@ -1,0 +1,39 @@
+// Shows each <time data-local> in the time zone of the browser. Without this script, the page shows UTC.
+document.addEventListener("DOMContentLoaded", () => {
+  const format = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
+    dateStyle: "medium",
+    timeStyle: "short",
+  });
+  for (const time of document.querySelectorAll("time[data-local]")) {
+    time.title = time.textContent.trim();
+    time.textContent = format.format(new Date(time.dateTime));
+  }
+});
+
+// Names the fields that Select2 builds, as their labels do. Select2 itself gives them no accessible name.
+function nameSelectFields() {
+  for (const field of document.querySelectorAll(".select2-selection__rendered:not([aria-label])")) {
+    const select = field.closest(".select2-container").previousElementSibling;
+    const label = select && (document.querySelector(`label[for="${select.id}"]`) || select.closest("label"));
+    field.setAttribute("aria-label", label ? label.textContent.trim() : select?.name || "Choice");
+  }
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  nameSelectFields();
+  new MutationObserver(nameSelectFields).observe(document.body, { childList: true, subtree: true });
+});
+
+// Makes links without an address, which the theme uses as buttons, work with the keyboard.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const link of document.querySelectorAll("a:not([href])")) {
+    if (![...link.attributes].some((attribute) => attribute.name.startsWith("x-on:click"))) continue;
+    link.setAttribute("role", "button");
+    link.tabIndex = 0;
+    link.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      link.click();
+    });
+  }
+});
