@@ -123,6 +123,7 @@ def list_versions(*, actor: Actor, post_id: str, before: int | None = None, limi
     digest = MD5("body")
     rows: list[dict[str, Any]] = list(Post.objects.filter(pk=pk).values(*COLUMNS, body_digest=digest))
     present = rows[0]["version"] if rows else None
+    present_title = rows[0]["title"] if rows else ""
     earlier = PostVersion.objects.filter(id=pk)
     if present is not None:  # a change after the statement above must not list a version twice
         earlier = earlier.filter(version__lt=present)
@@ -136,7 +137,7 @@ def list_versions(*, actor: Actor, post_id: str, before: int | None = None, limi
         build_version(row, names, list_changed_fields(row, rows[number + 1 :]))
         for number, row in enumerate(rows[:limit])
     ]
-    title = rows[0]["title"] if rows else ""
+    title = present_title or (rows[0]["title"] if rows else "")
     return VersionPage(title, present, versions, versions[-1].number if len(rows) > limit else None)
 
 

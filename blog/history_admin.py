@@ -62,7 +62,7 @@ class HistoryAdmin(ServiceAdmin):
         other = read_position(request, "compare")
         if other is None and page.versions:
             other = page.versions[0].number
-        context: dict[str, Any] = {"title": f"Version {number} of {page.title}", "page": page, "object_id": object_id}
+        context: dict[str, Any] = {"page": page, "object_id": object_id}
         if other is None:
             version = history.read_version(actor=actor, post_id=object_id, number=number)
         else:
@@ -70,9 +70,9 @@ class HistoryAdmin(ServiceAdmin):
             version = comparison.new
             fields = [(LABELS[name], describe_value(old), describe_value(new)) for name, old, new in comparison.fields]
             context |= {"comparison": comparison, "fields": fields}
-        return self.render_history(
-            request, "version", context | {"version": version, "person": describe_person(version.made)}
-        )
+        title = f"Version {number} of {page.title or version.values['title']}"
+        context |= {"title": title, "version": version, "person": describe_person(version.made)}
+        return self.render_history(request, "version", context)
 
     @method_decorator(require_POST)
     def restore_version(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:

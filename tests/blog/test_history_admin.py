@@ -88,6 +88,17 @@ def test_version_page_compares_with_the_requested_version(editor_client: Client)
     assert page.context["fields"] == [("title", "Three", "One")]
 
 
+def test_first_version_names_and_links_the_present_post(editor_client: Client) -> None:
+    present, deleted = make_post(title="Old"), make_post(title="Old")
+    edit(present, title="New")
+    delete(deleted)
+
+    pages = [editor_client.get(get_url("version", post.pk, 1)) for post in (present, deleted)]
+
+    assert [page.context["title"] for page in pages] == ["Version 1 of New", "Version 1 of Old"]
+    assert f'<a href="{get_url("change", present.pk)}">New</a>' in pages[0].text
+
+
 def test_first_version_is_shown_without_differences(editor_client: Client) -> None:
     page = editor_client.get(get_url("version", make_post(body="The whole text.").pk, 1))
 
