@@ -23,6 +23,9 @@ PAGES = {
     "new post": "/admin/blog/post/add/",
     "deletion": "/admin/blog/post/{post}/delete/",
     "history": "/admin/blog/post/{post}/history/",
+    "differences": "/admin/blog/post/{post}/history/2/",
+    "earlier version": "/admin/blog/post/{post}/history/1/",
+    "deleted posts": "/admin/blog/post/deleted/",
     "comments": "/admin/blog/comment/",
     "authors": "/admin/blog/author/",
     "author": "/admin/blog/author/add/",
@@ -83,9 +86,23 @@ def list_serious_findings(page: Page, axe: str) -> list[str]:
 
 
 def find_post(page: Page, run: Run) -> str:
+    """Return the id of the first post in the list."""
     page.goto(f"http://localhost:{run.port}/admin/blog/post/")
     address = page.locator("a[href*='/admin/blog/post/'][href*='/change/']").first.get_attribute("href") or ""
     return address.rstrip("/").split("/")[-2]
+
+
+def write_history(page: Page, run: Run) -> str:
+    """Delete the first post of the list, and change the next one. Return the id of the latter."""
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/{find_post(page, run)}/delete/")
+    page.get_by_role("button", name="Yes").click()
+    post = find_post(page, run)
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/{post}/change/")
+    page.locator("#id_title").fill("New title")
+    page.locator("#id_body").fill("New text.")
+    page.locator("[name=_save]").click()
+    page.wait_for_url(f"http://localhost:{run.port}/admin/blog/post/")
+    return post
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -98,12 +115,14 @@ def test_pages_of_the_admin_have_no_serious_finding(
     page.goto(f"http://localhost:{run.port}/admin/")
     findings = {f"{scheme} login": list_serious_findings(page, axe)}
     log_in(page, run, checkout)
-    post = find_post(page, run)
+    post = write_history(page, run)
 
     for name, path in PAGES.items():
         for width, height in WIDTHS.items():
             page.set_viewport_size({"width": width, "height": height})
-            page.goto(f"http://localhost:{run.port}{path.format(post=post)}")
+            response = page.goto(f"http://localhost:{run.port}{path.format(post=post)}")
+            assert response is not None
+            assert response.ok is (name != "not found"), (name, response.status)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
             findings[f"{scheme} {name} {width}"] = list_serious_findings(page, axe)
 
