@@ -202,6 +202,18 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
         "blog_comment_post_oldest",
         lambda author: order_oldest_first(author.posts.all()[0].comments.all(), OPERATOR)[:100],
     ),
+    (
+        "blog_comment_newest",
+        lambda _: selectors.select_moderated_comments(OPERATOR).order_by("-created_at", "-id")[:5],
+    ),
+    (
+        "blog_post_public_published",
+        lambda _: (
+            selectors.select_editable_posts(OPERATOR)
+            .in_status(PostStatus.PUBLISHED)
+            .order_by("-publication_order", "-id")[:5]
+        ),
+    ),
     ("blog_author_by_name", lambda author: Author.objects.filter(name=author.name)),
 ]
 
