@@ -12,7 +12,7 @@ from contentapi.core.identity import OPERATOR
 from tests.factories import make_author
 
 BEFORE = [("blog", "0002_published_at")]
-AFTER = [("blog", "0003_history")]
+AFTER = [("blog", "0004_history")]
 
 
 def migrate(targets: list[tuple[str, str]]) -> None:
