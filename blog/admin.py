@@ -361,10 +361,10 @@ class CommentAdmin(ServiceAdmin):
         return selectors.find_comment(actor, row_id)
 
     def may_add(self, actor: Actor) -> bool:
-        return policy.may_edit_comments(actor)
+        return policy.may_manage_comments(actor)
 
     def may_change(self, actor: Actor, row: Comment | None) -> bool:
-        return policy.may_edit_comments(actor)
+        return policy.may_manage_comments(actor)
 
     def may_delete(self, actor: Actor, row: Comment | None) -> bool:
         if row is None:

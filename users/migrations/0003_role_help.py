@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='user',
             name='role',
-            field=models.CharField(choices=[('reader', 'reader'), ('author', 'author'), ('editor', 'editor'), ('admin', 'admin')], default='reader', help_text='Readers comment and order; authors write posts of their own; editors look after all posts; admins also manage users and orders. Authors, editors and admins may use this site.', max_length=10),
+            field=models.CharField(choices=[('reader', 'reader'), ('author', 'author'), ('editor', 'editor'), ('admin', 'admin')], default='reader', help_text='Readers comment and order; authors write posts of their own; editors manage all posts; admins also manage users and orders. Authors, editors and admins may use this site.', max_length=10),
         ),
     ]
