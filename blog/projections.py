@@ -41,7 +41,7 @@ def order_oldest_first(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]
 def filter_visible_posts(posts: PostQuerySet, actor: Actor, status: PostStatus | None) -> PostQuerySet:
     """Return the posts that the actor may see, with one status if it is given."""
     if status is not None:
-        return posts.filter(policy.narrow_visible_posts(actor, status)).in_status(status)
+        return posts.filter(policy.build_visibility_within_status(actor, status)).in_status(status)
     return cast("PostQuerySet", filter_by_union(posts, policy.split_visible_posts(actor)))
 
 

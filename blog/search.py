@@ -136,7 +136,7 @@ def find_posts(
         ORDER BY ts_rank(document, query) DESC, blog_post.id DESC LIMIT $1
     """
     query = TermsQuery(terms)
-    visible = policy.visible_posts(actor) if status is None else policy.narrow_visible_posts(actor, status)
+    visible = policy.visible_posts(actor) if status is None else policy.build_visibility_within_status(actor, status)
     if status is not None:
         visible &= Q(status=TextLiteral(status))
     posts = Post.objects.filter(visible, **conditions)

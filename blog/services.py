@@ -84,7 +84,7 @@ def edit_post(
     """
     state = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
     text = {name: value for name, value in changes.items() if name in ("title", "body", "tags")}
-    post = find_post_to_change(actor, post_id, "change posts")
+    post = get_post_for_update(actor, post_id, "change posts")
     status = state.get("status") or post.status
     if text or not state:
         policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
@@ -127,7 +127,7 @@ def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
 @transaction.atomic
 def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion = None) -> str:
     """Delete a post with its comments. Returns its id. Raises `NotFound` and `Conflict`."""
-    post = find_post_to_change(actor, post_id, "delete posts")
+    post = get_post_for_update(actor, post_id, "delete posts")
     policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
     require_version("post", post.version, expected_version)
     with pghistory.context(changed_by=actor.user_id, changed_with=actor.origin):
@@ -135,7 +135,7 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
     return post_id
 
 
-def find_post_to_change(actor: Actor, post_id: str, act: str) -> Post:
+def get_post_for_update(actor: Actor, post_id: str, act: str) -> Post:
     """Return a post that the actor may see, with its author. It is locked until the transaction ends."""
     policy.require_credential(actor, act)
     posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author")
@@ -266,7 +266,7 @@ def validate_published_at(status: str, published_at: datetime | None) -> None:
     """Raise `Invalid` for a time in the future, and for a published post without a time."""
     if published_at is None:
         if status == PostStatus.PUBLISHED:
-            raise Invalid({"publishedAt": ["A published post needs one."]})
+            raise Invalid({"publishedAt": ["A published post must have a time."]})
     elif published_at > timezone.now():
         raise Invalid({"publishedAt": ["This must not be in the future."]})
 
@@ -281,7 +281,7 @@ def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None 
     post = require_found(selectors.select_post_by_id(actor, post_id).queryset().first(), "post")
     policy.require_permission(actor, policy.may_comment(actor), "comment")
     if author_id is not None:
-        policy.require_permission(actor, policy.may_edit_comments(actor), "comment as this author")
+        policy.require_permission(actor, policy.may_manage_comments(actor), "comment as this author")
     require_comment_body(body)
     author = get_or_create_own_author_id(actor) if author_id is None else require_author(author_id).id
     return COMMENTS.create(post_id=post.pk, author_id=author, body=body)
@@ -303,8 +303,8 @@ def require_comment_body(body: str) -> None:
 @transaction.atomic
 def edit_comment(*, actor: Actor, comment_id: str, body: str) -> Comment:
     """Change the text of a comment. Raises `NotFound` and `Invalid`."""
-    comment = find_comment_to_change(actor, comment_id, "edit comments")
-    policy.require_permission(actor, policy.may_edit_comments(actor), "edit this comment")
+    comment = get_comment_for_update(actor, comment_id, "edit comments")
+    policy.require_permission(actor, policy.may_manage_comments(actor), "edit this comment")
     require_comment_body(body)
     comment.body = body
     comment.save(update_fields=["body"])
@@ -316,7 +316,7 @@ def delete_comment(
     *, actor: Actor, comment_id: str, post_id: str | None = None, expected_version: ExpectedVersion = None
 ) -> str:
     """Delete a comment; with `post_id`, only a comment of this post. Returns its id. Raises `NotFound`."""
-    comment = find_comment_to_change(actor, comment_id, "delete comments", post_id=post_id)
+    comment = get_comment_for_update(actor, comment_id, "delete comments", post_id=post_id)
     owner, post_owner = comment.author.user_id, comment.post.author.user_id
     policy.require_permission(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
     require_version("comment", UNCHANGING, expected_version)
@@ -324,7 +324,7 @@ def delete_comment(
     return comment_id
 
 
-def find_comment_to_change(actor: Actor, comment_id: str, act: str, *, post_id: str | None = None) -> Comment:
+def get_comment_for_update(actor: Actor, comment_id: str, act: str, *, post_id: str | None = None) -> Comment:
     """Return a comment that the actor may see, with its author and post. It is locked until the transaction ends."""
     policy.require_credential(actor, act)
     comments = selectors.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()

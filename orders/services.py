@@ -44,7 +44,7 @@ def require_existing_user(actor: Actor, user_id: int) -> None:
 @transaction.atomic
 def pay_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersion = None) -> Order:
     """Pay a pending order. Raises `Conflict` for any other status."""
-    order = find_order_to_change(actor, order_id, "pay")
+    order = get_order_for_update(actor, order_id, "pay")
     require_version("order", order.version, expected_version)
     return save_transition(order, OrderStatus.PENDING, OrderStatus.PAID)
 
@@ -52,7 +52,7 @@ def pay_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersion 
 @transaction.atomic
 def cancel_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersion = None) -> Order:
     """Cancel a pending order; a cancelled order does not change. Raises `Conflict` for any other status."""
-    order = find_order_to_change(actor, order_id, "cancel")
+    order = get_order_for_update(actor, order_id, "cancel")
     require_version("order", order.version, expected_version)
     if order.status == OrderStatus.CANCELLED:
         return order
@@ -62,7 +62,7 @@ def cancel_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersi
 @transaction.atomic
 def ship_order(*, actor: Actor, order_id: str, carrier: str, tracking_number: str) -> Order:
     """Ship a paid order. Raises `Conflict` for any other status."""
-    order = find_order_to_change(actor, order_id, "ship")
+    order = get_order_for_update(actor, order_id, "ship")
     policy.require_permission(actor, policy.may_ship_orders(actor), "ship orders")
     tracking = validate_tracking(carrier=carrier, tracking_number=tracking_number)
     return save_transition(order, OrderStatus.PAID, OrderStatus.SHIPPED, shipped_at=timezone.now(), **tracking)
@@ -71,7 +71,7 @@ def ship_order(*, actor: Actor, order_id: str, carrier: str, tracking_number: st
 @transaction.atomic
 def deliver_order(*, actor: Actor, order_id: str) -> Order:
     """Record the delivery of a shipped order. Raises `Conflict` for any other status."""
-    order = find_order_to_change(actor, order_id, "deliver")
+    order = get_order_for_update(actor, order_id, "deliver")
     policy.require_permission(actor, policy.may_ship_orders(actor), "deliver orders")
     return save_transition(order, OrderStatus.SHIPPED, OrderStatus.DELIVERED, delivered_at=timezone.now())
 
@@ -90,7 +90,7 @@ def validate_tracking(**texts: str) -> dict[str, str]:
     return cleaned
 
 
-def find_order_to_change(actor: Actor, order_id: str, act: str) -> Order:
+def get_order_for_update(actor: Actor, order_id: str, act: str) -> Order:
     """Return an order that the actor may see and write. It is locked until the transaction ends."""
     policy.require_credential(actor, f"{act} orders")
     orders = selectors.select_order_by_id(actor, order_id)

@@ -47,7 +47,7 @@ class User(AbstractBaseUser):
         max_length=10,
         choices=[(role.value, role.value) for role in Role],
         default=Role.READER.value,
-        help_text="Readers comment and order; authors write posts of their own; editors look after all posts; "
+        help_text="Readers comment and order; authors write posts of their own; editors manage all posts; "
         "admins also manage users and orders. Editors and admins may use this site.",
     )
     is_active = models.BooleanField(default=True, help_text="Clear this to lock the account and all its credentials.")

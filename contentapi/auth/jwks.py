@@ -10,7 +10,7 @@ MAX_AGE = 30
 
 
 def render_key_set() -> bytes:
-    return json.dumps({"keys": [key.public_jwk for key in get_key_ring().list_public_keys()]}).encode()
+    return json.dumps({"keys": [key.public_jwk for key in get_key_ring().list_rs256_keys()]}).encode()
 
 
 jwks = build_document_view("application/json", render_key_set, {"Cache-Control": f"public, max-age={MAX_AGE}"})

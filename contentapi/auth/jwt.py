@@ -37,7 +37,7 @@ class TokenError(Exception):
 
 
 class KeyLookup(Protocol):
-    """KeyLookup by their ids; None is the id of the key for tokens without `kid`. A dict is enough."""
+    """Keys by their ids. None is the id of the key for tokens without `kid`. A dict satisfies this protocol."""
 
     def get(self, kid: str | None, /) -> Key | None: ...
 

@@ -40,7 +40,7 @@ class EnvironmentKeys:
     def get_signing_key(self) -> Key:
         return self.keys[0]
 
-    def list_public_keys(self) -> list[Key]:
+    def list_rs256_keys(self) -> list[Key]:
         """Return the RS256 keys, newest first. Only their public halves may be published."""
         return [key for key in reversed(self.by_kid.values()) if key.algorithm == "RS256"]
 
@@ -75,7 +75,7 @@ class KeyDirectory:
             self.create(1)
         return self.list_newest_first()[0]
 
-    def list_public_keys(self) -> list[Key]:
+    def list_rs256_keys(self) -> list[Key]:
         self.get_signing_key()  # creates the first key
         return self.list_newest_first()
 
@@ -148,7 +148,7 @@ def load_key_ring(private_key: str, secret: str, folder: Path | None) -> KeyRing
 
 def build_rotated_private_key_variable(new: Key, ring: KeyRing) -> str:
     """Return a value for JWT_PRIVATE_KEY: `new` signs, and the keys of `ring` still verify."""
-    return "".join([new.private_pem, *(key.public_pem for key in ring.list_public_keys())])
+    return "".join([new.private_pem, *(key.public_pem for key in ring.list_rs256_keys())])
 
 
 def parse_private_keys(text: str) -> list[Key]:

@@ -1,6 +1,6 @@
 """Cache the settings that most requests read. `override_settings` clears the cache.
 
-Django's `settings` finds an attribute by a function in Python. A request reads some twenty settings, which would take
+Django's `settings` looks up each attribute in Python code. A request reads some twenty settings, which would take
 four of the twenty microseconds of `{ __typename }`.
 """
 

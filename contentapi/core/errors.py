@@ -106,7 +106,7 @@ class UnsupportedMediaType(ApiError):
 
 
 class Invalid(ApiError):
-    """Well-formed, but against a rule. The message joins the messages of the fields."""
+    """The input is well-formed, but violates a rule. The message joins the messages of the fields."""
 
     status = 422
     code = "INVALID"
@@ -143,13 +143,13 @@ def require_found(row: T | None, name: str) -> T:
 
 def to_api_error(exception: BaseException) -> ApiError:
     """Return the `ApiError` for any exception, `Internal` for an unknown one. Its cause is the exception."""
-    error = map_to_api_error(exception)
+    error = classify_exception(exception)
     if error is not exception:
         error.__cause__ = exception
     return error
 
 
-def map_to_api_error(exception: BaseException) -> ApiError:
+def classify_exception(exception: BaseException) -> ApiError:
     match exception:
         case ApiError():
             return exception

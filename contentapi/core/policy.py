@@ -20,7 +20,7 @@ from contentapi.db.literals import TextLiteral
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)
 ADMINS = (Role.ADMIN,)
-# Editors may use these scopes for everybody's objects. Of the other scopes only admins may.
+# Editors may use these scopes for everybody's objects. Only admins may use the other scopes for everybody's objects.
 EDITORIAL_SCOPES = {
     Scope.POSTS_READ,
     Scope.POSTS_WRITE,
@@ -83,7 +83,7 @@ def split_visible_posts(actor: Actor) -> list[Q]:
     return [PUBLIC_POSTS, ~PUBLIC_POSTS & unpublished.build_condition(build_own_posts_condition)]
 
 
-def narrow_visible_posts(actor: Actor, status: str) -> Q:
+def build_visibility_within_status(actor: Actor, status: str) -> Q:
     """Return `visible_posts` for posts of one status: one condition without OR."""
     if status == "published":
         return EVERYTHING
@@ -173,7 +173,7 @@ def may_delete_comment_of(actor: Actor, owner_id: int | None, post_owner_id: int
     return get_reach(actor, Scope.COMMENTS_MODERATE).includes(post_owner_id)
 
 
-def may_edit_comments(actor: Actor) -> bool:
+def may_manage_comments(actor: Actor) -> bool:
     """Whether the actor may change every comment, and comment as another author."""
     return get_reach(actor, Scope.COMMENTS_MODERATE).everybodys
 

@@ -41,7 +41,7 @@ class ProjectionBindable:
             for name, field in kind.fields.items():
                 if is_list_of_lists(field.type):
                     raise ProjectionError(f"{kind}.{name}: lists of lists cannot be projected.")
-            projection.bind({name: describe_field(field) for name, field in kind.fields.items()})
+            projection.bind({name: build_sdl_field(field) for name, field in kind.fields.items()})
 
 
 def is_list_of_lists(kind: GraphQLOutputType) -> bool:
@@ -49,7 +49,7 @@ def is_list_of_lists(kind: GraphQLOutputType) -> bool:
     return is_list_type(outer) and is_list_type(get_nullable_type(outer.of_type))
 
 
-def describe_field(field: GraphQLField) -> SdlField:
+def build_sdl_field(field: GraphQLField) -> SdlField:
     named = get_named_type(field.type)
     return SdlField(
         type_name=named.name,

@@ -116,11 +116,11 @@ def parse_within_limits(text: str) -> DocumentNode:
     try:
         return parse(text, max_lexical_tokens=most, max_comments=most, allow_empty_selection_sets=False)
     except GraphQLSyntaxError as error:
-        require_unparsed_text_within_limits(text, most, max(error.positions or (0,)))
+        require_unparsable_text_within_limits(text, most, max(error.positions or (0,)))
         raise
 
 
-def require_unparsed_text_within_limits(text: str, most: int, position: int) -> None:
+def require_unparsable_text_within_limits(text: str, most: int, position: int) -> None:
     """Raise `LimitExceeded` if a document that does not parse has too many tokens or comments, or nests too deeply.
 
     `position` is the place of the parser's error. Tokens are counted up to `most` + 1.

@@ -177,13 +177,13 @@ def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
         [operation_name] = sizes
     selected = sizes.get(operation_name or "")
     environment = conf.environment
-    for what, counted, variable in iterate_counts(selected) if selected else ():
+    for what, counted, variable in iterate_limited_counts(selected) if selected else ():
         most = getattr(environment, variable)
         if counted > most:
             raise build_limit_error(what, counted, most, variable)
 
 
-def iterate_counts(size: OperationSize) -> Iterator[tuple[str, int, str]]:
+def iterate_limited_counts(size: OperationSize) -> Iterator[tuple[str, int, str]]:
     yield "depth", size.depth, "contentapi_max_depth"
     yield "depth of introspection", size.introspection_depth, "contentapi_max_introspection_depth"
     yield "number of aliases", size.aliases, "contentapi_max_aliases"

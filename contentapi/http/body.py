@@ -70,7 +70,7 @@ def decode_json(content: bytes, decoder: msgspec.json.Decoder[B]) -> tuple[B, An
         text = content.decode()  # ignored members must be UTF-8 too
         return decoder.decode(text), loads_without_duplicates(text)
     except (msgspec.DecodeError, DuplicateKey, UnicodeDecodeError, RecursionError) as error:
-        raise Malformed(f"Invalid body: {decode_error_reason(error)}.") from None
+        raise Malformed(f"Invalid body: {get_decode_error_reason(error)}.") from None
 
 
 def has_no_duplicate_keys(content: bytes, value: Any) -> bool:
@@ -109,7 +109,7 @@ def build_object_without_duplicates(members: Iterable[tuple[str, Any]]) -> dict[
     return decoded
 
 
-def decode_error_reason(error: Exception) -> str:
+def get_decode_error_reason(error: Exception) -> str:
     """Return why a body cannot be decoded, for the client. msgspec's messages are suitable, Python's are not."""
     match error:
         case RecursionError():

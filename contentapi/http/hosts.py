@@ -32,10 +32,10 @@ def is_issuer(text: str) -> bool:
 
 def is_our_host(text: str) -> bool:
     """Return whether a host, with or without a port, is in ALLOWED_HOSTS."""
-    return host_allowed(text, conf.allowed_hosts)
+    return is_host_allowed(text, conf.allowed_hosts)
 
 
 @lru_cache(1024)
-def host_allowed(text: str, allowed: tuple[str, ...]) -> bool:
+def is_host_allowed(text: str, allowed: tuple[str, ...]) -> bool:
     host, _ = split_domain_port(text)
     return bool(host) and validate_host(host, allowed)

@@ -45,7 +45,7 @@ registered: ContextVar[InsertedRowSelection | None] = ContextVar("returning_sele
 
 
 @contextmanager
-def select_inserted_row(request: SelectionRequest) -> Iterator[InsertedRowSelection]:
+def register_inserted_row_selection(request: SelectionRequest) -> Iterator[InsertedRowSelection]:
     """Let `PreparedInsert.create` inside of this block select the row that it inserts.
 
     So a transport states its selection without passing it through the service that creates the row.
@@ -76,7 +76,7 @@ class PreparedInsert(Generic[M]):
         self.cache_key = ("insert", model, requiring)
 
     def create(self, **values: Any) -> M:
-        """Insert a row. Fields without a value get their defaults. Inside of `select_inserted_row`, select the row too.
+        """Insert a row. Fields without a value get their defaults. Inside of `register_inserted_row_selection`, select the row too.
 
         Raises `DoesNotExist` of the required model, `SelectedFieldError`, and Django's database errors. In all these
         cases nothing is inserted.

@@ -161,12 +161,12 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
     all_rows = with_total_order(without_distinct(rows.with_parameters()))
     if request.column is None and not request.last_is_optional:
         query, keys = projection.select(all_rows, selection, compilation)
-        return build_json_statement(*compile_with_limits(query, rows), keys, tuple(compilation.arguments))
+        return build_json_statement(*compile_with_limit_and_offset(query, rows), keys, tuple(compilation.arguments))
     columns = {"_0": build_row_object(projection.build_expressions(selection, compilation), request)}
     if request.column is not None:
         columns["_1"] = F(request.column)
     return build_numbered_statement(
-        *compile_with_limits(all_rows.values(**columns), rows), tuple(compilation.arguments)
+        *compile_with_limit_and_offset(all_rows.values(**columns), rows), tuple(compilation.arguments)
     )
 
 
@@ -183,7 +183,7 @@ def build_row_object(members: list[tuple[str, Combinable]], request: SelectionRe
     return Case(is_null, default=JsonMembers(members), output_field=JSONField())
 
 
-def compile_with_limits(query: QuerySet[Any, Any], rows: Rows[Any]) -> tuple[str, tuple[Any, ...]]:
+def compile_with_limit_and_offset(query: QuerySet[Any, Any], rows: Rows[Any]) -> tuple[str, tuple[Any, ...]]:
     """Return the SQL of a query with the slice of these rows: `SELECT … LIMIT %s OFFSET %s`.
 
     Django would write both numbers into the text, which would then serve one page only.

@@ -1,4 +1,4 @@
-"""The limits by name. Each has its environment variable, `CONTENTAPI_RATE_` and its name."""
+"""The limits by name. The environment variable `CONTENTAPI_RATE_<NAME>` sets each limit."""
 
 from functools import lru_cache
 from typing import NamedTuple

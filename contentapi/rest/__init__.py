@@ -1,4 +1,4 @@
-"""REST resources: JSON in, JSON out.
+"""REST resources with JSON request and response bodies.
 
     class PostResource(Resource):
         def get(self, request: ResourceRequest, post_id: str) -> Response:

@@ -42,7 +42,7 @@ def replay_or_execute(
         return act()
     key, request = hash_key(actor, key), hash_request(environ, content)
     with transaction.atomic():
-        if not take_lock(key):
+        if not try_lock(key):
             message = "The first request with this Idempotency-Key is still running. Try again shortly."
             raise Conflict(message, headers={"Retry-After": "1"})
         now = timezone.now()
@@ -65,7 +65,7 @@ def hash_request(environ: Mapping[str, Any], content: bytes) -> str:
     return sha256(msgspec.json.encode(target) + content).hexdigest()
 
 
-def take_lock(key: str) -> bool:
+def try_lock(key: str) -> bool:
     """Take the lock of a key until the transaction ends. Return False if another transaction has it."""
     with connection.cursor() as cursor:
         number = int.from_bytes(bytes.fromhex(key)[:8], signed=True)

@@ -30,9 +30,9 @@ def render_document() -> bytes:
 
 
 @cache
-def render_docs() -> bytes:
+def render_swagger_ui() -> bytes:
     return render_to_string("contentapi/docs.html").encode()
 
 
 openapi = build_document_view("application/json", render_document)
-docs = build_document_view("text/html; charset=utf-8", render_docs, {"Content-Security-Policy": POLICY})
+docs = build_document_view("text/html; charset=utf-8", render_swagger_ui, {"Content-Security-Policy": POLICY})

@@ -71,7 +71,7 @@ def parse_page_params(
     parameters: Iterable[tuple[str, Sequence[str]]], collection: str, filters: Sequence[str], prefix: str = ""
 ) -> PageRequest:
     """Parse the query parameters of a collection. Raises `Malformed` for unknown, repeated and invalid ones."""
-    values = require_known_parameters(parameters, {"limit", "offset", "cursor", *filters})
+    values = parse_query_parameters(parameters, {"limit", "offset", "cursor", *filters})
     if "offset" in values and "cursor" in values:
         raise Malformed("Send offset or cursor, not both.")
     filter_values = {name: values[name] for name in sorted(filters) if name in values}
@@ -93,7 +93,7 @@ def parse_page_params(
     )
 
 
-def require_known_parameters(parameters: Iterable[tuple[str, Sequence[str]]], known: set[str]) -> dict[str, str]:
+def parse_query_parameters(parameters: Iterable[tuple[str, Sequence[str]]], known: set[str]) -> dict[str, str]:
     """Return the value of each parameter. Raises `Malformed` for unknown and repeated ones."""
     parsed = {}
     for name, values in parameters:

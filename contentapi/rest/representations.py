@@ -15,7 +15,7 @@ from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.http.response import Response, build_tagged_response
 from contentapi.projection import Projection, Rows
-from contentapi.projection.inserts import select_inserted_row
+from contentapi.projection.inserts import register_inserted_row_selection
 from contentapi.projection.querysets import select_instance
 from contentapi.projection.selections import SelectedField
 from contentapi.projection.statements import SelectionRequest, read_json, read_json_and_column
@@ -68,7 +68,7 @@ class Representation:
 
         The statement that inserts the row also selects the JSON, where that is possible.
         """
-        with select_inserted_row(self.build_request(actor)) as selection:
+        with register_inserted_row_selection(self.build_request(actor)) as selection:
             row = write()
         text = selection.get_json(row)
         if text is None:

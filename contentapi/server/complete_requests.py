@@ -30,7 +30,7 @@ class RequestBufferingLayer:
         self.slots = ConnectionSlots(slots, patience=WAIT)
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        normalize_host(environ)
+        clear_invalid_host(environ)
         has_body = "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ
         if has_body and not buffer_body(environ):
             start_response = with_connection_close(start_response)
@@ -60,7 +60,7 @@ def detach_from_connection(response: Any) -> Iterable[bytes]:
         return [*response]
 
 
-def normalize_host(environ: dict[str, Any]) -> None:
+def clear_invalid_host(environ: dict[str, Any]) -> None:
     """Set Host to an empty string if an HTTP/1.1 request has none, or another than its absolute target.
 
     See RFC 9112, section 3.2. Django responds to an empty Host with 400. A Host that the server added to an HTTP/1.0

@@ -1,4 +1,4 @@
-"""The server: `python -m contentapi.server.granian` runs the WSGI application under granian, whose HTTP is in Rust.
+"""The server: `python -m contentapi.server.granian` runs the WSGI application under granian, an HTTP server written in Rust.
 
 granian calls the application in a thread when a request's headers have arrived; the thread then waits for the body.
 So there are many threads, and few of them have a database connection at a time (`contentapi.server.complete_requests`).
@@ -111,7 +111,7 @@ def wait_for_listening_sockets() -> list[int]:
 
 
 def print_greeting(address: str, port: int) -> None:
-    """Tell the person who ran `make run`, as soon as a worker takes connections."""
+    """Print the start-up message as soon as a worker accepts connections."""
     from contentapi import demo
 
     for _ in range(600):

@@ -122,7 +122,7 @@ def test_rotate_jwt_key_prints_the_new_key_id_and_old_tokens_stay_valid(settings
 
     after = tokens.issue_token(user=user)
     assert (out, err) == (f"{get_key_ring().get_signing_key().kid}\n", "")
-    assert len(get_key_ring().list_public_keys()) == 2
+    assert len(get_key_ring().list_rs256_keys()) == 2
     assert tokens.read_claims(before)
     assert tokens.read_claims(after)
 
@@ -143,7 +143,7 @@ def test_rotate_jwt_key_prints_the_next_value_of_the_variable(settings: Settings
     settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, jwt_private_key=out.strip())
     assert err.startswith("Above is the new value of JWT_PRIVATE_KEY")
     assert get_key_ring().get_signing_key().kid != FIRST.kid
-    assert [key.kid for key in get_key_ring().list_public_keys()] == [get_key_ring().get_signing_key().kid, FIRST.kid]
+    assert [key.kid for key in get_key_ring().list_rs256_keys()] == [get_key_ring().get_signing_key().kid, FIRST.kid]
     assert tokens.read_claims(token)
     assert out.count("PRIVATE KEY-----") == 2
     assert not list(tmp_path.iterdir())

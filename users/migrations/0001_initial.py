@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
                 ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
                 ('name', models.CharField(max_length=150)),
                 ('email', models.EmailField(help_text='The name to log in with. Upper and lower case do not matter.', max_length=254)),
-                ('role', models.CharField(choices=[('reader', 'reader'), ('author', 'author'), ('editor', 'editor'), ('admin', 'admin')], default='reader', help_text='Readers comment and order; authors write posts of their own; editors look after all posts; admins also manage users and orders. Editors and admins may use this site.', max_length=10)),
+                ('role', models.CharField(choices=[('reader', 'reader'), ('author', 'author'), ('editor', 'editor'), ('admin', 'admin')], default='reader', help_text='Readers comment and order; authors write posts of their own; editors manage all posts; admins also manage users and orders. Editors and admins may use this site.', max_length=10)),
                 ('is_active', models.BooleanField(default=True, help_text='Clear this to lock the account and all its credentials.')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
             ],

@@ -102,7 +102,7 @@ class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
         return redirect_uri in request.client.redirect_uris.split()
 
     def _create_authorization_code(self, request: Request, code: dict[str, str], expires: Any = None) -> Grant:
-        request.scopes = restrict_scopes(request)
+        request.scopes = require_usable_scopes(request)
         return super()._create_authorization_code(request, {**code, "code": hash_token(code["code"])}, expires)
 
     def validate_code(
@@ -139,7 +139,7 @@ class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
         return made
 
 
-def restrict_scopes(request: Request) -> list[str]:
+def require_usable_scopes(request: Request) -> list[str]:
     """Return the requested scopes that the user's role has. Raises `InvalidScopeError` if there are none."""
     scopes = list_usable_scopes(request.user, request.scopes)
     if not scopes:
@@ -161,7 +161,7 @@ def revoke_tokens_of_reused_code(code: str, client: Application) -> None:
 
 def make_access_token(request: Request) -> str:
     """Return a JWT for oauthlib's request. Its id becomes an attribute of the request."""
-    request.scopes = restrict_scopes(request)
+    request.scopes = require_usable_scopes(request)
     request.jti = tokens.generate_token_id()
     return tokens.issue_token(
         user=request.user,

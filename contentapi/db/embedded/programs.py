@@ -1,4 +1,4 @@
-"""Locate PostgreSQL's programs. For root: create an account for the server, and let it reach the files."""
+"""Locate PostgreSQL's programs. For root: create an account for the server, and give it access to the files."""
 
 import pwd
 import stat

@@ -48,7 +48,7 @@ def build_visitor_method(rules: Sequence[type[ASTValidationRule]], event: str, k
             if position not in skipped:
                 result = getattr(self.visitors[position], name)(node, *others)
                 if result is not None:
-                    skipped[position] = require_skip_or_break(result, node)
+                    skipped[position] = get_skip_marker(result, node)
         if leaves and skipped:
             for position in [position for position, skipped_node in skipped.items() if skipped_node is node]:
                 del skipped[position]
@@ -56,7 +56,7 @@ def build_visitor_method(rules: Sequence[type[ASTValidationRule]], event: str, k
     return visit
 
 
-def require_skip_or_break(result: Any, node: Node) -> Any:
+def get_skip_marker(result: Any, node: Node) -> Any:
     if result in (SKIP, False):
         return node
     if result in (BREAK, True):

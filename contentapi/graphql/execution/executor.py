@@ -34,7 +34,7 @@ from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.limits import require_count_within_limit
 from contentapi.projection import ConnectionQuery, ConnectionType, Ordering, Projection, RelayType, Rows
-from contentapi.projection.inserts import select_inserted_row
+from contentapi.projection.inserts import register_inserted_row_selection
 from contentapi.projection.querysets import QuerySetRows, select_instance
 from contentapi.projection.selections import ReadArguments, SelectedField, SelectedFieldError
 from contentapi.projection.statements import SelectionRequest, read_json
@@ -98,7 +98,7 @@ class ProjectingExecutor(Executor[None]):
         if info.parent_type is self.schema.mutation_type and isinstance(root.projection, Projection):
             written = get_named_type(root.field.type)
             request = self.build_selection_request(written, root.projection, root.details, root.path, is_list=False)
-            with select_inserted_row(request) as selection:
+            with register_inserted_row_selection(request) as selection:
                 result = resolve(None, info, **arguments)
             text = selection.get_json(result)
             if text is not None:

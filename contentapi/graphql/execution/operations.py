@@ -49,7 +49,7 @@ def refuse_async_work(*_: Any) -> NoReturn:
     raise TypeError("Resolvers are synchronous.")
 
 
-def is_never_async(_: Any) -> TypeGuard[Any]:
+def is_async_value(_: Any) -> TypeGuard[Any]:
     """Return False for the value of a resolver: it is neither awaitable nor an asynchronous iterable."""
     return False
 
@@ -68,12 +68,12 @@ class DocumentFragments:
         self.details = {node.name.value: FragmentDetails(node) for node in nodes}
 
 
-def are_variables_short(values: VariableValues) -> bool:
+def fit_variables_in_cache_key(values: VariableValues) -> bool:
     """Return whether variables are short enough for a cache key, which the cache does not count."""
     return sum(len(value) for value in values.coerced.values() if isinstance(value, str)) <= MAX_KEY
 
 
-def take_introspected_values(introspection: Introspection, executor: ProjectingExecutor) -> Mapping[str, msgspec.Raw]:
+def get_introspected_values(introspection: Introspection, executor: ProjectingExecutor) -> Mapping[str, msgspec.Raw]:
     if introspection.error is not None:
         raise introspection.error
     executor.take_room(introspection.size)
@@ -114,7 +114,7 @@ class Operation:
         errors = executor.collected_errors
         try:
             fields = self.collect_root_fields(values) if self.varies else self.constant_fields
-            introspected = take_introspected_values(introspection, executor) if introspection else {}
+            introspected = get_introspected_values(introspection, executor) if introspection else {}
             data: dict[str, Any] = {
                 field.key: introspected.get(field.key) or executor.execute_root_field(self.root_type, field)
                 for field in fields
@@ -147,7 +147,7 @@ class Operation:
         if isinstance(values, list):
             return None
         # The variables of introspection fields and directives are strings and booleans, so the key can be hashed.
-        is_cacheable = self.cost.is_only_introspection and are_variables_short(values)
+        is_cacheable = self.cost.is_only_introspection and fit_variables_in_cache_key(values)
         key = (self.schema, self.digest, tuple(values.coerced.items())) if is_cacheable else None
         found = INTROSPECTIONS.get(key)
         if found is None:
@@ -183,8 +183,8 @@ class Operation:
             field_resolver=default_field_resolver,
             type_resolver=default_type_resolver,
             subscribe_field_resolver=default_field_resolver,
-            is_awaitable=is_never_async,
-            is_async_iterable=is_never_async,
+            is_awaitable=is_async_value,
+            is_async_iterable=is_async_value,
             hide_suggestions=hide_suggestions,
         )
         executor.async_helpers = NO_ASYNC_HELPERS

@@ -40,7 +40,7 @@ class Clock:
 
 
 def get_key_ids(keys: KeyRing) -> list[str]:
-    return [key.kid for key in keys.list_public_keys()]
+    return [key.kid for key in keys.list_rs256_keys()]
 
 
 # --- From the environment -------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope | frozenset[Scope], str]]
     "delete others' comments": ("may_delete_comment_of", (OTHER, OTHER), Scope.COMMENTS_MODERATE, "---yyy"),
     "delete others' comments on own posts": ("may_delete_comment_of", (OTHER, OWN), Scope.COMMENTS_MODERATE, "--yyyy"),
     "delete nobody's comments": ("may_delete_comment_of", (NOBODYS, NOBODYS), Scope.COMMENTS_MODERATE, "---yyy"),
-    "edit comments": ("may_edit_comments", (), Scope.COMMENTS_MODERATE, "---yyy"),
+    "edit comments": ("may_manage_comments", (), Scope.COMMENTS_MODERATE, "---yyy"),
     "see own orders": ("may_see_order", (OWN,), Scope.ORDERS_READ, "-yyyyy"),
     "see others' orders": ("may_see_order", (OTHER,), Scope.ORDERS_READ, "----yy"),
     "see nobody's orders": ("may_see_order", (NOBODYS,), Scope.ORDERS_READ, "----yy"),
@@ -254,7 +254,7 @@ def test_narrowed_condition_selects_the_visible_posts_of_a_status(name: str, sta
     who = replace(actor(name), user_id=user_id if actor(name).user_id else None)
     posts = Post.objects.filter(status=status)
 
-    found = set(posts.filter(policy.narrow_visible_posts(who, status)))
+    found = set(posts.filter(policy.build_visibility_within_status(who, status)))
 
     assert found == {post for post in posts if may_see_post(who, post)}
 

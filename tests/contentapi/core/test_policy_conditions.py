@@ -82,15 +82,17 @@ def test_deleted_posts_need_the_scopes_to_read_and_to_write(actor: Actor, scope:
 
 @pytest.mark.parametrize("actor", ACTORS)
 def test_all_published_posts_are_visible(actor: Actor) -> None:
-    assert policy.narrow_visible_posts(actor, "published") == EVERYTHING
+    assert policy.build_visibility_within_status(actor, "published") == EVERYTHING
 
 
 @pytest.mark.parametrize("status", ["draft", "scheduled", "archived"])
 def test_hidden_status_is_narrowed_to_the_posts_that_the_role_sees(status: str) -> None:
-    assert get_where_clause(policy.narrow_visible_posts(AUTHOR, status)) == IS_OWN
-    assert [policy.narrow_visible_posts(actor, status) for actor in (ANONYMOUS, READER)] == [NEVER, NEVER]
-    assert [policy.narrow_visible_posts(actor, status) for actor in (EDITOR, ADMIN, OPERATOR)] == [EVERYTHING] * 3
-    assert policy.narrow_visible_posts(WITHOUT_USER, status) == NEVER
+    assert get_where_clause(policy.build_visibility_within_status(AUTHOR, status)) == IS_OWN
+    assert [policy.build_visibility_within_status(actor, status) for actor in (ANONYMOUS, READER)] == [NEVER, NEVER]
+    assert [policy.build_visibility_within_status(actor, status) for actor in (EDITOR, ADMIN, OPERATOR)] == [
+        EVERYTHING
+    ] * 3
+    assert policy.build_visibility_within_status(WITHOUT_USER, status) == NEVER
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from contentapi.graphql.limits import (
     MAX_NESTING,
     OperationSize,
     build_limit_error,
-    iterate_counts,
+    iterate_limited_counts,
     measure_operations,
     require_within_limits,
 )
@@ -63,11 +63,11 @@ def test_limit_of_mutations_does_not_apply_to_a_query(settings: Settings) -> Non
 def test_counts_are_in_a_fixed_order_and_only_writes_count_mutations() -> None:
     size = OperationSize(depth=1, introspection_depth=2, aliases=3, root_fields=4, directives=5)
 
-    query = list(iterate_counts(size))
+    query = list(iterate_limited_counts(size))
     size.is_write = True
 
     assert [counted for _, counted, _ in query] == [1, 2, 3, 4, 5]
-    assert list(iterate_counts(size)) == [
+    assert list(iterate_limited_counts(size)) == [
         *query[:3],
         ("number of mutations", 4, "contentapi_max_mutations"),
         *query[3:],
