@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
+import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Func, Q
 from django.db.models.functions import Coalesce, Length
@@ -18,6 +21,17 @@ MAX_TITLE = 200
 MAX_BODY = 200_000
 MAX_TAG = 50
 MAX_TAGS = 20
+
+
+def build_search_trigger(column: str, watched: Sequence[str]) -> pgtrigger.Trigger:
+    """Return a trigger that notes the id of a row, in a column of `SearchChange`, when an update changes the row."""
+    return pgtrigger.Trigger(
+        name="search_change",
+        when=pgtrigger.After,
+        operation=pgtrigger.UpdateOf(*watched),
+        condition=pgtrigger.AnyChange(*(name.removesuffix("_id") for name in watched)),
+        func=f"INSERT INTO blog_searchchange ({column}) VALUES (NEW.id); RETURN NULL;",
+    )
 
 
 class Author(models.Model):
@@ -39,6 +53,7 @@ class Author(models.Model):
     class Meta:
         constraints = [models.CheckConstraint(condition=~Q(name=""), name="blog_author_name_present")]
         indexes = [models.Index(fields=["name"], name="blog_author_by_name")]  # import_posts looks authors up
+        triggers = [build_search_trigger("author_id", ["name"])]
 
     def __str__(self) -> str:
         return self.name
@@ -146,6 +161,8 @@ class Post(models.Model):
             models.Index(fields=["author", *NEWEST], condition=~PUBLIC, name="blog_post_own_newest"),
             models.Index(fields=["publish_at"], condition=Q(status=PostStatus.SCHEDULED), name="blog_post_due"),
         ]
+        # A creation has no trigger: the clock finds new posts by their ids.
+        triggers = [build_search_trigger("post_id", ["title", "body", "tags", "status", "author_id", "created_at"])]
 
     def __str__(self) -> str:
         return self.title
@@ -189,3 +206,46 @@ class PostSource(models.Model):
 
     def __str__(self) -> str:
         return self.path
+
+
+class PostSearch(models.Model):
+    """What search finds a post by. The clock writes it (`blog.indexing`): a new post has none for some seconds.
+
+    Author, status and time are copies that select candidates, with the names that `Post` has, so that the policy applies
+    to them. They can be out of date: a query must compare the post too. Without the constraints of foreign keys, the
+    clock and a deletion never wait for each other.
+    """
+
+    post = models.OneToOneField(
+        Post, on_delete=models.CASCADE, primary_key=True, db_constraint=False, related_name="search"
+    )
+    author = models.ForeignKey(
+        Author, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    status = models.CharField(max_length=10)
+    created_at = models.DateTimeField()
+    language = models.CharField(max_length=63, help_text="The text search configuration of the document.")
+    document = SearchVectorField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["-created_at", "-post"], name="blog_postsearch_newest"),
+            # Without the pending list of GIN, which each search would read from start to end.
+            GinIndex(fields=["document"], fastupdate=False, name="blog_postsearch_document"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.post_id)
+
+
+class SearchChange(models.Model):
+    """A change of a post, or of an author's name, that search does not know yet. Triggers add it; the clock deletes it.
+
+    No constraint and no unique index: the writer of a post never waits for the clock.
+    """
+
+    post_id = models.BigIntegerField(null=True)
+    author_id = models.BigIntegerField(null=True)
+
+    def __str__(self) -> str:
+        return f"author {self.author_id}" if self.post_id is None else f"post {self.post_id}"

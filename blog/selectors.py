@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 
 from blog.models import MAX_TAG, Author, Comment, Post, PostStatus
 from blog.projections import NEWEST_FIRST, OLDEST_FIRST, filter_visible_posts
+from blog.search import RELEVANCE, find_posts, parse_search
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
@@ -27,16 +28,24 @@ class PostCriteria(NamedTuple):
     author: int | None = None
     created_from: datetime | None = None
     created_before: datetime | None = None
+    search: list[str] | None = None
 
     @classmethod
     def parse(
-        cls, *, status: str | None = None, tag: str | None = None, author: str | None = None, **times: datetime | None
+        cls,
+        *,
+        status: str | None = None,
+        tag: str | None = None,
+        author: str | None = None,
+        search: str | None = None,
+        **times: datetime | None,
     ) -> Self:
         """Parse the values that a client sent. Raises `Malformed`."""
         return cls(
             status=None if status is None else parse_status(status),
             tag=None if tag is None else validate_tag(tag),
             author=None if author is None else parse_id(author),
+            search=None if search is None else parse_search(search),
             **times,
         )
 
@@ -66,8 +75,12 @@ def select_visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
 
 
 def select_posts(actor: Actor, criteria: PostCriteria, after: Position | None = None) -> Rows[Post]:
-    """Return the posts that meet the criteria, newest first, from after a position."""
-    return select_visible_posts(actor, **criteria._asdict(), after=after and after.value, after_pk=after and after.id)
+    """Return the posts that meet the criteria, from after a position: newest first, or a search by relevance."""
+    values = {**criteria._asdict(), "after": after and after.value, "after_pk": after and after.id}
+    if values["search"] is not None:
+        return select_found_posts(actor, **values)
+    del values["search"]
+    return select_visible_posts(actor, **values)
 
 
 def select_newest_posts(actor: Actor, *, status: str | None = None, limit: int | None = None) -> Rows[Post]:
@@ -87,18 +100,39 @@ def select_visible_posts(
     after: str | None,
     after_pk: int | None,
 ) -> QuerySet[Post]:
-    conditions = {
-        "tags__contains": None if tag is None else [tag],
-        "author": author,
-        "created_at__gte": created_from,
-        "created_at__lt": created_before,
-    }
-    posts = filter_visible_posts(Post.objects.all(), actor, status)
-    posts = posts.filter(**{lookup: value for lookup, value in conditions.items() if value is not None})
+    conditions = build_post_conditions(author, created_from, created_before)
+    if tag is not None:
+        conditions["tags__contains"] = [tag]
+    posts = filter_visible_posts(Post.objects.all(), actor, status).filter(**conditions)
     return posts.filter(build_after_condition(NEWEST_FIRST, after, after_pk)).newest_first()
 
 
-def build_after_condition(order: Ordering, value: str | None, pk: int | None) -> Q:
+@parametrised(Post, order=RELEVANCE)
+def select_found_posts(
+    actor: Actor,
+    *,
+    search: list[str],
+    status: PostStatus | None,
+    tag: str | None,
+    author: int | None,
+    created_from: datetime | None,
+    created_before: datetime | None,
+    after: float | None,
+    after_pk: int | None,
+) -> QuerySet[Post]:
+    conditions = build_post_conditions(author, created_from, created_before)
+    posts = find_posts(actor, search, status=status, tag=tag, conditions=conditions)
+    return posts.filter(build_after_condition(RELEVANCE, after, after_pk)).order_by(*RELEVANCE.terms())
+
+
+def build_post_conditions(
+    author: int | None, created_from: datetime | None, created_before: datetime | None
+) -> dict[str, Any]:
+    conditions = {"author": author, "created_at__gte": created_from, "created_at__lt": created_before}
+    return {lookup: value for lookup, value in conditions.items() if value is not None}
+
+
+def build_after_condition(order: Ordering, value: str | float | None, pk: int | None) -> Q:
     """Return the condition on rows after a position in an order; no condition without a position."""
     return Q() if value is None else order.beyond(value, pk)
 
@@ -108,13 +142,13 @@ def build_posts_connection(
 ) -> ConnectionQuery:
     """Return a page of the posts that meet the criteria: by `first` and `after`, or by `last` and `before`.
 
-    `criteria` has the values that a client sent. Cursors are valid for the same criteria and order only. Raises
-    `Malformed`.
+    `criteria` has the values that a client sent. Without an order, a search is ordered by relevance, and other posts
+    newest first. Cursors are valid for the same criteria and order only. Raises `Malformed`.
     """
     given = {name: value for name, value in sorted((criteria or {}).items()) if value is not None}
-    order = order_by or NEWEST_FIRST
-    cursor_scope = {**{name: str(value) for name, value in given.items()}, "orderBy": order.name}
     posts = select_posts(actor, PostCriteria.parse(**given))
+    order = order_by or posts.order or NEWEST_FIRST
+    cursor_scope = {**{name: str(value) for name, value in given.items()}, "orderBy": order.name}
     return ConnectionQuery(posts, order, parse_connection_args("postsConnection", cursor_scope, **window))
 
 

@@ -43,7 +43,7 @@ class NewComment(Body):
 
 class PostCollection(Resource):
     def get(self, request: ResourceRequest) -> Response:
-        page = request.page("status", "tag", "author")
+        page = request.page("status", "tag", "author", "search")
         posts = selectors.select_posts(request.actor, PostCriteria.parse(**page.filters), page.after)
         return POST.page(posts, page, request.actor)
 
@@ -113,6 +113,6 @@ class AuthorResource(Resource):
 
 class AuthorPostCollection(Resource):
     def get(self, request: ResourceRequest, author_id: str) -> Response:
-        page, author = request.page("status", "tag"), selectors.select_author_by_id(request.actor, author_id)
+        page, author = request.page("status", "tag", "search"), selectors.select_author_by_id(request.actor, author_id)
         posts = selectors.select_posts(request.actor, PostCriteria.parse(author=author_id, **page.filters), page.after)
         return POST.page(posts, page, request.actor, within=author)

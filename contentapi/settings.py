@@ -43,6 +43,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "drf_spectacular_sidecar",
     "oauth2_provider",
+    "pgtrigger",
 ]
 
 MIDDLEWARE = [

@@ -29,6 +29,17 @@ Rate = Annotated[str, Meta(pattern=RATE, description="a number for each second, 
 ORIGIN = r"^https?://([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$"
 Origin = Annotated[str, Meta(pattern=ORIGIN, description="an origin like https://api.example.com, without a path")]
 
+# The text search configurations that every supported PostgreSQL has.
+Language = Annotated[
+    Literal[
+        "simple", "arabic", "armenian", "basque", "catalan", "danish", "dutch", "english", "finnish", "french",
+        "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian", "nepali",
+        "norwegian", "portuguese", "romanian", "russian", "serbian", "spanish", "swedish", "tamil", "turkish",
+        "yiddish",
+    ],
+    Meta(description="a text search configuration of PostgreSQL, like english, german or simple"),
+]  # fmt: skip
+
 MAX_CONNECTIONS = 64  # of all workers of a host, by default; PostgreSQL's default is 100
 
 
@@ -74,6 +85,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_rate_login_address: Rate = "30/minute"
     contentapi_rate_tokens: Rate = "10/minute"
     contentapi_rate_writes: Rate = "600/minute"
+    contentapi_search_language: Language = "english"
     contentapi_server_threads: Count = 128
     contentapi_statement_cache: Count = 1024 * 1024
     contentapi_statement_timeout: Count = 5000

@@ -46,7 +46,7 @@ class Position(msgspec.Struct, frozen=True, array_like=True):
     """
 
     id: int
-    value: str | None = None
+    value: str | float | None = None
     parent: int | None = None
 
 

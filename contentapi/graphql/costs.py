@@ -7,6 +7,8 @@ A document is measured once. The cost of an operation is an expression, because 
 is one expression, however often it is spread, so the work grows with the document and not with its expansion. `@skip`
 and `@include` do not change a cost.
 
+A connection with a search costs 500 more: it ranks up to 500 objects, whatever the size of the page.
+
 The cost of introspection is added by `contentapi.graphql.execution.introspection`, which counts objects of the result.
 """
 
@@ -25,10 +27,13 @@ from graphql import (
     GraphQLSchema,
     InlineFragmentNode,
     IntValueNode,
+    NullValueNode,
+    ObjectValueNode,
     OperationDefinitionNode,
     OperationType,
     SelectionNode,
     SelectionSetNode,
+    StringValueNode,
     ValueNode,
     VariableNode,
     get_named_type,
@@ -42,6 +47,8 @@ from contentapi.graphql.bindings import get_default
 from contentapi.graphql.limits import COUNT_CAP, INTROSPECTION, build_limit_error, get_operation_name
 
 PAGE_SIZES = ("limit", "first", "last")  # arguments with the number of items
+COST_OF_SEARCH = 500
+SEARCH = "search"  # the member of the argument `filter` that makes a connection a search
 LONGEST_INT = len("-2147483648")  # a longer default value belongs to a variable of another type
 COST_PER_CHARGE = 1000  # a request is charged 1, and 1 more for each full 1,000
 
@@ -71,6 +78,22 @@ class PageSizeExpression(NamedTuple):
         return most if self.fallback is None else self.fallback
 
 
+class SearchExpression(NamedTuple):
+    """Whether a connection is a search: 1 if a variable has a value, or its member `search` for a whole filter."""
+
+    variable: str
+    is_filter: bool
+
+    def evaluate(self, variables: Variables) -> int:
+        value = variables.get(self.variable)
+        if self.is_filter:
+            value = value.get(SEARCH) if isinstance(value, dict) else None
+        return int(value is not None)
+
+
+FactorExpression = PageSizeExpression | SearchExpression
+
+
 def as_int(value: Any) -> int | None:
     """Return a JSON number as GraphQL's Int reads it; None for any other value."""
     if isinstance(value, float):
@@ -80,13 +103,13 @@ def as_int(value: Any) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class CostExpression:
-    """The sum of a number and of other expressions, each multiplied by a page size."""
+    """The sum of a number and of other expressions, each multiplied by a page size or by whether there is a search."""
 
     constant: int = 0
-    parts: tuple[tuple[int | PageSizeExpression, "CostExpression"], ...] = ()
+    parts: tuple[tuple[int | FactorExpression, "CostExpression"], ...] = ()
 
     @classmethod
-    def sum_terms(cls, terms: Iterable[tuple[int | PageSizeExpression, "CostExpression"]]) -> "CostExpression":
+    def sum_terms(cls, terms: Iterable[tuple[int | FactorExpression, "CostExpression"]]) -> "CostExpression":
         """Return the sum of terms, with the parts that contain no variable added up."""
         constant, parts = 0, []
         for size, term in terms:
@@ -128,7 +151,7 @@ class OperationCost(NamedTuple):
     """
 
     total: CostExpression
-    defaults: dict[str, Any]  # of its variables
+    defaults: dict[str, Any]  # of its variables, as far as the cost can depend on them
     writes: int = 0
     leaves: int = 0
     has_introspection: bool = False
@@ -168,9 +191,9 @@ class CostVisitor:
     def measure_operation(self, node: OperationDefinitionNode) -> OperationCost:
         root: Any = self.schema.get_root_type(node.operation)
         defaults = {
-            definition.variable.name.value: int(definition.default_value.value)
+            definition.variable.name.value: read_default(definition.default_value)
             for definition in node.variable_definitions or ()
-            if isinstance(definition.default_value, IntValueNode) and len(definition.default_value.value) <= LONGEST_INT
+            if definition.default_value is not None
         }
         cost = self.measure_selections(root, node.selection_set)
         fields = list(self.iterate_root_fields(node.selection_set, set()))
@@ -238,7 +261,8 @@ class CostVisitor:
         one = CostExpression(min(inner.once.constant + own_cost, COUNT_CAP), inner.once.parts)
         size = build_page_size(definition, node)
         if is_connection(kind):
-            return SelectionCost(CostExpression.sum_terms([(1, one), (size, inner.each)]), leaves=leaves)
+            search = (count_searches(node), CostExpression(COST_OF_SEARCH))
+            return SelectionCost(CostExpression.sum_terms([(1, one), (size, inner.each), search]), leaves=leaves)
         if name == "edges" and is_connection(parent):
             return SelectionCost(each=one, leaves=leaves)
         return SelectionCost(CostExpression.sum_terms([(size, one)]), leaves=leaves)
@@ -262,6 +286,33 @@ def build_page_size(definition: GraphQLField, node: FieldNode) -> int | PageSize
     size = PageSizeExpression(arguments, DEFAULT_PAGE if is_connection(get_named_type(definition.type)) else None)
     has_variables = any(isinstance(argument, str) for argument, _ in arguments)
     return size if has_variables else size.evaluate({})
+
+
+def count_searches(node: FieldNode) -> int | SearchExpression:
+    """Return whether a connection is a search, as an expression if it depends on a variable."""
+    value = next((argument.value for argument in node.arguments or () if argument.name.value == "filter"), None)
+    if isinstance(value, VariableNode):
+        return SearchExpression(value.name.value, is_filter=True)
+    search = find_member(value, SEARCH)
+    if isinstance(search, VariableNode):
+        return SearchExpression(search.name.value, is_filter=False)
+    return int(search is not None and not isinstance(search, NullValueNode))
+
+
+def find_member(node: ValueNode | None, name: str) -> ValueNode | None:
+    """Return the value of a member of an input object; None if the value is not an object with this member."""
+    fields = node.fields if isinstance(node, ObjectValueNode) else ()
+    return next((field.value for field in fields if field.name.value == name), None)
+
+
+def read_default(node: ValueNode) -> Any:
+    """Return the default value of a variable as far as a cost can depend on it: a number, a text, a search."""
+    if isinstance(node, IntValueNode):
+        return int(node.value) if len(node.value) <= LONGEST_INT else None
+    if isinstance(node, StringValueNode):
+        return node.value
+    search = find_member(node, SEARCH)
+    return {SEARCH: read_default(search)} if search is not None else None
 
 
 def read_int_or_variable(node: ValueNode | None) -> int | str | None:

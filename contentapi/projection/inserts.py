@@ -104,7 +104,7 @@ class PreparedInsert(Generic[M]):
         return instance
 
     def can_select(self, request: SelectionRequest) -> bool:
-        if request.version is not None or request.last_is_optional:
+        if request.column is not None or request.last_is_optional:
             return False
         return isinstance(request.projection, Projection) and request.projection.model is self.model
 

@@ -19,6 +19,7 @@ from django.db import router
 from django.db.models import Model, QuerySet
 
 from contentapi.core.identity import ANONYMOUS, Actor
+from contentapi.projection.ordering import Ordering
 from contentapi.projection.selections import Parameter, build_parametrised_actor, get_actor_cache_key, is_structural
 
 M = TypeVar("M", bound=Model)
@@ -27,13 +28,17 @@ Select = Callable[..., QuerySet[Any]]
 
 @dataclass(slots=True, eq=False)
 class Rows(Generic[M]):
-    """The rows that `select(actor, **arguments)` returns, or a slice of them."""
+    """The rows that `select(actor, **arguments)` returns, or a slice of them.
+
+    `order` is their order if the JSON of a row does not show its position, as the relevance of a search.
+    """
 
     model: type[M]
     select: Select
     actor: Actor
     arguments: dict[str, Any]
     window: slice | None = None
+    order: Ordering | None = None
     __iter__ = None  # otherwise `__getitem__` would make rows iterable
 
     def queryset(self) -> QuerySet[M]:
@@ -45,7 +50,7 @@ class Rows(Generic[M]):
         low, high = window.start or 0, window.stop
         if self.window is not None or window.step is not None or low < 0 or (high is not None and high < low):
             raise ValueError("Slice rows once, from an offset to the same or a higher one, without a step.")
-        return Rows(self.model, self.select, self.actor, self.arguments, window)
+        return Rows(self.model, self.select, self.actor, self.arguments, window, self.order)
 
     def count(self) -> int:
         return self.queryset().count()
@@ -96,18 +101,19 @@ class QuerySetRows(Rows[M]):
         super().__init__(rows.model, lambda _: rows, ANONYMOUS, {})
 
 
-def parametrised(model: type[M]) -> Callable[[Select], Callable[..., Rows[M]]]:
+def parametrised(model: type[M], *, order: Ordering | None = None) -> Callable[[Select], Callable[..., Rows[M]]]:
     """Decorate a function of an actor and keyword arguments that returns a QuerySet, to return `Rows`.
 
     When a statement is compiled, the actor's id and the arguments are parameters. Only None and the members of an enum
     are passed as values, and each of them has its own statement. So the function may branch on the actor's role and
-    scopes, on whether an argument is None, and on which member of an enum it is, but on no other value.
+    scopes, on whether an argument is None, and on which member of an enum it is, but on no other value. `order` is that of
+    the rows (`Rows.order`).
     """
 
     def decorate(select: Select) -> Callable[..., Rows[M]]:
         @wraps(select)
         def selector(actor: Actor, **arguments: Any) -> Rows[M]:
-            return Rows(model, select, actor, arguments)
+            return Rows(model, select, actor, arguments, order=order)
 
         return selector
 

@@ -71,8 +71,8 @@ class SelectionRequest(NamedTuple):
 
     `key` identifies the selection, including all variables that can change its structure. `select` returns the
     selection; it is called when the statement is not cached. `size` is the length of the selection's text in bytes.
-    `room` is the maximum size of all rows in bytes; None means no maximum. `version` is a column that
-    `read_json_and_version` reads besides the selection. With `last_is_optional`, an object in which the last field is
+    `room` is the maximum size of all rows in bytes; None means no maximum. `column` is a column or an annotation that
+    `read_json_and_column` reads besides the selection. With `last_is_optional`, an object in which the last field is
     null omits this field.
     """
 
@@ -83,7 +83,7 @@ class SelectionRequest(NamedTuple):
     actor: Actor
     variables: Any
     room: int | None = None
-    version: str | None = None
+    column: str | None = None
     last_is_optional: bool = False
 
 
@@ -100,14 +100,14 @@ def read_json(rows: Rows[Any] | ConnectionQuery, request: SelectionRequest) -> l
     return texts
 
 
-def read_json_and_version(rows: Rows[Any], request: SelectionRequest) -> tuple[bytes, int] | None:
-    """Return the JSON object of the first row and its version; None if there is no row. Raises as `read_json` does."""
+def read_json_and_column(rows: Rows[Any], request: SelectionRequest) -> list[tuple[bytes, bytes]]:
+    """Return the JSON object of each row and the value of the column, as PostgreSQL writes it. Raises as `read_json`."""
     result, arguments = execute_selection(rows, request)
-    if result is None or not result.ntuples:
-        return None
-    text = read_column(result, 0)[0]
-    reject_foreign_cursors(arguments, [text])
-    return text, int(read_column(result, 1)[0])
+    if result is None:
+        return []
+    texts = read_column(result, 0, request.room)
+    reject_foreign_cursors(arguments, texts)
+    return list(zip(texts, read_column(result, 1), strict=True))
 
 
 def execute_selection(
@@ -150,7 +150,7 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
         SELECT row_to_json(r.*)
         FROM (SELECT "blog_post"."title" AS "_0" FROM "blog_post" ORDER BY "blog_post"."id" ASC LIMIT $1) AS r("title")
 
-    With a version, the object is a column of its own:
+    With a column, the object is a column too:
 
         SELECT (SELECT row_to_json(r.*) FROM (SELECT "blog_post"."title") AS r("title")) AS "_0",
           "blog_post"."version" AS "_1"
@@ -159,12 +159,12 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
     compilation = CompilationContext(request.actor, request.variables)
     projection, selection = request.projection, request.select()
     all_rows = with_total_order(without_distinct(rows.with_parameters()))
-    if request.version is None and not request.last_is_optional:
+    if request.column is None and not request.last_is_optional:
         query, keys = projection.select(all_rows, selection, compilation)
         return build_json_statement(*compile_with_limits(query, rows), keys, tuple(compilation.arguments))
     columns = {"_0": build_row_object(projection.build_expressions(selection, compilation), request)}
-    if request.version is not None:
-        columns["_1"] = F(request.version)
+    if request.column is not None:
+        columns["_1"] = F(request.column)
     return build_numbered_statement(
         *compile_with_limits(all_rows.values(**columns), rows), tuple(compilation.arguments)
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -57,10 +57,14 @@ class PageRequest:
         address = f"{self.prefix}{self.collection}?{filters}limit={self.limit}&{name}={place}"
         return {"Link": f'<{address}>; rel="next"'}
 
-    def cursor_after(self, item: bytes) -> str:
-        """Return the cursor of the page that begins after an item, which is a JSON object."""
+    def cursor_after(self, item: bytes, rank: float | None = None) -> str:
+        """Return the cursor of the page that begins after an item, which is a JSON object.
+
+        `rank` is the value by which the collection is ordered, if that is not the time of creation.
+        """
         last = ITEM.decode(item)
-        return encode_cursor(Position(int(last.id), last.created_at), self.collection, self.filters)
+        value = last.created_at if rank is None else rank
+        return encode_cursor(Position(int(last.id), value), self.collection, self.filters)
 
 
 def parse_page_params(
@@ -110,13 +114,20 @@ def parse_integer(name: str, values: Mapping[str, str]) -> int | None:
     return int(values[name])
 
 
+class RankedItems(NamedTuple):
+    """The JSON objects of items, and the number by which each is ordered."""
+
+    items: list[bytes]
+    ranks: list[float]
+
+
 R = TypeVar("R", QuerySet[Any], Rows[Any])
 
 
 def render_page(
     rows: R,
     page: PageRequest,
-    render: Callable[[R], list[bytes]],
+    render: Callable[[R], list[bytes] | RankedItems],
     *,
     within: Rows[Any] | None = None,
 ) -> Response:
@@ -126,10 +137,13 @@ def render_page(
     does not exist.
     """
     first, more = page.offset or 0, page.offset is None
-    items = render(rows[first : first + page.limit + more])
+    rendered = render(rows[first : first + page.limit + more])
+    items, ranks = rendered if isinstance(rendered, RankedItems) else (rendered, None)
     if not items and within is not None and not within.exists():
         raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
-    cursor = page.cursor_after(items[page.limit - 1]) if len(items) > page.limit else None
+    cursor = None
+    if len(items) > page.limit:
+        cursor = page.cursor_after(items[page.limit - 1], ranks and ranks[page.limit - 1])
     del items[page.limit :]
     members: dict[str, Any] = {"data": msgspec.Raw(consume_into_json_array(items))}
     if page.offset is None:

@@ -18,8 +18,8 @@ from contentapi.projection import Projection, Rows
 from contentapi.projection.inserts import select_inserted_row
 from contentapi.projection.querysets import select_instance
 from contentapi.projection.selections import SelectedField
-from contentapi.projection.statements import SelectionRequest, read_json, read_json_and_version
-from contentapi.rest.pages import PageRequest, render_page
+from contentapi.projection.statements import SelectionRequest, read_json, read_json_and_column
+from contentapi.rest.pages import PageRequest, RankedItems, render_page
 
 VERSION_COLUMN = "version"
 
@@ -50,7 +50,8 @@ class Representation:
     def one(self, rows: Rows[Any], actor: Actor) -> Response:
         """Return the JSON object of the first row, with its entity tag. Raises `NotFound` if there is no row."""
         if self.versioned:
-            found = read_json_and_version(rows, self.build_request(actor, version=VERSION_COLUMN))
+            versions = read_json_and_column(rows, self.build_request(actor, column=VERSION_COLUMN))
+            found = next(((text, int(version)) for text, version in versions), None)
         else:
             found = next(((text, UNCHANGING) for text in self.render_rows(rows, actor)), None)
         if found is None:
@@ -78,6 +79,8 @@ class Representation:
     def page(self, rows: Rows[Any], page: PageRequest, actor: Actor, *, within: Rows[Any] | None = None) -> Response:
         """Return a page of rows, as `contentapi.rest.pages.render_page` does. Raises `ResponseTooLarge`."""
         room = conf.environment.contentapi_max_response
+        if rows.order is not None:
+            return render_page(rows, page, lambda window: self.render_ranked_rows(window, actor, room), within=within)
         return render_page(rows, page, lambda window: self.render_rows(window, actor, room), within=within)
 
     def render_rows(self, rows: Rows[Any], actor: Actor, room: int | None = None) -> list[bytes]:
@@ -87,15 +90,21 @@ class Representation:
         """
         return read_json(rows, self.build_request(actor, room=room))
 
-    def build_request(self, actor: Actor, *, room: int | None = None, version: str | None = None) -> SelectionRequest:
+    def render_ranked_rows(self, rows: Rows[Any], actor: Actor, room: int) -> RankedItems:
+        """Return the JSON object of each row, and the value by which it is ordered. Otherwise as `render_rows`."""
+        assert rows.order is not None  # noqa: S101 - for the type checker
+        found = read_json_and_column(rows, self.build_request(actor, room=room, column=rows.order.column))
+        return RankedItems([text for text, _ in found], [float(value) for _, value in found])
+
+    def build_request(self, actor: Actor, *, room: int | None = None, column: str | None = None) -> SelectionRequest:
         return SelectionRequest(
             self.projection,
-            key=(self.name, version),
+            key=(self.name, column),
             size=self.size,
             select=lambda: self.selection,
             actor=actor,
             variables={},
             room=room,
-            version=version,
+            column=column,
             last_is_optional=self.optional is not None,
         )

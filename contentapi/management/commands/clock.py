@@ -10,8 +10,8 @@ from contentapi.core.commands import OperatorCommand
 
 class Command(OperatorCommand):
     help = (
-        f"Publish scheduled posts when they are due: every {INTERVAL} seconds, until SIGTERM or Ctrl-C. Several clocks "
-        "can run at the same time; they never publish a post twice."
+        f"Publish scheduled posts when they are due, and keep the search index up to date: every {INTERVAL} seconds, "
+        "until SIGTERM or Ctrl-C. Several clocks can run at the same time; they never publish a post twice."
     )
 
     def handle(self, *_: Any, **__: Any) -> None:
