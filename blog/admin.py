@@ -13,8 +13,8 @@ from blog.models import MAX_TAG, MAX_TAGS, Author, Comment, Post, PostSource, Po
 from blog.selectors import PostCriteria
 from contentapi.core.errors import ApiError, Conflict, Invalid, Malformed
 from contentapi.core.identity import Actor
-from users.authentication import build_session_actor
 from users.admin_site import ServiceAdmin, ServiceForm
+from users.authentication import build_session_actor
 
 STATE = {"status", "publish_at"}
 

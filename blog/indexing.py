@@ -9,6 +9,7 @@ Several clocks can run: one of them writes at a time. Each batch is a transactio
 from collections import deque
 from collections.abc import Sequence
 from time import monotonic
+from typing import Any
 
 import psycopg
 from django.db import OperationalError, connection, transaction
@@ -33,7 +34,8 @@ WRITE_DOCUMENTS = """
     FROM blog_post AS post
     JOIN blog_author AS author ON author.id = post.author_id
     CROSS JOIN LATERAL (
-      SELECT left(post.body, %(length)s) AS body, array_to_string(post.tags, ' ') || ' ' || author.name AS names OFFSET 0
+      SELECT left(post.body, %(length)s) AS body, array_to_string(post.tags, ' ') || ' ' || author.name AS names
+      OFFSET 0
     ) AS text
     CROSS JOIN LATERAL (
       SELECT to_tsvector(%(language)s::regconfig, post.title) AS title,
@@ -87,7 +89,7 @@ class SearchIndexer:
         return len(index_missing_posts(self.seen[0][1])) == BATCH
 
     def continue_comparison(self) -> bool:
-        """Index a batch of the posts that have no document in the present language. Return whether there may be more."""
+        """Index a batch of the posts without a document in the present language. Return whether there may be more."""
         now = monotonic()
         if self.compared is None and now < self.next_comparison:
             return False
@@ -151,7 +153,11 @@ def write_documents(posts: Sequence[int], length: int = MAX_BODY) -> None:
     """
     if not posts:
         return
-    values = {"posts": list(posts), "length": length, "language": conf.environment.contentapi_search_language}
+    values: dict[str, Any] = {
+        "posts": list(posts),
+        "length": length,
+        "language": conf.environment.contentapi_search_language,
+    }
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(WRITE_DOCUMENTS, values)

@@ -28,9 +28,9 @@ def build_search_trigger(column: str, watched: Sequence[str]) -> pgtrigger.Trigg
     return pgtrigger.Trigger(
         name="search_change",
         when=pgtrigger.After,
-        operation=pgtrigger.UpdateOf(*watched),
+        operation=pgtrigger.UpdateOf(*watched),  # type: ignore[no-untyped-call]
         condition=pgtrigger.AnyChange(*(name.removesuffix("_id") for name in watched)),
-        func=f"INSERT INTO blog_searchchange ({column}) VALUES (NEW.id); RETURN NULL;",
+        func=f"INSERT INTO blog_searchchange ({column}) VALUES (NEW.id); RETURN NULL;",  # noqa: S608 - a constant
     )
 
 
@@ -211,7 +211,7 @@ class PostSource(models.Model):
 class PostSearch(models.Model):
     """What search finds a post by. The clock writes it (`blog.indexing`): a new post has none for some seconds.
 
-    Author, status and time are copies that select candidates, with the names that `Post` has, so that the policy applies
+    Author, status and time are copies that select candidates. They have the names of `Post`, so that the policy applies
     to them. They can be out of date: a query must compare the post too. Without the constraints of foreign keys, the
     clock and a deletion never wait for each other.
     """

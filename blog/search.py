@@ -1,15 +1,15 @@
 """Full-text search: which posts match a text, and how well. `blog.indexing` writes the documents.
 
 A document has the words of a post in two forms: as stems of the configured language with weights (title A, tags and
-author's name B, body C), and as written. So `publications` finds `publication`, and so does the prefix `publicat`, which
-is not a prefix of the stem `public`. It also has a lexeme for each tag as a whole.
+author's name B, body C), and as written. So `publications` finds `publication`, and so does `publicat`, which is not a
+prefix of the stem `public`. It also has a lexeme for each tag as a whole.
 """
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import BigIntegerField, BooleanField, F, FloatField, Func, Q, QuerySet, Subquery, TextField
+from django.db.models import BigIntegerField, BooleanField, F, FloatField, Func, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.expressions import Combinable
 from django.db.models.lookups import GreaterThanOrEqual
 
@@ -31,8 +31,6 @@ RELEVANCE = Ordering("relevance", descending=True)
 SAMPLE = 100  # of the newest rows: the sample that decides whether to walk
 COMMON_IN_SAMPLE = 30  # matches in the sample: a walk then reads some 1,700 rows
 LONGEST_WALK = 2000  # rows
-HAS_WALKED_FAR_ENOUGH = f"(SELECT count(*) FROM walked) = {MAX_MATCHES}"
-HAS_WALKED_TOO_LITTLE = f"(SELECT count(*) FROM walked) < {MAX_MATCHES}"
 
 
 def parse_search(text: str) -> list[str]:
@@ -77,6 +75,9 @@ class TagQuery(Func):
     template = "('#' || encode(convert_to(%(expressions)s, 'UTF8'), 'hex'))::tsquery"
     output_field = TextField()
 
+    def __init__(self, tag: Any) -> None:
+        super().__init__(Value(tag) if isinstance(tag, str) else tag)  # Func would read a text as the name of a field
+
 
 class Matches(Func):
     """Whether a document matches a query, by the index."""
@@ -101,15 +102,20 @@ class Relevance(Func):
 
 
 class NewestMatches(Func):
-    """The ids of the newest posts of two queries: of the first if it has MAX_MATCHES rows, otherwise of the second."""
+    """The ids of the first query if it has `most` rows, otherwise of the second, which the first one disables."""
 
-    template = (
-        "(WITH walked(id) AS MATERIALIZED %(expressions)s AS indexed(id))"
-    )
-    arg_joiner = (
-        f" SELECT id FROM walked WHERE {HAS_WALKED_FAR_ENOUGH} UNION ALL SELECT id FROM "
-    )
+    template = "(WITH walked(id) AS MATERIALIZED %(expressions)s AS indexed(id))"
+    arg_joiner = " SELECT id FROM walked WHERE (SELECT count(*) FROM walked) = {} UNION ALL SELECT id FROM "
     output_field = BigIntegerField()
+
+    def __init__(self, walked: QuerySet[PostSearch], indexed: QuerySet[PostSearch], most: int) -> None:
+        has_walked_too_little = RawExpression(
+            f"(SELECT count(*) FROM walked) < {most}",  # noqa: S608 - a constant
+            BooleanField(),
+        )
+        queries = [walked, indexed.filter(has_walked_too_little)]
+        newest = [Subquery(rows.order_by(*NEWEST_FIRST.terms()).values("pk")[:most]) for rows in queries]
+        super().__init__(*newest, arg_joiner=self.arg_joiner.format(most))
 
 
 class IsIn(Func):
@@ -121,7 +127,7 @@ class IsIn(Func):
 def find_posts(
     actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any, conditions: Mapping[str, Any]
 ) -> QuerySet[Post]:
-    """Return the newest posts that match all terms and that the actor may see, with their `relevance`: up to MAX_MATCHES.
+    """Return the newest posts that match all terms and that the actor may see, up to MAX_MATCHES, with `relevance`.
 
     The conditions are on `author` and `created_at`. The copies in `PostSearch` select candidates, and the posts decide:
 
@@ -168,7 +174,4 @@ def build_candidates(rows: QuerySet[PostSearch], query: Combinable) -> NewestMat
         Subquery(end.values("created_at")), Subquery(end.values("pk")), backwards=True, inclusive=True
     )
     walked = matching.filter(is_common, is_near)
-    indexed = rows.filter(Matches(F("document"), query), RawExpression(HAS_WALKED_TOO_LITTLE, BooleanField()))
-    return NewestMatches(
-        *(Subquery(each.order_by(*NEWEST_FIRST.terms()).values("pk")[:MAX_MATCHES]) for each in (walked, indexed))
-    )
+    return NewestMatches(walked, rows.filter(Matches(F("document"), query)), MAX_MATCHES)

@@ -1,7 +1,7 @@
 """Work that is done at its time: publish the posts that are due, and keep the search index up to date.
 
-`manage.py clock` and `make run` run the clock. Several clocks can run at the same time: a publication locks its post and
-checks it again under the lock, and one clock at a time writes the search index.
+`manage.py clock` and `make run` run the clock. Several clocks can run at the same time: a publication locks its post
+and checks it again under the lock, and one clock at a time writes the search index.
 """
 
 import logging

@@ -106,8 +106,9 @@ def parametrised(model: type[M], *, order: Ordering | None = None) -> Callable[[
 
     When a statement is compiled, the actor's id and the arguments are parameters. Only None and the members of an enum
     are passed as values, and each of them has its own statement. So the function may branch on the actor's role and
-    scopes, on whether an argument is None, and on which member of an enum it is, but on no other value. `order` is that of
-    the rows (`Rows.order`).
+    scopes, on whether an argument is None, and on which member of an enum it is, but on no other value.
+
+    `order` is that of the rows (`Rows.order`).
     """
 
     def decorate(select: Select) -> Callable[..., Rows[M]]:

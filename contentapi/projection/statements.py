@@ -101,7 +101,7 @@ def read_json(rows: Rows[Any] | ConnectionQuery, request: SelectionRequest) -> l
 
 
 def read_json_and_column(rows: Rows[Any], request: SelectionRequest) -> list[tuple[bytes, bytes]]:
-    """Return the JSON object of each row and the value of the column, as PostgreSQL writes it. Raises as `read_json`."""
+    """Return the JSON object of each row, and the value of the column as text. Raises as `read_json` does."""
     result, arguments = execute_selection(rows, request)
     if result is None:
         return []

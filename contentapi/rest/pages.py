@@ -143,7 +143,7 @@ def render_page(
         raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
     cursor = None
     if len(items) > page.limit:
-        cursor = page.cursor_after(items[page.limit - 1], ranks and ranks[page.limit - 1])
+        cursor = page.cursor_after(items[page.limit - 1], ranks[page.limit - 1] if ranks else None)
     del items[page.limit :]
     members: dict[str, Any] = {"data": msgspec.Raw(consume_into_json_array(items))}
     if page.offset is None:

@@ -1,0 +1,227 @@
+"""The documents of search follow every change of posts, however it is made and however many clocks run."""
+
+from collections.abc import Callable
+from threading import Thread
+from time import monotonic
+
+import pytest
+from django.db import connection, transaction
+from django.db.models import F
+from pytest_django import Settings
+
+from blog import indexing, selectors, services
+from blog.indexing import BATCH, SearchIndexer
+from blog.models import MAX_BODY, Author, Post, PostSearch, SearchChange
+from blog.selectors import PostCriteria
+from contentapi.core.errors import Unauthenticated
+from contentapi.core.identity import ANONYMOUS, OPERATOR
+from tests.environment import set_environment
+from tests.factories import make_author, make_post
+
+pytestmark = pytest.mark.django_db
+
+
+def find(text: str) -> set[int]:
+    return {post.pk for post in selectors.select_posts(OPERATOR, PostCriteria.parse(search=text)).queryset()}
+
+
+@pytest.fixture
+def indexer() -> SearchIndexer:
+    """Return an indexer that has compared all posts, so that it finds only what is new."""
+    indexer = SearchIndexer()
+    assert not indexer.update(actor=OPERATOR)
+    assert indexer.compared is None
+    return indexer
+
+
+def test_new_post_is_indexed_with_the_next_update(indexer: SearchIndexer) -> None:
+    post = make_post(body="kelp")
+    assert find("kelp") == set()
+    assert not indexer.update(actor=OPERATOR)
+    assert find("kelp") == {post.pk}
+
+
+def test_post_with_a_lower_id_that_is_committed_later_is_indexed(indexer: SearchIndexer) -> None:
+    post = make_post(body="kelp")
+    late = Post.objects.get(pk=post.pk)
+    post.delete()
+    make_post()
+    indexer.update(actor=OPERATOR)
+    late.save(force_insert=True)
+    indexer.update(actor=OPERATOR)
+    assert find("kelp") == {late.pk}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda post: services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Kelp"}),
+        lambda post: services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"tags": ["kelp"]}),
+        lambda post: Post.objects.filter(pk=post.pk).update(body="kelp"),
+        lambda post: Post.objects.filter(pk=post.pk).update(author=make_author(name="Kelp")),
+        lambda post: Author.objects.filter(pk=post.author_id).update(name="Ines Kelp"),
+    ],
+    ids=["title by service", "tags by service", "body in the shell", "author in the shell", "name of the author"],
+)
+def test_change_is_indexed_however_it_is_made(indexer: SearchIndexer, change: Callable[[Post], object]) -> None:
+    post = make_post()
+    indexer.update(actor=OPERATOR)
+    change(post)
+    assert find("kelp") == set()
+    assert not indexer.update(actor=OPERATOR)
+    assert find("kelp") == {post.pk}
+    assert not SearchChange.objects.exists()
+
+
+def test_change_of_status_and_time_reaches_the_copies(indexer: SearchIndexer) -> None:
+    post = make_post()
+    indexer.update(actor=OPERATOR)
+    later = post.created_at.replace(year=2030)
+    Post.objects.filter(pk=post.pk).update(status="archived", created_at=later)
+    indexer.update(actor=OPERATOR)
+    assert PostSearch.objects.values_list("status", "created_at").get() == ("archived", later)
+
+
+def test_change_of_other_values_is_not_noted(indexer: SearchIndexer) -> None:
+    post = make_post()
+    indexer.update(actor=OPERATOR)
+    Post.objects.update(version=F("version") + 1, title=F("title"), body=F("body"))
+    Author.objects.filter(pk=post.author_id).update(bio="New.", name=F("name"))
+    assert not SearchChange.objects.exists()
+
+
+def test_creation_does_not_write_to_the_index() -> None:
+    services.create_post(actor=OPERATOR, title="Kelp", body="kelp", author_id=str(make_author().pk))
+    assert not SearchChange.objects.exists()
+    assert not PostSearch.objects.exists()
+
+
+def test_rolled_back_change_is_not_noted(indexer: SearchIndexer) -> None:
+    post = make_post(body="kelp")
+    indexer.update(actor=OPERATOR)
+    with transaction.atomic():
+        Post.objects.update(body="lemons")
+        transaction.set_rollback(True)
+    assert not SearchChange.objects.exists()
+    assert find("kelp") == {post.pk}
+
+
+def test_author_of_many_posts_is_indexed_in_batches(indexer: SearchIndexer) -> None:
+    author = make_author()
+    Post.objects.bulk_create(Post(title="Same", author=author) for _ in range(2 * BATCH + 1))
+    indexer.update(actor=OPERATOR)
+    Author.objects.filter(pk=author.pk).update(name="Kelp")
+    assert indexer.update(actor=OPERATOR, seconds=0)
+    assert not indexer.update(actor=OPERATOR)
+    assert len(find("kelp")) == 2 * BATCH + 1
+
+
+def test_first_comparison_indexes_all_posts_and_can_be_interrupted() -> None:
+    Post.objects.bulk_create(Post(title="Kelp", author=make_author()) for _ in range(2 * BATCH + 1))
+    indexer = SearchIndexer()
+    updates = 1
+    while indexer.update(actor=OPERATOR, seconds=0):
+        updates += 1
+    assert updates > 2
+    assert len(find("kelp")) == 2 * BATCH + 1
+
+
+def test_comparison_repairs_what_the_triggers_cannot_see(indexer: SearchIndexer) -> None:
+    kept, lost = make_post(body="kelp"), make_post(body="kelp")
+    indexer.update(actor=OPERATOR)
+    PostSearch.objects.filter(pk=lost.pk).delete()
+    PostSearch.objects.filter(pk=kept.pk).update(post=kept.pk + 1000)  # the document of no post
+    indexer.seen.clear()
+    indexer.seen.append((monotonic(), lost.pk + 1))
+    indexer.update(actor=OPERATOR)
+    assert not PostSearch.objects.filter(pk__in=[kept.pk, lost.pk]).exists()
+    indexer.next_comparison = 0
+    indexer.update(actor=OPERATOR)
+    assert set(PostSearch.objects.values_list("pk", flat=True)) == {kept.pk, lost.pk}
+
+
+def test_another_language_replaces_the_documents(settings: Settings) -> None:
+    post = make_post(body="Die Häuser am Hafen")
+    SearchIndexer().update(actor=OPERATOR)
+    assert find("Haus") == set()
+    set_environment(settings, CONTENTAPI_SEARCH_LANGUAGE="german")
+    SearchIndexer().update(actor=OPERATOR)
+    assert PostSearch.objects.get().language == "german"
+    assert find("Haus") == {post.pk}
+
+
+def test_deletion_removes_the_document(indexer: SearchIndexer) -> None:
+    post = make_post()
+    indexer.update(actor=OPERATOR)
+    post.delete()
+    assert not PostSearch.objects.exists()
+
+
+@pytest.mark.parametrize("letter", ["😀", "a"])
+def test_body_that_exceeds_the_limit_is_indexed_as_far_as_it_fits(indexer: SearchIndexer, letter: str) -> None:
+    """Hyphenated words take the most room: each is stored as a whole and in parts."""
+    words = (f"{letter}{number:x}-{number * 7:x}z-{number * 11:x}y" for number in range(20_000))
+    body = ("first " + " ".join(words))[:MAX_BODY]
+    large, small = make_post(body=body), make_post(body="first")
+    indexer.update(actor=OPERATOR)
+    assert find("first") == {large.pk, small.pk}
+
+
+def test_indexing_needs_the_permission_to_write_all_posts() -> None:
+    with pytest.raises(Unauthenticated):
+        SearchIndexer().update(actor=ANONYMOUS)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_indexers_write_the_last_text_of_each_post() -> None:
+    posts = [make_post(body="kelp") for _ in range(20)]
+    stop = False
+
+    def work() -> None:
+        indexer = SearchIndexer()
+        while not stop:
+            indexer.update(actor=OPERATOR)
+        connection.close()
+
+    threads = [Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(10):
+        for post in posts:
+            Post.objects.filter(pk=post.pk).update(body=f"lemon{number}")
+    stop = True
+    for thread in threads:
+        thread.join()
+    SearchIndexer().update(actor=OPERATOR)
+    assert find("lemon9") == {post.pk for post in posts}
+    assert find("lemon8") == find("kelp") == set()
+    assert not SearchChange.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_edit_does_not_wait_for_an_indexer() -> None:
+    post = make_post()
+    with transaction.atomic():
+        assert indexing.lock_index()
+        indexing.write_documents([post.pk])
+
+        def edit() -> None:
+            with connection.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '2s'")
+            services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": "kelp"})
+            assert not indexing.lock_index()
+            services.delete_post(actor=OPERATOR, post_id=str(make_post().pk))
+            connection.close()
+
+        errors: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                edit()
+            except BaseException as error:  # noqa: BLE001 - reported by the test
+                errors.append(error)
+
+        thread = Thread(target=run)
+        thread.start()
+        thread.join()
+        assert not errors
