@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from blog import services
+from blog.indexing import SearchIndexer
 from blog.models import Author, Comment, Post
 from contentapi.core.errors import Conflict, Forbidden, NotFound
 from contentapi.core.identity import OPERATOR, Actor, Role
@@ -59,6 +60,7 @@ def test_user_without_staff_access_is_redirected_to_the_login_page(
 def test_every_list_page_can_be_searched(editor_client: Client, model: type[Post | Author | Comment]) -> None:
     make_comment(make_post(title="Needle", author=make_author(name="Needle")), body="Needle")
     make_comment(make_post())
+    SearchIndexer().update(actor=OPERATOR)
     url = reverse(f"admin:blog_{model._meta.model_name}_changelist")
 
     pages = [
@@ -69,6 +71,29 @@ def test_every_list_page_can_be_searched(editor_client: Client, model: type[Post
 
     assert [page.status_code for page in pages] == [200, 200, 200]
     assert [page.context["cl"].result_count for page in pages] == [2, 1, 0]
+
+
+def test_posts_are_searched_like_in_the_api_and_in_the_order_of_the_list(editor_client: Client) -> None:
+    older = make_post(title="Kelp", status="draft")
+    newer = make_post(body="Forests of kelp.")
+    make_post(body="Lemons.")
+    SearchIndexer().update(actor=OPERATOR)
+    page = editor_client.get(reverse("admin:blog_post_changelist"), {"q": "kel"})
+    assert [post.pk for post in page.context["cl"].result_list] == [newer.pk, older.pk]
+
+
+def test_search_that_is_too_long_shows_a_message_and_no_posts(editor_client: Client) -> None:
+    make_post()
+    page = editor_client.get(reverse("admin:blog_post_changelist"), {"q": "x" * 201})
+    assert page.status_code == 200
+    assert not page.context["cl"].result_list
+    assert "search must have at most 200 characters." in page.content.decode()
+
+
+def test_blank_search_shows_all_posts(editor_client: Client) -> None:
+    post = make_post()
+    page = editor_client.get(reverse("admin:blog_post_changelist"), {"q": "  "})
+    assert [each.pk for each in page.context["cl"].result_list] == [post.pk]
 
 
 @pytest.mark.parametrize("model", MODELS)

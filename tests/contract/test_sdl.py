@@ -27,7 +27,7 @@ SIGNATURES = [
     (
         "Query",
         "postsConnection(first: Int, after: String, last: Int, before: String, filter: PostFilter, "
-        "orderBy: PostOrder = createdAtDesc): PostConnection!",
+        "orderBy: PostOrder): PostConnection!",
     ),
     ("Query", "author(id: ID!): Author"),
     ("Query", "viewer: Viewer"),

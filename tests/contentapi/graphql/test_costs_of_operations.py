@@ -72,3 +72,36 @@ def test_repeated_fragment_is_visited_once() -> None:
     fields = CostVisitor(SCHEMA, document).iterate_root_fields(operation.selection_set, set())
 
     assert [field.name.value for field in fields] == ["b", "__typename"]
+
+
+@pytest.mark.parametrize(
+    ("head", "filter_", "variables", "cost"),
+    [
+        ("", '{search: "kelp"}', {}, 501),
+        ("", '{tag: "x", search: "kelp"}', {}, 501),
+        ("", "{search: null}", {}, 1),
+        ("", '{tag: "x"}', {}, 1),
+        ("", "null", {}, 1),
+        ("($s: String)", "{search: $s}", {}, 1),
+        ("($s: String)", "{search: $s}", {"s": None}, 1),
+        ("($s: String)", "{search: $s}", {"s": "kelp"}, 501),
+        ('($s: String = "kelp")', "{search: $s}", {}, 501),
+        ('($s: String = "kelp")', "{search: $s}", {"s": None}, 1),
+        ("($f: PostFilter)", "$f", {"f": {"search": "kelp"}}, 501),
+        ("($f: PostFilter)", "$f", {"f": {"search": None}}, 1),
+        ("($f: PostFilter)", "$f", {"f": {"tag": "x"}}, 1),
+        ("($f: PostFilter)", "$f", {"f": ["search"]}, 1),  # rejected later
+        ('($f: PostFilter = {search: "kelp"})', "$f", {}, 501),
+        ('($f: PostFilter = {search: "kelp"})', "$f", {"f": {"tag": "x"}}, 1),
+        ("($f: PostFilter = {search: null})", "$f", {}, 1),
+        ("($f: PostFilter = {tag: null})", "$f", {}, 1),
+    ],
+)
+def test_search_costs_500_however_it_is_sent(head: str, filter_: str, variables: dict[str, Any], cost: int) -> None:
+    document = f"query {head} {{ postsConnection(filter: {filter_}) {{ totalCount }} }}"
+    assert measure_cost(document).evaluate(variables) == cost
+
+
+def test_each_search_of_an_operation_costs_500() -> None:
+    searches = " ".join(f'a{number}: postsConnection(filter: {{search: "x"}}) {{ totalCount }}' for number in range(20))
+    assert measure_cost(f"{{ {searches} }}").evaluate({}) == 20 * 501
