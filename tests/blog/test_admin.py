@@ -87,7 +87,7 @@ def test_search_that_is_too_long_shows_a_message_and_no_posts(editor_client: Cli
     page = editor_client.get(reverse("admin:blog_post_changelist"), {"q": "x" * 201})
     assert page.status_code == 200
     assert not page.context["cl"].result_list
-    assert "search must have at most 200 characters." in page.content.decode()
+    assert "Search must have at most 200 characters." in page.content.decode()
 
 
 def test_blank_search_shows_all_posts(editor_client: Client) -> None:

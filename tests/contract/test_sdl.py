@@ -73,6 +73,7 @@ SIGNATURES = [
     ("PostFilter", "author: ID"),
     ("PostFilter", "createdFrom: DateTime"),
     ("PostFilter", "createdBefore: DateTime"),
+    ("PostFilter", "search: String"),
     ("PostConnection", "edges: [PostEdge!]!"),
     ("PostConnection", "pageInfo: PageInfo!"),
     ("PostConnection", "totalCount: Int!"),
