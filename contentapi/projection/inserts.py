@@ -76,7 +76,8 @@ class PreparedInsert(Generic[M]):
         self.cache_key = ("insert", model, requiring)
 
     def create(self, **values: Any) -> M:
-        """Insert a row. Fields without a value get their defaults. Inside of `register_inserted_row_selection`, select the row too.
+        """Insert a row. Fields without a value get their defaults.
+        Inside of `register_inserted_row_selection`, select the row too.
 
         Raises `DoesNotExist` of the required model, `SelectedFieldError`, and Django's database errors. In all these
         cases nothing is inserted.
