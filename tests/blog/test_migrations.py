@@ -11,8 +11,8 @@ from blog.models import Post
 from contentapi.core.identity import OPERATOR
 from tests.factories import make_author
 
-BEFORE = [("blog", "0002_published_at")]
-AFTER = [("blog", "0003_history")]
+BEFORE = [("blog", "0003_post_source_name")]
+AFTER = [("blog", "0004_history")]
 
 
 def migrate(targets: list[tuple[str, str]]) -> None:
