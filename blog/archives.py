@@ -93,7 +93,7 @@ def list_members(opened: ZipFile) -> list[ZipInfo]:
         )
     if any(member.flag_bits & IS_ENCRYPTED for member in found):
         raise build_archive_error("The zip file is encrypted. Create it without a password.")
-    return [member for member in found if not member.is_dir() and is_visible(get_path(member))]
+    return [member for member in found if not member.filename.endswith("/") and is_visible(get_path(member))]
 
 
 def get_path(member: ZipInfo) -> PurePosixPath:

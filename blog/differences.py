@@ -94,7 +94,7 @@ def list_lines(
 
 
 def list_context(lines: Sequence[str], *, is_first: bool, is_last: bool) -> Iterator[DifferenceLine]:
-    """Yield the equal lines next to a change, and a note in place of the others."""
+    """Yield the equal lines next to a change, and a note that states how many others are left out."""
     head = 0 if is_first else CONTEXT
     tail = 0 if is_last else CONTEXT
     omitted = len(lines) - head - tail

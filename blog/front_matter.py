@@ -12,6 +12,8 @@ from pathlib import PurePath
 from textwrap import shorten
 from typing import Any
 
+from django.utils import timezone
+
 from blog.dates import WRITE_DATE, InvalidDate, format_for_message, parse_date
 from blog.front_matter_syntax import InvalidFile, Table, dump_front_matter, encode_values, split_front_matter
 from blog.models import PostStatus
@@ -85,6 +87,8 @@ def parse_post_fields(content: bytes, path: PurePath) -> MarkdownPost | None:
     )
     if (post.status == PostStatus.SCHEDULED) != (post.publish_at is not None):
         raise InvalidFile('status = "scheduled" and publishAt go together')
+    if post.published_at and post.published_at > timezone.now():
+        raise InvalidFile("publishedAt is in the future; schedule the post with publishAt")
     return post
 
 

@@ -263,7 +263,7 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     services.attribute_change(post, actor)
     post.save(force_insert=True)
     restore_rows(Comment, DeletedComment.objects.filter(author__in=Author.objects.all()), last)
-    known = PostSource.objects.filter(path=OuterRef("path"))  # imported again after the deletion
+    known = PostSource.objects.filter(source=OuterRef("source"), path=OuterRef("path"))  # imported again
     restore_rows(PostSource, DeletedPostSource.objects.exclude(Exists(known)), last)
     return post
 

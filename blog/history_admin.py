@@ -48,7 +48,7 @@ class HistoryAdmin(ServiceAdmin):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the versions of a post, the newest first, in place of Django's log."""
+        """Show the versions of a post, the newest first, instead of Django's log."""
         before = read_position(request, "before")
         page = history.list_versions(actor=get_actor(request), post_id=object_id, before=before)
         versions = [(version, describe_person(version.made), describe_changes(version)) for version in page.versions]

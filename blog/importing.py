@@ -178,13 +178,16 @@ def save_imported_post(
         complete_source(known, file, parsed)
         return ImportOutcome.UNCHANGED
     post = known.post if known else Post()
+    previous = post.created_at  # the date of the file at its last import
     apply_content(post, parsed)
     status, publish_at = choose_state(parsed, default)
     if not known or (known.status, known.publish_at) != (status, publish_at):
         post.status, post.publish_at = status, publish_at
-    post.published_at = parsed.published_at or post.published_at
-    if post.status == PostStatus.PUBLISHED and post.published_at is None:
-        post.published_at = min(parsed.release_date or post.created_at, timezone.now())
+    released = min(parsed.release_date or post.created_at, timezone.now())
+    if parsed.published_at:
+        post.published_at = parsed.published_at
+    elif post.status == PostStatus.PUBLISHED and (post.published_at is None or post.published_at == previous):
+        post.published_at = released
     post.version += 1 if known else 0
     post.updated_at = parsed.updated or (timezone.now() if known else post.created_at)
     services.attribute_change(post, actor)

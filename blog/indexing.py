@@ -86,7 +86,8 @@ class SearchIndexer:
             self.seen.append((now, last))
         while len(self.seen) > 1 and self.seen[1][0] <= now - LATE_COMMIT:
             self.seen.popleft()
-        return len(index_missing_posts(self.seen[0][1])) == BATCH
+        found = index_missing_posts(self.seen[0][1])
+        return found is not None and len(found) == BATCH
 
     def continue_comparison(self) -> bool:
         """Index a batch of the posts without a document in the present language. Return whether there may be more."""
@@ -96,6 +97,8 @@ class SearchIndexer:
         if self.compared is None:
             self.compared, self.next_comparison = 0, now + COMPARISON_INTERVAL
         found = index_missing_posts(self.compared)
+        if found is None:  # continue with the next update
+            return False
         if len(found) == BATCH:
             self.compared = found[-1]
             return True
@@ -124,10 +127,13 @@ def index_changed_posts() -> bool:
 
 
 @transaction.atomic
-def index_missing_posts(after: int) -> list[int]:
-    """Index the first posts after an id that have no document in the present language. Return their ids."""
+def index_missing_posts(after: int) -> list[int] | None:
+    """Index the first posts after an id that have no document in the present language.
+
+    Return their ids, or None if another transaction writes documents.
+    """
     if not lock_index():
-        return []
+        return None
     with connection.cursor() as cursor:
         cursor.execute(FIND_NEW_POSTS, [after, conf.environment.contentapi_search_language, BATCH])
         posts = [pk for (pk,) in cursor.fetchall()]

@@ -114,12 +114,13 @@ def edit_post(
 def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
     """Publish the scheduled posts whose time has come, the earliest first; yield each one after its own transaction.
 
-    Each post is read again under a lock. A post that another transaction has unscheduled or published is skipped.
+    Each post is read again under a lock. A post that another transaction has locked, unscheduled or published is
+    skipped.
     """
     policy.require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
     for pk in list(Post.objects.due().order_by("publish_at", "id").values_list("pk", flat=True)):
         with transaction.atomic():
-            post = Post.objects.due().filter(pk=pk).select_for_update().first()
+            post = Post.objects.due().filter(pk=pk).select_for_update(skip_locked=True).first()
             if post is not None:
                 save_changes(actor, post, build_state_changes(post, PostStatus.PUBLISHED, None))
         if post is not None:

@@ -7,7 +7,8 @@ and checks it again under the lock, and one clock at a time writes the search in
 import logging
 from threading import Event
 
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseErrors
+from django.db import connection
 
 from blog import history, services
 from blog.indexing import SearchIndexer
@@ -21,7 +22,7 @@ INTERVAL = 5  # seconds; a post is published, and a change is found, at most 10 
 def run_clock(stop: Event) -> None:
     """Do the work that is due, every five seconds, until `stop` is set.
 
-    While the database does not answer, the clock tries again at each interval. It logs the outage once.
+    After an error the clock tries again at the next interval. While the database does not answer, it logs one line.
     """
     available = True
     indexer = SearchIndexer()
@@ -29,18 +30,28 @@ def run_clock(stop: Event) -> None:
         while not stop.is_set():
             has_more = False
             try:
+                limit_waiting()
                 do_due_work(stop)
                 has_more = indexer.update(actor=OPERATOR)
                 available = True
-            except DatabaseError as error:
+            except DatabaseErrors as error:
                 if available:
                     logger.warning("The clock cannot use the database, and continues to try: %s", str(error).strip())
                 available = False
+                connection.close()
+            except Exception:
+                logger.exception("The clock failed, and continues.")
                 connection.close()
             if not has_more:
                 stop.wait(INTERVAL)
     finally:
         connection.close()
+
+
+def limit_waiting() -> None:
+    """Limit the time of a statement, and of waiting for a lock: the clock must be able to stop."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = '60s'; SET lock_timeout = '2s'")
 
 
 def do_due_work(stop: Event) -> None:

@@ -84,7 +84,14 @@ TEMPLATES = [
 
 def build_database_settings() -> dict[str, Any]:
     """Return the settings of the database. A server keeps its connections and limits the time of a statement."""
-    options: dict[str, Any] = {"connect_timeout": 5}
+    options: dict[str, Any] = {
+        "connect_timeout": 5,
+        # Detect a host that has vanished.
+        "keepalives_idle": 30,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 15_000,
+    }
     if SERVING:
         limits = {
             "statement_timeout": ENVIRONMENT.contentapi_statement_timeout,
@@ -97,7 +104,6 @@ def build_database_settings() -> dict[str, Any]:
             "random_page_cost": 1.1,
         }
         options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
-        options |= {"keepalives_idle": 30, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 15_000}
     common = {
         "OPTIONS": options,
         "CONN_MAX_AGE": 600 if SERVING else 0,

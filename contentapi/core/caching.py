@@ -32,11 +32,12 @@ class BoundedCache(Generic[T]):
             return
         with self._lock:
             _, old_weight = self._items.pop(key, (None, 0))
-            self.weight += weight - old_weight
-            while self.weight > self.limit:
+            self.weight -= old_weight
+            while self.weight + weight > self.limit:
                 _, (_, removed_weight) = self._items.popitem(last=False)
                 self.weight -= removed_weight
             self._items[key] = (item, weight)
+            self.weight += weight
 
     def clear(self) -> None:
         with self._lock:

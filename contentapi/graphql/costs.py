@@ -82,7 +82,7 @@ class SearchExpression(NamedTuple):
     """Whether a connection is a search: 1 if a variable has a value, or its member `search` for a whole filter."""
 
     variable: str
-    is_filter: bool
+    is_filter: bool = False
 
     def evaluate(self, variables: Variables) -> int:
         value = variables.get(self.variable)
@@ -295,7 +295,7 @@ def count_searches(node: FieldNode) -> int | SearchExpression:
         return SearchExpression(value.name.value, is_filter=True)
     search = find_member(value, SEARCH)
     if isinstance(search, VariableNode):
-        return SearchExpression(search.name.value, is_filter=False)
+        return SearchExpression(search.name.value)
     return int(search is not None and not isinstance(search, NullValueNode))
 
 

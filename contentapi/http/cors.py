@@ -1,4 +1,7 @@
-"""Decide whether the CORS headers of a response can be reused for the same `Origin`. django-cors-headers makes the decisions."""
+"""Decide whether the CORS headers of a response can be reused for the same `Origin`.
+
+django-cors-headers makes the decisions.
+"""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -76,7 +76,8 @@ class PreparedInsert(Generic[M]):
         self.cache_key = ("insert", model, requiring)
 
     def create(self, **values: Any) -> M:
-        """Insert a row. Fields without a value get their defaults. Inside of `register_inserted_row_selection`, select the row too.
+        """Insert a row. Fields without a value get their defaults.
+        Inside of `register_inserted_row_selection`, select the row too.
 
         Raises `DoesNotExist` of the required model, `SelectedFieldError`, and Django's database errors. In all these
         cases nothing is inserted.
@@ -86,21 +87,21 @@ class PreparedInsert(Generic[M]):
             unknown = ", ".join(sorted(values.keys() - row.keys()))
             raise TypeError(f"{self.model.__name__} has no columns {unknown}.")
         using, selection, statement = self.using, registered.get(), self.insert_statement
-        inputs = ExecutionInputs(ANONYMOUS, row, None, 0, None, [])
+        actor, arguments = ANONYMOUS, []
         if selection is not None and self.can_select(selection.request):
-            request = selection.request
+            request, actor = selection.request, selection.request.actor
             selecting = get_statement(self.cache_key, request, lambda: self.compile_statement(request))
             arguments = [read(request.variables) for read in selecting.arguments]  # raises before anything is written
-            inputs = inputs._replace(actor=request.actor, arguments=arguments)
             statement = selecting if selecting.sql else statement  # the caller selects in a second statement
+        inputs = ExecutionInputs(actor, row, None, 0, None, arguments)
         if selection is None or statement is self.insert_statement:
             return self.build_instance(statement.execute(using, inputs), row, using)
         # A cursor of another row is found only in the result: the transaction undoes the insertion.
-        with transaction.atomic(using) if has_unverified_cursor(inputs.arguments) else nullcontext():
+        with transaction.atomic(using) if has_unverified_cursor(arguments) else nullcontext():
             result = statement.execute(using, inputs)
             instance = self.build_instance(result, row, using)
             text = result.get_value(0, 1) or b""
-            reject_foreign_cursors(inputs.arguments, [text])
+            reject_foreign_cursors(arguments, [text])
         selection.row, selection.text = instance, text
         return instance
 

@@ -134,13 +134,23 @@ def encode_parameter(value: Any, connection: Connection[Any]) -> bytes | None:
     if value is None:
         return None
     if isinstance(value, str):
-        if "\0" in value:
-            raise DataError("PostgreSQL text cannot contain NUL (0x00) bytes")  # libpq would truncate the text
-        return str.encode(value)  # the value of an enum member too
+        return encode_text(value)
     if type(value) is int:
         return b"%d" % value
     if type(value) is datetime:
         return value.isoformat().encode()
-    if type(value) is list and not value:
-        return b"{}"
+    if type(value) is list and all(type(item) is str for item in value):
+        return encode_text_array(value)
     return bytes(Transformer(connection).get_dumper(value, PyFormat.TEXT).dump(value) or b"")
+
+
+def encode_text(value: str) -> bytes:
+    if "\0" in value:
+        raise DataError("PostgreSQL text cannot contain NUL (0x00) bytes")  # libpq would truncate the text
+    return str.encode(value)  # the value of an enum member too
+
+
+def encode_text_array(items: list[str]) -> bytes:
+    """Return a text array with every item in quotes (PostgreSQL documentation, 8.15.2): `{"a","b \\"c\\""}`."""
+    escaped = [item.replace("\\", r"\\").replace('"', r"\"") for item in items]
+    return encode_text("{" + ",".join([f'"{item}"' for item in escaped]) + "}")

@@ -53,7 +53,7 @@ def detach_from_connection(response: Any) -> Iterable[bytes]:
     A complete response is read and closed while its request still has the slot. A streamed response is a file and is
     sent at the client's speed: release the connection of its thread.
     """
-    if response.streaming:
+    if getattr(response, "streaming", True):  # the `wsgi.file_wrapper` of a server has no such attribute
         uninstall_connections()
         return response  # type: ignore[no-any-return]
     with closing(response):

@@ -68,9 +68,10 @@ class FastPath:
         require_uniform_cors([PATH, *self.router.samples])
         self.is_enabled = is_enabled
         self.headers_by_origin: BoundedCache[dict[str, str]] = BoundedCache(ORIGIN_CACHE, weigh=lambda _: 1)
+        self.headers_without_origin: dict[str, str] = {}
         if is_enabled:
             require_no_request_receivers()
-            self.headers_by_origin.put(None, learn_middleware_headers(django))
+            self.headers_without_origin = learn_middleware_headers(django)
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         responder = self.find_responder(environ) if self.is_enabled and is_eligible_for_fast_path(environ) else None
@@ -100,7 +101,7 @@ class FastPath:
         finally:
             current_request_id.reset(token)
         origin = environ.get("HTTP_ORIGIN") if is_eligible_for_fast_path(environ) else None
-        shared = self.headers_for(origin) or self.headers_for(None) or {}
+        shared = self.headers_for(origin) or self.headers_without_origin
         all_headers = merge_headers({**account.headers, **headers}, shared, request_id)
         start_response(f"{status} {responses[status]}", all_headers)
         return [body]
@@ -110,6 +111,8 @@ class FastPath:
 
         Returns None if they cannot be learned. The request then goes through Django.
         """
+        if origin is None and self.headers_without_origin:
+            return self.headers_without_origin
         headers = self.headers_by_origin.get(origin)
         if headers is None:
             try:

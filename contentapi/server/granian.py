@@ -1,7 +1,8 @@
-"""The server: `python -m contentapi.server.granian` runs the WSGI application under granian, an HTTP server written in Rust.
+"""The server: `python -m contentapi.server.granian` runs the WSGI application under granian.
 
-granian calls the application in a thread when a request's headers have arrived; the thread then waits for the body.
-So there are many threads, and few of them have a database connection at a time (`contentapi.server.complete_requests`).
+granian is an HTTP server written in Rust. It calls the application in a thread when a request's headers have arrived;
+the thread then waits for the body. So there are many threads, and few of them have a database connection at a time
+(`contentapi.server.complete_requests`).
 """
 
 import logging

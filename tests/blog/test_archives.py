@@ -8,7 +8,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from blog import archives, importing
@@ -251,6 +251,7 @@ WHOLE = build_archive({f"{number}.md": build_file() for number in range(3)}).get
 @pytest.mark.django_db
 @settings(deadline=None, max_examples=60)
 @given(at=st.integers(0, len(WHOLE) - 1), value=st.integers(0, 255))
+@example(at=WHOLE.rindex(b"0.md"), value=0)  # a file without a name
 def test_archive_with_one_changed_byte_is_read_or_refused(at: int, value: int) -> None:
     content = io.BytesIO(WHOLE[:at] + bytes([value]) + WHOLE[at + 1 :])
 

@@ -11,7 +11,7 @@ from blog.models import Post
 from contentapi.core.identity import OPERATOR
 from tests.factories import make_author
 
-BEFORE = [("blog", "0002_published_at")]
+BEFORE = [("blog", "0003_post_source_name")]
 AFTER = [("blog", "0004_history")]
 
 

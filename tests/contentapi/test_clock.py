@@ -5,7 +5,7 @@ from datetime import timedelta
 from threading import Event, Thread
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from blog.models import Post, PostVersion
@@ -92,3 +92,44 @@ def test_clock_deletes_the_history_of_posts_deleted_31_days_ago(caplog: pytest.L
     assert PostVersion.objects.get().title == "Recent"
     logged = [record.getMessage() for record in caplog.records]
     assert logged == ["Deleted the history of 1 posts, which were deleted more than 30 days ago."]
+
+
+def test_locked_post_does_not_delay_the_others() -> None:
+    locked, free = make_due_post(), make_due_post()
+    is_locked, is_done = Event(), Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            Post.objects.select_for_update().get(pk=locked.pk)
+            is_locked.set()
+            is_done.wait(20)
+        connection.close()
+
+    holder = Thread(target=hold)
+    holder.start()
+    assert is_locked.wait(20)
+    try:
+        clock.do_due_work(Event())
+    finally:
+        is_done.set()
+        holder.join()
+
+    assert Post.objects.get(pk=free.pk).status == "published"
+    assert Post.objects.get(pk=locked.pk).status == "scheduled"
+
+
+def test_clock_continues_after_an_unexpected_error(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    stop, rounds = Event(), iter(["wrong", "right"])
+
+    def work(_: Event) -> None:
+        if next(rounds) == "wrong":
+            raise RuntimeError("unexpected")
+        stop.set()
+
+    monkeypatch.setattr(clock, "do_due_work", work)
+    monkeypatch.setattr(clock, "INTERVAL", 0)
+    clock.run_clock(stop)
+
+    assert [record.message for record in caplog.records] == ["The clock failed, and continues."]

@@ -56,7 +56,7 @@ def validate_authorization_parameters(request: Request) -> dict[str, Any]:
 
 
 class OAuthBackend(OAuthLibCore):  # type: ignore[misc]
-    """Passes Django's requests to oauthlib, with the hash of an authorization code in place of the code."""
+    """Passes Django's requests to oauthlib, and replaces an authorization code with its hash."""
 
     def extract_headers(self, request: Any) -> dict[str, Any]:
         return {**super().extract_headers(request), ISSUER: oauth2_settings.oauth2_authorization_server_issuer(request)}

@@ -42,7 +42,10 @@ class Waiter:
 
 
 class Lane:
-    """A limit of `size` requests at a time. Waiting requests run in the order of their size; requests of equal size in the order of arrival."""
+    """A limit of `size` requests at a time.
+
+    Waiting requests run in the order of their size; requests of equal size in the order of arrival.
+    """
 
     def __init__(self, size: int) -> None:
         self.unused = size

@@ -1,7 +1,7 @@
 """Do scheduled work until SIGTERM or Ctrl-C. The Procfile has one such process; `make run` runs the clock itself."""
 
 import signal
-from threading import Event
+from threading import Event, Thread
 from typing import Any
 
 from contentapi.clock import INTERVAL, run_clock
@@ -16,8 +16,13 @@ class Command(OperatorCommand):
     )
 
     def handle(self, *_: Any, **__: Any) -> None:
+        # The main thread waits for a signal. A handler that sets the event could interrupt code that holds its lock.
+        signals = {signal.SIGINT, signal.SIGTERM}
+        signal.pthread_sigmask(signal.SIG_BLOCK, signals)
         stop = Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
+        thread = Thread(target=run_clock, args=[stop], name="clock", daemon=True)
+        thread.start()
         self.info("The clock is running.")
-        run_clock(stop)
+        signal.sigwait(signals)
+        stop.set()
+        thread.join(timeout=10)

@@ -1,5 +1,6 @@
 """Persistent connections: health checks, lost connections, prepared statements and parameters."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from threading import Barrier
@@ -9,6 +10,8 @@ import psycopg
 import pytest
 from django.db import DataError, OperationalError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
+from hypothesis import given
+from hypothesis import strategies as st
 
 from blog.models import Author, PostStatus
 from blog.selectors import AuthorRow
@@ -125,11 +128,19 @@ def test_parameters_are_encoded_by_their_type() -> None:
     connection.ensure_connection()
     now = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
-    values: list[Any] = [None, now, "é", PostStatus.DRAFT, 7, True, []]
+    values: list[Any] = [None, now, "é", PostStatus.DRAFT, 7, True, [], [1, None]]
 
     texts = [encode_parameter(value, connection.connection) for value in values]
 
-    assert texts == [None, b"2026-11-21T09:30:00+00:00", "é".encode(), b"draft", b"7", b"t", b"{}"]
+    assert texts == [None, b"2026-11-21T09:30:00+00:00", "é".encode(), b"draft", b"7", b"t", b"{}", b"{1,NULL}"]
+
+
+@pytest.mark.django_db
+@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))))
+def test_postgresql_reads_the_items_of_an_encoded_array(items: list[str]) -> None:
+    (text,) = read_column(execute("default", "", b"SELECT to_json($1::text[])", [items], prepare=False), 0)
+
+    assert json.loads(text) == items
 
 
 def test_each_thread_has_its_own_connection() -> None:
