@@ -1,0 +1,66 @@
+"""Authors in the admin site."""
+
+from typing import ClassVar
+
+from django.contrib import admin
+from django.db import models
+from django.http import HttpRequest
+
+from blog import selectors, services
+from blog.models import Author
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+from users.admin_bases import ServiceAdmin, ServiceForm, get_actor
+
+
+@admin.register(Author)
+class AuthorAdmin(ServiceAdmin):
+    list_display = ["name", "email", "user"]
+    list_select_related = ["user"]
+    search_fields = ["name", "email"]
+    ordering = ["name"]
+    fields = ["name", "bio", "avatar_url", "email", "user"]
+    formfield_overrides: ClassVar = {
+        **ServiceAdmin.formfield_overrides,
+        models.URLField: {"assume_scheme": "https"},
+    }
+    raw_id_fields: ClassVar = ["user"]
+
+    def may_open(self, actor: Actor) -> bool:
+        return policy.may_write_posts(actor)
+
+    def select_rows(self, actor: Actor) -> models.QuerySet[Author]:
+        return selectors.select_editable_authors(actor)
+
+    def find_row(self, actor: Actor, row_id: str) -> Author | None:
+        return selectors.find_author(actor, row_id)
+
+    def may_add(self, actor: Actor) -> bool:
+        return policy.may_manage_posts_and_authors(actor)
+
+    def may_change(self, actor: Actor, row: Author | None) -> bool:
+        return policy.may_write_posts(actor) if row is None else policy.may_edit_author(actor, row.user_id)
+
+    def may_delete(self, actor: Actor, row: Author | None) -> bool:
+        return policy.may_manage_posts_and_authors(actor)
+
+    def get_fields(self, request: HttpRequest, obj: Author | None = None) -> list[str]:
+        """Return the fields that the actor may see: the account for editors, the email also for the author."""
+        actor = get_actor(request)
+        hidden = set() if policy.may_manage_posts_and_authors(actor) else {"user"}
+        if obj and not policy.may_see_author_email(actor, obj.user_id):
+            hidden.add("email")
+        return [name for name in self.fields if name not in hidden]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Author | None = None) -> list[str]:
+        return [] if policy.may_manage_posts_and_authors(get_actor(request)) else ["email"]
+
+    def create(self, actor: Actor, row: Author, form: ServiceForm) -> Author:
+        return services.create_author(actor=actor, author=row)
+
+    def edit(self, actor: Actor, row: Author, form: ServiceForm) -> None:
+        changes = {name: form.cleaned_data[name] for name in form.changed_data}
+        services.edit_author(actor=actor, author_id=str(row.pk), changes=changes)
+
+    def delete(self, actor: Actor, row: Author) -> None:
+        services.delete_author(actor=actor, author_id=str(row.pk))

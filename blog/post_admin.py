@@ -1,0 +1,241 @@
+"""Posts in the admin site. The forms read what a browser sends; the services decide and write."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.postgres.forms import SimpleArrayField
+from django.db import models
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.admin import StackedInline
+from unfold.contrib.filters.admin import (
+    AutocompleteSelectFilter,
+    ChoicesDropdownFilter,
+)
+from unfold.decorators import display
+
+from blog import selectors, services
+from blog.admin_filters import DayFilter, TagFilter
+from blog.front_matter_syntax import decode_value, dump_front_matter
+from blog.history_admin import HistoryAdmin
+from blog.models import MAX_TAG, MAX_TAGS, Post, PostSource, PostStatus
+from blog.selectors import PostCriteria
+from contentapi.core import policy
+from contentapi.core.errors import ApiError, Conflict, Invalid, Malformed
+from contentapi.core.identity import Actor
+from users.admin_bases import BoundedList, ServiceForm, Textarea, get_actor, render_time
+
+STATE = {"status", "publish_at"}
+
+
+class LinesField(SimpleArrayField):
+    """A list of texts, one on each line. Empty lines are ignored."""
+
+    widget = Textarea(attrs={"rows": 4})
+
+    def __init__(self, base_field: forms.Field, **options: Any) -> None:
+        super().__init__(base_field, delimiter="\n", **options)
+
+    def to_python(self, value: Any) -> Any:
+        lines = [line for line in value.splitlines() if line.strip()] if isinstance(value, str) else value
+        return super().to_python(lines)
+
+
+class PostForm(ServiceForm):
+    body = forms.CharField(widget=Textarea(attrs={"rows": 30}), strip=False, required=False, help_text="Markdown.")
+    tags = LinesField(
+        forms.CharField(max_length=MAX_TAG),
+        max_length=MAX_TAGS,
+        required=False,
+        help_text=f"One on each line; at most {MAX_TAGS}.",
+    )
+    opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
+
+    api_fields = {"authorId": "author", "publishAt": "publish_at"}
+
+    class Meta:
+        model = Post
+        fields = ["title", "body", "author", "tags", "status", "publish_at"]
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.fields["opened_version"].initial = self.instance.version
+
+    def clean_body(self) -> str:
+        """Undo what browsers do to line ends: they send CR LF for every line end of the text."""
+        stored, sent = self.initial.get("body", ""), str(self.cleaned_data["body"]).replace("\r\n", "\n")
+        return stored if stored.replace("\r\n", "\n") == sent else sent
+
+    def clean(self) -> dict[str, Any] | None:
+        """Validate the time of publication before the model's constraint does, which would not name the field."""
+        cleaned = super().clean() or self.cleaned_data
+        status = cleaned.get("status")
+        if status != PostStatus.SCHEDULED and "publish_at" not in self.changed_data:
+            cleaned["publish_at"] = None  # the form still has the old time of a post that was scheduled
+        if status and (self.instance.pk is None or STATE & set(self.changed_data)):
+            try:
+                services.validate_publish_at(status, cleaned.get("publish_at"))
+            except Invalid as error:
+                self.add_api_error(error)
+        return cleaned
+
+    def add_api_error(self, error: ApiError) -> None:
+        if not isinstance(error, Conflict):
+            super().add_api_error(error)
+        elif self.instance.pk and self.cleaned_data["opened_version"] != self.instance.version:
+            self.add_error(None, "Somebody has changed this post since you opened it. Open it again to see how.")
+        else:
+            self.add_error("status", error.message)
+
+
+class LightPostList(BoundedList):
+    """A list of posts without their bodies, which no column shows."""
+
+    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
+        return super().get_queryset(request, exclude_parameters).defer("body")
+
+
+class SourceInline(StackedInline):
+    model = PostSource
+    exclude = ["digest", "front_matter"]
+    readonly_fields = ["source", "path", "authors", "status", "publish_at", "other_front_matter"]
+
+    @admin.display(description="other front matter", empty_value="None")
+    def other_front_matter(self, source: PostSource) -> str | None:
+        """Return the keys of the file that have no field here, as `export_posts` writes them."""
+        if not source.front_matter:
+            return None
+        return format_html("<pre>{}</pre>", dump_front_matter(decode_value(source.front_matter)))
+
+    def has_view_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
+        actor = get_actor(request)
+        return policy.may_write_posts(actor) if obj is None else policy.may_write_posts_of(actor, obj.author.user_id)
+
+    def has_add_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
+        return False
+
+
+@admin.register(Post)
+class PostAdmin(HistoryAdmin):
+    form = PostForm
+    inlines = [SourceInline]
+    list_display = ["title", "show_status", "author", "show_tags", "show_published_at", "show_updated_at"]
+    list_filter = [
+        ("status", ChoicesDropdownFilter),
+        ("author", AutocompleteSelectFilter),
+        TagFilter,
+        ("created_at", DayFilter),
+    ]
+    list_lookups = frozenset(
+        {"status__exact", "author__id__exact", "tag", "created_at_from", "created_at_to"},
+    )
+    list_filter_submit = True
+    list_select_related = ["author"]
+    sortable_by = ["show_published_at", "show_updated_at"]
+    search_fields = ["title"]  # shows the search box; `get_search_results` searches
+    ordering = ["-created_at", "-id"]
+    autocomplete_fields = ["author"]
+
+    def may_open(self, actor: Actor) -> bool:
+        return policy.may_write_posts(actor)
+
+    def select_rows(self, actor: Actor) -> models.QuerySet[Post]:
+        return selectors.select_editable_posts(actor)
+
+    def find_row(self, actor: Actor, row_id: str) -> Post | None:
+        return selectors.find_post(actor, row_id)
+
+    def may_see(self, actor: Actor, row: Post) -> bool:
+        return policy.may_see_post(actor, row.author.user_id, row.status)
+
+    def may_add(self, actor: Actor) -> bool:
+        return policy.may_write_posts(actor)
+
+    def may_change(self, actor: Actor, row: Post | None) -> bool:
+        return policy.may_write_posts(actor) if row is None else policy.may_write_posts_of(actor, row.author.user_id)
+
+    def may_delete(self, actor: Actor, row: Post | None) -> bool:
+        return self.may_change(actor, row)
+
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
+        return LightPostList
+
+    def get_list_filter(self, request: HttpRequest) -> list[Any]:
+        """Leave out the filter by author for actors who have posts of one author only."""
+        everybodys = policy.may_manage_posts_and_authors(get_actor(request))
+        return [each for each in self.list_filter if everybodys or each != ("author", AutocompleteSelectFilter)]
+
+    def get_exclude(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
+        """Leave out the author of a new post for actors who write as themselves only."""
+        return [] if obj or policy.may_manage_posts_and_authors(get_actor(request)) else ["author"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
+        return ["author", "show_published_at", "show_created_at", "show_updated_at"] if obj else []
+
+    @display(
+        description="Status",
+        label={
+            PostStatus.DRAFT.value: "warning",
+            PostStatus.SCHEDULED.value: "info",
+            PostStatus.PUBLISHED.value: "success",
+            PostStatus.ARCHIVED.value: "default",
+        },
+    )
+    def show_status(self, post: Post) -> str:
+        return str(post.status)
+
+    @display(description="Tags")
+    def show_tags(self, post: Post) -> str:
+        return ", ".join(post.tags)
+
+    @display(description="Published", ordering="publication_order")
+    def show_published_at(self, post: Post) -> SafeString | None:
+        return render_time(post.published_at)
+
+    @display(description="Updated", ordering="updated_at")
+    def show_updated_at(self, post: Post) -> SafeString | None:
+        return render_time(post.updated_at)
+
+    @display(description="Created", ordering="created_at")
+    def show_created_at(self, post: Post) -> SafeString | None:
+        return render_time(post.created_at)
+
+    def count_dependents(self, rows: list[Any]) -> dict[str, int]:
+        return {"comments": selectors.count_comments(rows)}
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: models.QuerySet[Post], search_term: str
+    ) -> tuple[models.QuerySet[Post], bool]:
+        """Return the posts that the search of the API finds, in the order of the list."""
+        if not search_term.strip():
+            return queryset, False
+        try:
+            criteria = PostCriteria.parse(search=search_term)
+        except Malformed as error:
+            self.message_user(request, f"No posts are shown: {error.message}", messages.WARNING)
+            return queryset.none(), False
+        found = selectors.select_posts(get_actor(request), criteria).queryset()
+        return queryset.filter(pk__in=found.order_by().values("pk")), False
+
+    def create(self, actor: Actor, row: Post, form: PostForm) -> Post:
+        values = {name: form.cleaned_data[name] for name in ("title", "body", "tags", "status", "publish_at")}
+        author_id = str(row.author_id) if row.author_id else None
+        post = services.create_post(actor=actor, author_id=author_id, **values)
+        row.author_id = post.author_id  # the form of an author has no author
+        return post
+
+    def edit(self, actor: Actor, row: Post, form: PostForm) -> None:
+        changes = {name: form.cleaned_data[name] for name in form.changed_data if name != "opened_version"}
+        version = str(form.cleaned_data["opened_version"])
+        services.edit_post(actor=actor, post_id=str(row.pk), changes=changes, expected_version=version)
+
+    def delete(self, actor: Actor, row: Post) -> None:
+        services.delete_post(actor=actor, post_id=str(row.pk))
