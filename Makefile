@@ -2,7 +2,7 @@
 PYTHON ?= python3
 PORT ?= 8000
 SERVER ?= granian
-SELECT ?= not thorough
+SELECT ?= not thorough and not slow
 VENV_PYTHON := .venv/bin/python
 # Block Ctrl-C (if env can) while Python starts: it would cause a traceback or get lost.
 BLOCK_SIGINT := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
@@ -14,7 +14,7 @@ help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
 	@echo "make explorer build the GraphiQL page at /graphql; needs Node; make run does it too"
 	@echo "make test     run the tests in parallel"
-	@echo "make coverage run the tests and measure the lines and branches that they execute, as CI does"
+	@echo "make coverage run these and slower tests, and measure the lines and branches that they execute"
 	@echo "make thorough run the slow tests: all examples of the property tests, fuzzing, browsers, mutation"
 	@echo "make slow-path run the end-to-end tests with CONTENTAPI_FAST_PATH=off"
 	@echo "make mutation change the code in small ways; each change must make a test fail"
@@ -38,7 +38,7 @@ test: installed-dev
 
 coverage: installed-dev
 	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
-	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "$(SELECT)" --cov --cov-report= --cov-fail-under=0
+	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "not thorough" --cov --cov-report= --cov-fail-under=0
 	@$(VENV_PYTHON) -m tests.quality.coverage_report
 
 thorough: installed-dev

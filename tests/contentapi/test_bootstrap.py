@@ -49,6 +49,7 @@ def test_failed_installation_is_reported_and_counts_as_not_installed(checkout: P
     assert not bootstrap.is_installed(invalid)
 
 
+@pytest.mark.slow
 def test_environment_without_its_python_is_created_again(checkout: Path) -> None:
     (checkout / "locked.txt").write_text(NOTHING)
     bootstrap.main(["locked.txt"])

@@ -103,6 +103,7 @@ def get_status(run: Run, method: str, path: str, body: str, headers: dict[str, s
     return response.status, response.headers["Retry-After"]
 
 
+@pytest.mark.slow
 def test_authentication_is_503_while_the_database_is_down(run_on_database: Run, database: Database) -> None:
     requests: list[tuple[str, str, str, dict[str, str]]] = [
         ("POST", "/oauth/token", "grant_type=refresh_token&refresh_token=x&client_id=x", FORM),
@@ -121,6 +122,7 @@ def test_authentication_is_503_while_the_database_is_down(run_on_database: Run, 
     assert (before, during, after) == (otherwise, [(503, "5")] * 4, otherwise)
 
 
+@pytest.mark.slow
 def test_requests_during_an_outage_are_one_log_line_each_without_a_traceback(
     run_on_database: Run, database: Database
 ) -> None:
@@ -145,6 +147,7 @@ def test_requests_during_an_outage_are_one_log_line_each_without_a_traceback(
     assert "Traceback" not in run_on_database.printed
 
 
+@pytest.mark.slow
 def test_statement_that_waits_too_long_is_503(run_on_database: Run, database: Database) -> None:
     with psycopg.connect(database.url) as connection:
         connection.execute("LOCK TABLE blog_post IN ACCESS EXCLUSIVE MODE")
@@ -154,6 +157,7 @@ def test_statement_that_waits_too_long_is_503(run_on_database: Run, database: Da
     assert send_query(run_on_database) == NO_POSTS
 
 
+@pytest.mark.slow
 def test_request_id_of_a_500_leads_to_its_traceback_in_the_log(run_on_database: Run, database: Database) -> None:
     with psycopg.connect(database.url) as inside:
         inside.execute("ALTER TABLE blog_post RENAME COLUMN title TO lost_title")

@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.checkout import ROOT, Checkout, free_port
 from tests.e2e.documentation import Example, differences, documents, examples, run_example
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.slow]
 
 
 def test_every_runnable_example_works_and_gets_its_response(checkout: Checkout, subtests: pytest.Subtests) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.checkout import Checkout, Run, free_port
 from tests.e2e.test_oauth import get_status_with_token, run_command
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.slow]
 
 EMAIL = "tova@example.invalid"
 

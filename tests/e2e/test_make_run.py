@@ -45,6 +45,7 @@ def test_ctrl_c_leaves_nothing_running_and_the_next_start_keeps_the_data(checkou
     assert find_api_key(second) == find_api_key(first)
 
 
+@pytest.mark.slow
 def test_gunicorn_serves_the_same_responses(checkout: Checkout) -> None:
     run = checkout.run("SERVER=gunicorn", port=free_port()).wait_until_ready()
 
@@ -61,6 +62,7 @@ def test_gunicorn_serves_the_same_responses(checkout: Checkout) -> None:
     assert "Traceback" not in run.printed
 
 
+@pytest.mark.slow
 def test_start_after_a_kill_works_and_ends_cleanly(checkout: Checkout) -> None:
     checkout.run(port=free_port()).wait_until_ready()
 
@@ -74,6 +76,7 @@ def test_start_after_a_kill_works_and_ends_cleanly(checkout: Checkout) -> None:
     checkout.wait_until_empty()
 
 
+@pytest.mark.slow
 def test_two_concurrent_starts_share_the_database_until_the_last_ends(checkout: Checkout) -> None:
     runs = [checkout.run(port=free_port()), checkout.run(port=free_port())]
     for run in runs:
@@ -91,6 +94,7 @@ def test_two_concurrent_starts_share_the_database_until_the_last_ends(checkout: 
     checkout.wait_until_empty()
 
 
+@pytest.mark.slow
 def test_two_checkouts_run_side_by_side(checkout: Checkout, tmp_path: Path) -> None:
     other = Checkout(tmp_path / "another checkout")
     here, there = checkout.run(port=free_port()).wait_until_ready(), other.run(port=free_port()).wait_until_ready()
@@ -108,6 +112,7 @@ def test_two_checkouts_run_side_by_side(checkout: Checkout, tmp_path: Path) -> N
     other.wait_until_empty()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("server", ["gunicorn", "granian"])
 def test_killed_postgresql_is_restarted_by_the_next_request(checkout: Checkout, server: str) -> None:
     run = checkout.run(f"SERVER={server}", port=free_port()).wait_until_ready()
@@ -130,6 +135,7 @@ def test_killed_postgresql_is_restarted_by_the_next_request(checkout: Checkout, 
 OTHER_MOMENTS = [0.02, 0.05, 0.15, 0.2, 0.25, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.7, 2.2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seconds", [0.1, 0.4, 0.9, 1.4, *(pytest.param(moment, marks=pytest.mark.thorough) for moment in OTHER_MOMENTS)]
 )

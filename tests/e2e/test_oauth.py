@@ -21,7 +21,7 @@ import pytest
 
 from tests.e2e.checkout import PATIENCE, Checkout, Run, free_port
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.slow]
 
 CALLBACK = "https://app.example.invalid/callback"
 EMAIL = "mara@example.invalid"

@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.checkout import PATIENCE, Checkout, Run, free_port
 from tests.redis_server import RedisServer
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.slow]
 
 
 def send_query(run: Run) -> int:
