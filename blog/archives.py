@@ -144,7 +144,7 @@ def read_member(opened: ZipFile, member: ZipInfo) -> bytes:
     try:
         with opened.open(member) as file:
             content = file.read(importing.MAX_FILE + 1)
-    except (BadZipFile, zlib.error, EOFError, NotImplementedError, OSError):
+    except (BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError):
         raise InvalidFile("is damaged in the zip file, or compressed in an unknown way. Create it again.") from None
     importing.require_file_size(len(content))
     return content
