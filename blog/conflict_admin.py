@@ -103,7 +103,7 @@ class ConflictAdmin(StateAdmin):
             "sent": list_sent(request, set()),
             "sent_beside_merged": list_sent(request, set(MERGED)),
             "button": self.read_button(request, form, other),
-            "media": self.media + merge_form.media,
+            "media": merge_form.media,
         }
         return self.render_conflict(request, "conflict", context, CONFLICT)
 

@@ -142,7 +142,11 @@ class LocalTimeField(forms.MultiValueField):
 
     def compress(self, values: list[str]) -> datetime | None:
         text, zone_name, moment_text = (*values, "", "", "")[:3]
-        return resolve_time(text, zone_name, moment_text) if text else None
+        if text:
+            return resolve_time(text, zone_name, moment_text)
+        if self.required:  # the zone alone is no value
+            raise ValidationError("Enter a date and a time.")
+        return None
 
     def has_changed(self, initial: datetime | None, data: Any) -> bool:
         """Whether the moment has changed: the browser shows the same moment in its own zone."""

@@ -139,6 +139,10 @@ class PostAdmin(PresenceAdmin):
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
         return LightPostList
 
+    def get_inlines(self, request: HttpRequest, obj: Post | None) -> list[Any]:
+        """Leave out the source of a new post: it has none."""
+        return list(self.inlines) if obj else []
+
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         """Leave out the filter by author for actors who have posts of one author only."""
         everybodys = policy.may_manage_posts_and_authors(get_actor(request))

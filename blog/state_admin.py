@@ -1,8 +1,9 @@
 """The states of posts in the admin site: buttons of the form, actions of the list, and their messages."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -28,13 +29,23 @@ MOST_SELECTED = 100  # posts of one action of the list
 MOST_NAMED = 20  # refused posts that a message names
 
 
-class Button(NamedTuple):
-    """A button of the form, with what it does. `needs_time` shows the field for the time beside it."""
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A button of the form, with what it does."""
 
     act: Act
     label: str
     effect: str
-    needs_time: bool = False
+
+    @property
+    def needs_time(self) -> bool:
+        """Whether the field for the time is beside the button."""
+        return self.act is Act.SCHEDULE
+
+    @property
+    def is_main(self) -> bool:
+        """Whether the button is also in the row that stays in view."""
+        return self.act in (Act.PUBLISH, Act.PUBLISH_AGAIN)
 
 
 LABELS: Mapping[Act, str] = {
@@ -82,7 +93,7 @@ def read_act(data: Mapping[str, Any]) -> Act | None:
 
 def build_button(act: Act, status: str) -> Button:
     label, effect = STATE_LABELS.get((act, status), (LABELS[act], EFFECTS[act]))
-    return Button(act, label, effect, needs_time=act is Act.SCHEDULE)
+    return Button(act, label, effect)
 
 
 def list_buttons(actor: Actor, post: Post | None) -> list[Button]:
@@ -264,17 +275,16 @@ class StateAdmin(HistoryAdmin):
         return None
 
     def confirm_act(self, request: HttpRequest, posts: list[Post], act: Act, form: forms.Form | None) -> HttpResponse:
-        label, effect = LIST_LABELS[act]
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": f"{label.rstrip('…')}: {count_posts(len(posts))}",
-            "effect": effect,
+            "title": f"{LABELS[act]}: {count_posts(len(posts))}",
+            "effect": LIST_LABELS[act][1],
             "act": act,
             "button": f"{LABELS[act]}: {count_posts(len(posts))}",
             "posts": [(post, describe_state(post)) for post in posts],
             "form": form,
-            "media": self.media + form.media if form else self.media,
+            "media": form.media if form else "",
             "checkbox": ACTION_CHECKBOX_NAME,
         }
         return TemplateResponse(request, "admin/blog/post/confirm_act.html", context)
@@ -299,7 +309,7 @@ class StateAdmin(HistoryAdmin):
         return done, refused
 
     def report_act(self, request: HttpRequest, act: Act, done: list[Post], refused: list[tuple[Post, str]]) -> None:
-        """Say how many posts were changed, and name the others with the reasons."""
+        """Show how many posts were changed, and name the others with the reasons."""
         if len(done) == 1:
             self.message_user(request, describe_result(act, done[0]), messages.SUCCESS)
         elif done:
