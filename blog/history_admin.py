@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 from blog import history
 from blog.history import Change, Version
 from blog.models import Post
+from blog.states import MOST_STEPS
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from users.admin_bases import ServiceAdmin, get_actor
@@ -130,12 +131,13 @@ class HistoryAdmin(ServiceAdmin):
 
 
 def build_log_message(request: HttpRequest, post: Post, version_before: int) -> list[dict[str, Any]]:
-    """Return the fields in which the present version differs from the one before; nothing if it is not newer."""
-    page = history.list_versions(actor=get_actor(request), post_id=str(post.pk), limit=1)
-    present = page.versions[0]
-    if present.number == version_before:
+    """Return the fields that the versions after `version_before` have changed; nothing if there is no such version."""
+    page = history.list_versions(actor=get_actor(request), post_id=str(post.pk), limit=MOST_STEPS)
+    newer = [version for version in page.versions if version.number > version_before]
+    if not newer:
         return []
-    return [{"changed": {"fields": [LABELS[name] for name in present.changed_fields or ()]}}]
+    changed = {name for version in newer for name in version.changed_fields or ()}
+    return [{"changed": {"fields": [label for name, label in LABELS.items() if name in changed]}}]
 
 
 def read_position(request: HttpRequest, name: str) -> int | None:

@@ -18,16 +18,15 @@ from unfold.decorators import display
 
 from blog import selectors, services
 from blog.admin_filters import DayFilter, TagFilter
+from blog.conflict_admin import ConflictForm
 from blog.front_matter_syntax import decode_value, dump_front_matter
-from blog.history_admin import HistoryAdmin
 from blog.models import MAX_TAG, MAX_TAGS, Post, PostSource, PostStatus
+from blog.presence_admin import PresenceAdmin
 from blog.selectors import PostCriteria
 from contentapi.core import policy
-from contentapi.core.errors import ApiError, Conflict, Invalid, Malformed
+from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from users.admin_bases import BoundedList, ServiceForm, Textarea, get_actor, render_time
-
-STATE = {"status", "publish_at"}
+from users.admin_bases import BoundedList, Textarea, get_actor, render_time
 
 
 class LinesField(SimpleArrayField):
@@ -43,7 +42,7 @@ class LinesField(SimpleArrayField):
         return super().to_python(lines)
 
 
-class PostForm(ServiceForm):
+class PostForm(ConflictForm):
     body = forms.CharField(widget=Textarea(attrs={"rows": 30}), strip=False, required=False, help_text="Markdown.")
     tags = LinesField(
         forms.CharField(max_length=MAX_TAG),
@@ -51,43 +50,15 @@ class PostForm(ServiceForm):
         required=False,
         help_text=f"One on each line; at most {MAX_TAGS}.",
     )
-    opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
-
-    api_fields = {"authorId": "author", "publishAt": "publish_at"}
 
     class Meta:
         model = Post
-        fields = ["title", "body", "author", "tags", "status", "publish_at"]
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.fields["opened_version"].initial = self.instance.version
+        fields = ["title", "body", "author", "tags", "published_at"]
 
     def clean_body(self) -> str:
         """Undo what browsers do to line ends: they send CR LF for every line end of the text."""
         stored, sent = self.initial.get("body", ""), str(self.cleaned_data["body"]).replace("\r\n", "\n")
         return stored if stored.replace("\r\n", "\n") == sent else sent
-
-    def clean(self) -> dict[str, Any] | None:
-        """Validate the time of publication before the model's constraint does, which would not name the field."""
-        cleaned = super().clean() or self.cleaned_data
-        status = cleaned.get("status")
-        if status != PostStatus.SCHEDULED and "publish_at" not in self.changed_data:
-            cleaned["publish_at"] = None  # the form still has the old time of a post that was scheduled
-        if status and (self.instance.pk is None or STATE & set(self.changed_data)):
-            try:
-                services.validate_publish_at(status, cleaned.get("publish_at"))
-            except Invalid as error:
-                self.add_api_error(error)
-        return cleaned
-
-    def add_api_error(self, error: ApiError) -> None:
-        if not isinstance(error, Conflict):
-            super().add_api_error(error)
-        elif self.instance.pk and self.cleaned_data["opened_version"] != self.instance.version:
-            self.add_error(None, "Somebody has changed this post since you opened it. Open it again to see how.")
-        else:
-            self.add_error("status", error.message)
 
 
 class LightPostList(BoundedList):
@@ -124,7 +95,7 @@ class SourceInline(StackedInline):
 
 
 @admin.register(Post)
-class PostAdmin(HistoryAdmin):
+class PostAdmin(PresenceAdmin):
     form = PostForm
     inlines = [SourceInline]
     list_display = ["title", "show_status", "author", "show_tags", "show_published_at", "show_updated_at"]
@@ -168,17 +139,25 @@ class PostAdmin(HistoryAdmin):
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
         return LightPostList
 
+    def get_inlines(self, request: HttpRequest, obj: Post | None) -> list[Any]:
+        """Leave out the source of a new post: it has none."""
+        return list(self.inlines) if obj else []
+
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         """Leave out the filter by author for actors who have posts of one author only."""
         everybodys = policy.may_manage_posts_and_authors(get_actor(request))
         return [each for each in self.list_filter if everybodys or each != ("author", AutocompleteSelectFilter)]
 
     def get_exclude(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
-        """Leave out the author of a new post for actors who write as themselves only."""
-        return [] if obj or policy.may_manage_posts_and_authors(get_actor(request)) else ["author"]
+        """Leave out the author of a new post for actors who write as themselves only, and a time that is read only."""
+        hidden = [] if self.may_edit_publication_time(request, obj) else ["published_at"]
+        return hidden if obj or policy.may_manage_posts_and_authors(get_actor(request)) else [*hidden, "author"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
-        return ["author", "show_published_at", "show_created_at", "show_updated_at"] if obj else []
+        if obj is None:
+            return []
+        shown = [] if self.may_edit_publication_time(request, obj) else ["show_published_at"]
+        return ["author", *shown, "show_created_at", "show_updated_at"]
 
     @display(
         description="Status",
@@ -226,16 +205,10 @@ class PostAdmin(HistoryAdmin):
         return queryset.filter(pk__in=found.order_by().values("pk")), False
 
     def create(self, actor: Actor, row: Post, form: PostForm) -> Post:
-        values = {name: form.cleaned_data[name] for name in ("title", "body", "tags", "status", "publish_at")}
-        author_id = str(row.author_id) if row.author_id else None
-        post = services.create_post(actor=actor, author_id=author_id, **values)
+        values = {name: form.cleaned_data[name] for name in ("title", "body", "tags")}
+        post = self.create_post(actor, form, str(row.author_id) if row.author_id else None, values)
         row.author_id = post.author_id  # the form of an author has no author
         return post
-
-    def edit(self, actor: Actor, row: Post, form: PostForm) -> None:
-        changes = {name: form.cleaned_data[name] for name in form.changed_data if name != "opened_version"}
-        version = str(form.cleaned_data["opened_version"])
-        services.edit_post(actor=actor, post_id=str(row.pk), changes=changes, expected_version=version)
 
     def delete(self, actor: Actor, row: Post) -> None:
         services.delete_post(actor=actor, post_id=str(row.pk))

@@ -226,8 +226,19 @@ class ServiceAdmin(PolicyAdmin):
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except ApiError as error:
-            request.api_error = error  # type: ignore[attr-defined]
-            return super().changeform_view(request, object_id, form_url, extra_context)
+            return self.show_refusal(request, error, object_id, form_url, extra_context)
+
+    def show_refusal(
+        self,
+        request: HttpRequest,
+        error: ApiError,
+        object_id: str | None,
+        form_url: str,
+        extra_context: dict[str, Any] | None,
+    ) -> Any:
+        """Return the response to a refused save: the form with the values that were sent and the error."""
+        request.api_error = error  # type: ignore[attr-defined]
+        return super().changeform_view(request, object_id, form_url, extra_context)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
         form: Any = super().get_form(request, obj, change=change, **options)

@@ -7,7 +7,7 @@ of its post, but does not block an edit of the post.
 import re
 from collections.abc import Set as AbstractSet
 
-from contentapi.core.errors import Conflict
+from contentapi.core.errors import VersionConflict
 
 VERSION = re.compile(r'(?P<quote>"?)(?P<version>[0-9]+)(-[^"\s]+)?(?P=quote)', re.ASCII)
 UNCHANGING = 1  # the version of resources without a version column: authors, comments, users
@@ -26,9 +26,9 @@ def parse_version(text: str) -> str | None:
 
 
 def require_version(name: str, version: int, expected: ExpectedVersion) -> None:
-    """Raise `Conflict` unless the resource has the expected version."""
+    """Raise `VersionConflict` unless the resource has the expected version."""
     if expected is None:
         return
     allowed = {parse_version(expected)} if isinstance(expected, str) else expected
     if str(version) not in allowed:
-        raise Conflict(f"Version conflict: the {name} is at version {version}.")
+        raise VersionConflict(f"Version conflict: the {name} is at version {version}.")

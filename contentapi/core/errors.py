@@ -95,6 +95,10 @@ class Conflict(ApiError):
     code = "CONFLICT"
 
 
+class VersionConflict(Conflict):
+    """The resource has another version than the caller has read."""
+
+
 class TooLarge(ApiError):
     status = 413
     code = "TOO_LARGE"

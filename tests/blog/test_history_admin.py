@@ -246,7 +246,7 @@ def test_log_names_the_fields_that_really_changed(editor_client: Client) -> None
 
     submit_form(editor_client, page, title="New")
     submit_form(editor_client, page, body="One\r\nthree", tags="a\r\nb")
-    submit_form(editor_client, page, status="published")
+    submit_form(editor_client, page, _act="publish")
 
     assert list_log_messages() == ["Changed title.", "Changed text and tags.", "Changed status and published at."]
 

@@ -116,7 +116,7 @@ def create_user(world: World) -> Outcome:
     return send_form(world, reverse("admin:users_user_add"), **values)
 
 
-SCHEDULED = {"status": "scheduled", "publish_at_0": "2100-01-01", "publish_at_1": "00:00:00"}
+SCHEDULE = {"_act": "schedule", "schedule_at_local": "2100-01-01T00:00"}
 ADMIN: dict[str, Callable[[World], Outcome]] = {
     "read a published post": lambda world: open_page(world, "blog_post", world.post_id("published")),
     "list published posts": lambda world: open_list(
@@ -129,18 +129,18 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "read an archived post": lambda world: open_page(world, "blog_post", world.post_id("archived")),
     "list drafts": lambda world: open_list(world, "blog_post", world.target.posts["draft"].pk, status__exact="draft"),
     "create a post": create_post,
-    "create a published post": lambda world: create_post(world, status="published"),
-    "create a scheduled post": lambda world: create_post(world, **SCHEDULED),
+    "create a published post": lambda world: create_post(world, _act="publish"),
+    "create a scheduled post": lambda world: create_post(world, **SCHEDULE),
     "update a published post": lambda world: change_post(world, "published", title="New"),
     "update a draft": lambda world: change_post(world, "draft", title="New"),
-    "publish a draft": lambda world: change_post(world, "draft", status="published"),
-    "publish a published post": lambda world: change_post(world, "published", status="published"),
-    "schedule a draft": lambda world: change_post(world, "draft", **SCHEDULED),
-    "unschedule a post": lambda world: change_post(world, "scheduled", status="draft"),
-    "unpublish a post": lambda world: change_post(world, "published", status="draft"),
-    "archive a published post": lambda world: change_post(world, "published", status="archived"),
-    "archive a draft": lambda world: change_post(world, "draft", status="archived"),
-    "take a post out of the archive": lambda world: change_post(world, "archived", status="draft"),
+    "publish a draft": lambda world: change_post(world, "draft", _act="publish"),
+    "publish a published post": lambda world: change_post(world, "published", _act="publish"),
+    "schedule a draft": lambda world: change_post(world, "draft", **SCHEDULE),
+    "unschedule a post": lambda world: change_post(world, "scheduled", _act="unpublish"),
+    "unpublish a post": lambda world: change_post(world, "published", _act="unpublish"),
+    "archive a published post": lambda world: change_post(world, "published", _act="archive"),
+    "archive a draft": lambda world: change_post(world, "draft", _act="archive"),
+    "take a post out of the archive": lambda world: change_post(world, "archived", _act="unarchive"),
     "delete a published post": lambda world: confirm_deletion(world, "blog_post", world.post_id("published")),
     "delete a draft": lambda world: confirm_deletion(world, "blog_post", world.post_id("draft")),
     "comment on a published post": lambda world: comment(world, "published"),

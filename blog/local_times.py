@@ -1,0 +1,156 @@
+"""Times that a person types in their own time zone.
+
+The browser sends the name of its zone beside the time (blog/static/blog/local_time.js). Without a name the time is in
+UTC, and the page says so. A time that the clocks of the zone skip is refused. A time that they show twice is a question
+to the person: the server never guesses.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.core.exceptions import ValidationError
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+MAX_ZONE = 64
+
+
+def find_moments(local: datetime, zone: ZoneInfo) -> list[datetime]:
+    """Return the moments at which the clocks of a zone show a time: one; none in a gap; two in an overlap.
+
+    The clocks skip an hour in spring (a gap), and show an hour twice in autumn (an overlap).
+    """
+    moments = {local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}
+    return sorted(moment for moment in moments if show_clock(moment, zone) == local)
+
+
+def show_clock(moment: datetime, zone: ZoneInfo) -> datetime:
+    """Return the time that the clocks of a zone show, without the zone."""
+    return moment.astimezone(zone).replace(tzinfo=None, fold=0)
+
+
+def find_zone(name: str) -> ZoneInfo:
+    """Return the zone with an IANA name, UTC for no name. Raises `ValidationError`."""
+    if len(name) > MAX_ZONE:
+        raise ValidationError("The name of the time zone is too long.")
+    try:
+        return ZoneInfo(name or "UTC")
+    except (KeyError, ValueError, OSError):  # an unknown name, a path, a folder of the database of zones
+        raise ValidationError(f"There is no time zone “{name}”.") from None
+
+
+def parse_local(text: str) -> datetime:
+    """Return the time of an `<input type="datetime-local">`. Raises `ValidationError`."""
+    try:
+        local = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValidationError("Enter a date and a time, such as 2027-05-03T09:00.") from None
+    if local.tzinfo is not None:
+        raise ValidationError("Enter the time without an offset.")
+    return local
+
+
+def parse_moment(text: str) -> datetime | None:
+    """Return the moment that the page has for a time; None for text that is no moment."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
+
+
+def resolve_time(text: str, zone_name: str, moment_text: str) -> datetime:
+    """Return the moment of a time that a person typed. Raises `ValidationError`.
+
+    The third value is the moment that the page had for this time: a stored one with its fraction of a second, or the
+    choice of the person. It counts only if the clocks of the zone show the typed time at that moment.
+    """
+    local, zone = parse_local(text), find_zone(zone_name)
+    moment = parse_moment(moment_text)
+    try:
+        moments = find_moments(local, zone)
+        if moment is not None and has_clock(moment, zone, local):
+            return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValidationError("This year is out of range.") from None
+    if not moments:
+        raise ValidationError(
+            f"The clocks of {zone.key} skip this time: {local:%H:%M} does not exist on that day. Choose another time."
+        )
+    if len(moments) > 1:
+        raise ValidationError(
+            f"The clocks of {zone.key} show this time twice: {local:%H:%M} on that day is two moments. Choose one."
+        )
+    return moments[0]
+
+
+def has_clock(moment: datetime, zone: ZoneInfo, local: datetime) -> bool:
+    """Whether the clocks of a zone show a time at a moment, with the precision of the typed time."""
+    shown = show_clock(moment, zone).replace(microsecond=0)
+    return local in (shown, shown.replace(second=0))
+
+
+class LocalTimeWidget(forms.MultiWidget):
+    """A time, the zone of the browser, and the moment that the page has for it."""
+
+    template_name = "blog/local_time.html"
+
+    class Media:
+        js = ["blog/local_time.js"]
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        super().__init__(
+            {
+                "local": UnfoldAdminTextInputWidget(attrs={"type": "datetime-local", "step": 1}),
+                "zone": forms.HiddenInput(attrs={"autocomplete": "off"}),
+                "moment": forms.HiddenInput(attrs={"autocomplete": "off"}),
+            },
+            attrs,
+        )
+
+    def decompress(self, value: datetime | None) -> list[str]:
+        if value is None:
+            return ["", "", ""]
+        moment = value.astimezone(UTC)
+        return [moment.replace(tzinfo=None).isoformat(timespec="seconds"), "", moment.isoformat()]
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        """Add the moments between which the person must choose, if the clocks show the time twice."""
+        context: dict[str, Any] = super().get_context(name, value, attrs)
+        text, zone_name, moment_text = (*value, "", "", "")[:3] if isinstance(value, list) else self.decompress(value)
+        context["zone"] = zone_name or "UTC"
+        try:
+            local, zone = parse_local(text or ""), find_zone(zone_name or "")
+            moments = find_moments(local, zone)
+        except (ValidationError, OverflowError):
+            return context
+        if len(moments) > 1:
+            chosen = parse_moment(moment_text or "")
+            context["choices"] = [(moment.isoformat(), moment.astimezone(zone), moment == chosen) for moment in moments]
+        return context
+
+
+class LocalTimeField(forms.MultiValueField):
+    """A moment, typed as a time in the zone of the browser."""
+
+    widget = LocalTimeWidget
+
+    def __init__(self, **options: Any) -> None:
+        parts = [forms.CharField(required=False) for _ in range(3)]
+        super().__init__(parts, **{"require_all_fields": False, "required": False, **options})
+
+    def compress(self, values: list[str]) -> datetime | None:
+        text, zone_name, moment_text = (*values, "", "", "")[:3]
+        if text:
+            return resolve_time(text, zone_name, moment_text)
+        if self.required:  # the zone alone is no value
+            raise ValidationError("Enter a date and a time.")
+        return None
+
+    def has_changed(self, initial: datetime | None, data: Any) -> bool:
+        """Whether the moment has changed: the browser shows the same moment in its own zone."""
+        try:
+            return bool(self.clean(data) != initial)
+        except ValidationError:
+            return True

@@ -1,0 +1,69 @@
+"""Who has a post open in the admin: a notice for other editors. It never prevents anything.
+
+The page of a post announces itself every 30 seconds. An announcement expires after 90 seconds.
+"""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import Min
+from django.utils import timezone
+
+from blog import selectors
+from blog.models import PostPresence
+from contentapi.core import policy
+from contentapi.core.errors import require_found
+from contentapi.core.identity import Actor
+
+EXPIRES_AFTER = timedelta(seconds=90)
+MOST_PAGES = 50  # pages of one person. Further pages are not announced
+MOST_NAMED = 10
+BATCH = 500  # expired rows that one announcement deletes
+
+
+class PresentPerson(NamedTuple):
+    name: str
+    since: datetime
+
+
+def list_others(*, actor: Actor, post_id: str) -> list[PresentPerson]:
+    """Return the other people who have a post open, the first one first. Raises `NotFound` and `Forbidden`."""
+    return list_people(actor, require_writable_post(actor, post_id))
+
+
+def announce_page(*, actor: Actor, post_id: str, page: UUID) -> list[PresentPerson]:
+    """Note that the actor has a post open in a page. Return the other people. Raises `NotFound` and `Forbidden`."""
+    pk, user_id = require_writable_post(actor, post_id), actor.user_id
+    if user_id is None:  # the operator, who has no pages
+        return list_people(actor, pk)
+    now = timezone.now()
+    expired = PostPresence.objects.filter(seen_at__lt=now - EXPIRES_AFTER).values("pk")[:BATCH]
+    PostPresence.objects.filter(pk__in=expired).delete()
+    pages = PostPresence.objects.filter(user=user_id)
+    if not pages.filter(post_id=pk, page=page).update(seen_at=now) and pages.count() < MOST_PAGES:
+        presence = PostPresence(post_id=pk, user_id=user_id, page=page, opened_at=now, seen_at=now)
+        PostPresence.objects.bulk_create([presence], ignore_conflicts=True)
+    return list_people(actor, pk)
+
+
+def forget_page(*, actor: Actor, post_id: str, page: UUID) -> None:
+    """Note that a page is closed. Raises `NotFound` and `Forbidden`."""
+    pk = require_writable_post(actor, post_id)
+    PostPresence.objects.filter(user=actor.user_id, post_id=pk, page=page).delete()
+
+
+def require_writable_post(actor: Actor, post_id: str) -> int:
+    """Return the id of a post that the actor may change. The notice is for those who may."""
+    act = "see who has this post open"
+    policy.require_credential(actor, act)
+    posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author").defer("body")
+    post = require_found(posts.first(), "post")
+    policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), act)
+    return post.pk
+
+
+def list_people(actor: Actor, pk: int) -> list[PresentPerson]:
+    seen = PostPresence.objects.filter(post_id=pk, seen_at__gte=timezone.now() - EXPIRES_AFTER)
+    others = seen.exclude(user=actor.user_id).values_list("user__name").annotate(since=Min("opened_at"))
+    return [PresentPerson(name, since) for name, since in others.order_by("since")[:MOST_NAMED] if name]

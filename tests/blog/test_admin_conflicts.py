@@ -1,0 +1,225 @@
+"""The page for an editor whose post was changed or deleted while it was open: nothing that they typed is lost."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from blog import services
+from blog.models import Post, PostVersion
+from contentapi.core.identity import Actor, Role
+from tests.admin_forms import read_form
+from tests.blog.racing import race
+from tests.factories import make_actor, make_author, make_post, make_user
+from users.models import User
+
+pytestmark = pytest.mark.django_db
+BODY = "One\ntwo\nthree\nfour\nfive\n"
+MINE, THEIRS = BODY.replace("One", "Mine"), BODY.replace("five", "theirs")
+
+
+@pytest.fixture
+def ada(db: None) -> Actor:  # noqa: ARG001
+    actor = make_actor(Role.EDITOR).through("GraphQL")
+    User.objects.filter(pk=actor.user_id or 0).update(name="Ada")
+    return actor
+
+
+@pytest.fixture
+def post_of_both(db: None) -> Post:  # noqa: ARG001
+    return make_post(title="Old", body=BODY, tags=["a", "b"], status="draft")
+
+
+def get_page(post: Post) -> str:
+    return reverse("admin:blog_post_change", args=[post.pk])
+
+
+def change(actor: Actor, post: Post, **changes: Any) -> None:
+    services.edit_post(actor=actor, post_id=str(post.pk), changes=changes)
+
+
+def open_form(client: Client, post: Post) -> dict[str, str]:
+    return read_form(client.get(get_page(post)).text)
+
+
+def read_forms(response: Any) -> dict[str, dict[str, str]]:
+    """Return the values of each form of the page of a conflict, by its choice."""
+    parts = response.text.split('<section aria-labelledby="choice-')[1:]
+    return {part[: part.index('"')]: read_form(part[: part.index("</section>")]) for part in parts}
+
+
+def test_second_editor_sees_who_changed_what_and_both_texts(
+    editor_client: Client, ada: Actor, post_of_both: Post
+) -> None:
+    opened = open_form(editor_client, post_of_both)
+    change(ada, post_of_both, body=THEIRS, status="published")
+
+    response = editor_client.post(get_page(post_of_both), opened | {"body": MINE, "title": "My title"})
+
+    assert response.status_code == 409
+    changes = [(person.split(",")[0], labels) for _, person, labels in response.context["newer"]]
+    assert changes == [("Ada", "text, status, published at")]
+    rows = {row[0]: row[1:] for row in response.context["fields"]}
+    assert rows["title"] == ("Old", "Old", "My title")
+    assert rows["status"] == ("draft", "published", "draft")
+    kinds = {(line.kind, line.text.strip()) for line in response.context["my_difference"]}
+    assert {("removed", "One"), ("added", "Mine"), ("removed", "theirs"), ("added", "five")} <= kinds
+    assert Post.objects.values_list("title", "version").get() == ("Old", 2)
+
+
+def test_kept_version_replaces_the_other_one_which_stays_in_the_history(
+    editor_client: Client, ada: Actor, post_of_both: Post
+) -> None:
+    opened = open_form(editor_client, post_of_both)
+    change(ada, post_of_both, body=THEIRS, tags=["ada"])
+    page = editor_client.post(get_page(post_of_both), opened | {"body": MINE, "_save": "Save"})
+
+    response = editor_client.post(get_page(post_of_both), read_forms(page)["mine"] | {"_save": "Save"})
+
+    assert response.status_code == 302
+    assert Post.objects.values_list("body", "tags", "version").get() == (MINE, ["a", "b"], 3)
+    assert PostVersion.objects.values_list("body", "tags").get(version=2) == (THEIRS, ["ada"])
+
+
+def test_merged_version_has_the_changes_of_both(editor_client: Client, ada: Actor, post_of_both: Post) -> None:
+    opened = open_form(editor_client, post_of_both)
+    change(ada, post_of_both, body=THEIRS, tags=["a", "ada"], title="Ada's title")
+    page = editor_client.post(get_page(post_of_both), opened | {"body": MINE, "tags": "a\r\nb\r\nme"})
+
+    response = editor_client.post(get_page(post_of_both), read_forms(page)["merge"] | {"_save": "Save"})
+
+    assert response.status_code == 302
+    merged = ("Ada's title", "Mine\ntwo\nthree\nfour\ntheirs\n", ["a", "ada", "me"])
+    assert Post.objects.values_list("title", "body", "tags").get() == merged
+
+
+def test_marks_of_a_conflict_are_refused_once(editor_client: Client, ada: Actor, post_of_both: Post) -> None:
+    opened = open_form(editor_client, post_of_both)
+    change(ada, post_of_both, body=BODY.replace("One", "Theirs"))
+    page = editor_client.post(get_page(post_of_both), opened | {"body": MINE})
+    merge = read_forms(page)["merge"]
+    assert "<<<<<<< your text\r\nMine\r\n=======\r\nTheirs\r\n>>>>>>> text of Ada" in merge["body"]
+
+    refused = editor_client.post(get_page(post_of_both), merge)
+    again = editor_client.post(get_page(post_of_both), read_form(refused.text))
+
+    assert "The text still has marks of a conflict" in refused.text
+    assert (refused.status_code, again.status_code) == (200, 302)
+    assert Post.objects.get().body.startswith("<<<<<<< your text\n")
+
+
+def test_taken_over_version_stays_and_the_next_page_still_has_my_text(
+    editor_client: Client, ada: Actor, post_of_both: Post
+) -> None:
+    opened = open_form(editor_client, post_of_both)
+    change(ada, post_of_both, body=THEIRS)
+    page = editor_client.post(get_page(post_of_both), opened | {"body": MINE, "title": "My title"})
+
+    url = reverse("admin:blog_post_take_over", args=[post_of_both.pk])
+    response = editor_client.post(url, read_forms(page)["theirs"])
+
+    assert response.status_code == 200
+    assert f"readonly>\n{MINE}</textarea>" in response.text.replace("\r\n", "\n")
+    assert "My title" in response.text
+    assert Post.objects.values_list("body", "version").get() == (THEIRS, 2)
+
+
+def test_button_of_the_refused_save_is_pressed_again(editor_client: Client, ada: Actor, post_of_both: Post) -> None:
+    opened = open_form(editor_client, post_of_both)
+    change(ada, post_of_both, title="Ada's title")
+    page = editor_client.post(get_page(post_of_both), opened | {"_act": "publish"})
+
+    assert 'name="_act" value="publish">Keep my version and publish now</button>' in page.text
+
+
+def test_button_that_the_present_state_does_not_allow_becomes_a_save(
+    editor_client: Client, ada: Actor, post_of_both: Post
+) -> None:
+    opened = open_form(editor_client, post_of_both)
+    change(ada, post_of_both, status="published")
+    page = editor_client.post(get_page(post_of_both), opened | {"_act": "publish", "body": MINE})
+
+    assert page.context["button"] == {"name": "_save", "value": "Save", "then": ""}
+
+
+def test_third_editor_leads_to_the_page_again(editor_client: Client, ada: Actor, post_of_both: Post) -> None:
+    opened = open_form(editor_client, post_of_both)
+    change(ada, post_of_both, body=THEIRS)
+    page = editor_client.post(get_page(post_of_both), opened | {"body": MINE})
+    change(ada, post_of_both, title="A third title")
+
+    response = editor_client.post(get_page(post_of_both), read_forms(page)["merge"])
+
+    assert response.status_code == 409
+    assert [version.number for version, _, _ in response.context["newer"]] == [3]
+    merge = read_forms(response)["merge"]
+    assert merge["title"] == "A third title"
+    assert merge["body"] == "Mine\ntwo\nthree\nfour\ntheirs\n".replace("\n", "\r\n")
+
+
+def test_form_without_a_version_is_a_conflict_and_keeps_the_text(editor_client: Client, post_of_both: Post) -> None:
+    values = open_form(editor_client, post_of_both) | {"opened_version": "", "body": MINE}
+
+    response = editor_client.post(get_page(post_of_both), values)
+
+    assert response.status_code == 409
+    assert read_forms(response)["merge"]["body"] == MINE.replace("\n", "\r\n")
+    assert Post.objects.get().version == 1
+
+
+def test_text_of_a_deleted_post_is_shown_with_a_way_to_restore_it(
+    editor_client: Client, ada: Actor, post_of_both: Post
+) -> None:
+    opened = open_form(editor_client, post_of_both)
+    services.delete_post(actor=ada, post_id=str(post_of_both.pk))
+
+    response = editor_client.post(get_page(post_of_both), opened | {"body": MINE})
+
+    assert response.status_code == 404
+    assert "Ada, GraphQL" in response.text
+    assert f"readonly>\n{MINE}</textarea>" in response.text.replace("\r\n", "\n")
+    restore = reverse("admin:blog_post_restore_deleted", args=[post_of_both.pk])
+    assert f'action="{restore}"' in response.text
+
+
+def test_text_is_shown_to_an_author_who_cannot_restore_the_post(client: Client) -> None:
+    client.force_login(make_author(user=make_user(Role.AUTHOR)).user)  # type: ignore[arg-type]
+    others = make_post(status="draft")
+
+    response = client.post(get_page(others), {"title": "x", "body": MINE})
+
+    assert response.status_code == 404
+    assert MINE in response.text
+    assert "Restore the post" not in response.text
+
+
+def test_time_of_publication_is_part_of_the_conflict(editor_client: Client, ada: Actor) -> None:
+    post = make_post(published_at="2020-01-01T00:00Z")
+    opened = open_form(editor_client, post)
+    change(ada, post, title="New")
+
+    response = editor_client.post(get_page(post), opened | {"published_at_local": "2019-01-01T00:00"})
+
+    rows = {row[0]: [str(value)[:10] for value in row[1:]] for row in response.context["fields"]}
+    assert rows["published at"] == ["2020-01-01", "2020-01-01", "2019-01-01"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_second_of_two_concurrent_saves_gets_the_page_of_the_conflict() -> None:
+    post, editor = make_post(title="Old"), make_user(Role.EDITOR)
+    browsers = [Client(), Client()]
+    for browser in browsers:
+        browser.force_login(editor)
+    opened = open_form(browsers[0], post)
+
+    responses = race(
+        lambda: Post.objects.select_for_update().get(),
+        partial(browsers[0].post, get_page(post), opened | {"title": "First"}),
+        partial(browsers[1].post, get_page(post), opened | {"title": "Second"}),
+    )
+
+    saved, refused = sorted(responses, key=lambda response: response.status_code)
+    assert (saved.status_code, refused.status_code) == (302, 409)
+    assert {read_forms(refused)["mine"]["title"], Post.objects.get(version=2).title} == {"First", "Second"}

@@ -1,0 +1,295 @@
+"""The buttons of the form of a post and the actions of the list, which change the state of posts."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from blog.models import Author, Post
+from contentapi.core.identity import Role
+from tests.admin_forms import get_form_errors, read_form, submit_form
+from tests.factories import make_author, make_post, make_user
+
+pytestmark = pytest.mark.django_db
+LIST, ADD = reverse("admin:blog_post_changelist"), reverse("admin:blog_post_add")
+EARLIER, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def author_client(client: Client) -> Client:
+    client.force_login(make_author(user=make_user(Role.AUTHOR)).user)  # type: ignore[arg-type]
+    return client
+
+
+def get_page(post: Post) -> str:
+    return reverse("admin:blog_post_change", args=[post.pk])
+
+
+def list_button_labels(response: Any) -> list[str]:
+    return [button.label for button in response.context["state_buttons"]]
+
+
+def run_action(client: Client, act: str, posts: list[Post], **values: Any) -> Any:
+    selected = [post.pk for post in posts]
+    return client.post(LIST, {"action": act, "_selected_action": selected, **values}, follow=True)
+
+
+def list_states() -> list[str]:
+    return list(Post.objects.order_by("pk").values_list("status", flat=True))
+
+
+@pytest.mark.parametrize(
+    ("values", "state", "labels"),
+    [
+        ({"status": "draft"}, "Draft", "Publish now, Schedule, Archive"),
+        ({"status": "scheduled", "publish_at": LATER}, "Scheduled for", "Publish now, Change the time, Do not publish"),
+        ({"status": "published", "published_at": EARLIER}, "Public since", "Unpublish, Archive"),
+        ({"status": "archived"}, "Archived", "Take out of the archive, Publish again"),
+    ],
+)
+def test_form_shows_the_state_in_words_and_the_acts_that_it_allows(
+    editor_client: Client, values: dict[str, Any], state: str, labels: str
+) -> None:
+    response = editor_client.get(get_page(make_post(**values)))
+
+    assert response.context["state"].startswith(state)
+    assert ", ".join(list_button_labels(response)) == labels
+    assert all(f">{label}</button>" in response.text for label in labels.split(", "))
+    assert 'name="status"' not in response.text
+
+
+def test_new_post_can_be_published_and_scheduled(editor_client: Client) -> None:
+    assert list_button_labels(editor_client.get(ADD)) == ["Publish now", "Schedule"]
+
+
+def test_author_sees_no_button_on_the_post_of_another(author_client: Client) -> None:
+    response = author_client.get(get_page(make_post()))
+
+    assert response.status_code == 200
+    assert 'name="_act"' not in response.text
+
+
+def test_first_button_of_the_form_saves_without_a_change_of_the_state(editor_client: Client) -> None:
+    """The key Enter presses it in the fields of the form."""
+    page = editor_client.get(get_page(make_post(status="draft"))).text
+    form = page[page.index('id="post_form"') :]
+
+    assert form.index('type="submit" name="_save"') < form.index('name="_act"')
+
+
+def test_save_keeps_the_state_of_a_scheduled_post(editor_client: Client) -> None:
+    post = make_post(status="scheduled", publish_at=LATER)
+
+    submit_form(editor_client, get_page(post), title="New", schedule_at_local="2101-01-01T00:00")
+
+    assert Post.objects.values_list("title", "status", "publish_at").get() == ("New", "scheduled", LATER)
+
+
+def test_schedule_is_in_the_zone_of_the_browser_and_the_message_states_the_time(editor_client: Client) -> None:
+    post = make_post(status="draft", title="Soup <b>")
+    time = {"schedule_at_local": "2100-07-01T09:00", "schedule_at_zone": "Europe/Berlin"}
+
+    submit_form(editor_client, get_page(post), _act="schedule", **time)
+
+    post.refresh_from_db()
+    assert (post.status, post.publish_at) == ("scheduled", datetime(2100, 7, 1, 7, tzinfo=UTC))
+    text = '“Soup &lt;b&gt;” will be published on <time datetime="2100-07-01T07:00:00+00:00" data-local>'
+    assert text in editor_client.get(LIST).text
+
+
+def test_new_time_of_a_scheduled_post_is_one_act(editor_client: Client) -> None:
+    post = make_post(status="scheduled", publish_at=LATER)
+
+    submit_form(editor_client, get_page(post), _act="schedule", schedule_at_local="2101-01-01T00:00")
+
+    post.refresh_from_db()
+    assert (post.status, post.publish_at) == ("scheduled", datetime(2101, 1, 1, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("time", "zone", "error"),
+    [
+        ("", "", "A scheduled post needs one."),
+        ("2020-01-01T00:00", "", "This must be in the future."),
+        ("2027-03-28T02:30", "Europe/Berlin", "The clocks of Europe/Berlin skip this time: "),
+        ("2027-10-31T02:30", "Europe/Berlin", "The clocks of Europe/Berlin show this time twice: "),
+    ],
+)
+def test_refused_time_is_an_error_beside_the_button(editor_client: Client, time: str, zone: str, error: str) -> None:
+    post = make_post(status="draft")
+    edits = {"body": "My evening's work", "schedule_at_local": time, "schedule_at_zone": zone}
+
+    response = submit_form(editor_client, get_page(post), _act="schedule", **edits)
+
+    errors = get_form_errors(response)
+    assert list(errors) == ["schedule_at"]
+    assert errors["schedule_at"][0].startswith(error)
+    assert f'role="alert">{error}' in response.text
+    assert read_form(response.text)["body"] == "My evening's work"
+    assert Post.objects.get().status == "draft"
+
+
+def test_bad_time_does_not_prevent_another_act(editor_client: Client) -> None:
+    post = make_post(status="draft")
+
+    submit_form(editor_client, get_page(post), _act="publish", schedule_at_local="tomorrow")
+
+    assert Post.objects.get().status == "published"
+
+
+def test_publish_again_saves_the_text_too_and_the_log_agrees(editor_client: Client) -> None:
+    post = make_post(status="archived", published_at=EARLIER, title="Old")
+
+    submit_form(editor_client, get_page(post), _act="publish_again", title="New")
+
+    assert Post.objects.values_list("title", "status", "published_at").get() == ("New", "published", EARLIER)
+    assert LogEntry.objects.get().get_change_message() == "Changed title and status."
+    assert "“New” is public again." in editor_client.get(LIST).text
+
+
+# The time at which a post first became public
+
+
+def test_editor_changes_the_time_at_which_a_post_became_public(editor_client: Client) -> None:
+    post = make_post(published_at=EARLIER)
+
+    submit_form(editor_client, get_page(post), published_at_local="2019-06-01T10:00", published_at_zone="Europe/Berlin")
+
+    post.refresh_from_db()
+    assert post.published_at == datetime(2019, 6, 1, 8, tzinfo=UTC)
+
+
+def test_time_at_which_a_post_became_public_keeps_its_microseconds(editor_client: Client) -> None:
+    time = datetime(2020, 1, 1, 10, 11, 12, 345678, tzinfo=UTC)
+    post = make_post(published_at=time, status="draft")
+
+    submit_form(editor_client, get_page(post), title="New")
+
+    post.refresh_from_db()
+    assert (post.title, post.published_at, post.version) == ("New", time, 2)
+
+
+def test_refused_time_of_publication_is_an_error_of_its_field(editor_client: Client) -> None:
+    post = make_post(published_at=EARLIER)
+    future = f"{timezone.now() + timedelta(days=1):%Y-%m-%dT%H:%M}"
+
+    response = submit_form(editor_client, get_page(post), published_at_local=future)
+    emptied = submit_form(editor_client, get_page(post), published_at_local="")
+
+    assert get_form_errors(response) == {"published_at": ["This must not be in the future."]}
+    assert get_form_errors(emptied) == {"published_at": ["A published post must have a time."]}
+
+
+def test_author_and_form_of_a_post_that_was_never_public_have_no_such_field(author_client: Client) -> None:
+    own = make_post(author=Author.objects.get(), published_at=EARLIER)
+    assert "published_at_local" not in author_client.get(get_page(own)).text
+
+    author_client.force_login(make_user(Role.EDITOR))
+    assert "published_at_local" in author_client.get(get_page(own)).text
+    assert "published_at_local" not in author_client.get(get_page(make_post(status="draft"))).text
+
+
+def test_forged_time_of_publication_of_an_author_has_no_effect(author_client: Client) -> None:
+    own = make_post(author=Author.objects.get(), published_at=EARLIER)
+
+    submit_form(author_client, get_page(own), title="New", published_at_local="2019-06-01T10:00")
+
+    assert Post.objects.values_list("title", "published_at").get() == ("New", EARLIER)
+
+
+# Actions of the list
+
+
+def test_action_on_one_post_needs_no_confirmation(editor_client: Client) -> None:
+    post = make_post(status="draft", title="Soup")
+
+    response = run_action(editor_client, "publish", [post])
+
+    assert "“Soup” is public now." in response.text
+    assert list_states() == ["published"]
+
+
+def test_action_on_several_posts_says_what_it_will_do_and_changes_nothing_yet(editor_client: Client) -> None:
+    posts = [make_post(status="draft", title=title) for title in ("Soup", "Bread")]
+
+    response = run_action(editor_client, "archive", posts)
+
+    assert "These posts are put away. Readers do not see them." in response.text
+    assert "Archive: 2 posts" in response.text
+    assert list_states() == ["draft", "draft"]
+
+
+def test_confirmed_action_changes_what_it_may_and_names_the_others_with_reasons(editor_client: Client) -> None:
+    posts = [
+        make_post(status="draft"),
+        make_post(status="scheduled", publish_at=LATER),
+        make_post(status="archived", title="Old news"),
+        make_post(status="published", title="Out"),
+    ]
+
+    response = run_action(editor_client, "publish", posts, confirm="yes")
+
+    assert list_states() == ["published", "published", "archived", "published"]
+    assert "2 posts are published." in response.text
+    assert "Not changed: 2 posts." in response.text
+    assert "“Old news”: A post that is archived cannot be published." in response.text
+    assert "“Out”: It is published already." in response.text
+    assert LogEntry.objects.count() == 2
+
+
+def test_posts_are_published_again_from_the_list(editor_client: Client) -> None:
+    posts = [make_post(status="archived") for _ in range(2)]
+
+    response = run_action(editor_client, "publish_again", posts, confirm="yes")
+
+    assert list_states() == ["published", "published"]
+    assert "2 posts are published again." in response.text
+
+
+def test_schedule_from_the_list_asks_for_the_time(editor_client: Client) -> None:
+    post = make_post(status="draft")
+    time = {"schedule_at_local": "2100-07-01T09:00", "schedule_at_zone": "Europe/Berlin"}
+
+    asked = run_action(editor_client, "schedule", [post])
+    refused = run_action(editor_client, "schedule", [post], confirm="yes", schedule_at_local="2020-01-01T00:00")
+    run_action(editor_client, "schedule", [post], confirm="yes", **time)
+
+    assert 'name="schedule_at_local"' in asked.text
+    assert "This must be in the future." in refused.text
+    assert Post.objects.values_list("status", "publish_at").get() == ("scheduled", datetime(2100, 7, 1, 7, tzinfo=UTC))
+
+
+def test_action_on_too_many_posts_changes_nothing(editor_client: Client) -> None:
+    author = make_author()
+    posts = [make_post(status="draft", author=author) for _ in range(101)]
+
+    response = run_action(editor_client, "publish", posts[:1], select_across="1", confirm="yes")
+
+    assert "Select at most 100 posts at a time." in response.text
+    assert set(list_states()) == {"draft"}
+
+
+def test_action_of_an_author_spares_posts_of_others(author_client: Client) -> None:
+    own, other = make_post(author=Author.objects.get(), status="draft"), make_post(status="draft")
+
+    run_action(author_client, "publish", [own, other], confirm="yes")
+
+    assert list_states() == ["published", "draft"]
+
+
+def test_each_post_of_an_action_takes_the_same_number_of_statements(editor_client: Client) -> None:
+    counts = []
+    for number in (1, 2, 6):
+        posts = [make_post(status="draft") for _ in range(number)]
+        data = {"action": "publish", "_selected_action": [post.pk for post in posts], "confirm": "yes"}
+        with CaptureQueriesContext(connection) as captured:
+            editor_client.post(LIST, data)
+        counts.append(len(captured))
+
+    assert counts[2] - counts[1] == 4 * (counts[1] - counts[0])

@@ -1,0 +1,55 @@
+"""Merging of two texts that began with the same version."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blog.merging import has_marks, merge_tags, merge_texts, merge_values
+from tests.thoroughness import scale_examples
+
+BASE = "One\ntwo\nthree\nfour\nfive\n"
+LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n"]), max_size=8).map("".join)
+
+
+def test_changes_of_different_lines_are_both_kept() -> None:
+    merged = merge_texts(BASE, BASE.replace("One", "1"), BASE.replace("five", "5"), their_name="Ada")
+
+    assert merged == ("1\ntwo\nthree\nfour\n5\n", 0)
+
+
+def test_changes_of_the_same_line_are_marked() -> None:
+    merged = merge_texts("One\ntwo", "One\nmine", "One\ntheirs", their_name="Ada")
+
+    assert merged.conflicts == 1
+    assert merged.text == "One\n<<<<<<< your text\nmine\n=======\ntheirs\n>>>>>>> text of Ada\n"
+    assert has_marks(merged.text)
+
+
+def test_line_ends_of_the_stored_text_do_not_conflict() -> None:
+    assert merge_texts("One\r\ntwo\r\n", "One\nmine\n", "One\r\ntwo\r\n", their_name="Ada") == ("One\nmine\n", 0)
+
+
+def test_long_texts_without_common_lines_are_merged_in_time() -> None:
+    texts = ["\n".join(f"{name} {number % 7}" for number in range(30_000)) for name in ("a", "b", "c")]
+
+    assert merge_texts(*texts, their_name="Ada").conflicts == 1
+
+
+@pytest.mark.property
+@settings(max_examples=scale_examples(600), deadline=None)
+@given(LINES, LINES)
+def test_change_of_one_editor_alone_is_the_result(base: str, changed: str) -> None:
+    assert merge_texts(base, changed, base, their_name="Ada") == (changed, 0)
+    assert merge_texts(base, base, changed, their_name="Ada") == (changed, 0)
+    assert merge_texts(base, changed, changed, their_name="Ada") == (changed, 0)
+
+
+def test_value_of_the_editor_who_changed_it_wins() -> None:
+    assert merge_values("a", "a", "b") == "b"
+    assert merge_values("a", "c", "a") == "c"
+    assert merge_values("a", "c", "b") == "c"
+
+
+def test_tags_have_the_changes_of_both() -> None:
+    assert merge_tags(["a", "b", "c"], ["b", "c", "mine"], ["a", "b", "theirs"]) == ["b", "theirs", "mine"]
+    assert merge_tags([], ["same"], ["same"]) == ["same"]

@@ -1,0 +1,166 @@
+"""The notice that other people have a post open."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from blog import presence
+from blog.models import Post, PostPresence
+from contentapi.core.errors import Forbidden, NotFound
+from contentapi.core.identity import Actor, Role
+from tests.admin_forms import submit_form
+from tests.factories import make_actor, make_author, make_post, make_user
+from users.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+def announce(actor: Actor, post: Post, page: object = None) -> list[str]:
+    people = presence.announce_page(actor=actor, post_id=str(post.pk), page=page or uuid4())  # type: ignore[arg-type]
+    return [person.name for person in people]
+
+
+def name_actor(actor: Actor, name: str) -> Actor:
+    User.objects.filter(pk=actor.user_id or 0).update(name=name)
+    return actor
+
+
+def test_editors_see_each_other_and_not_themselves() -> None:
+    post, other = make_post(), make_post()
+    ada, ben = name_actor(make_actor(Role.EDITOR), "Ada"), name_actor(make_actor(Role.ADMIN), "Ben")
+
+    assert announce(ada, post) == []
+    assert announce(ben, post) == ["Ada"]
+    assert announce(ada, post) == ["Ben"]
+    assert announce(ada, other) == []
+
+
+def test_person_with_several_pages_is_named_once_with_the_first_time() -> None:
+    post, ada, ben = make_post(), make_actor(Role.EDITOR), make_actor(Role.EDITOR)
+    announce(ada, post)
+    first = PostPresence.objects.get().opened_at
+    announce(ada, post)
+
+    people = presence.list_others(actor=ben, post_id=str(post.pk))
+
+    assert [person.since for person in people] == [first]
+
+
+def test_announcement_expires_and_is_deleted_by_the_next_one() -> None:
+    post, ada, ben = make_post(), make_actor(Role.EDITOR), make_actor(Role.EDITOR)
+    announce(ada, post)
+    PostPresence.objects.update(seen_at=timezone.now() - timedelta(seconds=91))
+
+    assert presence.list_others(actor=ben, post_id=str(post.pk)) == []
+    announce(ben, post)
+    assert PostPresence.objects.values_list("user_id", flat=True).get() == ben.user_id
+
+
+def test_repeated_announcement_keeps_the_time_of_opening() -> None:
+    post, ada, page = make_post(), make_actor(Role.EDITOR), uuid4()
+    announce(ada, post, page)
+    opened_at = PostPresence.objects.get().opened_at
+    announce(ada, post, page)
+
+    row = PostPresence.objects.get()
+    assert row.opened_at == opened_at < row.seen_at
+
+
+def test_closed_page_is_not_announced_any_more() -> None:
+    post, ada, page = make_post(), make_actor(Role.EDITOR), uuid4()
+    announce(ada, post, page)
+    announce(make_actor(Role.EDITOR), post, page)
+
+    presence.forget_page(actor=ada, post_id=str(post.pk), page=page)
+
+    assert [row.user_id == ada.user_id for row in PostPresence.objects.all()] == [False]
+
+
+def test_person_has_a_bounded_number_of_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presence, "MOST_PAGES", 2)
+    post, ada = make_post(), make_actor(Role.EDITOR)
+
+    for _ in range(3):
+        announce(ada, post)
+
+    assert PostPresence.objects.count() == 2
+
+
+def test_only_who_may_change_the_post_sees_and_announces() -> None:
+    author = make_actor(Role.AUTHOR, author=make_author())
+
+    with pytest.raises(Forbidden):
+        announce(author, make_post())
+    with pytest.raises(NotFound):
+        announce(author, make_post(status="draft"))
+
+
+def test_announcement_takes_a_constant_number_of_statements() -> None:
+    post, ada, page = make_post(), make_actor(Role.EDITOR), uuid4()
+    for _ in range(12):
+        announce(make_actor(Role.EDITOR), post)
+    announce(ada, post, page)
+
+    with CaptureQueriesContext(connection) as captured:
+        people = announce(ada, post, page)
+
+    assert len(people) == presence.MOST_NAMED
+    assert len(captured) <= 4
+
+
+def test_table_has_no_write_ahead_log() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT relpersistence FROM pg_class WHERE oid = 'blog_postpresence'::regclass")
+        assert cursor.fetchone() == ("u",)
+
+
+# In the admin
+
+
+def test_form_names_who_has_the_post_open_and_a_save_closes_the_page(editor_client: Client) -> None:
+    post, ada = make_post(), name_actor(make_actor(Role.EDITOR), "Ada <b>")
+    announce(ada, post)
+    page = reverse("admin:blog_post_change", args=[post.pk])
+
+    shown = editor_client.get(page)
+    own = str(shown.context["presence"]["page"])
+    announced = editor_client.post(reverse("admin:blog_post_presence", args=[post.pk]), {"_page": own})
+    submit_form(editor_client, page, _page=own, title="New")
+
+    assert "Ada &lt;b&gt; has had this post open since <time" in shown.text
+    assert [person["name"] for person in announced.json()["people"]] == ["Ada <b>"]
+    assert PostPresence.objects.values_list("user_id", flat=True).get() == ada.user_id
+
+
+def test_page_announces_and_closes_itself(editor_client: Client) -> None:
+    url = reverse("admin:blog_post_presence", args=[make_post().pk])
+    values = {"_page": str(uuid4())}
+
+    assert editor_client.post(url, values).json() == {"people": []}
+    assert PostPresence.objects.count() == 1
+    assert editor_client.post(url, {**values, "closed": "yes"}).status_code == 204
+    assert not PostPresence.objects.exists()
+
+
+def test_announcement_without_a_page_and_by_get_is_refused(editor_client: Client) -> None:
+    url = reverse("admin:blog_post_presence", args=[make_post().pk])
+
+    assert editor_client.post(url).status_code == 400
+    assert editor_client.post(url, {"_page": "x"}).status_code == 400
+    assert editor_client.get(url).status_code == 405
+
+
+def test_author_gets_no_notice_for_posts_of_others(client: Client) -> None:
+    client.force_login(make_author(user=make_user(Role.AUTHOR)).user)  # type: ignore[arg-type]
+    post = make_post()
+
+    response = client.post(reverse("admin:blog_post_presence", args=[post.pk]), {"_page": str(uuid4())})
+
+    assert response.status_code == 403
+    assert client.get(reverse("admin:blog_post_change", args=[post.pk])).status_code == 200

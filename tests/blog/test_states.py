@@ -1,0 +1,150 @@
+"""What editors do to the state of a post: each act is one transaction, and each transition of it needs a permission."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from blog import services, states
+from blog.models import Post, PostStatus, PostVersion
+from blog.states import PATHS, TARGETS, Act
+from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, VersionConflict
+from contentapi.core.identity import ROLE_SCOPES, Role, Scope
+from tests.factories import make_actor, make_author, make_post
+
+pytestmark = pytest.mark.django_db
+EARLIER, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+MUCH_LATER = datetime(2101, 1, 1, tzinfo=UTC)
+
+
+def make_post_in(status: str, **values: Any) -> Post:
+    if status == PostStatus.SCHEDULED:
+        values["publish_at"] = LATER
+    if status == PostStatus.PUBLISHED:
+        values["published_at"] = EARLIER
+    return make_post(status=status, **values)
+
+
+@pytest.mark.parametrize(("act", "status"), [(act, status) for act in Act for status in PATHS[act]])
+def test_act_leads_to_its_state(act: Act, status: str) -> None:
+    post = make_post_in(status)
+    publish_at = MUCH_LATER if act is Act.SCHEDULE else None
+
+    states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), act=act, publish_at=publish_at)
+
+    post.refresh_from_db()
+    assert (post.status, post.publish_at) == (TARGETS[act], publish_at)
+
+
+@pytest.mark.parametrize(
+    ("act", "status"), [(act, status) for act in Act for status in PostStatus if status not in PATHS[act]]
+)
+def test_act_that_the_state_does_not_allow_is_a_conflict(act: Act, status: str) -> None:
+    post = make_post_in(status)
+
+    with pytest.raises(Conflict) as refusal:
+        states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), act=act, publish_at=MUCH_LATER)
+
+    assert refusal.value.message == f"A post that is {status} cannot be {act.label}."
+    assert Post.objects.get().version == 1
+
+
+def test_every_step_of_every_act_is_a_transition() -> None:
+    steps = [
+        pair
+        for paths in PATHS.values()
+        for old, path in paths.items()
+        for pair in zip((old, *path), path, strict=False)
+    ]
+
+    assert {(old, new) for old, new in steps if new not in services.TRANSITIONS[old]} == {("published", "published")}
+
+
+def test_archived_post_is_published_again_in_one_act_with_its_text() -> None:
+    post = make_post(status="archived", published_at=EARLIER, title="Old")
+
+    states.change_state(
+        actor=make_actor(Role.EDITOR),
+        post_id=str(post.pk),
+        act=Act.PUBLISH_AGAIN,
+        changes={"title": "New"},
+        expected_version="1",
+    )
+
+    post.refresh_from_db()
+    assert (post.status, post.title, post.published_at, post.version) == ("published", "New", EARLIER, 3)
+    versions = PostVersion.objects.order_by("version").values_list("version", "status", "title")
+    assert list(versions) == [(1, "archived", "Old"), (2, "draft", "New")]
+
+
+def test_first_publication_of_an_archived_post_sets_its_time() -> None:
+    post = make_post(status="archived")
+
+    states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), act=Act.PUBLISH_AGAIN)
+
+    post.refresh_from_db()
+    assert post.published_at is not None
+
+
+def test_refused_second_step_undoes_the_first() -> None:
+    author = make_author()
+    post = make_post(status="archived", author=author, title="Old")
+    scopes = set(ROLE_SCOPES[Role.AUTHOR]) - {Scope.POSTS_PUBLISH}
+    actor = make_actor(Role.AUTHOR, author=author, scopes=scopes)
+
+    with pytest.raises(Forbidden):
+        states.change_state(actor=actor, post_id=str(post.pk), act=Act.PUBLISH_AGAIN, changes={"title": "New"})
+
+    assert Post.objects.values_list("status", "title", "version").get() == ("archived", "Old", 1)
+
+
+def test_new_time_in_the_past_leaves_a_scheduled_post_scheduled() -> None:
+    post = make_post_in("scheduled")
+
+    with pytest.raises(Invalid) as refusal:
+        states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), act=Act.SCHEDULE, publish_at=EARLIER)
+
+    assert refusal.value.fields == {"publishAt": ["This must be in the future."]}
+    assert Post.objects.values_list("status", "publish_at").get() == ("scheduled", LATER)
+
+
+def test_other_version_is_a_conflict_of_versions() -> None:
+    post = make_post(status="draft")
+
+    with pytest.raises(VersionConflict):
+        states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), act=Act.PUBLISH, expected_version="7")
+
+
+def test_author_does_no_act_to_posts_of_others() -> None:
+    actor = make_actor(Role.AUTHOR, author=make_author())
+
+    with pytest.raises(Forbidden):
+        states.change_state(actor=actor, post_id=str(make_post().pk), act=Act.UNPUBLISH)
+    with pytest.raises(NotFound):
+        states.change_state(actor=actor, post_id=str(make_post(status="draft").pk), act=Act.PUBLISH)
+
+
+@pytest.mark.parametrize(
+    ("status", "acts"),
+    [
+        ("draft", {Act.PUBLISH, Act.SCHEDULE, Act.ARCHIVE}),
+        ("scheduled", {Act.PUBLISH, Act.SCHEDULE, Act.UNPUBLISH}),
+        ("published", {Act.UNPUBLISH, Act.ARCHIVE}),
+        ("archived", {Act.UNARCHIVE, Act.PUBLISH_AGAIN}),
+    ],
+)
+def test_listed_acts_change_the_state(status: str, acts: set[Act]) -> None:
+    author = make_author()
+    post, actor = make_post_in(status, author=author), make_actor(Role.AUTHOR, author=author)
+
+    assert set(states.list_acts(actor, post)) == acts
+    assert states.list_acts(make_actor(Role.AUTHOR, author=make_author()), post) == []
+
+
+def test_actor_without_the_scope_to_publish_sees_acts_without_publication() -> None:
+    author = make_author()
+    actor = make_actor(Role.AUTHOR, author=author, scopes={Scope.POSTS_READ, Scope.POSTS_WRITE})
+
+    assert states.list_acts(actor, make_post_in("draft", author=author)) == [Act.ARCHIVE]
+    assert states.list_acts(actor, make_post_in("archived", author=author)) == [Act.UNARCHIVE]
+    assert states.list_acts(actor, make_post_in("published", author=author)) == []

@@ -1,0 +1,58 @@
+"""Editors who use the admin in Chromium, each in a browser of their own."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.e2e.checkout import Checkout, Run
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+PASSWORD = "a long password of an editor"
+NEEDS_CHROMIUM = [
+    pytest.mark.processes,
+    pytest.mark.thorough,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+]
+
+
+@contextmanager
+def launch_chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
+        yield browser
+        browser.close()
+
+
+def create_editor(checkout: Checkout, name: str) -> str:
+    """Create an editor. Return the email."""
+    email = f"{name.lower()}@example.com"
+    done = checkout.manage(
+        "create_user", email, "--name", name, "--role", "editor", "--password-stdin", given=f"{PASSWORD}\n"
+    )
+    assert done.returncode == 0, done.stderr
+    return email
+
+
+def open_admin(browser: Browser, run: Run, email: str, **options: Any) -> Page:
+    """Return a page of a new browser in which the person is logged in."""
+    page = browser.new_context(base_url=f"http://localhost:{run.port}", **options).new_page()
+    page.goto("/admin/")
+    page.get_by_label("Email").fill(email)
+    page.locator("#id_password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/admin/")
+    return page
+
+
+def find_post(page: Page, status: str) -> str:
+    """Return the path of the form of the first post with a status."""
+    page.goto(f"/admin/blog/post/?status__exact={status}")
+    return page.locator("#result_list a[href*='/change/']").first.get_attribute("href") or ""
+
+
+def save(page: Page) -> None:
+    page.locator("#submit-row [name=_save]").click()
