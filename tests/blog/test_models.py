@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection, models, transaction
 
 from blog import selectors
 from blog.models import MAX_BODY, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostSource, PostStatus
-from blog.projections import POST_ORDERS, order_oldest_first, select_newest_visible_posts
+from blog.projections import POST_ORDERS, select_oldest_visible_comments, select_newest_visible_posts
 from contentapi.core import policy
 from contentapi.core.errors import get_constraint_name
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor
@@ -48,6 +48,8 @@ VIOLATIONS: list[tuple[str, Callable[[], object]]] = [
     ("blog_post_publish_at_iff_scheduled", lambda: make_post(status=PostStatus.ARCHIVED, publish_at=LATER)),
     ("blog_post_version_positive", lambda: make_post(version=0)),
     ("blog_comment_body_present", lambda: make_comment(make_post(), body="")),
+    ("blog_comment_state_known", lambda: make_comment(make_post(), state="spam", state_changed_at=timezone.now())),
+    ("blog_comment_state_known", lambda: make_comment(make_post(), state="hidden")),
     ("blog_postsource_file_unique", make_second_source_of_a_path),
 ]
 
@@ -199,8 +201,8 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
         lambda _: Post.objects.filter(status=PostStatus.SCHEDULED, publish_at__lte=LATER).order_by("publish_at"),
     ),
     (
-        "blog_comment_post_oldest",
-        lambda author: order_oldest_first(author.posts.all()[0].comments.all(), OPERATOR)[:100],
+        "blog_comment_post_state",
+        lambda author: select_oldest_visible_comments(author.posts.all()[0].comments.all(), OPERATOR)[:100],
     ),
     (
         "blog_comment_newest",
