@@ -5,11 +5,12 @@ reason not to do it stays as it is.
 """
 
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import pgtrigger
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from blog import selectors, services
@@ -110,14 +111,19 @@ def require_all(moderation: Moderation) -> None:
         raise Conflict(reason)
 
 
+def select_expired_comments(now: datetime) -> QuerySet[Comment]:
+    """Return the comments that cannot be restored any more, the first deleted first."""
+    expired = Comment.objects.filter(state_changed_at__lt=now - RESTORABLE_FOR).order_by("state_changed_at")
+    return selectors.filter_comments_by_state(expired, CommentState.DELETED)
+
+
 def purge_comments(*, actor: Actor) -> int:
     """Delete the rows of the comments that were deleted more than 30 days ago. Returns their number.
 
     Each batch is a transaction of its own. The trigger that keeps the comments of a deleted post keeps none of these.
     """
     policy.require_permission(actor, policy.may_manage_comments(actor), "purge deleted comments")
-    end = timezone.now() - RESTORABLE_FOR
-    expired = Comment.objects.filter(state=CommentState.DELETED, state_changed_at__lt=end).order_by("pk")
+    expired = select_expired_comments(timezone.now())
     purged = 0
     with pgtrigger.ignore("blog.Comment:delete_delete"):
         while True:
