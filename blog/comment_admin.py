@@ -136,10 +136,7 @@ class CommentAdmin(ActsAdmin, ServiceAdmin):
     list_select_related = ["author", "post__author"]
     sortable_by = ["show_created_at"]
     search_fields = ["body"]  # shows the search box; `get_search_results` searches
-    search_help_text = (
-        f"Finds words of the text and of the author's name, in the newest {selectors.MAX_COUNT:,} comments that the "
-        "filters leave."
-    )
+    search_help_text = f"Text or author, in the newest {selectors.MAX_COUNT:,}"
     ordering = ["-created_at", "-id"]
     autocomplete_fields = ["post", "author"]
 

@@ -60,7 +60,7 @@ def list_state_changes(actor: Actor, order_id: str) -> list[StateChange]:
     columns = ("status", "pgh_created_at", "pgh_context")
     states = list(OrderState.objects.filter(id=order.pk).order_by("pgh_id").values(*columns))
     contexts = [state["pgh_context"] or {"changed_by": None, "changed_with": DATABASE} for state in states]
-    ids = {context.get("changed_by") for context in contexts} - {None}
+    ids = {context["changed_by"] for context in contexts if context.get("changed_by") is not None}
     names = dict(get_user_model().objects.filter(pk__in=ids).values_list("pk", F("name")))
     return [
         StateChange(

@@ -47,12 +47,14 @@ class PasswordForm(AdminPasswordChangeForm):
 
     def __init__(self, actor: Actor, user: User, *arguments: Any, **options: Any) -> None:
         super().__init__(user, *arguments, **options)
+        self.user: User = user
         self.actor = actor
 
     def save(self, commit: bool = True) -> User:
         password = self.cleaned_data["password1"] if self.cleaned_data["set_usable_password"] else None
-        self.user = services.set_password(actor=self.actor, user_id=str(self.user.pk), password=password)
-        return self.user
+        user = services.set_password(actor=self.actor, user_id=str(self.user.pk), password=password)
+        self.user = user  # Django renews the session of an admin who changes the own password
+        return user
 
 
 def may_manage(actor: Actor, _: User) -> bool:

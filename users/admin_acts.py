@@ -1,4 +1,4 @@
-"""Acts of the admin: what a person does to an object apart from editing it, such as to hide a comment or to ship an order.
+"""Acts of the admin: what a person does to an object apart from editing it, such as to hide a comment or ship an order.
 
 An act is a button in the form and an action of the list for many objects. It calls a service. The messages say what was
 done, and for each object that was refused, the reason of the service.
@@ -94,7 +94,7 @@ class ActsAdmin(PolicyAdmin):
         return [path("<str:object_id>/act/<str:act>/", view, name=name), *super().get_urls()]
 
     def show_act(self, request: HttpRequest, object_id: str, act: str) -> HttpResponse:
-        """Perform an act on one object. An act with a form is asked for its values first."""
+        """Perform an act on one object. The form of an act is shown first."""
         chosen = next((each for each in self.acts if each.name == act), None)
         row = self.get_object(request, object_id)
         if chosen is None:
@@ -103,6 +103,9 @@ class ActsAdmin(PolicyAdmin):
             raise PermissionDenied
         if chosen.form is None:
             return self.perform_posted_act(request, chosen, row, {})
+        if request.method != "POST" and not chosen.is_offered(row):
+            self.message_user(request, f"{chosen.label} is not possible now: {row}.", messages.ERROR)
+            return HttpResponseRedirect(self.find_next_page(request, row))
         form = chosen.form(request.POST if request.method == "POST" else None)
         if form.is_valid():
             return self.perform_posted_act(request, chosen, row, form.cleaned_data)

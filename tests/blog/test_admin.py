@@ -140,9 +140,7 @@ def test_editor_adds_a_comment_and_cannot_change_its_words(editor_client: Client
     assert "<textarea" not in editor_client.get(page).text
 
 
-def test_bulk_deletion_calls_the_service_for_each_row(
-    editor_client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bulk_deletion_calls_the_service_for_each_row(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     selected = [make_post().pk for _ in range(2)]
     delete = Mock(side_effect=services.delete_post)
     monkeypatch.setattr(services, "delete_post", delete)

@@ -37,7 +37,7 @@ def make_comment_in(state: str, **values: Any) -> Comment:
     return make_comment(values.pop("post", None) or make_post(), state=state, state_changed_at=timezone.now(), **values)
 
 
-def list_comments(browser: Client, **filters: object) -> set[Comment]:
+def list_comments(browser: Client, **filters: str | int) -> set[Comment]:
     return set(browser.get(LIST, filters).context["cl"].result_list)
 
 
@@ -144,7 +144,8 @@ def test_buttons_move_a_comment_through_its_states(browser: Client, editor: User
 
 
 @pytest.mark.parametrize(
-    "page", ["https://evil.example.invalid/", "//evil.example.invalid/", "javascript:alert(1)", "\\\\evil.example.invalid"]
+    "page",
+    ["https://evil.example.invalid/", "//evil.example.invalid/", "javascript:alert(1)", "\\\\evil.example.invalid"],
 )
 def test_button_leads_to_no_other_site(browser: Client, page: str) -> None:
     comment = make_comment(make_post())

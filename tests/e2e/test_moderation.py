@@ -2,14 +2,14 @@
 
 import json
 import shutil
-import urllib.request
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.e2e.checkout import Checkout, Run, free_port
+from tests.e2e.checkout import PATIENCE, Checkout, Run, free_port
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 EMAIL, PASSWORD = "edda@example.invalid", "seven harbours and a lamp"
@@ -35,9 +35,12 @@ def query(run: Run, document: str, key: str = "", **variables: Any) -> Any:
     """Return the data of a GraphQL operation."""
     headers = {"Content-Type": "application/json", **({"X-API-Key": key} if key else {})}
     body = json.dumps({"query": document, "variables": variables}).encode()
-    request = urllib.request.Request(f"http://localhost:{run.port}/graphql", body, headers)
-    with urllib.request.urlopen(request) as response:
-        return json.load(response)["data"]
+    connection = HTTPConnection("localhost", int(run.port), timeout=PATIENCE)
+    try:
+        connection.request("POST", "/graphql", body, headers)
+        return json.load(connection.getresponse())["data"]
+    finally:
+        connection.close()
 
 
 def read_public_comments(run: Run, post: str) -> tuple[int, bool]:
@@ -48,7 +51,9 @@ def read_public_comments(run: Run, post: str) -> tuple[int, bool]:
 
 def create_member(checkout: Checkout, email: str, role: str, given: str = "") -> None:
     options = ["--password-stdin"] if given else []
-    done = checkout.manage("create_user", email, "--name", email.partition("@")[0], "--role", role, *options, given=given)
+    done = checkout.manage(
+        "create_user", email, "--name", email.partition("@")[0], "--role", role, *options, given=given
+    )
     assert done.returncode == 0, done.stderr
 
 

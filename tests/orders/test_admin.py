@@ -114,6 +114,15 @@ def test_page_asks_for_the_tracking_and_keeps_what_was_typed(admin: Client) -> N
     assert order.status == "paid"
 
 
+def test_page_for_the_tracking_is_not_shown_before_the_order_is_paid(admin: Client) -> None:
+    order = make_order()
+
+    response = admin.get(reverse("admin:orders_order_act", args=[order.pk, "ship"]), follow=True)
+
+    assert response.redirect_chain == [(reverse("admin:orders_order_change", args=[order.pk]), 302)]
+    assert f"Ship is not possible now: {order.pk}: 1.00 (pending)." in response.text
+
+
 def test_refused_act_says_the_reason_and_changes_nothing(admin: Client) -> None:
     order = make_order(status="paid")
 

@@ -66,7 +66,7 @@ def test_deleted_user_stays_in_the_history_by_id() -> None:
     actor = make_actor(Role.ADMIN)
     order = make_order()
     services.pay_order(actor=actor, order_id=str(order.pk))
-    User.objects.filter(pk=actor.user_id).delete()
+    User.objects.filter(pk=actor.user_id or 0).delete()
 
     assert list_states(order)[1][1] == f"deleted user {actor.user_id}"
 

@@ -29,8 +29,8 @@ class ClientForm(forms.ModelForm):
         help_texts = {
             "name": "The name that users see on the consent page.",
             "redirect_uris": "Where users are sent back to: https, one on each line, compared character for character.",
-            "client_type": "Confidential: an application with a server that keeps a secret. Public: one that cannot, in "
-            "a browser or on a phone. Another type gives the application a new secret, or none.",
+            "client_type": "Confidential: an application with a server that keeps a secret. Public: one that cannot, "
+            "in a browser or on a phone. Another type gives the application a new secret, or none.",
         }
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

@@ -263,7 +263,10 @@ READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
 
 
 def create_rows() -> list[int]:
-    """Create posts in every state, with comments in every state, deleted posts and orders, of two users and of no user. Return the users' ids."""
+    """Create posts with comments in every state, deleted posts and orders, of two users and of no user.
+
+    Return the ids of the users.
+    """
     owners = [make_user(Role.AUTHOR), make_user(Role.READER), None]
     for owner in owners:
         author = make_author(user=owner)

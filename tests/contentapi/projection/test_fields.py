@@ -9,7 +9,7 @@ from django.db.models import CharField, ExpressionWrapper, F, QuerySet, Value
 from django.db.models.functions import Length
 
 from blog.models import Author, Comment, Post, PostSource, PostStatus
-from blog.projections import select_oldest_visible_comments, select_newest_visible_posts
+from blog.projections import select_newest_visible_posts, select_oldest_visible_comments
 from contentapi.core.identity import Actor
 from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.scalars import DATE_TIME
