@@ -23,6 +23,7 @@ from blog.models import (
     VERSIONED,
     Author,
     Comment,
+    CommentState,
     DeletedComment,
     DeletedPostSource,
     Post,
@@ -232,8 +233,8 @@ def select_deleted_posts(actor: Actor) -> QuerySet[PostVersion]:
 
 
 def count_deleted_comments(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[int, datetime], int]:
-    """Return the number of comments that were deleted with each post."""
-    comments = DeletedComment.objects.filter(post__in=[row["id"] for row in rows])
+    """Return the number of comments that were deleted with each post, without those that were deleted before it."""
+    comments = DeletedComment.objects.filter(post__in=[row["id"] for row in rows]).exclude(state=CommentState.DELETED)
     counts = comments.values_list("post_id", "pgh_created_at").annotate(Count("pgh_id"))
     return {(post_id, deleted_at): number for post_id, deleted_at, number in counts.order_by()}
 

@@ -18,6 +18,7 @@ from unfold.decorators import display
 
 from blog import selectors, services
 from blog.admin_filters import DayFilter, TagFilter
+from blog.comment_admin import CommentedAdmin
 from blog.conflict_admin import ConflictForm
 from blog.front_matter_syntax import decode_value, dump_front_matter
 from blog.models import MAX_TAG, MAX_TAGS, Post, PostSource, PostStatus
@@ -95,7 +96,7 @@ class SourceInline(StackedInline):
 
 
 @admin.register(Post)
-class PostAdmin(PresenceAdmin):
+class PostAdmin(CommentedAdmin, PresenceAdmin):
     form = PostForm
     inlines = [SourceInline]
     list_display = ["title", "show_status", "author", "show_tags", "show_published_at", "show_updated_at"]

@@ -34,8 +34,8 @@ POST_ORDERS = {
 COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}
 
 
-def order_oldest_first(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
-    return comments.oldest_first()
+def select_oldest_visible_comments(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
+    return comments.filter(policy.VISIBLE_COMMENTS).order_by("created_at", "id")
 
 
 def filter_visible_posts(posts: PostQuerySet, actor: Actor, status: PostStatus | None) -> PostQuerySet:
@@ -63,9 +63,9 @@ POST = Projection(
         "body": "body",
         "status": "status",
         "author": ToOne("author"),
-        "comments": ToMany("comments", order_oldest_first),
-        "commentsConnection": Connection("comments"),
-        "commentCount": Count("comments"),
+        "comments": ToMany("comments", select_oldest_visible_comments),
+        "commentsConnection": Connection("comments", policy.VISIBLE_COMMENTS),
+        "commentCount": Count("comments", policy.VISIBLE_COMMENTS),
         "createdAt": "created_at",
         "updatedAt": "updated_at",
         "publishAt": "publish_at",

@@ -8,18 +8,21 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
 import msgspec
-from django.db.models import Q, QuerySet
+from django.contrib.auth import get_user_model
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from blog.models import MAX_TAG, Author, Comment, Post, PostQuerySet, PostStatus
+from blog.models import MAX_TAG, Author, Comment, CommentState, Post, PostQuerySet, PostStatus
 from blog.projections import NEWEST_FIRST, OLDEST_FIRST, filter_visible_posts
 from blog.search import RELEVANCE, find_posts, parse_search
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_connection_args, parse_id, require_page_size
+from contentapi.db.literals import TextLiteral
 from contentapi.projection import ConnectionQuery, Ordering, PreparedQuery, Rows, parametrised
 
 EXCERPT = 5  # rows of a list on the desk
+NEWEST_COMMENTS = 10  # of a post, beside its form
 MAX_COUNT = 10_000
 RECENT = timedelta(days=1)
 OVERDUE = timedelta(minutes=1)  # the clock publishes a post within 10 seconds
@@ -184,9 +187,9 @@ def select_comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None =
 
 @parametrised(Comment)
 def select_visible_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comment]:
-    """Return the comment if its post is visible."""
+    """Return the comment if it is visible and its post is."""
     posts = Post.objects.filter(policy.visible_posts(actor))
-    comments = Comment.objects.filter(pk=pk, post__in=posts)
+    comments = Comment.objects.filter(policy.VISIBLE_COMMENTS, pk=pk, post__in=posts)
     return comments if post is None else comments.filter(post=post)
 
 
@@ -200,7 +203,7 @@ def select_comments(actor: Actor, post_id: str, after: Position | None = None) -
 @parametrised(Comment)
 def select_visible_comments(actor: Actor, *, post: int, after: str | None, after_pk: int | None) -> QuerySet[Comment]:
     posts = Post.objects.filter(policy.visible_posts(actor), pk=post)
-    comments = Comment.objects.filter(post__in=posts)
+    comments = Comment.objects.filter(policy.VISIBLE_COMMENTS, post__in=posts)
     return comments.filter(build_after_condition(OLDEST_FIRST, after, after_pk)).oldest_first()
 
 
@@ -218,18 +221,47 @@ def find_post(actor: Actor, post_id: str) -> Post | None:
 
 
 def select_moderated_comments(actor: Actor) -> QuerySet[Comment]:
-    """Return the comments that the actor moderates: those on own posts; for editors all."""
+    """Return the comments in every state that the actor moderates: those on own posts; for editors all."""
     return Comment.objects.filter(policy.moderated_comments(actor))
+
+
+def select_known_comments(actor: Actor) -> QuerySet[Comment]:
+    """Return the comments that the actor may see in the admin: visible ones, and those that the actor moderates."""
+    posts = Post.objects.filter(policy.visible_posts(actor))
+    return Comment.objects.filter(policy.known_comments(actor), post__in=posts)
 
 
 def find_comment(actor: Actor, comment_id: str) -> Comment | None:
     """Return the comment with this id, if the actor may see it."""
-    comments = select_comment_by_id(actor, comment_id).queryset()
+    comments = name_moderators(select_known_comments(actor).filter(pk=parse_id(comment_id)))
     return comments.select_related("author", "post__author").first()
 
 
+def filter_comments_by_state(comments: QuerySet[Comment], state: str) -> QuerySet[Comment]:
+    """Return the comments in a state; for any other text those that are not deleted."""
+    if state in CommentState.values:
+        return comments.filter(state=TextLiteral(state))
+    return comments.exclude(state=TextLiteral(CommentState.DELETED))
+
+
+def name_moderators(comments: QuerySet[Comment]) -> QuerySet[Comment]:
+    """Return the comments with `state_changed_by_name`: the name of the user who changed the state."""
+    users = get_user_model().objects.filter(pk=OuterRef("state_changed_by"))
+    return comments.annotate(state_changed_by_name=Subquery(users.values("name")))
+
+
+def find_comments_with(comments: QuerySet[Comment], words: str) -> QuerySet[Comment]:
+    """Return the newest of some comments that have the words in their text or in the name of their author.
+
+    Reads at most `MAX_COUNT` comments, so that its time has a limit.
+    """
+    newest = comments.order_by("-created_at", "-id").values("pk")[:MAX_COUNT]
+    return comments.filter(Q(body__icontains=words) | Q(author__name__icontains=words), pk__in=newest)
+
+
 def count_comments(posts: Collection[Post]) -> int:
-    return Comment.objects.filter(post__in=posts).count()
+    """Return the number of comments of some posts that are not deleted."""
+    return filter_comments_by_state(Comment.objects.filter(post__in=posts), "").count()
 
 
 def select_editable_authors(actor: Actor) -> QuerySet[Author]:
@@ -262,7 +294,8 @@ def build_desk(actor: Actor, now: datetime) -> Desk:
     """Return the first page of the admin. It takes two statements for each excerpt, however many rows there are."""
     posts = select_editable_posts(actor).select_related("author").defer("body")
     scheduled = posts.in_status(PostStatus.SCHEDULED).order_by("publish_at", "id")
-    comments = select_moderated_comments(actor).filter(created_at__gte=now - RECENT).order_by("-created_at", "-id")
+    comments = filter_comments_by_state(select_moderated_comments(actor), "").filter(created_at__gte=now - RECENT)
+    comments = comments.order_by("-created_at", "-id")
     return Desk(
         drafts=build_excerpt(posts.in_status(PostStatus.DRAFT).order_by("-updated_at", "-id")),
         scheduled=build_excerpt(scheduled),
@@ -272,10 +305,17 @@ def build_desk(actor: Actor, now: datetime) -> Desk:
     )
 
 
-def build_excerpt(rows: QuerySet[Any]) -> Excerpt:
+def build_excerpt(rows: QuerySet[Any], length: int = EXCERPT) -> Excerpt:
     """Return the first rows and their number. Counting stops after `MAX_COUNT` rows, so that its time has a limit."""
     total = rows.order_by()[: MAX_COUNT + 1].count()
-    return Excerpt(list(rows[:EXCERPT]) if total else [], total)
+    return Excerpt(list(rows[:length]) if total else [], total)
+
+
+def list_newest_comments(actor: Actor, post: Post) -> Excerpt:
+    """Return the newest comments of a post that are not deleted, those that the actor may see, and their number."""
+    comments = filter_comments_by_state(select_known_comments(actor).filter(post=post), "")
+    named = name_moderators(comments.select_related("author", "post__author").defer("post__body"))
+    return build_excerpt(named.order_by("-created_at", "-id"), NEWEST_COMMENTS)
 
 
 class AuthorRow(msgspec.Struct):

@@ -5,7 +5,7 @@ validates, writes and returns the model.
 `"7-c0ffee"`. If the row has another version, the function raises `Conflict`. None skips the comparison.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from django.db.models import ProtectedError
 from django.utils import timezone
 
 from blog import selectors
-from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostStatus
+from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Comment, CommentState, Post, PostStatus
 from blog.selectors import AuthorRow
 from contentapi.core import policy
 from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
@@ -304,26 +304,18 @@ def require_comment_body(body: str) -> None:
 
 
 @transaction.atomic
-def edit_comment(*, actor: Actor, comment_id: str, body: str) -> Comment:
-    """Change the text of a comment. Raises `NotFound` and `Invalid`."""
-    comment = get_comment_for_update(actor, comment_id, "edit comments")
-    policy.require_permission(actor, policy.may_manage_comments(actor), "edit this comment")
-    require_comment_body(body)
-    comment.body = body
-    comment.save(update_fields=["body"])
-    return comment
-
-
-@transaction.atomic
 def delete_comment(
     *, actor: Actor, comment_id: str, post_id: str | None = None, expected_version: ExpectedVersion = None
 ) -> str:
-    """Delete a comment; with `post_id`, only a comment of this post. Returns its id. Raises `NotFound`."""
+    """Delete a visible comment; with `post_id`, only a comment of this post. Returns its id. Raises `NotFound`.
+
+    `blog.moderation` can restore it for some time.
+    """
     comment = get_comment_for_update(actor, comment_id, "delete comments", post_id=post_id)
     owner, post_owner = comment.author.user_id, comment.post.author.user_id
     policy.require_permission(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
     require_version("comment", UNCHANGING, expected_version)
-    comment.delete()
+    change_comment_state([comment], CommentState.DELETED, actor)
     return comment_id
 
 
@@ -333,6 +325,17 @@ def get_comment_for_update(actor: Actor, comment_id: str, act: str, *, post_id: 
     comments = selectors.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
     comments = comments.select_related("author", "post__author")
     return require_found(comments.select_for_update(of=("self",)).first(), "comment")
+
+
+def change_comment_state(comments: Iterable[Comment], state: CommentState, actor: Actor) -> None:
+    """Save a new state of some comments, with who changed it, when and with which credential."""
+    ids = [comment.pk for comment in comments]
+    Comment.objects.filter(pk__in=ids).update(
+        state=state,
+        state_changed_at=timezone.now(),
+        state_changed_by=actor.user_id,
+        state_changed_with=actor.origin,
+    )
 
 
 def create_author(*, actor: Actor, author: Author) -> Author:

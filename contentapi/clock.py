@@ -1,4 +1,4 @@
-"""Work that is done at its time: publish due posts, keep the search index up to date, purge the history.
+"""Work that is done at its time: publish due posts, keep the search index up to date, purge what is old.
 
 `manage.py clock` and `make run` run the clock. Several clocks can run at the same time: a publication locks its post
 and checks it again under the lock, and one clock at a time writes the search index.
@@ -10,7 +10,7 @@ from threading import Event
 from django.db import Error as DatabaseErrors
 from django.db import connection
 
-from blog import history, services
+from blog import history, moderation, services
 from blog.indexing import SearchIndexer
 from contentapi.core.identity import OPERATOR
 
@@ -55,7 +55,10 @@ def limit_waiting() -> None:
 
 
 def do_due_work(stop: Event) -> None:
-    """Publish the posts that are due, then purge the history. Return early after a post when `stop` is set."""
+    """Publish the posts that are due, then purge the history and deleted comments.
+
+    Return early after a post when `stop` is set.
+    """
     for post in services.publish_due_posts(actor=CLOCK):
         logger.info("Published post %s, which was scheduled.", post.pk)
         if stop.is_set():
@@ -63,3 +66,6 @@ def do_due_work(stop: Event) -> None:
     purged = history.purge_history(actor=CLOCK)
     if purged:
         logger.info("Deleted the history of %s posts, which were deleted more than 30 days ago.", purged)
+    purged = moderation.purge_comments(actor=CLOCK)
+    if purged:
+        logger.info("Deleted %s comments, which moderators or authors deleted more than 30 days ago.", purged)

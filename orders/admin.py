@@ -1,19 +1,104 @@
+"""Orders in the admin site: the list, the acts that move an order, and its history."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from orders import selectors
-from orders.models import Order, OrderStatus
-from users.admin_bases import PolicyAdmin, render_time
+from orders import selectors, services
+from orders.models import MAX_TRACKING, Order, OrderStatus
+from users.admin_acts import Act, ActsAdmin, perform_each
+from users.admin_bases import get_actor, render_time
+
+
+class TrackingForm(forms.Form):
+    """What the customer needs to follow the parcel."""
+
+    carrier = forms.CharField(max_length=MAX_TRACKING, widget=UnfoldAdminTextInputWidget)
+    tracking_number = forms.CharField(max_length=MAX_TRACKING, widget=UnfoldAdminTextInputWidget)
+
+
+def may_write(actor: Actor, order: Order) -> bool:
+    return policy.may_write_orders_of(actor, order.user_id)
+
+
+def may_ship(actor: Actor, _: Order) -> bool:
+    return policy.may_ship_orders(actor)
+
+
+def has_status(status: OrderStatus) -> Callable[[Order], bool]:
+    return lambda order: order.status == status
+
+
+def pay(actor: Actor, order: Order, _: Mapping[str, Any]) -> None:
+    services.pay_order(actor=actor, order_id=str(order.pk))
+
+
+def ship(actor: Actor, order: Order, values: Mapping[str, Any]) -> None:
+    services.ship_order(actor=actor, order_id=str(order.pk), **values)
+
+
+def deliver(actor: Actor, order: Order, _: Mapping[str, Any]) -> None:
+    services.deliver_order(actor=actor, order_id=str(order.pk))
+
+
+def cancel(actor: Actor, order: Order, _: Mapping[str, Any]) -> None:
+    services.cancel_order(actor=actor, order_id=str(order.pk))
 
 
 @admin.register(Order)
-class OrderAdmin(PolicyAdmin):
-    """Orders are looked at here. They move only by the API and the operators' commands, which keep their rules."""
+class OrderAdmin(ActsAdmin):
+    """Orders, which the acts move from status to status. Nobody edits an order."""
+
+    acts: ClassVar = [
+        Act(
+            name="pay",
+            label="Mark as paid",
+            done="Paid",
+            help="The order can then be shipped. It cannot be cancelled any more.",
+            perform=perform_each(pay),
+            is_permitted=may_write,
+            is_offered=has_status(OrderStatus.PENDING),
+        ),
+        Act(
+            name="ship",
+            label="Ship",
+            done="Shipped",
+            help="Asks for the carrier and the tracking number, which the customer then sees.",
+            perform=perform_each(ship),
+            is_permitted=may_ship,
+            is_offered=has_status(OrderStatus.PAID),
+            form=TrackingForm,
+        ),
+        Act(
+            name="deliver",
+            label="Mark as delivered",
+            done="Delivered",
+            help="The customer has the parcel. This is the last status.",
+            perform=perform_each(deliver),
+            is_permitted=may_ship,
+            is_offered=has_status(OrderStatus.SHIPPED),
+        ),
+        Act(
+            name="cancel",
+            label="Cancel",
+            done="Cancelled",
+            help="The order is kept, and cannot be paid any more.",
+            perform=perform_each(cancel),
+            is_permitted=may_write,
+            is_offered=has_status(OrderStatus.PENDING),
+        ),
+    ]
+    change_form_outer_after_template = "orders/states.html"
 
     list_display = ["id", "user", "show_status", "total", "show_created_at", "show_shipped_at", "show_delivered_at"]
     list_filter = [("status", ChoicesDropdownFilter)]
@@ -32,6 +117,15 @@ class OrderAdmin(PolicyAdmin):
 
     def may_see(self, actor: Actor, row: Order) -> bool:
         return policy.may_see_order(actor, row.user_id)
+
+    def find_row(self, actor: Actor, row_id: str) -> Order | None:
+        return selectors.select_order_by_id(actor, row_id).select_related("user").first()
+
+    def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
+        order = options.get("obj")
+        if order is not None:
+            context["states"] = selectors.list_state_changes(get_actor(request), str(order.pk))
+        return super().render_change_form(request, context, *arguments, **options)
 
     @display(
         description="Status",

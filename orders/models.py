@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pghistory
+import pgtrigger
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -74,3 +76,29 @@ class Order(models.Model):
     def version(self) -> int:
         """The number of statuses that the order has had. Only the status changes, and an old one never returns."""
         return VERSIONS[OrderStatus(self.status)]
+
+
+class OrderState(
+    pghistory.create_event_model(  # type: ignore[misc]  # a class that pghistory makes
+        Order,
+        pghistory.InsertEvent(),
+        pghistory.UpdateEvent(condition=pgtrigger.AnyChange("status")),
+        fields=["id", "status"],
+        obj_field=None,
+        context_field=pghistory.ContextJSONField(),
+        context_id_field=None,
+    )
+):
+    """A status that an order has had. A trigger writes it, regardless of who changed the order and how.
+
+    `id` is the id of the order, `pgh_created_at` the time at which the status began. `pgh_context` has the person and
+    the credential as `changed_by` and `changed_with`; it is null after a change in SQL or in the shell.
+    """
+
+    pgh_id = models.BigAutoField(primary_key=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["id", "pgh_id"], name="orders_orderstate_order")]
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.status}"

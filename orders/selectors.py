@@ -1,12 +1,19 @@
 """Reads of orders: which ones an actor may see."""
 
-from django.db.models import QuerySet
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from django.contrib.auth import get_user_model
+from django.db.models import F, QuerySet
 
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
-from orders.models import ON_THE_WAY, Order, OrderStatus
+from orders.models import ON_THE_WAY, Order, OrderState, OrderStatus
+
+DATABASE = "database"  # `origin` of a change in SQL or in the shell
 
 
 def select_orders(actor: Actor, after: Position | None = None) -> QuerySet[Order]:
@@ -32,6 +39,42 @@ def get_trackable_order(actor: Actor, order_id: str) -> Order:
     if order.status not in ON_THE_WAY:
         raise Conflict(f"An order that is {order.status} has no tracking.")
     return order
+
+
+class StateChange(NamedTuple):
+    """A status that an order has had: since when, who gave it, and with which interface and credential.
+
+    `person` is empty if no user did it: an operator, or a change in the database. `origin` is empty for an order that
+    is older than the history.
+    """
+
+    status: str
+    at: datetime
+    person: str
+    origin: str
+
+
+def list_state_changes(actor: Actor, order_id: str) -> list[StateChange]:
+    """Return the statuses that an order has had, the first one first. Raises `NotFound`."""
+    order = get_order(actor, order_id)
+    columns = ("status", "pgh_created_at", "pgh_context")
+    states = list(OrderState.objects.filter(id=order.pk).order_by("pgh_id").values(*columns))
+    contexts = [state["pgh_context"] or {"changed_by": None, "changed_with": DATABASE} for state in states]
+    ids = {context["changed_by"] for context in contexts if context.get("changed_by") is not None}
+    names = dict(get_user_model().objects.filter(pk__in=ids).values_list("pk", F("name")))
+    return [
+        StateChange(
+            state["status"],
+            state["pgh_created_at"],
+            name_person(context.get("changed_by"), names),
+            context.get("changed_with", DATABASE),
+        )
+        for state, context in zip(states, contexts, strict=True)
+    ]
+
+
+def name_person(user_id: int | None, names: Mapping[int, str]) -> str:
+    return "" if user_id is None else names.get(user_id, f"deleted user {user_id}")
 
 
 def list_next_actions(actor: Actor, order: Order) -> set[str]:

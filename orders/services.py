@@ -3,9 +3,11 @@
 `expected_version` is a version that the caller has read. If the order has another one, the function raises `Conflict`.
 """
 
+from contextlib import AbstractContextManager
 from decimal import Decimal
 from typing import Any
 
+import pghistory
 from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
@@ -30,7 +32,8 @@ def create_order(*, actor: Actor, total: Decimal, user_id: int | None = None) ->
     if not total.is_finite() or not SMALLEST_TOTAL <= total <= LARGEST_TOTAL or total != round(total, 2):
         raise Invalid({"total": [f"From {SMALLEST_TOTAL} to {LARGEST_TOTAL}, with two decimals."]})
     require_existing_user(actor, customer)
-    return Order.objects.create(user_id=customer, total=total)
+    with attribute_changes(actor):
+        return Order.objects.create(user_id=customer, total=total)
 
 
 def require_existing_user(actor: Actor, user_id: int) -> None:
@@ -46,7 +49,7 @@ def pay_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersion 
     """Pay a pending order. Raises `Conflict` for any other status."""
     order = get_order_for_update(actor, order_id, "pay")
     require_version("order", order.version, expected_version)
-    return save_transition(order, OrderStatus.PENDING, OrderStatus.PAID)
+    return save_transition(actor, order, OrderStatus.PENDING, OrderStatus.PAID)
 
 
 @transaction.atomic
@@ -56,7 +59,7 @@ def cancel_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersi
     require_version("order", order.version, expected_version)
     if order.status == OrderStatus.CANCELLED:
         return order
-    return save_transition(order, OrderStatus.PENDING, OrderStatus.CANCELLED)
+    return save_transition(actor, order, OrderStatus.PENDING, OrderStatus.CANCELLED)
 
 
 @transaction.atomic
@@ -65,7 +68,7 @@ def ship_order(*, actor: Actor, order_id: str, carrier: str, tracking_number: st
     order = get_order_for_update(actor, order_id, "ship")
     policy.require_permission(actor, policy.may_ship_orders(actor), "ship orders")
     tracking = validate_tracking(carrier=carrier, tracking_number=tracking_number)
-    return save_transition(order, OrderStatus.PAID, OrderStatus.SHIPPED, shipped_at=timezone.now(), **tracking)
+    return save_transition(actor, order, OrderStatus.PAID, OrderStatus.SHIPPED, shipped_at=timezone.now(), **tracking)
 
 
 @transaction.atomic
@@ -73,7 +76,7 @@ def deliver_order(*, actor: Actor, order_id: str) -> Order:
     """Record the delivery of a shipped order. Raises `Conflict` for any other status."""
     order = get_order_for_update(actor, order_id, "deliver")
     policy.require_permission(actor, policy.may_ship_orders(actor), "deliver orders")
-    return save_transition(order, OrderStatus.SHIPPED, OrderStatus.DELIVERED, delivered_at=timezone.now())
+    return save_transition(actor, order, OrderStatus.SHIPPED, OrderStatus.DELIVERED, delivered_at=timezone.now())
 
 
 def validate_tracking(**texts: str) -> dict[str, str]:
@@ -99,12 +102,19 @@ def get_order_for_update(actor: Actor, order_id: str, act: str) -> Order:
     return order
 
 
-def save_transition(order: Order, old: OrderStatus, new: OrderStatus, **values: Any) -> Order:
+def save_transition(actor: Actor, order: Order, old: OrderStatus, new: OrderStatus, **values: Any) -> Order:
     """Change the status from `old` to `new`, and save other values with it. Raises `Conflict` for another status."""
     if order.status != old:
         raise Conflict(f"An order that is {order.status} cannot be {new}.")
     order.status = new
     for name, value in values.items():
         setattr(order, name, value)
-    order.save(update_fields=["status", *values])
+    with attribute_changes(actor):
+        order.save(update_fields=["status", *values])
     return order
+
+
+def attribute_changes(actor: Actor) -> AbstractContextManager[Any]:
+    """State who makes the changes inside of the block, for the history of orders."""
+    context: AbstractContextManager[Any] = pghistory.context(changed_by=actor.user_id, changed_with=actor.origin)
+    return context

@@ -1,5 +1,8 @@
 """Users and API keys in the admin site."""
 
+from collections.abc import Mapping
+from copy import copy
+from functools import partial
 from typing import Any, ClassVar
 
 from django import forms
@@ -19,6 +22,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminI
 from contentapi.core import policy
 from contentapi.core.identity import Actor, Scope
 from users import selectors, services
+from users.admin_acts import Act, ActsAdmin, perform_each
 from users.admin_bases import ServiceAdmin, ServiceForm, get_actor, render_time
 from users.models import ApiKey, User
 from users.oauth import admin as oauth_desk  # noqa: F401 - registers itself
@@ -35,15 +39,63 @@ class NewUserForm(ServiceForm, UserCreationForm):
 class UserForm(ServiceForm, UserChangeForm):
     class Meta:
         model = User
-        fields = ["email", "name", "role", "is_active", "password"]
+        fields = ["email", "name", "role", "password"]
+
+
+class PasswordForm(AdminPasswordChangeForm):
+    """The form in which an admin sets the password of a user. The service saves it."""
+
+    def __init__(self, actor: Actor, user: User, *arguments: Any, **options: Any) -> None:
+        super().__init__(user, *arguments, **options)
+        self.user: User = user
+        self.actor = actor
+
+    def save(self, commit: bool = True) -> User:
+        password = self.cleaned_data["password1"] if self.cleaned_data["set_usable_password"] else None
+        user = services.set_password(actor=self.actor, user_id=str(self.user.pk), password=password)
+        self.user = user  # Django renews the session of an admin who changes the own password
+        return user
+
+
+def may_manage(actor: Actor, _: User) -> bool:
+    return policy.may_manage_users(actor)
+
+
+def lock(actor: Actor, user: User, _: Mapping[str, Any]) -> None:
+    services.lock_user(actor=actor, user_id=str(user.pk))
+
+
+def unlock(actor: Actor, user: User, _: Mapping[str, Any]) -> None:
+    services.unlock_user(actor=actor, user_id=str(user.pk))
 
 
 @admin.register(User)
-class UserAdmin(ServiceAdmin, DjangoUserAdmin):
+class UserAdmin(ActsAdmin, ServiceAdmin, DjangoUserAdmin):
+    """The accounts. A new role takes effect at once: tokens that were issued for the old role are revoked."""
+
+    acts: ClassVar = [
+        Act(
+            name="lock",
+            label="Lock",
+            done="Locked",
+            help="The user cannot log in, and API keys and tokens are refused. Posts, comments and orders stay.",
+            perform=perform_each(lock),
+            is_permitted=may_manage,
+            is_offered=lambda user: user.is_active,
+        ),
+        Act(
+            name="unlock",
+            label="Unlock",
+            done="Unlocked",
+            help="The user can log in again, and the API keys are valid again.",
+            perform=perform_each(unlock),
+            is_permitted=may_manage,
+            is_offered=lambda user: not user.is_active,
+        ),
+    ]
     form = UserForm
     add_form = NewUserForm
-    change_password_form = AdminPasswordChangeForm
-    list_display = ["email", "name", "role", "is_active", "show_last_login"]
+    list_display = ["email", "name", "role", "show_state", "show_last_login"]
     list_filter = [("role", ChoicesDropdownFilter), ("is_active", BooleanRadioFilter)]
     list_lookups = frozenset({"role__exact", "is_active__exact"})
     list_filter_submit = True
@@ -51,9 +103,9 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
     search_fields = ["email", "name"]
     ordering = ["email"]
     filter_horizontal = []
-    readonly_fields = ["show_last_login", "show_created_at"]
+    readonly_fields = ["show_state", "show_last_login", "show_created_at"]
     fieldsets = [
-        (None, {"fields": ["email", "password", "name", "role", "is_active"]}),
+        (None, {"fields": ["email", "password", "name", "role", "show_state"]}),
         ("Times", {"fields": ["show_created_at", "show_last_login"]}),
     ]
     add_fieldsets = [(None, {"fields": ["email", "name", "role", "usable_password", "password1", "password2"]})]
@@ -75,6 +127,10 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
 
     def may_delete(self, actor: Actor, row: User | None) -> bool:
         return policy.may_manage_users(actor) if row is None else policy.may_delete_user(actor, row.pk)
+
+    @display(description="State", label={"active": "success", "locked": "danger"})
+    def show_state(self, user: User) -> str:
+        return "active" if user.is_active else "locked"
 
     @display(description="Last login", ordering="last_login")
     def show_last_login(self, user: User) -> SafeString | None:
@@ -98,6 +154,12 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
         names = form.fields.keys() & services.EDITABLE
         changes = {name: form.cleaned_data[name] for name in names}
         services.edit_user(actor=actor, user_id=str(row.pk), changes=changes)
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:  # noqa: A002
+        """Show and save the form of a password. The copy of this admin has a form that knows who sends it."""
+        admin = copy(self)
+        admin.change_password_form = partial(PasswordForm, get_actor(request))
+        return self.show_error(request, lambda: super(UserAdmin, admin).user_change_password(request, id, form_url))
 
     def delete(self, actor: Actor, row: User) -> None:
         services.delete_user(actor=actor, user_id=str(row.pk))

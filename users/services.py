@@ -57,6 +57,37 @@ def edit_user(*, actor: Actor, user_id: str, changes: Mapping[str, Any]) -> User
     return save_user(user)
 
 
+def lock_user(*, actor: Actor, user_id: str) -> User:
+    """Lock an account: its user cannot log in, and its API keys and tokens are refused. Nothing is deleted.
+
+    Raises `NotFound`, and `Conflict` for the last admin.
+    """
+    return edit_user(actor=actor, user_id=user_id, changes={"is_active": False})
+
+
+def unlock_user(*, actor: Actor, user_id: str) -> User:
+    """Unlock an account. Its password and its API keys are valid again. Raises `NotFound`."""
+    return edit_user(actor=actor, user_id=user_id, changes={"is_active": True})
+
+
+@transaction.atomic
+def set_password(*, actor: Actor, user_id: str, password: str | None) -> User:
+    """Set a user's password, which ends the sessions of the user; without one the user cannot log in.
+
+    Raises `NotFound`, `Invalid` for a weak password, and `Conflict` if the last admin would have none.
+    """
+    policy.require_credential(actor, "set passwords")
+    admins = lock_admins()
+    user = find_user_to_change(actor, user_id, "set passwords")
+    policy.require_permission(actor, policy.may_manage_users(actor), "set the password of this user")
+    if password is None:
+        require_other_admin(actor, user, admins)
+    validate_user(user, password)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    return user
+
+
 def lock_admins() -> list[int]:
     """Return the ids of the active admins. They are locked, in this order, so that two cannot remove each other."""
     admins = User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk")

@@ -25,7 +25,7 @@ class Scope(TextChoices):
     POSTS_WRITE = "posts:write", "Write, change and delete posts"
     POSTS_PUBLISH = "posts:publish", "Publish and schedule posts, and take them back"
     COMMENTS_WRITE = "comments:write", "Comment as you, and delete your comments"
-    COMMENTS_MODERATE = "comments:moderate", "Delete other people's comments"
+    COMMENTS_MODERATE = "comments:moderate", "Hide and delete other people's comments"
     AUTHORS_READ = "authors:read", "See authors' email addresses"
     ORDERS_READ = "orders:read", "See orders"
     ORDERS_WRITE = "orders:write", "Place, pay and cancel orders"

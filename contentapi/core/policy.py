@@ -170,7 +170,20 @@ def get_transition_scope(old_status: str, new_status: str) -> Scope:
     return Scope.POSTS_PUBLISH if public else Scope.POSTS_WRITE
 
 
-# Comments. A comment is visible if its post is visible.
+# Comments. The API shows a comment to everybody or to nobody: a visible comment on a visible post. The admin shows the
+# others to those who moderate them.
+
+VISIBLE_COMMENTS = Q(state=TextLiteral("visible"))  # a literal, so that PostgreSQL knows how frequent the state is
+
+
+def known_comments(actor: Actor) -> Q:
+    """Visible comments, and in every state those that the actor moderates. The post must be visible too."""
+    moderated = moderated_comments(actor)
+    return moderated if moderated == EVERYTHING else VISIBLE_COMMENTS | moderated
+
+
+def may_see_comment(actor: Actor, state: str, post_owner_id: int | None) -> bool:
+    return state == "visible" or may_moderate_comments_on(actor, post_owner_id)
 
 
 def may_comment(actor: Actor) -> bool:
@@ -184,7 +197,7 @@ def may_delete_comment_of(actor: Actor, owner_id: int | None, post_owner_id: int
     """
     if owner_id is not None and owner_id == actor.user_id:
         return actor.has(Scope.COMMENTS_WRITE)
-    return get_reach(actor, Scope.COMMENTS_MODERATE).includes(post_owner_id)
+    return may_moderate_comments_on(actor, post_owner_id)
 
 
 def moderated_comments(actor: Actor) -> Q:
@@ -194,12 +207,17 @@ def moderated_comments(actor: Actor) -> Q:
 
 
 def may_moderate_comments(actor: Actor) -> bool:
-    """Whether the actor may delete comments of other users on some posts; `moderated_comments` limits which."""
+    """Whether the actor may moderate the comments on some posts; `moderated_comments` limits which."""
     return actor.has(Scope.COMMENTS_MODERATE)
 
 
+def may_moderate_comments_on(actor: Actor, post_owner_id: int | None) -> bool:
+    """Whether the actor may hide, show, delete and restore comments on the posts of this user."""
+    return get_reach(actor, Scope.COMMENTS_MODERATE).includes(post_owner_id)
+
+
 def may_manage_comments(actor: Actor) -> bool:
-    """Whether the actor may change every comment, and comment as another author."""
+    """Whether the actor may moderate every comment, comment as another author, and purge deleted comments."""
     return get_reach(actor, Scope.COMMENTS_MODERATE).everybodys
 
 

@@ -23,7 +23,13 @@ from django.db.models.expressions import Combinable
 from contentapi.core.pagination import ConnectionWindow, build_cursor_error, parse_connection_args
 from contentapi.db.literals import TextLiteral
 from contentapi.projection.expressions import CountTable, HasRow, JsonMembers, PageTable, RawExpression, SignedCursor
-from contentapi.projection.fields import CompilationContext, ProjectedField, Projection, build_related_rows
+from contentapi.projection.fields import (
+    EVERY_ROW,
+    CompilationContext,
+    ProjectedField,
+    Projection,
+    build_related_rows,
+)
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.querysets import Rows
 from contentapi.projection.sdl import ProjectionError, SdlField, get_model_field, join_names
@@ -96,13 +102,14 @@ class ConnectionArguments:
 
 
 class Connection(ProjectedField):
-    """A to-many relation as a connection. The SDL has the default order."""
+    """A to-many relation as a connection of the rows that meet `condition`. The SDL has the default order."""
 
-    def __init__(self, relation: str) -> None:
+    def __init__(self, relation: str, condition: Q = EVERY_ROW) -> None:
         self.relation = relation
+        self.condition = condition
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        self.related = build_related_rows(model, self.relation)
+        self.related = build_related_rows(model, self.relation).filter(self.condition)
         self.key = get_model_field(model, self.relation).field
         if not isinstance(sdl.projection, ConnectionType) or sdl.projection.model is not self.related.model:
             raise ProjectionError(

@@ -30,6 +30,7 @@ from django.db.models import (
     Model,
     OneToOneRel,
     OuterRef,
+    Q,
     QuerySet,
 )
 from django.db.models.expressions import Combinable
@@ -57,6 +58,8 @@ from contentapi.projection.selections import (
     build_parametrised_actor,
     is_structural,
 )
+
+EVERY_ROW = Q()
 
 
 class CompilationContext:
@@ -223,16 +226,18 @@ class ToMany(ProjectedField):
 
 
 class Count(ProjectedField):
-    """The number of rows of a to-many relation."""
+    """The number of rows of a to-many relation, of those that meet `condition`."""
 
-    def __init__(self, relation: str) -> None:
+    def __init__(self, relation: str, condition: Q = EVERY_ROW) -> None:
         self.relation = relation
+        self.condition = condition
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         require_no_arguments(sdl)
         if sdl.type_name != "Int" or sdl.is_list:
             raise ProjectionError(f"a count is an Int, but the SDL type is {sdl.type_name}")
-        self.value = CountOfRows(build_related_rows(model, self.relation).values("pk"), output_field=BigIntegerField())
+        rows = build_related_rows(model, self.relation).filter(self.condition)
+        self.value = CountOfRows(rows.values("pk"), output_field=BigIntegerField())
 
 
 class Projection:

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
-from blog import history, services
+from blog import history, moderation, services
 from blog.history import DeletedPost
 from blog.models import Author, Comment, DeletedComment, DeletedPostSource, Post, PostSource, PostVersion
 from contentapi.core.errors import Conflict, Forbidden, NotFound, Unauthenticated
@@ -122,15 +122,21 @@ def test_post_is_restored_in_the_state_of_its_last_deletion() -> None:
     assert list_deleted() == []
 
 
-def test_comment_that_was_deleted_before_the_post_is_not_restored() -> None:
+def test_comments_of_a_restored_post_have_the_states_that_they_had() -> None:
     post = make_post()
-    moderated, kept = make_comment(post, body="Bad"), make_comment(post, body="Good")
-    services.delete_comment(actor=OPERATOR, comment_id=str(moderated.pk))
+    make_comment(post, body="Good")
+    bad, spam = make_comment(post, body="Bad"), make_comment(post, body="Spam")
+    moderation.hide_comments(actor=OPERATOR, comment_ids=[str(bad.pk)])
+    services.delete_comment(actor=OPERATOR, comment_id=str(spam.pk))
+    before = list(Comment.objects.order_by("pk").values())
     delete(post)
+    [deleted] = list_deleted()
 
     restore(post)
 
-    assert Comment.objects.get() == kept
+    assert deleted.comments == 2, "the list counts what a moderator had not deleted"
+    assert list(Comment.objects.order_by("pk").values()) == before
+    assert {comment["state"] for comment in before} == {"visible", "hidden", "deleted"}
 
 
 def test_comment_of_a_deleted_author_is_not_restored() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection, models, transaction
 
-from blog import selectors
+from blog import moderation, selectors
 from blog.models import MAX_BODY, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostSource, PostStatus
-from blog.projections import POST_ORDERS, order_oldest_first, select_newest_visible_posts
+from blog.projections import POST_ORDERS, select_newest_visible_posts, select_oldest_visible_comments
 from contentapi.core import policy
 from contentapi.core.errors import get_constraint_name
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor
@@ -48,6 +48,8 @@ VIOLATIONS: list[tuple[str, Callable[[], object]]] = [
     ("blog_post_publish_at_iff_scheduled", lambda: make_post(status=PostStatus.ARCHIVED, publish_at=LATER)),
     ("blog_post_version_positive", lambda: make_post(version=0)),
     ("blog_comment_body_present", lambda: make_comment(make_post(), body="")),
+    ("blog_comment_state_known", lambda: make_comment(make_post(), state="spam", state_changed_at=LATER)),
+    ("blog_comment_state_known", lambda: make_comment(make_post(), state="hidden")),
     ("blog_postsource_file_unique", make_second_source_of_a_path),
 ]
 
@@ -140,6 +142,7 @@ def author_with_posts(db: None) -> Author:  # noqa: ARG001
     Comment.objects.bulk_create(
         Comment(post=post, author=post.author, body="!", created_at=began) for post in posts[:200] for _ in range(5)
     )
+    Comment.objects.filter(pk__in=Comment.objects.values("pk")[:20]).update(state="hidden", state_changed_at=began)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE blog_author, blog_post, blog_comment")
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
@@ -168,6 +171,10 @@ def build_first_page(actor: Actor, order: str, fitting: dict[str, str] | None = 
     posts = selectors.build_posts_connection(actor, criteria=fitting, order_by=POST_ORDERS[order])
     assert isinstance(posts.rows, Rows)
     return posts.rows.queryset().order_by(*posts.order.terms())[:10]
+
+
+def list_comments_in_state(state: str) -> models.QuerySet[Comment]:
+    return selectors.filter_comments_by_state(selectors.select_moderated_comments(OPERATOR), state)
 
 
 QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
@@ -199,13 +206,22 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
         lambda _: Post.objects.filter(status=PostStatus.SCHEDULED, publish_at__lte=LATER).order_by("publish_at"),
     ),
     (
-        "blog_comment_post_oldest",
-        lambda author: order_oldest_first(author.posts.all()[0].comments.all(), OPERATOR)[:100],
+        "blog_comment_post_state",
+        lambda author: select_oldest_visible_comments(author.posts.all()[0].comments.all(), OPERATOR)[:100],
     ),
     (
         "blog_comment_newest",
         lambda _: selectors.select_moderated_comments(OPERATOR).order_by("-created_at", "-id")[:5],
     ),
+    (
+        "blog_comment_newest",
+        lambda _: list_comments_in_state("").order_by("-created_at", "-id")[:5],
+    ),
+    (
+        "blog_comment_moderated",
+        lambda _: list_comments_in_state("hidden").order_by("-created_at", "-id")[:5],
+    ),
+    ("blog_comment_deleted", lambda _: moderation.select_expired_comments(LATER)[:5]),
     (
         "blog_post_public_published",
         lambda _: (

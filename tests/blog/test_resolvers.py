@@ -110,7 +110,7 @@ def test_delete_mutations_return_the_id(gql: GraphQL) -> None:
     )
 
     assert response.data == {"deletePost": str(post.pk), "deleteComment": str(comment.pk)}
-    assert not Comment.objects.exists()
+    assert Comment.objects.get().state == "deleted"
 
 
 @pytest.mark.django_db

@@ -22,9 +22,7 @@ AS_ONESELF = "as oneself"  # done, but with an object of one's own
 # Acts that the admin has no page for.
 NO_PAGE = {
     "list an author's drafts": "The list of posts has a filter by author; `list drafts` covers it.",
-    "pay an order": "A customer pays, by the API. The admin shows orders.",
-    "cancel an order": "A customer cancels, by the API. The admin shows orders.",
-    "create an order": "A customer orders, by the API, or the operator with `create_order`. The admin shows orders.",
+    "create an order": "A customer orders, by the API, or the operator with `create_order`.",
 }
 FORGED = "An author's form has no field for the author of a post. A forged one has no effect."
 # Where the admin allows less than the table, by act and owner: the callers, what they get, and the reason.
@@ -105,6 +103,12 @@ def confirm_deletion(world: World, page: str, row_id: object) -> Outcome:
     return send_form(world, reverse(f"admin:{page}_delete", args=[row_id]), post="yes")
 
 
+def press_button(world: World, page: str, row_id: object, act: str) -> Outcome:
+    """Send the form of a button, such as Hide."""
+    response = browse(world).post(reverse(f"admin:{page}_act", args=[row_id, act]))
+    return name_outcome(response, done=response.status_code == 302)
+
+
 def comment(world: World, status: str) -> Outcome:
     author = str(world.target.author.pk)
     values = {"post": world.post_id(status), "author": author, "body": "Well said."}
@@ -145,13 +149,20 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "delete a draft": lambda world: confirm_deletion(world, "blog_post", world.post_id("draft")),
     "comment on a published post": lambda world: comment(world, "published"),
     "comment on a draft": lambda world: comment(world, "draft"),
-    "delete a comment": lambda world: confirm_deletion(world, "blog_comment", world.comment_id("published")),
-    "delete a comment on a draft": lambda world: confirm_deletion(world, "blog_comment", world.comment_id("draft")),
+    "delete a comment": lambda world: press_button(world, "blog_comment", world.comment_id("published"), "delete"),
+    "delete a comment on a draft": lambda world: press_button(
+        world, "blog_comment", world.comment_id("draft"), "delete"
+    ),
+    "hide a comment": lambda world: press_button(world, "blog_comment", world.comment_id("published"), "hide"),
+    "hide a comment on a draft": lambda world: press_button(world, "blog_comment", world.comment_id("draft"), "hide"),
     "read an author's email": open_email,
     "read an order": lambda world: open_page(world, "orders_order", world.target.order.pk),
+    "pay an order": lambda world: press_button(world, "orders_order", world.target.order.pk, "pay"),
+    "cancel an order": lambda world: press_button(world, "orders_order", world.target.order.pk, "cancel"),
     "list orders": lambda world: open_list(world, "orders_order", world.target.order.pk),
     "read a user": lambda world: open_page(world, "users_user", world.target.user.pk),
     "list users": lambda world: open_list(world, "users_user", world.target.user.pk),
     "create a user": create_user,
+    "lock a user": lambda world: press_button(world, "users_user", world.target.user.pk, "lock"),
     "delete a user": lambda world: confirm_deletion(world, "users_user", world.target.user.pk),
 }

@@ -132,6 +132,15 @@ ROWS = [
     Row(DELETE_USER, "delete a user", OWN, "- ok ok ok ok", SEE_USERS | WRITE_USERS),
     Row(DELETE_USER, "delete a user", OTHERS, "401 404 404 404 ok", SEE_USERS | WRITE_USERS),
 ]
+# Acts that only the admin has. The table of docs/authentication.md has none of them: its pages are described below it.
+ADMIN_ROWS = [
+    Row("moderate comments", "hide a comment", OWN, "- 403 403 ok ok", MODERATE),
+    Row("moderate comments", "hide a comment", ON_OWN_POSTS, "- 403 ok ok ok", MODERATE),
+    Row("moderate comments", "hide a comment", OTHERS, "401 403 403 ok ok", MODERATE),
+    Row("moderate comments", "hide a comment on a draft", OTHERS, "401 404 404 ok ok", READ | MODERATE),
+    Row("lock a user", "lock a user", OWN, "- 403 403 403 ok", SEE_USERS | WRITE_USERS),
+    Row("lock a user", "lock a user", OTHERS, "401 404 404 404 ok", SEE_USERS | WRITE_USERS),
+]
 CHANGE_NOTHING = {"publish a published post"}
 
 

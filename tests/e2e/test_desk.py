@@ -27,14 +27,20 @@ PAGES = {
     "earlier version": "/admin/blog/post/{post}/history/1/",
     "deleted posts": "/admin/blog/post/deleted/",
     "comments": "/admin/blog/comment/",
+    "comment": "/admin/blog/comment/{comment}/change/",
     "authors": "/admin/blog/author/",
     "author": "/admin/blog/author/add/",
     "keys": "/admin/users/apikey/",
     "new key": "/admin/users/apikey/add/",
     "users": "/admin/users/user/",
     "new user": "/admin/users/user/add/",
+    "user": "/admin/users/user/{user}/change/",
+    "password of a user": "/admin/users/user/{user}/password/",
     "applications": "/admin/oauth2_provider/application/",
+    "new application": "/admin/oauth2_provider/application/add/",
     "orders": "/admin/orders/order/",
+    "order": "/admin/orders/order/{order}/change/",
+    "shipping": "/admin/orders/order/{order}/act/ship/",
     "password": "/admin/password_change/",
     "not found": "/admin/nothing/",
 }
@@ -105,6 +111,20 @@ def write_history(page: Page, run: Run) -> str:
     return post
 
 
+def find_rows(page: Page, run: Run) -> dict[str, str]:
+    """Hide a comment and pay an order. Return the ids of the comment, of the order and of a user."""
+    found = {}
+    for name, model in {"comment": "blog/comment", "order": "orders/order", "user": "users/user"}.items():
+        page.goto(f"http://localhost:{run.port}/admin/{model}/")
+        page.locator("#result_list tbody th a").first.click()
+        found[name] = page.url.split("/")[-3]
+        button = {"comment": "Hide", "order": "Mark as paid"}.get(name)
+        if button:
+            page.get_by_role("button", name=button, exact=True).click()
+            page.wait_for_load_state()
+    return found
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_of_the_admin_have_no_serious_finding(
     checkout: Checkout, browser: Browser, axe: str, scheme: Any
@@ -115,12 +135,12 @@ def test_pages_of_the_admin_have_no_serious_finding(
     page.goto(f"http://localhost:{run.port}/admin/")
     findings = {f"{scheme} login": list_serious_findings(page, axe)}
     log_in(page, run, checkout)
-    post = write_history(page, run)
+    ids = {"post": write_history(page, run), **find_rows(page, run)}
 
     for name, path in PAGES.items():
         for width, height in WIDTHS.items():
             page.set_viewport_size({"width": width, "height": height})
-            response = page.goto(f"http://localhost:{run.port}{path.format(post=post)}")
+            response = page.goto(f"http://localhost:{run.port}{path.format(**ids)}")
             assert response is not None
             assert response.ok is (name != "not found"), (name, response.status)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)

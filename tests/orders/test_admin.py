@@ -1,4 +1,6 @@
-"""The admin pages of orders, which are read-only."""
+"""The admin pages of orders: nobody edits an order, and acts move it from status to status."""
+
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -7,6 +9,7 @@ from django.urls import reverse
 from contentapi.core.identity import Role
 from orders.models import Order
 from tests.factories import make_order, make_user
+from users.models import User
 
 LIST = reverse("admin:orders_order_changelist")
 
@@ -65,3 +68,90 @@ def test_list_has_no_delete_action(admin: Client) -> None:
 
     assert "delete_selected" not in admin.get(LIST).text
     assert Order.objects.filter(pk=order.pk).exists()
+
+
+def act(admin: Client, order: Order, name: str, **values: str) -> Any:
+    return admin.post(reverse("admin:orders_order_act", args=[order.pk, name]), values, follow=True)
+
+
+def list_acts(admin: Client, order: Order) -> list[str]:
+    response = admin.get(reverse("admin:orders_order_change", args=[order.pk]))
+    return [act.name for act in response.context["acts"]]
+
+
+def test_buttons_move_an_order_and_the_page_shows_its_history(admin: Client) -> None:
+    order = make_order()
+
+    offered = [list_acts(admin, order)]
+    paid = act(admin, order, "pay")
+    offered.append(list_acts(admin, order))
+    act(admin, order, "ship", carrier="Post", tracking_number="RR 1")
+    offered.append(list_acts(admin, order))
+    delivered = act(admin, order, "deliver")
+    offered.append(list_acts(admin, order))
+
+    assert offered == [["pay", "cancel"], ["ship"], ["deliver"], []]
+    assert f"Paid: {order.pk}: 1.00" in paid.text
+    order.refresh_from_db()
+    assert (order.status, order.carrier, order.tracking_number) == ("delivered", "Post", "RR 1")
+    states = delivered.context["states"]
+    person = User.objects.get(pk=admin.session["_auth_user_id"]).name
+    assert [state.status for state in states] == ["pending", "paid", "shipped", "delivered"]
+    assert {(state.person, state.origin) for state in states[1:]} == {(person, "admin")}
+    assert person in delivered.text
+
+
+def test_page_asks_for_the_tracking_and_keeps_what_was_typed(admin: Client) -> None:
+    order = make_order(status="paid")
+    page = reverse("admin:orders_order_act", args=[order.pk, "ship"])
+
+    shown, refused = admin.get(page), admin.post(page, {"carrier": "Post", "tracking_number": " "})
+
+    assert (shown.status_code, refused.status_code) == (200, 200)
+    assert refused.context["form"].errors == {"tracking_number": ["This field is required."]}
+    assert 'value="Post"' in refused.text
+    order.refresh_from_db()
+    assert order.status == "paid"
+
+
+def test_page_for_the_tracking_is_not_shown_before_the_order_is_paid(admin: Client) -> None:
+    order = make_order()
+
+    response = admin.get(reverse("admin:orders_order_act", args=[order.pk, "ship"]), follow=True)
+
+    assert response.redirect_chain == [(reverse("admin:orders_order_change", args=[order.pk]), 302)]
+    assert f"Ship is not possible now: {order.pk}: 1.00 (pending)." in response.text
+
+
+def test_refused_act_says_the_reason_and_changes_nothing(admin: Client) -> None:
+    order = make_order(status="paid")
+
+    response = act(admin, order, "cancel")
+
+    assert "An order that is paid cannot be cancelled." in response.text
+    order.refresh_from_db()
+    assert order.status == "paid"
+
+
+def test_action_of_the_list_moves_those_that_it_can_and_names_the_others(admin: Client) -> None:
+    pending, cancelled = make_order(), make_order(status="cancelled")
+
+    response = admin.post(LIST, {"action": "pay", "_selected_action": [pending.pk, cancelled.pk]}, follow=True)
+
+    assert f"Paid: {pending.pk}: 1.00" in response.text
+    assert f"“{cancelled.pk}: 1.00 (cancelled)”. An order that is cancelled cannot be paid." in response.text
+    assert [order.status for order in Order.objects.order_by("pk")] == ["paid", "cancelled"]
+    assert "ship" not in dict(response.context["action_form"].fields["action"].choices)
+
+
+def test_act_by_get_changes_nothing(admin: Client) -> None:
+    order = make_order()
+
+    response = admin.get(reverse("admin:orders_order_act", args=[order.pk, "pay"]))
+
+    assert response.status_code == 405
+    assert Order.objects.get().status == "pending"
+
+
+def test_unknown_act_is_not_found(admin: Client) -> None:
+    assert act(admin, make_order(), "refund").status_code == 404

@@ -1,5 +1,7 @@
 """The admin pages of users and API keys: access, contents and actions."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -69,15 +71,81 @@ def test_invalid_user_is_rejected_with_a_form_error(changed: dict[str, str], mes
 
 
 @pytest.mark.django_db
-def test_admin_changes_a_role_and_locks_an_account() -> None:
+def test_admin_changes_a_name_and_a_role() -> None:
     user = make_user(email="ines@example.invalid")
-    changed = {"email": user.email, "name": "Ines Ähre", "role": "author"}
+    changed = {"email": user.email, "name": "Ines Ähre", "role": "author", "is_active": ""}
 
     response = log_in(Role.ADMIN).post(reverse("admin:users_user_change", args=[user.pk]), changed)
 
     user.refresh_from_db()
     assert response.status_code == 302
-    assert (user.name, user.role, user.is_active) == ("Ines Ähre", "author", False)
+    assert (user.name, user.role, user.is_active) == ("Ines Ähre", "author", True)
+
+
+def press(client: Client, user: User, act: str) -> Any:
+    return client.post(reverse("admin:users_user_act", args=[user.pk, act]), follow=True)
+
+
+@pytest.mark.django_db
+def test_locked_user_is_logged_out_and_the_key_is_refused_until_unlocked() -> None:
+    admin, user = log_in(Role.ADMIN), make_user(Role.EDITOR)
+    key = services.create_api_key(actor=OPERATOR, email=user.email, name="blog")
+    browser = Client()
+    browser.force_login(user)
+
+    def read_statuses() -> list[int]:
+        by_key = Client().get(f"/users/{user.pk}", headers={"X-API-Key": key})
+        return [browser.get(reverse("admin:index")).status_code, by_key.status_code]
+
+    before = read_statuses()
+    locked = press(admin, user, "lock")
+    while_locked = read_statuses()
+    unlocked = press(admin, user, "unlock")
+
+    assert (before, while_locked) == ([200, 200], [302, 401])
+    assert "Locked: " in locked.text
+    assert "Unlocked: " in unlocked.text
+    assert Client().get(f"/users/{user.pk}", headers={"X-API-Key": key}).status_code == 200
+
+
+@pytest.mark.django_db
+def test_action_locks_the_selected_users_and_names_the_last_admin() -> None:
+    reader = make_user(name="Rosa")
+    client = Client()
+    admin = make_user(Role.ADMIN, name="Ada")
+    client.force_login(admin)
+
+    response = client.post(USERS, {"action": "lock", "_selected_action": [reader.pk, admin.pk]}, follow=True)
+
+    assert "Ada is the last admin. Make another user an admin first." in response.text
+    assert dict(User.objects.values_list("name", "is_active")) == {"Rosa": False, "Ada": True}
+
+
+@pytest.mark.django_db
+def test_admin_sets_a_password_which_ends_the_sessions_of_the_user() -> None:
+    user = make_user(Role.AUTHOR)
+    browser = Client()
+    browser.force_login(user)
+    values = {"usable_password": "true", "password1": PASSWORD, "password2": PASSWORD}
+    page = reverse("admin:auth_user_password_change", args=[user.pk])
+
+    response = log_in(Role.ADMIN).post(page, values)
+
+    user.refresh_from_db()
+    assert (response.status_code, user.check_password(PASSWORD)) == (302, True)
+    assert browser.get(reverse("admin:index")).status_code == 302
+
+
+@pytest.mark.django_db
+def test_weak_password_is_refused_in_the_form() -> None:
+    user = make_user(Role.AUTHOR)
+    page = reverse("admin:auth_user_password_change", args=[user.pk])
+
+    response = log_in(Role.ADMIN).post(page, {"usable_password": "true", "password1": "short", "password2": "short"})
+
+    assert "This password is too short." in response.text
+    user.refresh_from_db()
+    assert not user.check_password("short")
 
 
 @pytest.mark.django_db

@@ -104,3 +104,48 @@ def test_form_says_why_the_last_admin_keeps_the_role() -> None:
     assert LAST in response.text
     assert LAST in deletion.text
     assert User.objects.get().role == Role.ADMIN
+
+
+@pytest.mark.django_db
+def test_no_page_of_the_admin_removes_the_last_admin() -> None:
+    admin = make_user(Role.ADMIN)
+    admin.set_password("seven harbours and a lamp")
+    admin.save()
+    client = Client()
+    client.force_login(admin)
+    users, pk = reverse("admin:users_user_changelist"), admin.pk
+    form = read_form(client.get(reverse("admin:users_user_change", args=[pk])).text)
+    before = User.objects.values("role", "is_active", "password").get()
+
+    responses = [
+        client.post(reverse("admin:users_user_change", args=[pk]), {**form, "role": "editor"}),
+        client.post(reverse("admin:users_user_act", args=[pk, "lock"]), follow=True),
+        client.post(reverse("admin:users_user_delete", args=[pk]), {"post": "yes"}, follow=True),
+        client.post(users, {"action": "delete_selected", "_selected_action": [pk], "post": "yes"}, follow=True),
+        client.post(users, {"action": "lock", "_selected_action": [pk]}, follow=True),
+        client.post(
+            reverse("admin:auth_user_password_change", args=[pk]),
+            {"usable_password": "false", "unset-password": "1"},
+            follow=True,
+        ),
+    ]
+
+    assert [LAST in response.text for response in responses] == [True] * 6
+    assert User.objects.values("role", "is_active", "password").get() == before
+
+
+@pytest.mark.django_db
+def test_last_admin_changes_the_password() -> None:
+    admin = make_user(Role.ADMIN)
+
+    services.set_password(actor=build_actor(admin), user_id=str(admin.pk), password="seven harbours and a lamp")
+
+    assert User.objects.get().check_password("seven harbours and a lamp")
+
+
+@pytest.mark.django_db
+def test_last_admin_keeps_a_password() -> None:
+    admin = make_user(Role.ADMIN)
+
+    with pytest.raises(Conflict, match=LAST):
+        services.set_password(actor=build_actor(admin), user_id=str(admin.pk), password=None)

@@ -3,9 +3,9 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.safestring import SafeString
 from oauth2_provider import admin as theirs
 from oauth2_provider.models import Application, RefreshToken
@@ -15,7 +15,7 @@ from unfold.decorators import display
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from users.admin_bases import PolicyAdmin, render_time
-from users.oauth.clients import list_name_problems, list_redirect_uri_problems, save_new_client
+from users.oauth.clients import list_name_problems, list_redirect_uri_problems, save_changed_client, save_new_client
 from users.pages import render_page
 
 for model in (theirs.application_model, theirs.access_token_model, theirs.grant_model, theirs.id_token_model):
@@ -28,10 +28,15 @@ class ClientForm(forms.ModelForm):
         fields = ["name", "redirect_uris", "client_type"]
         help_texts = {
             "name": "The name that users see on the consent page.",
-            "redirect_uris": "Where users are sent back to: https, separated by spaces or lines, compared character "
-            "for character.",
-            "client_type": "Public: an application that cannot keep a secret, in a browser or on a phone.",
+            "redirect_uris": "Where users are sent back to: https, one on each line, compared character for character.",
+            "client_type": "Confidential: an application with a server that keeps a secret. Public: one that cannot, "
+            "in a browser or on a phone. Another type gives the application a new secret, or none.",
         }
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.initial["redirect_uris"] = "\n".join(self.instance.redirect_uris.split())
+        self.stored_type = self.instance.client_type if self.instance.pk else None
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
@@ -73,7 +78,12 @@ class ClientAdmin(PolicyAdmin):
         return clients if policy.may_manage_clients(actor) else clients.none()
 
     def get_readonly_fields(self, request: HttpRequest, obj: Application | None = None) -> list[str]:
-        return ["client_id", "show_created_at", *(["client_type"] if obj else [])]
+        return ["client_id", "show_created_at"]
+
+    def get_fields(self, request: HttpRequest, obj: Application | None = None) -> list[str]:
+        """Return the fields that have an effect here. The others of django-oauth-toolkit have constant values."""
+        fields = ["name", "redirect_uris", "client_type"]
+        return [*fields, "client_id", "show_created_at"] if obj else fields
 
     @display(description="Created")
     def show_created_at(self, client: Application) -> SafeString | None:
@@ -81,14 +91,25 @@ class ClientAdmin(PolicyAdmin):
 
     def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
         if change:
-            super().save_model(request, obj, form, change)
+            is_other_type = form.cleaned_data["client_type"] != form.stored_type
+            obj.secret_shown_once = save_changed_client(obj, is_other_type=is_other_type)
         else:
             obj.secret_shown_once = save_new_client(obj)
 
     def response_add(
         self, request: HttpRequest, obj: Application, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Show a new client's secret in this response only: it is in no cookie and no session."""
+        return self.show_secret(request, obj)
+
+    def response_change(self, request: HttpRequest, obj: Application) -> HttpResponse:
+        """Show the saved values again; first the secret, if there is a new one."""
+        if obj.secret_shown_once:
+            return self.show_secret(request, obj)
+        self.message_user(request, f"Saved: {obj.name}.", messages.SUCCESS)
+        return HttpResponseRedirect(request.path)
+
+    def show_secret(self, request: HttpRequest, obj: Application) -> HttpResponse:
+        """Show a new secret in this response only: it is in no cookie and no session."""
         response = render_page(request, "client_secret", {"client": obj, "secret": obj.secret_shown_once})
         response["Cache-Control"] = "no-store"
         return response

@@ -15,6 +15,7 @@ MAX_NAME = 100
 MAX_URI = 2000
 URI = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")  # the characters of RFC 3986
 HOST = re.compile(r"[a-z0-9.-]+|[0-9a-f:.]+")  # of an IPv6 address without its brackets
+EXAMPLE = "https://app.example.com/callback"
 RESPONSE_PARAMETERS = {"code", "state", "iss", "error", "error_description", "error_uri"}
 
 
@@ -52,6 +53,19 @@ def save_new_client(client: Application) -> str:
     return "" if client.client_type == Application.CLIENT_PUBLIC else secret
 
 
+def save_changed_client(client: Application, *, is_other_type: bool) -> str:
+    """Save a client and return its new secret: a client of another type gets one. Otherwise an empty string.
+
+    The secret of a former public client is known to nobody, and that of a former confidential client must not be
+    needed any more.
+    """
+    secret = secrets.token_urlsafe(32) if is_other_type else ""
+    if is_other_type:
+        client.client_secret = secret
+    client.save()
+    return "" if client.client_type == Application.CLIENT_PUBLIC else secret
+
+
 def list_name_problems(name: str) -> list[str]:
     fits = 1 <= len(name) <= MAX_NAME and is_storable(name)
     return [] if fits else [f"From 1 to {MAX_NAME} characters of Unicode text."]
@@ -59,7 +73,9 @@ def list_name_problems(name: str) -> list[str]:
 
 def list_redirect_uri_problems(uris: Sequence[str]) -> list[str]:
     if not uris:
-        return ["Name at least one."]
+        return [f"Name at least one, such as {EXAMPLE}."]
+    if len(set(uris)) < len(uris):
+        return ["Each redirect URI must be there once."]
     return [problem for uri in uris if (problem := find_redirect_uri_problem(uri))]
 
 
@@ -69,9 +85,10 @@ def find_redirect_uri_problem(uri: str) -> str:
         parts = urlsplit(uri)
         host, _ = parts.hostname, parts.port  # an invalid port raises `ValueError`
     except ValueError:
-        return f"{uri} is not a URI."
+        return f"{uri} is not a URI. Write it like {EXAMPLE}."
     if not URI.fullmatch(uri) or len(uri) > MAX_URI or parts.scheme != "https" or not HOST.fullmatch(host or ""):
-        return f"{uri} must be an absolute https URI of at most {MAX_URI} characters, written in ASCII."
+        rule = f"{uri} must be an absolute https URI of at most {MAX_URI} characters, written in ASCII."
+        return f"{rule} Write it like {EXAMPLE}."
     if "#" in uri or parts.username is not None:
         return f"{uri} must not have a fragment or a user."
     if RESPONSE_PARAMETERS & parse_qs(parts.query, keep_blank_values=True).keys():

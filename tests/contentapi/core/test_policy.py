@@ -73,7 +73,23 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope | frozenset[Scope], str]]
     "delete others' comments": ("may_delete_comment_of", (OTHER, OTHER), Scope.COMMENTS_MODERATE, "---yyy"),
     "delete others' comments on own posts": ("may_delete_comment_of", (OTHER, OWN), Scope.COMMENTS_MODERATE, "--yyyy"),
     "delete nobody's comments": ("may_delete_comment_of", (NOBODYS, NOBODYS), Scope.COMMENTS_MODERATE, "---yyy"),
-    "edit comments": ("may_manage_comments", (), Scope.COMMENTS_MODERATE, "---yyy"),
+    "manage all comments": ("may_manage_comments", (), Scope.COMMENTS_MODERATE, "---yyy"),
+    "see hidden comments on own posts": ("may_see_comment", ("hidden", OWN), Scope.COMMENTS_MODERATE, "--yyyy"),
+    "see hidden comments on others' posts": ("may_see_comment", ("hidden", OTHER), Scope.COMMENTS_MODERATE, "---yyy"),
+    "see deleted comments on nobody's posts": (
+        "may_see_comment",
+        ("deleted", NOBODYS),
+        Scope.COMMENTS_MODERATE,
+        "---yyy",
+    ),
+    "moderate comments on own posts": ("may_moderate_comments_on", (OWN,), Scope.COMMENTS_MODERATE, "--yyyy"),
+    "moderate comments on others' posts": ("may_moderate_comments_on", (OTHER,), Scope.COMMENTS_MODERATE, "---yyy"),
+    "moderate comments on nobody's posts": (
+        "may_moderate_comments_on",
+        (NOBODYS,),
+        Scope.COMMENTS_MODERATE,
+        "---yyy",
+    ),
     "moderate comments": ("may_moderate_comments", (), Scope.COMMENTS_MODERATE, "--yyyy"),
     "change own profile": ("may_edit_author", (OWN,), Scope.POSTS_WRITE, "--yyyy"),
     "change others' profiles": ("may_edit_author", (OTHER,), Scope.POSTS_WRITE, "---yyy"),
@@ -225,6 +241,12 @@ def may_moderate(who: Actor, comment: Comment) -> bool:
     return by_table
 
 
+def may_know(who: Actor, comment: Comment) -> bool:
+    by_table = comment.state == "visible" or may_moderate(who, comment)
+    assert policy.may_see_comment(who, comment.state, comment.post.author.user_id) is by_table
+    return by_table
+
+
 # Each read form, with the rule for one row.
 READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "visible_posts": (Post, may_see_post),
@@ -236,11 +258,15 @@ READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "editable_posts": (Post, may_write_post),
     "editable_authors": (Author, may_edit_author),
     "moderated_comments": (Comment, may_moderate),
+    "known_comments": (Comment, may_know),
 }
 
 
 def create_rows() -> list[int]:
-    """Create posts in every state, deleted posts and orders, of two users and of no user. Return the users' ids."""
+    """Create posts with comments in every state, deleted posts and orders, of two users and of no user.
+
+    Return the ids of the users.
+    """
     owners = [make_user(Role.AUTHOR), make_user(Role.READER), None]
     for owner in owners:
         author = make_author(user=owner)
@@ -248,14 +274,16 @@ def create_rows() -> list[int]:
         make_post(author=author).delete()
         for status in PostStatus.values:
             publish_at = "2999-01-01T00:00Z" if status == "scheduled" else None
-            make_comment(make_post(author=author, status=status, publish_at=publish_at))
+            post = make_post(author=author, status=status, publish_at=publish_at)
+            for state in ("visible", "hidden", "deleted"):
+                make_comment(post, state=state, state_changed_at="2020-01-01T00:00Z")
         if owner:
             create_api_key(actor=OPERATOR, email=owner.email, name="x")
     return [owner.pk for owner in owners if owner]
 
 
 def test_every_read_form_is_compared_with_the_table() -> None:
-    read_forms = ("visible_", "editable_", "moderated_")
+    read_forms = ("visible_", "editable_", "moderated_", "known_")
 
     assert {name for name in vars(policy) if name.startswith(read_forms)} == set(READ_FORMS)
 

@@ -9,7 +9,7 @@ from django.db.models import CharField, ExpressionWrapper, F, QuerySet, Value
 from django.db.models.functions import Length
 
 from blog.models import Author, Comment, Post, PostSource, PostStatus
-from blog.projections import order_oldest_first, select_newest_visible_posts
+from blog.projections import select_newest_visible_posts, select_oldest_visible_comments
 from contentapi.core.identity import Actor
 from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.scalars import DATE_TIME
@@ -127,27 +127,27 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "arguments on ToOne": ("odd(id: ID): Author!", ToOne("author"), "takes no arguments, but the SDL has id"),
     "ToMany on a column": (
         "odd(limit: Int = 9): [Comment!]!",
-        ToMany("title", order_oldest_first),
+        ToMany("title", select_oldest_visible_comments),
         "not a to-many relation",
     ),
     "ToMany on a key": (
         "odd(limit: Int = 9): [Author!]!",
-        ToMany("author", order_oldest_first),
+        ToMany("author", select_oldest_visible_comments),
         "not a to-many relation",
     ),
     "ToMany on nothing": (
         "odd(limit: Int = 9): [Comment!]!",
-        ToMany("notes", order_oldest_first),
+        ToMany("notes", select_oldest_visible_comments),
         "Post has no field notes",
     ),
     "ToMany under an object": (
         "odd(limit: Int = 9): Comment",
-        ToMany("comments", order_oldest_first),
+        ToMany("comments", select_oldest_visible_comments),
         "has a object of Comment",
     ),
     "ToMany of another type": (
         "odd(limit: Int = 9): [Author!]!",
-        ToMany("comments", order_oldest_first),
+        ToMany("comments", select_oldest_visible_comments),
         "does not fit Comment",
     ),
     "ToMany without order": (
@@ -157,12 +157,12 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     ),
     "ToMany without limit": (
         "odd: [Comment!]!",
-        ToMany("comments", order_oldest_first),
+        ToMany("comments", select_oldest_visible_comments),
         "the SDL's arguments are none",
     ),
     "ToMany without default": (
         "odd(limit: Int): [Comment!]!",
-        ToMany("comments", order_oldest_first),
+        ToMany("comments", select_oldest_visible_comments),
         "limit needs a default",
     ),
     "ToMany with an argument less": (
@@ -172,7 +172,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     ),
     "ToMany with an argument more": (
         "odd(limit: Int = 9, status: PostStatus): [Comment!]!",
-        ToMany("comments", order_oldest_first),
+        ToMany("comments", select_oldest_visible_comments),
         "the SDL's arguments are limit, status; the projection's are limit",
     ),
     "ToMany with another argument": (
@@ -206,7 +206,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     ),
     "ToMany under a connection": (
         "odd(limit: Int = 9): CommentConnection!",
-        ToMany("comments", order_oldest_first),
+        ToMany("comments", select_oldest_visible_comments),
         "does not fit",
     ),
     "Computed of nothing": ("odd: String", Computed(lambda _: F("colour")), "Cannot resolve keyword 'colour'"),
@@ -244,7 +244,7 @@ RIGHT: dict[str, tuple[str, Any]] = {
     "a to-one relation": ("odd: Author", ToOne("author")),
     "a one-to-one that points here": ("odd: Source", ToOne("source")),
     "the row itself": ("odd: Post!", SameRowAsType()),
-    "a to-many relation": ("odd(limit: Int = 9): [Comment!]", ToMany("comments", order_oldest_first)),
+    "a to-many relation": ("odd(limit: Int = 9): [Comment!]", ToMany("comments", select_oldest_visible_comments)),
     "a connection": (f"odd({WINDOW}, orderBy: Way = up): CommentConnection!", Connection("comments")),
     "a count": ("odd: Int", Count("comments")),
     "an expression": ("odd: Int", Computed(lambda _: Length("title"))),

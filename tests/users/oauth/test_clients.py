@@ -10,7 +10,9 @@ from django.test import Client
 from oauth2_provider.models import Application
 
 from contentapi.core.errors import Invalid
-from tests.users.oauth.flow import CALLBACK, make_member
+from tests.admin_forms import read_form
+from tests.users.oauth.flow import CALLBACK, Browser, make_member
+from tests.users.oauth.flow import Application as OAuthApplication
 from users.oauth.clients import register_client
 
 pytestmark = pytest.mark.django_db
@@ -119,7 +121,7 @@ def test_admin_page_keeps_the_secret_when_the_name_changes(admin_client: Client)
     submit_application(admin_client)
     before = Application.objects.get()
 
-    form = {"name": "Renamed", "redirect_uris": CALLBACK}
+    form = {"name": "Renamed", "redirect_uris": CALLBACK, "client_type": "confidential"}
     admin_client.post(f"/admin/oauth2_provider/application/{before.pk}/change/", form)
 
     after = Application.objects.get()
@@ -146,3 +148,97 @@ def test_admin_index_lists_no_codes_and_no_access_tokens(admin_client: Client) -
     assert "oauth2_provider/refreshtoken" in page
     for hidden in ("grant", "accesstoken", "idtoken"):
         assert f"oauth2_provider/{hidden}" not in page
+
+
+def open_form(admin_client: Client, client: Application) -> dict[str, str]:
+    return read_form(admin_client.get(f"/admin/oauth2_provider/application/{client.pk}/change/").text)
+
+
+def change_application(admin_client: Client, client: Application, **changes: str) -> Any:
+    page = f"/admin/oauth2_provider/application/{client.pk}/change/"
+    return admin_client.post(page, {**open_form(admin_client, client), **changes}, follow=True)
+
+
+def test_form_shows_the_values_that_are_saved(admin_client: Client) -> None:
+    submit_application(admin_client, name="  App ", redirect_uris=f" {CALLBACK}\r\n\r\n  {CALLBACK}/2 ")
+    client = Application.objects.get()
+
+    saved = change_application(admin_client, client, name=" Harbour  News ")
+    shown = open_form(admin_client, client)
+
+    client.refresh_from_db()
+    assert client.redirect_uris.split() == [CALLBACK, f"{CALLBACK}/2"]
+    assert shown["redirect_uris"].split("\r\n") == [CALLBACK, f"{CALLBACK}/2"]
+    assert (shown["name"], client.name) == ("Harbour  News", "Harbour  News")
+    assert shown["client_type"] == client.client_type == "confidential"
+    assert "Saved: Harbour  News." in saved.text
+    without_effect = {"client_secret", "authorization_grant_type", "skip_authorization", "algorithm", "user"}
+    assert not without_effect & shown.keys()
+
+
+def test_changed_redirect_uri_takes_effect_at_the_authorization_endpoint(admin_client: Client) -> None:
+    application = OAuthApplication()
+    client = Application.objects.get()
+    browser = Browser(make_member())
+    moved = "https://moved.example.invalid/callback"
+    assert browser.client.get(application.build_authorization_url()).status_code == 200
+
+    change_application(admin_client, client, redirect_uris=moved)
+
+    assert browser.client.get(application.build_authorization_url()).status_code == 400
+    assert browser.client.get(application.build_authorization_url(redirect_uri=moved)).status_code == 200
+
+
+def test_client_made_public_exchanges_without_a_secret_and_back_with_a_new_one_only(admin_client: Client) -> None:
+    application = OAuthApplication()
+    client = Application.objects.get()
+    browser = Browser(make_member())
+    old = application.registered.secret
+    assert application.exchange(browser.obtain_code(application)).status_code == 200
+
+    public = change_application(admin_client, client, client_type="public")
+    by_id = application.post(
+        "/oauth/token",
+        secret="",
+        grant_type="authorization_code",
+        code=browser.obtain_code(application),
+        redirect_uri=CALLBACK,
+        code_verifier=application.verifier,
+    )
+    confidential = change_application(admin_client, client, client_type="confidential")
+
+    assert "shown this once" not in public.text
+    assert by_id.status_code == 200
+    found = re.search(r"Its secret, shown this once:<br><code>([\w-]+)</code>", confidential.text)
+    assert found
+    assert "no-store" in confidential["Cache-Control"]
+    code = browser.obtain_code(application)
+    assert application.exchange(code, secret=old).status_code == 401
+    assert application.exchange(browser.obtain_code(application), secret=found[1]).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("uris", "message"),
+    [
+        ("", "Name at least one, such as https://app.example.com/callback."),
+        ("http://app.example.com/", "Write it like https://app.example.com/callback."),
+        (f"{CALLBACK} {CALLBACK}", "Each redirect URI must be there once."),
+    ],
+)
+def test_wrong_redirect_uri_is_refused_with_what_to_write_instead(
+    admin_client: Client, uris: str, message: str
+) -> None:
+    application = OAuthApplication()
+    client = Application.objects.get()
+
+    response = change_application(admin_client, client, redirect_uris=uris)
+
+    assert message in response.text
+    client.refresh_from_db()
+    assert client.redirect_uris == CALLBACK
+    assert client.client_id == application.registered.client_id
+
+
+def test_repeated_redirect_uri_of_the_command_is_refused() -> None:
+    with pytest.raises(Invalid, match="once"):
+        register_client(name="App", redirect_uris=[CALLBACK, CALLBACK])

@@ -1,0 +1,134 @@
+"""The states of comments: hide, show, delete, restore, and purge what was deleted long ago.
+
+Nobody changes the words of a comment. Each function returns what it did for each comment; a comment for which it has a
+reason not to do it stays as it is.
+"""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import pgtrigger
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from blog import selectors, services
+from blog.models import Comment, CommentState
+from contentapi.core import policy
+from contentapi.core.errors import Conflict, require_found
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
+
+RESTORABLE_FOR = timedelta(days=30)
+BATCH = 500  # comments that one transaction of the purge deletes
+
+
+class Refusal(NamedTuple):
+    comment: Comment
+    reason: str
+
+
+class Moderation(NamedTuple):
+    """The comments whose state has changed, and those that were refused, each with the reason in words."""
+
+    changed: list[Comment]
+    refused: list[Refusal]
+
+
+def hide_comments(*, actor: Actor, comment_ids: Collection[str]) -> Moderation:
+    """Hide visible comments from everybody but those who moderate them. Raises `NotFound` for an unknown id."""
+    return change_states(actor, comment_ids, {CommentState.VISIBLE}, CommentState.HIDDEN, "hide")
+
+
+def show_comments(*, actor: Actor, comment_ids: Collection[str]) -> Moderation:
+    """Make hidden comments visible again. Raises `NotFound` for an unknown id."""
+    return change_states(actor, comment_ids, {CommentState.HIDDEN}, CommentState.VISIBLE, "show")
+
+
+def delete_comments(*, actor: Actor, comment_ids: Collection[str]) -> Moderation:
+    """Delete visible and hidden comments. They can be restored for 30 days. Raises `NotFound` for an unknown id."""
+    old = {CommentState.VISIBLE, CommentState.HIDDEN}
+    return change_states(actor, comment_ids, old, CommentState.DELETED, "delete")
+
+
+def restore_comments(*, actor: Actor, comment_ids: Collection[str]) -> Moderation:
+    """Make deleted comments visible again. Raises `NotFound` for an unknown id."""
+    return change_states(actor, comment_ids, {CommentState.DELETED}, CommentState.VISIBLE, "restore")
+
+
+@transaction.atomic
+def change_states(
+    actor: Actor, comment_ids: Collection[str], old: Collection[CommentState], new: CommentState, act: str
+) -> Moderation:
+    """Change the state of the comments that have an old one. Executes the same number of statements for every number.
+
+    The comments are locked in the order of their ids, so that two moderators do not wait for each other in a circle.
+    """
+    policy.require_credential(actor, f"{act} comments")
+    ids = {parse_id(comment_id) for comment_id in comment_ids}
+    known = selectors.select_known_comments(actor).filter(pk__in=ids).select_related("author", "post__author")
+    comments = list(known.defer("post__body").order_by("pk").select_for_update(of=("self",)))
+    require_found(len(comments) == len(ids) or None, "comment")
+    moderation = Moderation([], [])
+    for comment in comments:
+        reason = find_refusal(actor, comment, old, act)
+        if reason:
+            moderation.refused.append(Refusal(comment, reason))
+        else:
+            moderation.changed.append(comment)
+    services.change_comment_state(moderation.changed, new, actor)
+    return moderation
+
+
+def find_refusal(actor: Actor, comment: Comment, old: Collection[str], act: str) -> str:
+    """Return why the actor cannot do this to a comment, or an empty string."""
+    if not may_act(actor, comment, act):
+        return f"You may not {act} this comment."
+    if comment.state not in old:
+        return f"It is {comment.state}."
+    if comment.state == CommentState.DELETED and not is_restorable(comment):
+        return f"It was deleted more than {RESTORABLE_FOR.days} days ago."
+    return ""
+
+
+def may_act(actor: Actor, comment: Comment, act: str) -> bool:
+    """Return whether the policy lets the actor do this to a comment, whatever its state is."""
+    post_owner = comment.post.author.user_id
+    if act == "delete":
+        return policy.may_delete_comment_of(actor, comment.author.user_id, post_owner)
+    return policy.may_moderate_comments_on(actor, post_owner)
+
+
+def is_restorable(comment: Comment) -> bool:
+    changed_at = comment.state_changed_at
+    return changed_at is not None and changed_at > timezone.now() - RESTORABLE_FOR
+
+
+def require_all(moderation: Moderation) -> None:
+    """Raise `Conflict` with the reason if a comment was refused."""
+    for _, reason in moderation.refused:
+        raise Conflict(reason)
+
+
+def select_expired_comments(now: datetime) -> QuerySet[Comment]:
+    """Return the comments that cannot be restored any more, the first deleted first."""
+    expired = Comment.objects.filter(state_changed_at__lt=now - RESTORABLE_FOR).order_by("state_changed_at")
+    return selectors.filter_comments_by_state(expired, CommentState.DELETED)
+
+
+def purge_comments(*, actor: Actor) -> int:
+    """Delete the rows of the comments that were deleted more than 30 days ago. Returns their number.
+
+    Each batch is a transaction of its own. The trigger that keeps the comments of a deleted post keeps none of these.
+    """
+    policy.require_permission(actor, policy.may_manage_comments(actor), "purge deleted comments")
+    expired = select_expired_comments(timezone.now())
+    purged = 0
+    with pgtrigger.ignore("blog.Comment:delete_delete"):
+        while True:
+            with transaction.atomic():
+                ids = list(expired.select_for_update(skip_locked=True).values_list("pk", flat=True)[:BATCH])
+                purged += Comment.objects.filter(pk__in=ids).delete()[0]
+            if len(ids) < BATCH:
+                return purged

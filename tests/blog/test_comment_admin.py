@@ -1,0 +1,251 @@
+"""The admin pages of comments: list, filters, search, acts, and the newest comments beside a post."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from blog import selectors, services
+from blog.models import Author, Comment, CommentState, Post
+from contentapi.core.identity import Role
+from tests.factories import make_actor, make_author, make_comment, make_post, make_user
+from users.models import User
+
+LIST = reverse("admin:blog_comment_changelist")
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def editor() -> User:
+    return make_user(Role.EDITOR, name="Edda Editor")
+
+
+@pytest.fixture
+def browser(client: Client, editor: User) -> Client:
+    client.force_login(editor)
+    return client
+
+
+def make_comment_in(state: str, **values: Any) -> Comment:
+    return make_comment(values.pop("post", None) or make_post(), state=state, state_changed_at=timezone.now(), **values)
+
+
+def list_comments(browser: Client, **filters: str | int) -> set[Comment]:
+    return set(browser.get(LIST, filters).context["cl"].result_list)
+
+
+def run_action(browser: Client, action: str, *comments: Comment, **others: str) -> Any:
+    selected = [comment.pk for comment in comments]
+    return browser.post(LIST, {"action": action, "_selected_action": selected, **others}, follow=True)
+
+
+def press(browser: Client, comment: Comment, act: str, **values: str) -> Any:
+    return browser.post(reverse("admin:blog_comment_act", args=[comment.pk, act]), values)
+
+
+def test_list_leaves_out_deleted_comments_unless_they_are_asked_for(browser: Client) -> None:
+    visible, hidden, deleted = (make_comment_in(state) for state in CommentState.values)
+
+    assert list_comments(browser) == {visible, hidden}
+    assert list_comments(browser, state="visible") == {visible}
+    assert list_comments(browser, state="hidden") == {hidden}
+    assert list_comments(browser, state="deleted") == {deleted}
+
+
+def test_list_is_filtered_by_post_and_author(browser: Client) -> None:
+    post, author = make_post(), make_author()
+    on_post, by_author = make_comment(post), make_comment(make_post(), author=author)
+    make_comment(make_post())
+
+    assert list_comments(browser, post__id__exact=post.pk) == {on_post}
+    assert list_comments(browser, author__id__exact=author.pk) == {by_author}
+
+
+@pytest.mark.parametrize("words", ["NEEDLE", "ines falk"])
+def test_list_is_searched_by_words_and_by_author(browser: Client, words: str) -> None:
+    found = make_comment(make_post(), body="A needle.", author=make_author(name="Ines Falk"))
+    make_comment(make_post())
+
+    assert list_comments(browser, q=words) == {found}
+
+
+def test_list_names_the_person_who_changed_the_state(browser: Client) -> None:
+    author = make_author(name="Rosa Reader")
+    reader = make_actor(Role.READER, author=author).through("REST")
+    own, other = make_comment(make_post(), author=author), make_comment(make_post())
+    services.delete_comment(actor=reader, comment_id=str(own.pk))
+
+    run_action(browser, "delete", other)
+    page = browser.get(LIST, {"state": "deleted"}).text
+
+    assert "Rosa Reader, who wrote it, REST" in page
+    assert "Edda Editor, admin" in page
+
+
+def test_actions_change_many_comments_and_name_those_that_they_cannot(browser: Client) -> None:
+    visible = [make_comment(make_post()) for _ in range(3)]
+    hidden = make_comment_in("hidden", body="Seen before")
+
+    response = run_action(browser, "hide", *visible, hidden)
+
+    assert "Hidden: 3 comments." in response.text
+    assert "Not hidden: “Seen before”. It is hidden." in response.text
+    assert not Comment.objects.filter(state="visible").exists()
+    assert LogEntry.objects.filter(change_message__contains="Hidden").count() == 3
+
+
+def test_action_on_too_many_comments_changes_none(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("users.admin_acts.MOST", 2)
+    comments = [make_comment(make_post()) for _ in range(3)]
+
+    response = run_action(browser, "hide", comments[0], select_across="1")
+
+    assert "At most 2 can be changed at once. Select fewer." in response.text
+    assert not Comment.objects.filter(state="hidden").exists()
+
+
+@pytest.mark.parametrize(
+    ("state", "buttons"),
+    [("visible", ["hide", "delete"]), ("hidden", ["show", "delete"]), ("deleted", ["restore"])],
+)
+def test_page_shows_the_buttons_that_fit_the_state(browser: Client, state: str, buttons: list[str]) -> None:
+    comment = make_comment_in(state)
+
+    response = browser.get(reverse("admin:blog_comment_change", args=[comment.pk]))
+
+    assert [act.name for act in response.context["acts"]] == buttons
+
+
+def test_comment_deleted_long_ago_has_no_button(browser: Client) -> None:
+    comment = make_comment(make_post(), state="deleted", state_changed_at=timezone.now() - timedelta(days=31))
+
+    assert browser.get(reverse("admin:blog_comment_change", args=[comment.pk])).context["acts"] == []
+
+
+def test_buttons_move_a_comment_through_its_states(browser: Client, editor: User) -> None:
+    comment = make_comment(make_post(), body="Hear!")
+    states = []
+
+    for act in ("hide", "show", "delete", "restore"):
+        response = press(browser, comment, act)
+        comment.refresh_from_db()
+        states.append(comment.state)
+        assert response["Location"] == reverse("admin:blog_comment_change", args=[comment.pk])
+
+    assert states == ["hidden", "visible", "deleted", "visible"]
+    assert (comment.state_changed_by, comment.state_changed_with, comment.body) == (editor.pk, "admin", "Hear!")
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["https://evil.example.invalid/", "//evil.example.invalid/", "javascript:alert(1)", "\\\\evil.example.invalid"],
+)
+def test_button_leads_to_no_other_site(browser: Client, page: str) -> None:
+    comment = make_comment(make_post())
+
+    response = press(browser, comment, "hide", next=page)
+
+    assert response["Location"] == reverse("admin:blog_comment_change", args=[comment.pk])
+
+
+def test_comment_has_no_page_to_delete_it_for_good(browser: Client) -> None:
+    comment = make_comment(make_post())
+
+    response = browser.post(reverse("admin:blog_comment_delete", args=[comment.pk]), {"post": "yes"})
+
+    assert response.status_code == 403
+    assert run_action(browser, "delete_selected", comment, post="yes").status_code == 200
+    assert Comment.objects.get().state == "visible"
+
+
+# Beside a post
+
+
+def open_post(browser: Client, post: Post) -> Any:
+    return browser.get(reverse("admin:blog_post_change", args=[post.pk]))
+
+
+def test_post_shows_its_newest_comments_with_buttons(browser: Client) -> None:
+    post, now = make_post(), timezone.now()
+    comments = [make_comment(post, created_at=now - timedelta(hours=age)) for age in range(12)]
+    make_comment_in("deleted", post=post)
+    make_comment(make_post())
+
+    context = open_post(browser, post).context
+
+    shown = [comment for comment, _, _ in context["newest_comments"]]
+    assert (shown, context["comment_total"]) == (comments[:10], 12)
+    assert [act.name for act in context["newest_comments"][0][2]] == ["hide", "delete"]
+
+
+def test_button_beside_a_post_leads_back_to_the_post(browser: Client) -> None:
+    comment = make_comment(make_post())
+    page = reverse("admin:blog_post_change", args=[comment.post_id])
+
+    response = press(browser, comment, "hide", next=f"{page}#comments")
+
+    assert response["Location"] == f"{page}#comments"
+    assert "hidden (by Edda Editor, admin)" in " ".join(browser.get(page).text.split())
+
+
+def test_link_of_a_post_leads_to_all_its_comments(browser: Client) -> None:
+    post = make_post()
+    comment = make_comment(post)
+    make_comment(make_post())
+
+    response = browser.get(open_post(browser, post).context["comments_url"])
+
+    assert set(response.context["cl"].result_list) == {comment}
+
+
+def test_author_sees_visible_comments_only_on_another_authors_post(client: Client) -> None:
+    user = make_user(Role.AUTHOR)
+    Author.objects.create(user=user, name="Ada")
+    client.force_login(user)
+    post = make_post()
+    visible = make_comment(post)
+    hidden = make_comment_in("hidden", post=post)
+
+    context = open_post(client, post).context
+
+    assert [comment for comment, _, _ in context["newest_comments"]] == [visible]
+    assert context["may_list_comments"] is False
+    assert client.get(reverse("admin:blog_comment_change", args=[hidden.pk])).status_code == 404
+
+
+def test_form_of_a_new_post_has_no_comments(browser: Client) -> None:
+    response = browser.get(reverse("admin:blog_post_add"))
+
+    assert response.status_code == 200
+    assert 'id="comments"' not in response.text
+
+
+def test_post_takes_the_same_statements_for_many_comments(browser: Client) -> None:
+    post = make_post()
+    make_comment(post)
+    open_post(browser, post)
+    with CaptureQueriesContext(connection) as few:
+        open_post(browser, post)
+    for _ in range(20):
+        make_comment_in("hidden", post=post, author=make_author())
+
+    with CaptureQueriesContext(connection) as many:
+        open_post(browser, post)
+
+    assert len(many) == len(few)
+
+
+def test_desk_leaves_out_deleted_comments() -> None:
+    make_comment_in("deleted")
+    hidden = make_comment_in("hidden")
+
+    desk = selectors.build_desk(make_actor(Role.EDITOR), timezone.now())
+
+    assert desk.comments == selectors.Excerpt([hidden], 1)

@@ -1,0 +1,301 @@
+"""The states of comments: who sees which, who changes them, what is stored, and when a deleted comment ends."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from blog import moderation, selectors, services
+from blog.models import Author, Comment, CommentState, DeletedComment, Post
+from blog.moderation import Moderation, Refusal
+from contentapi.core.errors import ApiError, Forbidden, NotFound, Unauthenticated
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from tests.blog.racing import race
+from tests.conftest import GraphQL
+from tests.factories import make_actor, make_author, make_comment, make_post
+from users.models import User
+
+pytestmark = pytest.mark.django_db
+
+NEVER = datetime(1, 1, 1, tzinfo=UTC)
+ACTS: dict[str, Callable[..., Moderation]] = {
+    "hide": moderation.hide_comments,
+    "show": moderation.show_comments,
+    "delete": moderation.delete_comments,
+    "restore": moderation.restore_comments,
+}
+# The state after an act, for each state before it; None where the act is refused.
+RESULTS = {
+    "hide": {"visible": "hidden", "hidden": None, "deleted": None},
+    "show": {"visible": None, "hidden": "visible", "deleted": None},
+    "delete": {"visible": "deleted", "hidden": "deleted", "deleted": None},
+    "restore": {"visible": None, "hidden": None, "deleted": "visible"},
+}
+DOCUMENT = """query ($id: ID!) { post(id: $id) {
+    commentCount comments { body } commentsConnection { totalCount edges { node { body } } }
+    author { posts { commentCount comments { body } } }
+} }"""
+
+
+def make_comment_in(state: str, post: Post | None = None, **values: Any) -> Comment:
+    return make_comment(post or make_post(), state=state, state_changed_at=timezone.now(), **values)
+
+
+def act(name: str, *comments: Comment, actor: Actor = OPERATOR) -> Moderation:
+    return ACTS[name](actor=actor, comment_ids=[str(comment.pk) for comment in comments])
+
+
+# Who sees which
+
+
+@pytest.mark.parametrize("role", [None, *Role])
+def test_api_shows_visible_comments_only_to_every_caller(gql: GraphQL, role: Role | None) -> None:
+    author = make_author()
+    actor = make_actor(role, author=author) if role else ANONYMOUS
+    post = make_post(author=author)
+    for state in CommentState.values:
+        make_comment_in(state, post, body=state, author=author)
+
+    data = gql(DOCUMENT, actor=actor if role else None, id=post.pk).data["post"]
+
+    shown = {"commentCount": 1, "comments": [{"body": "visible"}]}
+    connection_shown = {"totalCount": 1, "edges": [{"node": {"body": "visible"}}]}
+    assert data == {**shown, "commentsConnection": connection_shown, "author": {"posts": [shown]}}
+
+
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("state", ["hidden", "deleted"])
+def test_rest_does_not_know_a_comment_that_is_not_visible(state: str, role: Role) -> None:
+    author = make_author()
+    actor = make_actor(role, author=author)
+    comment = make_comment_in(state, make_post(author=author), author=author)
+
+    rows = selectors.select_comments(actor, str(comment.post_id)).queryset()
+
+    assert list(rows) == []
+    assert not selectors.select_comment_by_id(actor, str(comment.pk)).queryset().exists()
+    with pytest.raises(NotFound):
+        services.delete_comment(actor=actor, comment_id=str(comment.pk))
+
+
+def test_created_comment_is_visible_and_nobody_changed_its_state() -> None:
+    actor = make_actor(Role.READER)
+
+    comment = services.add_comment(actor=actor, post_id=str(make_post().pk), body="Hear!")
+
+    stored = Comment.objects.get()
+    assert (comment.state, stored.state) == ("visible", "visible")
+    assert (stored.state_changed_at, stored.state_changed_by, stored.state_changed_with) == (None, None, "")
+
+
+def test_editor_knows_every_comment_and_a_reader_the_visible_ones() -> None:
+    comments = [make_comment_in(state) for state in CommentState.values]
+
+    known = set(selectors.select_known_comments(make_actor(Role.EDITOR)))
+
+    assert known == set(comments)
+    assert set(selectors.select_known_comments(make_actor(Role.READER))) == {comments[0]}
+
+
+def test_author_knows_hidden_comments_on_own_posts_only() -> None:
+    author = make_author()
+    own = make_comment_in("hidden", make_post(author=author))
+    make_comment_in("hidden", author=author)
+
+    assert list(selectors.select_known_comments(make_actor(Role.AUTHOR, author=author))) == [own]
+
+
+# The acts
+
+
+@pytest.mark.parametrize("state", CommentState.values)
+@pytest.mark.parametrize("name", ACTS)
+def test_act_changes_the_state_or_says_why_not(name: str, state: str) -> None:
+    comment = make_comment_in(state, body="Hear!")
+    before = Comment.objects.values().get()
+
+    result = act(name, comment)
+
+    stored, expected = Comment.objects.get(), RESULTS[name][state]
+    if expected is None:
+        assert (result.changed, result.refused) == ([], [Refusal(comment, f"It is {state}.")])
+        assert Comment.objects.values().get() == before
+    else:
+        assert (result.changed, result.refused) == ([comment], [])
+        assert (stored.state, stored.body) == (expected, "Hear!")
+        assert (stored.state_changed_at or NEVER) > (before["state_changed_at"] or NEVER)
+
+
+def test_row_says_who_changed_the_state_and_with_what() -> None:
+    editor = make_actor(Role.EDITOR).through("GraphQL")
+    comment = make_comment(make_post())
+
+    act("hide", comment, actor=editor)
+
+    stored = selectors.find_comment(OPERATOR, str(comment.pk))
+    assert stored is not None
+    assert (stored.state_changed_by, stored.state_changed_with) == (editor.user_id, editor.origin)
+    name = User.objects.get(pk=editor.user_id or 0).name
+    assert stored.state_changed_by_name == name  # type: ignore[attr-defined]  # an annotation
+
+
+def test_comments_in_fitting_states_are_changed_and_the_others_are_named() -> None:
+    visible, hidden = make_comment(make_post()), make_comment_in("hidden")
+
+    result = act("hide", visible, hidden)
+
+    assert result == Moderation([visible], [Refusal(hidden, "It is hidden.")])
+
+
+def test_unknown_comment_among_others_changes_nothing() -> None:
+    comment = make_comment(make_post())
+
+    for unknown in ("0", "abc", str(2**63), str(comment.pk + 10**9)):
+        with pytest.raises(NotFound):
+            moderation.hide_comments(actor=OPERATOR, comment_ids=[str(comment.pk), unknown])
+
+    assert Comment.objects.get().state == "visible"
+
+
+@pytest.mark.parametrize("name", ACTS)
+@pytest.mark.parametrize("whose", ["own post", "another's post"])
+def test_author_moderates_the_comments_on_own_posts_only(name: str, whose: str) -> None:
+    author = make_author()
+    actor = make_actor(Role.AUTHOR, author=author)
+    state = next(state for state, result in RESULTS[name].items() if result)
+    comment = make_comment_in(state, make_post(author=author if whose == "own post" else None))
+
+    try:
+        outcome: object = act(name, comment, actor=actor)
+    except NotFound as error:
+        outcome = error.message
+
+    if whose == "own post":
+        assert outcome == Moderation([comment], [])
+    elif state == "visible":
+        assert outcome == Moderation([], [Refusal(comment, f"You may not {name} this comment.")])
+    else:
+        assert outcome == "There is no comment with this id."
+
+
+@pytest.mark.parametrize(
+    ("role", "without", "refused"),
+    [(None, set(), Unauthenticated), (Role.READER, set(), "hide"), (Role.EDITOR, {Scope.COMMENTS_MODERATE}, "hide")],
+)
+def test_comment_is_not_hidden_without_the_right(
+    role: Role | None, without: set[Scope], refused: type[ApiError] | str
+) -> None:
+    comment = make_comment(make_post())
+    actor = make_actor(role, scopes=set(ALL_SCOPES) - without) if role else ANONYMOUS
+
+    if isinstance(refused, str):
+        assert act("hide", comment, actor=actor).refused == [(comment, "You may not hide this comment.")]
+    else:
+        with pytest.raises(refused):
+            act("hide", comment, actor=actor)
+    assert Comment.objects.get().state == "visible"
+
+
+def test_comment_on_a_draft_that_the_actor_may_not_see_is_not_found() -> None:
+    author = make_author()
+    comment = make_comment(make_post(status="draft", author=author))
+    actor = make_actor(Role.AUTHOR, scopes=set(ALL_SCOPES) - {Scope.POSTS_READ}, author=author)
+
+    with pytest.raises(NotFound):
+        act("hide", comment, actor=actor)
+
+
+def test_number_of_statements_is_the_same_for_every_number_of_comments() -> None:
+    comments = [make_comment(make_post()) for _ in range(20)]
+
+    with CaptureQueriesContext(connection) as one:
+        act("hide", comments[0])
+    with CaptureQueriesContext(connection) as many:
+        act("hide", *comments[1:])
+
+    assert len(many) == len(one)
+    assert not Comment.objects.filter(state="visible").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_second_of_two_moderators_who_hide_a_comment_gets_the_reason() -> None:
+    comment = make_comment(make_post())
+
+    results = race(
+        lambda: Comment.objects.select_for_update().get(pk=comment.pk),
+        lambda: act("hide", comment),
+        lambda: act("hide", comment),
+    )
+
+    assert sorted(len(result.changed) for result in results) == [0, 1]
+    assert sorted(reason for result in results for _, reason in result.refused) == ["It is hidden."]
+
+
+# Deletion
+
+
+def test_deletion_over_the_api_is_a_deletion_by_its_author() -> None:
+    author = make_author()
+    reader = make_actor(Role.READER, author=author).through("REST")
+    comment = make_comment(make_post(), author=author)
+
+    services.delete_comment(actor=reader, comment_id=str(comment.pk))
+
+    stored = Comment.objects.get()
+    assert (stored.state, stored.state_changed_by, stored.body) == ("deleted", reader.user_id, "Well said.")
+    assert stored.state_changed_by == Author.objects.get(pk=author.pk).user_id
+    assert act("restore", stored).changed == [stored]
+
+
+def test_comment_deleted_more_than_30_days_ago_cannot_be_restored() -> None:
+    comment = make_comment_in("deleted")
+    Comment.objects.update(state_changed_at=timezone.now() - timedelta(days=30, seconds=1))
+
+    assert act("restore", comment).refused == [(comment, "It was deleted more than 30 days ago.")]
+
+
+def test_purge_deletes_the_comments_that_were_deleted_long_ago_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moderation, "BATCH", 2)  # several batches
+    old = timezone.now() - timedelta(days=31)
+    for _ in range(5):
+        make_comment(make_post(), state="deleted", state_changed_at=old)
+    kept = [make_comment_in("deleted"), make_comment(make_post(), state="hidden", state_changed_at=old)]
+    kept.append(make_comment(make_post(), state_changed_at=old, created_at=old))
+
+    assert moderation.purge_comments(actor=OPERATOR) == 5
+    assert moderation.purge_comments(actor=OPERATOR) == 0
+
+    assert set(Comment.objects.all()) == set(kept)
+    assert not DeletedComment.objects.exists(), "the words of a purged comment are kept nowhere"
+
+
+def test_purge_needs_permission() -> None:
+    with pytest.raises(Forbidden):
+        moderation.purge_comments(actor=make_actor(Role.AUTHOR))
+
+
+def test_deletion_of_a_post_after_a_purge_keeps_its_comments_for_a_restore() -> None:
+    post = make_post()
+    make_comment(post)
+    moderation.purge_comments(actor=OPERATOR)
+
+    services.delete_post(actor=OPERATOR, post_id=str(post.pk))
+
+    assert DeletedComment.objects.count() == 1
+
+
+def test_search_of_comments_reads_a_limited_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selectors, "MAX_COUNT", 2)
+    now, post = timezone.now(), make_post()
+    oldest, older, newest = (
+        make_comment(post, body="Needle", created_at=now - timedelta(hours=age), author=make_author(name=f"Ines {age}"))
+        for age in (3, 2, 1)
+    )
+
+    assert set(selectors.find_comments_with(Comment.objects.all(), "needle")) == {older, newest}
+    assert set(selectors.find_comments_with(Comment.objects.all(), "ines 1")) == {newest}
+    assert set(selectors.find_comments_with(Comment.objects.filter(pk=oldest.pk), "NEEDLE")) == {oldest}

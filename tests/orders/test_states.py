@@ -1,0 +1,102 @@
+"""The history of an order: each status with who gave it, when, and with which credential."""
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from contentapi.core.errors import Conflict, NotFound
+from contentapi.core.identity import OPERATOR, Role
+from orders import selectors, services
+from orders.models import Order, OrderState
+from tests.factories import make_actor, make_order, make_user
+from users.models import User
+
+
+def list_states(order: Order) -> list[tuple[str, str, str]]:
+    return [
+        (change.status, change.person, change.origin)
+        for change in selectors.list_state_changes(OPERATOR, str(order.pk))
+    ]
+
+
+@pytest.mark.django_db
+def test_history_names_who_moved_the_order_and_with_what() -> None:
+    customer = make_actor(Role.READER).through("REST")
+    admin = make_actor(Role.ADMIN).through("admin")
+    names = {user.pk: user.name for user in User.objects.all()}
+    order = services.create_order(actor=customer, total=Order._meta.get_field("total").to_python("18.50"))
+    order_id = str(order.pk)
+
+    services.pay_order(actor=customer, order_id=order_id)
+    services.ship_order(actor=admin, order_id=order_id, carrier="Post", tracking_number="1")
+    services.deliver_order(actor=OPERATOR, order_id=order_id)
+
+    assert list_states(order) == [
+        ("pending", names[customer.user_id or 0], customer.origin),
+        ("paid", names[customer.user_id or 0], customer.origin),
+        ("shipped", names[admin.user_id or 0], admin.origin),
+        ("delivered", "", "command line"),
+    ]
+
+
+@pytest.mark.django_db
+def test_refused_and_repeated_acts_are_not_in_the_history() -> None:
+    order = make_order()
+    services.cancel_order(actor=OPERATOR, order_id=str(order.pk))
+    services.cancel_order(actor=OPERATOR, order_id=str(order.pk))
+    with pytest.raises(Conflict):
+        services.pay_order(actor=OPERATOR, order_id=str(order.pk))
+
+    assert [status for status, _, _ in list_states(order)] == ["pending", "cancelled"]
+
+
+@pytest.mark.django_db
+def test_change_in_sql_is_in_the_history_without_a_person() -> None:
+    order = make_order()
+
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE orders_order SET status = 'paid' WHERE id = %s", [order.pk])
+        cursor.execute("UPDATE orders_order SET total = 2 WHERE id = %s", [order.pk])
+
+    assert list_states(order) == [("pending", "", "database"), ("paid", "", "database")]
+
+
+@pytest.mark.django_db
+def test_deleted_user_stays_in_the_history_by_id() -> None:
+    actor = make_actor(Role.ADMIN)
+    order = make_order()
+    services.pay_order(actor=actor, order_id=str(order.pk))
+    User.objects.filter(pk=actor.user_id or 0).delete()
+
+    assert list_states(order)[1][1] == f"deleted user {actor.user_id}"
+
+
+@pytest.mark.django_db
+def test_history_of_another_users_order_is_not_found() -> None:
+    order = make_order(user=make_user())
+
+    with pytest.raises(NotFound):
+        selectors.list_state_changes(make_actor(Role.EDITOR), str(order.pk))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_migration_keeps_the_known_times_of_older_orders() -> None:
+    executor = MigrationExecutor(connection)
+    executor.migrate([("orders", "0001_initial")])
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO orders_order (status, total, carrier, tracking_number, created_at, shipped_at, delivered_at)"
+            " VALUES ('pending', 1, '', '', '2020-01-01Z', NULL, NULL),"
+            " ('delivered', 2, 'Post', '1', '2020-01-02Z', '2020-01-03Z', '2020-01-04Z')"
+        )
+
+    executor = MigrationExecutor(connection)
+    executor.migrate(executor.loader.graph.leaf_nodes())
+
+    pending, delivered = Order.objects.order_by("total")
+    assert list_states(pending) == [("pending", "", "")]
+    assert list_states(delivered) == [("pending", "", ""), ("shipped", "", ""), ("delivered", "", "")]
+    times = [state.pgh_created_at.day for state in OrderState.objects.filter(id=delivered.pk).order_by("pgh_id")]
+    assert times == [2, 3, 4]
+    services.cancel_order(actor=OPERATOR, order_id=str(pending.pk))
+    assert list_states(pending)[1] == ("cancelled", "", "command line")

@@ -1,0 +1,186 @@
+"""Acts of the admin: what a person does to an object apart from editing it, such as to hide a comment or ship an order.
+
+An act is a button in the form and an action of the list for many objects. It calls a service. The messages say what was
+done, and for each object that was refused, the reason of the service.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin.options import IS_POPUP_VAR
+from django.core.exceptions import PermissionDenied
+from django.db import models, transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.text import Truncator
+from django.views.decorators.http import require_POST
+
+from contentapi.core.errors import ApiError, Conflict
+from contentapi.core.identity import Actor
+from users.admin_bases import PolicyAdmin, get_actor
+
+MOST = 500  # objects of one action
+NAMED = 5  # objects that a message names
+
+
+@dataclass
+class Outcome:
+    """The objects that an act has changed, and the names of those that were refused, by the reason."""
+
+    done: list[Any] = field(default_factory=list)
+    refused: dict[str, list[str]] = field(default_factory=dict)
+
+    def refuse(self, row: Any, reason: str) -> None:
+        self.refused.setdefault(reason, []).append(str(row))
+
+
+Perform = Callable[[Actor, Sequence[Any], Mapping[str, Any]], Outcome]
+
+
+@dataclass(frozen=True)
+class Act:
+    """An act on objects. `is_permitted` asks the policy; `is_offered` also asks whether the object's state fits.
+
+    `help` says what the act does. `done` begins the message: "Hidden: 3 comments." An act with a form has a page that
+    asks for values, and is not in the list of actions.
+    """
+
+    name: str
+    label: str
+    done: str
+    help: str
+    perform: Perform
+    is_permitted: Callable[[Actor, Any], bool]
+    is_offered: Callable[[Any], bool]
+    form: type[forms.Form] | None = None
+
+
+def perform_each(service: Callable[[Actor, Any, Mapping[str, Any]], object]) -> Perform:
+    """Return a function that calls a service for each object. Each object is a transaction of its own."""
+
+    def perform(actor: Actor, rows: Sequence[Any], values: Mapping[str, Any]) -> Outcome:
+        outcome = Outcome()
+        for row in rows:
+            try:
+                with transaction.atomic():
+                    service(actor, row, values)
+            except ApiError as error:
+                outcome.refuse(row, error.message)
+            else:
+                outcome.done.append(row)
+        return outcome
+
+    return perform
+
+
+class ActsAdmin(PolicyAdmin):
+    """An admin with acts. The buttons are forms of their own above the form of the object."""
+
+    acts: ClassVar[Sequence[Act]] = ()
+    change_form_outer_before_template = "users/acts.html"
+
+    class Media:
+        css: ClassVar = {"all": ["users/acts.css"]}
+
+    def get_urls(self) -> list[URLPattern]:
+        name = f"{self.opts.app_label}_{self.opts.model_name}_act"
+        view = self.admin_site.admin_view(self.show_act)
+        return [path("<str:object_id>/act/<str:act>/", view, name=name), *super().get_urls()]
+
+    def show_act(self, request: HttpRequest, object_id: str, act: str) -> HttpResponse:
+        """Perform an act on one object. The form of an act is shown first."""
+        chosen = next((each for each in self.acts if each.name == act), None)
+        row = self.get_object(request, object_id)
+        if chosen is None:
+            raise Http404
+        if not chosen.is_permitted(get_actor(request), row):
+            raise PermissionDenied
+        if chosen.form is None:
+            return self.perform_posted_act(request, chosen, row, {})
+        if request.method != "POST" and not chosen.is_offered(row):
+            self.message_user(request, f"{chosen.label} is not possible now: {row}.", messages.ERROR)
+            return HttpResponseRedirect(self.find_next_page(request, row))
+        form = chosen.form(request.POST if request.method == "POST" else None)
+        if form.is_valid():
+            return self.perform_posted_act(request, chosen, row, form.cleaned_data)
+        options = {"opts": self.opts, "title": f"{chosen.label}: {row}", **self.admin_site.each_context(request)}
+        context = {"act": chosen, "form": form, "original": row, "media": self.media}
+        return TemplateResponse(request, "users/act.html", options | context)
+
+    @method_decorator(require_POST)
+    def perform_posted_act(self, request: HttpRequest, act: Act, row: Any, values: Mapping[str, Any]) -> HttpResponse:
+        self.perform_act(request, act, [row], values)
+        return HttpResponseRedirect(self.find_next_page(request, row))
+
+    def find_next_page(self, request: HttpRequest, row: Any) -> str:
+        """Return the page of this site that the button names; by default the page of the object."""
+        page = request.POST.get("next", "")
+        if url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure()):
+            return page
+        return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[row.pk])
+
+    def perform_act(
+        self, request: HttpRequest, act: Act, rows: Sequence[Any], values: Mapping[str, Any] | None = None
+    ) -> None:
+        """Perform an act, write the log of the admin, and tell what was done."""
+        outcome = act.perform(get_actor(request), rows, values or {})
+        for row in outcome.done:
+            self.log_change(request, row, f"{act.done}.")
+        if outcome.done:
+            self.message_user(request, f"{act.done}: {self.name_rows(outcome.done)}.", messages.SUCCESS)
+        for reason, names in outcome.refused.items():
+            self.message_user(request, f"Not {act.done.lower()}: {name_some(names)}. {reason}", messages.ERROR)
+
+    def name_rows(self, rows: Sequence[Any]) -> str:
+        if len(rows) == 1:
+            return shorten(str(rows[0]))
+        return f"{len(rows)} {self.opts.verbose_name_plural}"
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Return the actions of the list, with the acts that need no values."""
+        actions: dict[str, Any] = super().get_actions(request)
+        if IS_POPUP_VAR in request.GET:
+            return actions
+        return actions | {
+            act.name: (build_action(act), act.name, f"{act.label} the selected {self.opts.verbose_name_plural}")
+            for act in self.acts
+            if act.form is None
+        }
+
+    def list_acts(self, actor: Actor, row: Any) -> list[Act]:
+        """Return the acts that the actor may do to an object in its present state."""
+        return [act for act in self.acts if act.is_offered(row) and act.is_permitted(actor, row)]
+
+    def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
+        row = options.get("obj")
+        if row is not None:
+            context["acts"] = self.list_acts(get_actor(request), row)
+        return super().render_change_form(request, context, *arguments, **options)
+
+
+def build_action(act: Act) -> Callable[[ActsAdmin, HttpRequest, models.QuerySet[Any]], None]:
+    """Return an action of the list that performs an act on the selected objects."""
+
+    def run(admin: ActsAdmin, request: HttpRequest, selected: models.QuerySet[Any]) -> None:
+        rows = list(selected[: MOST + 1])
+        if len(rows) > MOST:
+            raise Conflict(f"At most {MOST} can be changed at once. Select fewer.")
+        admin.perform_act(request, act, rows)
+
+    return run
+
+
+def name_some(names: Sequence[str]) -> str:
+    """Return the first names, and the number of the others."""
+    others = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return "; ".join(f"“{shorten(name)}”" for name in names[:NAMED]) + others
+
+
+def shorten(text: str) -> str:
+    return Truncator(" ".join(text.split())).chars(60)
