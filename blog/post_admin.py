@@ -168,6 +168,10 @@ class PostAdmin(HistoryAdmin):
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
         return LightPostList
 
+    def build_list(self, request: HttpRequest, extra_context: dict[str, Any] | None) -> Any:
+        may_import = policy.may_import_posts(get_actor(request))
+        return super().build_list(request, {"may_import": may_import, **(extra_context or {})})
+
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         """Leave out the filter by author for actors who have posts of one author only."""
         everybodys = policy.may_manage_posts_and_authors(get_actor(request))
