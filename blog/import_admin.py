@@ -140,14 +140,12 @@ class ImportJobAdmin(PolicyAdmin):
         job = import_jobs.find_import_job(actor=get_actor(request), job_id=object_id)
         outcome = request.GET.get("outcome", "")
         page = import_jobs.read_results(job, outcome=outcome, number=parse_id(request.GET.get("page", "")) or 1)
-        is_plan = job.state in (ImportState.CHECKING, ImportState.CHECKED)
-        labels = {each.value: texts[0 if is_plan else 1] for each, texts in LABELS.items()}
+        labels = {each.value: texts[0 if page.is_plan else 1] for each, texts in LABELS.items()}
         context = {
             "title": f"Import of {job.file_name}",
             "job": job,
             "page": page,
             "outcome": outcome if outcome in labels else "",
-            "is_plan": is_plan,
             "results": [(result, labels[result.outcome], page.posts.get(result.path)) for result in page.results],
             "counts": [(value, labels[value], count) for value, count in page.counts.items() if count],
             "known_posts": import_jobs.count_known_posts(job.source),

@@ -32,8 +32,12 @@ STATES = [status for status in PostStatus if status != PostStatus.SCHEDULED]  # 
 
 
 class ResultPage(NamedTuple):
-    """Some results of an import, with the ids of the posts by path, and the number of results by outcome."""
+    """Some results of an import, with the ids of the posts by path, and the number of results by outcome.
 
+    `is_plan` is whether they are what the import would do.
+    """
+
+    is_plan: bool
     results: list[ImportResult]
     posts: Mapping[str, int]
     counts: Mapping[str, int]
@@ -152,7 +156,9 @@ def count_known_posts(source: str) -> int:
 
 def read_results(job: ImportJob, *, outcome: str | None = None, number: int = 1, size: int = 100) -> ResultPage:
     """Return a page of what the import has done or, before it is started, would do. An absent page is the last one."""
-    is_plan = job.state in (ImportState.CHECKING, ImportState.CHECKED) or not job.results.filter(is_plan=False).exists()
+    is_plan = job.state in (ImportState.CHECKING, ImportState.CHECKED)
+    if job.state in (ImportState.CANCELLED, ImportState.FAILED):
+        is_plan = not job.results.filter(is_plan=False).exists()
     results = job.results.filter(is_plan=is_plan)
     counted = results.order_by().values_list("outcome").annotate(number=Count("pk"))
     counts = {each.value: dict(counted).get(each.value, 0) for each in ImportOutcome}
@@ -161,7 +167,7 @@ def read_results(job: ImportJob, *, outcome: str | None = None, number: int = 1,
     last = max(1, -(-total // size))
     number = min(max(number, 1), last)
     shown = list(chosen.order_by("number")[(number - 1) * size : number * size])
-    return ResultPage(shown, find_posts_of_results(job, shown), counts, number, last)
+    return ResultPage(is_plan, shown, find_posts_of_results(job, shown), counts, number, last)
 
 
 def find_posts_of_results(job: ImportJob, results: Sequence[ImportResult]) -> dict[str, int]:

@@ -16,6 +16,7 @@ from django.db import DatabaseError
 from contentapi.conf import conf
 from contentapi.core.errors import Unavailable
 from contentapi.db.postgresql.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
+from contentapi.db.postgresql.thread_connections import close_unusable_connections
 from contentapi.http.body import UploadTooLarge
 from contentapi.server.uploads import Upload
 
@@ -46,6 +47,13 @@ class RequestBufferingLayer:
         if has_body and not self.read_body(environ):
             start_response = with_connection_close(start_response)
         try:
+            return self.respond(environ, start_response)
+        finally:
+            if isinstance(environ.get("wsgi.input"), SpooledBody):
+                environ["wsgi.input"].close()
+
+    def respond(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        try:
             lease = self.slots.acquire()
         except NoSlotAvailable:
             return self.refuse(environ, Unavailable(), start_response)
@@ -75,6 +83,7 @@ class RequestBufferingLayer:
         except NoSlotAvailable:
             return False
         try:
+            close_unusable_connections()
             return upload.is_allowed(environ)
         except DatabaseError:
             return False
@@ -153,19 +162,35 @@ def spool_body(environ: dict[str, Any], length: int, limit: int) -> bool:
             message = f"The zip file is too large: at most {limit:,} bytes can be uploaded. Split it."
             environ["wsgi.input"] = BrokenBody(UploadTooLarge(message))
             return length <= 2 * limit and drain_stream(stream, length)
-        spooled = TemporaryFile()  # noqa: SIM115 - closed with the request
+        spooled = SpooledBody()
         environ["wsgi.input"] = spooled
-        missing = length
-        while missing and (part := stream.read(min(CHUNK, missing))):
-            spooled.write(part)
-            missing -= len(part)
-        spooled.seek(0)
+        spooled.copy(stream, length)
     except Exception as error:  # noqa: BLE001 - see `buffer_body`
+        if isinstance(environ["wsgi.input"], SpooledBody):
+            environ["wsgi.input"].close()
         environ["wsgi.input"] = BrokenBody(error)
         return False
-    if missing:
-        environ["wsgi.input"] = BrokenBody(OSError("The body ended early."))
-    return not missing
+    return True
+
+
+class SpooledBody:
+    """A body in a temporary file, which is deleted when it is closed."""
+
+    def __init__(self) -> None:
+        self.file = TemporaryFile()  # noqa: SIM115 - `close` closes it
+        self.read = self.file.read
+        self.readline = self.file.readline
+        self.close = self.file.close
+
+    def copy(self, stream: Any, length: int) -> None:
+        """Copy the body from a stream. Raises `OSError` if the stream ends early."""
+        missing = length
+        while missing and (part := stream.read(min(CHUNK, missing))):
+            self.file.write(part)
+            missing -= len(part)
+        if missing:
+            raise OSError("The body ended early.")
+        self.file.seek(0)
 
 
 def drain_stream(stream: Any, limit: int) -> bool:
@@ -186,6 +211,8 @@ class BrokenBody:
 
     def read(self, _: int = -1) -> NoReturn:
         raise self.error
+
+    readline = read
 
 
 def with_connection_close(start_response: StartResponse) -> StartResponse:

@@ -11,7 +11,6 @@ from django.urls import reverse
 
 from blog.archives import MAX_ARCHIVE
 from contentapi.core import policy
-from contentapi.db.postgresql.thread_connections import close_unusable_connections
 from users.authentication import find_session_actor
 
 FORM = 100_000  # bytes, for the other fields of a form
@@ -38,5 +37,4 @@ def build_archive_upload() -> Upload:
 
 def may_upload_archive(environ: Mapping[str, Any]) -> bool:
     """Whether the session of a request belongs to a person who may import posts."""
-    close_unusable_connections()
     return policy.may_import_posts(find_session_actor(environ))

@@ -17,6 +17,7 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from blog import history, import_jobs, import_worker, importing
+from blog.front_matter import MarkdownPost
 from blog.import_worker import ImportWorker
 from blog.models import ImportJob, ImportPiece, ImportResult, Post, PostSource
 from contentapi import clock
@@ -163,7 +164,7 @@ def test_another_editor_does_not_find_an_import_and_an_admin_does(editor: Actor)
 
 def test_import_of_a_person_who_has_become_an_author_fails(editor: Actor, worker: ImportWorker) -> None:
     job = upload(editor)
-    User.objects.filter(pk=editor.user_id).update(role=Role.AUTHOR)
+    User.objects.filter(pk=editor.user_id or 0).update(role=Role.AUTHOR)
 
     finish_work(worker)
 
@@ -174,7 +175,7 @@ def test_import_of_a_person_who_has_become_an_author_fails(editor: Actor, worker
 
 def test_import_of_a_locked_person_fails(editor: Actor, worker: ImportWorker) -> None:
     job = upload(editor)
-    User.objects.filter(pk=editor.user_id).update(is_active=False)
+    User.objects.filter(pk=editor.user_id or 0).update(is_active=False)
 
     finish_work(worker)
 
@@ -229,6 +230,21 @@ def process_files(worker: ImportWorker, number: int) -> None:
         assert worker.run.process_next_file()
 
 
+def test_results_of_a_started_import_are_not_those_of_its_plan(editor: Actor, worker: ImportWorker) -> None:
+    job = upload(editor)
+    finish_work(worker)
+    job.refresh_from_db()
+    assert import_jobs.read_results(job).is_plan
+
+    job = import_jobs.start_import(actor=editor, job_id=str(job.pk))
+    started = import_jobs.read_results(job)
+    job = import_jobs.cancel_import(actor=editor, job_id=str(job.pk))
+    cancelled = import_jobs.read_results(job)
+
+    assert (started.is_plan, started.results) == (False, [])
+    assert (cancelled.is_plan, len(cancelled.results)) == (True, 4)
+
+
 def test_work_stops_after_its_seconds_and_continues(editor: Actor, worker: ImportWorker) -> None:
     job = upload(editor, make_files(3))
 
@@ -257,7 +273,8 @@ KILLED_CLOCK = """
     django.setup()
     from threading import Event
     from blog import importing
-    from blog.import_worker import ImportWorker
+    from blog.front_matter import MarkdownPost
+from blog.import_worker import ImportWorker
     save, calls = importing.save_imported_post, []
 
     def save_and_die(*arguments):
@@ -366,7 +383,7 @@ def fail_at(title: str, fail: Callable[..., None]) -> Callable[..., None]:
     """Return the function that applies the content of a file, but calls `fail` for one title."""
     apply_content = importing.apply_content
 
-    def apply_or_fail(post: Post, parsed: importing.MarkdownPost) -> None:
+    def apply_or_fail(post: Post, parsed: MarkdownPost) -> None:
         if parsed.title == title:
             fail()
         apply_content(post, parsed)
@@ -409,7 +426,7 @@ def test_clock_works_on_imports_beside_due_posts(editor: Actor) -> None:
 def test_deleted_user_deletes_the_imports(editor: Actor, worker: ImportWorker) -> None:
     upload(editor)
     process_files(worker, 1)
-    User.objects.get(pk=editor.user_id).delete()
+    User.objects.get(pk=editor.user_id or 0).delete()
 
     finish_work(worker)
 
