@@ -15,7 +15,7 @@ from django.utils import timezone
 from blog import import_jobs
 from blog.import_admin import NO_CLOCK
 from blog.import_worker import ImportWorker
-from blog.models import ImportJob, Post
+from blog.models import ImportJob, ImportState, Post
 from contentapi.core.identity import Role
 from tests.blog.test_archives import BAD, SITE, build_archive
 from tests.blog.test_importing import build_file
@@ -51,7 +51,7 @@ def finish_work(worker: ImportWorker) -> None:
 
 
 def upload_and_check(client: Client, worker: ImportWorker, **values: str) -> ImportJob:
-    response = send_archive(client, **values)
+    response = send_archive(client, None, **values)
     job = ImportJob.objects.latest("pk")
     assert response["Location"] == get_url("change", job)
     finish_work(worker)
@@ -211,7 +211,7 @@ def test_refused_act_shows_the_reason(editor_client: Client, worker: ImportWorke
 def test_failed_import_shows_the_problem(editor_client: Client) -> None:
     send_archive(editor_client)
     job = ImportJob.objects.get()
-    import_jobs.end_import(job, import_jobs.ImportState.FAILED, "The disk is <full>.")
+    import_jobs.end_import(job, ImportState.FAILED, "The disk is <full>.")
 
     assert "The disk is &lt;full&gt;." in editor_client.get(get_url("change", job)).text
 

@@ -29,6 +29,8 @@ PAGES = {
     "comments": "/admin/blog/comment/",
     "authors": "/admin/blog/author/",
     "author": "/admin/blog/author/add/",
+    "imports": "/admin/blog/importjob/",
+    "upload": "/admin/blog/importjob/add/",
     "keys": "/admin/users/apikey/",
     "new key": "/admin/users/apikey/add/",
     "users": "/admin/users/user/",

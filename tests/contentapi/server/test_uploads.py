@@ -204,7 +204,7 @@ def test_large_upload_of_an_author_gets_an_html_page_with_413() -> None:
         build_archive({"a.md": "x"}).getvalue() + b"x" * LIMIT,
         upload=uploads.build_archive_upload(),
         CONTENT_TYPE="multipart/form-data; boundary=x",
-        HTTP_COOKIE=get_cookies(make_user(Role.AUTHOR)),
+        HTTP_COOKIE=f"{get_cookies(make_user(Role.AUTHOR))}; csrftoken={'a' * 32}",
     )
 
     assert status.startswith("413")
