@@ -17,7 +17,7 @@ from unfold.contrib.filters.admin import (
 from unfold.decorators import display
 
 from blog import selectors, services
-from blog.admin_filters import DayFilter, TagFilter
+from blog.admin_filters import DayFilter, PublicationDayFilter, TagFilter
 from blog.front_matter_syntax import decode_value, dump_front_matter
 from blog.history_admin import HistoryAdmin
 from blog.models import MAX_TAG, MAX_TAGS, Post, PostSource, PostStatus
@@ -132,11 +132,13 @@ class PostAdmin(HistoryAdmin):
         ("status", ChoicesDropdownFilter),
         ("author", AutocompleteSelectFilter),
         TagFilter,
+        ("published_at", PublicationDayFilter),
         ("created_at", DayFilter),
     ]
-    list_lookups = frozenset(
-        {"status__exact", "author__id__exact", "tag", "created_at_from", "created_at_to"},
-    )
+    list_lookups = frozenset({
+        "status__exact", "author__id__exact", "tag", "published_at_from", "published_at_to", "created_at_from",
+        "created_at_to",
+    })  # fmt: skip
     list_filter_submit = True
     list_select_related = ["author"]
     sortable_by = ["show_published_at", "show_updated_at"]
