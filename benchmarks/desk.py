@@ -1,8 +1,8 @@
 """`python -m benchmarks.desk`: measure every page of the admin site on 100,000 posts and 500,000 comments.
 
 Each page is opened as an author, an editor and an admin. The report has the median time, the CPU time of this process
-and of PostgreSQL, and the number of statements; pages over 150 ms are marked, “of CPU” if the CPU time is over it too. On a
-busy machine, the CPU time means more than the elapsed time.
+and of PostgreSQL, and the number of statements. Pages over 150 ms are marked, “of CPU” if the CPU time is over it too:
+on a busy machine, it means more than the elapsed time.
 PostgreSQL and its rows are in var/desk, which can be deleted at any time.
 """
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db import models
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
@@ -14,6 +14,8 @@ from blog.models import Comment
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from users.admin_bases import BoundedList, ServiceAdmin, ServiceForm, render_time
+
+MAX_SEARCHED = 5_000
 
 
 class LightCommentList(BoundedList):
@@ -64,6 +66,20 @@ class CommentAdmin(ServiceAdmin):
     @display(description="Time", ordering="created_at")
     def show_created_at(self, comment: Comment) -> SafeString | None:
         return render_time(comment.created_at)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: models.QuerySet[Comment], search_term: str
+    ) -> tuple[models.QuerySet[Comment], bool]:
+        """Search the newest comments that the filters leave. A search of all would read each of them."""
+        if not search_term.strip():
+            return queryset, False
+        times = queryset.order_by("-created_at", "-pk").values_list("created_at", flat=True)
+        older = times[MAX_SEARCHED : MAX_SEARCHED + 1].first()
+        if older is not None:
+            note = f"The search covers the newest {MAX_SEARCHED:,} comments. Filter by time to search older ones."
+            self.message_user(request, note, messages.WARNING)
+            queryset = queryset.filter(created_at__gt=older)
+        return super().get_search_results(request, queryset, search_term)
 
     def create(self, actor: Actor, row: Comment, form: ServiceForm) -> Comment:
         return services.add_comment(actor=actor, post_id=str(row.post_id), body=row.body, author_id=str(row.author_id))

@@ -68,8 +68,8 @@ class BoundedPaginator(Paginator):
 class BoundedList(ChangeList):
     """A list that offers to show all rows only while a filter or a search hides some.
 
-    A chosen order is one column and the id, in one direction, as the indexes have it. Django would add the default order,
-    for which PostgreSQL sorts all rows of equal value: of posts, those that never were public.
+    A chosen order is one column and the id, in one direction, as the indexes have it. Django would add the default
+    order, for which PostgreSQL sorts all rows of equal value: of posts, those that never were public.
     """
 
     def get_ordering(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> list[str]:
