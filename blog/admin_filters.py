@@ -12,7 +12,7 @@ from unfold.contrib.filters.admin import (
     TextFilter,
 )
 
-from blog.models import Post
+from blog.models import NEVER_PUBLIC, Post
 
 
 class TagFilter(TextFilter):
@@ -28,12 +28,33 @@ class DayFilter(RangeDateFilter):
     """The days from a first to a last one, both included. A text that is no date is no limit."""
 
     def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        first, last = (parse_day(self.used_parameters.get(name)) for name in self.expected_parameters())
-        if first is not None:
-            queryset = queryset.filter(**{f"{self.parameter_name}__gte": begin_day(first)})
-        if last is not None:
-            queryset = queryset.filter(**{f"{self.parameter_name}__lt": begin_day(last) + timedelta(days=1)})
+        begin, end = self.parse_period()
+        column = self.get_column()
+        if begin is not None:
+            queryset = queryset.filter(**{f"{column}__gte": begin})
+        if end is not None:
+            queryset = queryset.filter(**{f"{column}__lt": end})
         return queryset
+
+    def get_column(self) -> str:
+        """Return the name of the column whose values are compared."""
+        return str(self.parameter_name)
+
+    def parse_period(self) -> tuple[datetime | None, datetime | None]:
+        """Return the first moment of the first day, and the moment after the last day."""
+        first, last = (parse_day(self.used_parameters.get(name)) for name in self.expected_parameters())
+        return first and begin_day(first), last and begin_day(last) + timedelta(days=1)
+
+
+class PublicationDayFilter(DayFilter):
+    """The days on which posts first became public. Posts that never were public are on no day."""
+
+    def get_column(self) -> str:
+        return "publication_order"  # equal to `published_at`, and indexed
+
+    def parse_period(self) -> tuple[datetime | None, datetime | None]:
+        begin, end = super().parse_period()
+        return begin, end or (begin and NEVER_PUBLIC)
 
 
 def parse_day(text: str | None) -> date | None:

@@ -32,6 +32,15 @@ ReportProgress = Callable[[int, int], None]  # the number of files that are done
 
 
 @dataclass(frozen=True)
+class ArchiveContent:
+    """The name of the source, the Markdown files of an archive, and the number of its other files."""
+
+    source: str
+    files: list[MarkdownFile]
+    ignored: int
+
+
+@dataclass(frozen=True)
 class ArchiveReport:
     """What the import of an archive did or, in a dry run, would do. `ignored` counts files that are not Markdown."""
 
@@ -57,17 +66,24 @@ def import_archive(
     """
     importing.require_import_permission(actor)
     with open_archive(archive) as opened:
-        members = list_members(opened)
-        root = find_common_folder(members)
-        chosen = importing.require_source_name(source or root or PurePosixPath(name).stem)
-        files = [build_markdown_file(opened, member, root, chosen) for member in members if is_post_file(member)]
-        require_small_content(member for member in members if is_post_file(member))
+        content = list_content(opened, name=name, source=source)
         reports: list[FileReport] = []
-        for report in importing.import_files(actor=actor, files=files, status=status, dry_run=dry_run):
+        for report in importing.import_files(actor=actor, files=content.files, status=status, dry_run=dry_run):
             reports.append(report)
             if report_progress:
-                report_progress(len(reports), len(files))
-    return ArchiveReport(chosen, reports, ignored=len(members) - len(files))
+                report_progress(len(reports), len(content.files))
+    return ArchiveReport(content.source, reports, content.ignored)
+
+
+def list_content(opened: ZipFile, *, name: str, source: str | None = None) -> ArchiveContent:
+    """Return what an archive contains; no file of it is read. Raises `Invalid` if it is encrypted or too large."""
+    members = list_members(opened)
+    root = find_common_folder(members)
+    chosen = importing.require_source_name(source or root or PurePosixPath(name).stem)
+    posts = [member for member in members if is_post_file(member)]
+    require_small_content(posts)
+    files = [build_markdown_file(opened, member, root, chosen) for member in posts]
+    return ArchiveContent(chosen, files, ignored=len(members) - len(files))
 
 
 def build_archive_error(message: str) -> Invalid:

@@ -6,10 +6,13 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from blog import selectors
+from contentapi.core import policy
 from users.admin_bases import get_actor
 
 
 def add_dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Return the context of the first page with the desk of the actor. django-unfold calls this function."""
-    desk = selectors.build_desk(get_actor(request), timezone.now())
-    return {**context, "desk": desk, "max_count": selectors.MAX_COUNT}
+    actor = get_actor(request)
+    desk = selectors.build_desk(actor, timezone.now())
+    may_import = policy.may_import_posts(actor)
+    return {**context, "desk": desk, "max_count": selectors.MAX_COUNT, "may_import": may_import}

@@ -140,8 +140,7 @@ def generate_reports(
 
 def require_import_permission(actor: Actor) -> None:
     """Raise an error unless the actor may write and publish posts of all authors: the files name both."""
-    allowed = policy.may_manage_posts_and_authors(actor) and policy.may_manage_publication(actor)
-    policy.require_permission(actor, allowed, "import posts")
+    policy.require_permission(actor, policy.may_import_posts(actor), "import posts")
 
 
 @transaction.atomic

@@ -432,3 +432,84 @@ class PostPresence(models.Model):
 
     def __str__(self) -> str:
         return f"user {self.user_id} has post {self.post_id} open"
+
+
+class ImportState(models.TextChoices):
+    CHECKING = "checking"
+    CHECKED = "checked"
+    IMPORTING = "importing"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+RUNNING_IMPORT = Q(state__in=[ImportState.CHECKING, ImportState.IMPORTING])  # the states in which the clock works
+
+
+class ImportJob(models.Model):
+    """The import of an uploaded zip file. The clock checks the files, and imports them after the owner has agreed."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    file_name = models.TextField()
+    source = models.TextField(help_text="The name of the site that the files belong to.")
+    status = models.CharField(
+        max_length=10, choices=PostStatus.choices, help_text="The state of posts whose file has none."
+    )
+    state = models.CharField(max_length=10, choices=ImportState.choices, default=ImportState.CHECKING)
+    total = models.PositiveIntegerField(help_text="The number of Markdown files.")
+    done = models.PositiveIntegerField(default=0, help_text="The number of files that are checked or imported.")
+    ignored = models.PositiveIntegerField(help_text="The number of files that are not Markdown.")
+    problem = models.TextField(blank=True, help_text="Why the import failed.")
+    run = models.PositiveIntegerField(default=0, help_text="How often a clock has begun or continued the work.")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="The runs since the last file that was finished.")
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now, help_text="When the clock last finished a file.")
+
+    class Meta:
+        verbose_name = "import"
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=ImportState.values), name="blog_importjob_state_known"),
+            models.UniqueConstraint(
+                fields=["source"], condition=Q(state=ImportState.IMPORTING), name="blog_importjob_one_per_source"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_name} ({self.source})"
+
+    @property
+    def is_running(self) -> bool:
+        return self.state in (ImportState.CHECKING, ImportState.IMPORTING)
+
+
+class ImportPiece(models.Model):
+    """A part of the uploaded zip file, which is deleted when the import ends."""
+
+    job = models.ForeignKey(ImportJob, on_delete=models.CASCADE, related_name="pieces", db_index=False)
+    number = models.PositiveIntegerField()
+    content = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="blog_importpiece_unique")]
+
+    def __str__(self) -> str:
+        return f"part {self.number} of import {self.job_id}"
+
+
+class ImportResult(models.Model):
+    """What an import did with a file or, in its plan, would do."""
+
+    job = models.ForeignKey(ImportJob, on_delete=models.CASCADE, related_name="results", db_index=False)
+    is_plan = models.BooleanField()
+    number = models.PositiveIntegerField(help_text="The place of the file in the zip file.")
+    path = models.TextField()
+    outcome = models.CharField(max_length=10)
+    reason = models.TextField(blank=True, help_text="Why the file was refused, and what to write instead.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "is_plan", "number"], name="blog_importresult_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.outcome}"

@@ -17,7 +17,7 @@ from unfold.contrib.filters.admin import (
 from unfold.decorators import display
 
 from blog import selectors, services
-from blog.admin_filters import DayFilter, TagFilter
+from blog.admin_filters import DayFilter, PublicationDayFilter, TagFilter
 from blog.comment_admin import CommentedAdmin
 from blog.conflict_admin import ConflictForm
 from blog.front_matter_syntax import decode_value, dump_front_matter
@@ -104,11 +104,13 @@ class PostAdmin(CommentedAdmin, PresenceAdmin):
         ("status", ChoicesDropdownFilter),
         ("author", AutocompleteSelectFilter),
         TagFilter,
+        ("published_at", PublicationDayFilter),
         ("created_at", DayFilter),
     ]
-    list_lookups = frozenset(
-        {"status__exact", "author__id__exact", "tag", "created_at_from", "created_at_to"},
-    )
+    list_lookups = frozenset({
+        "status__exact", "author__id__exact", "tag", "published_at_from", "published_at_to", "created_at_from",
+        "created_at_to",
+    })  # fmt: skip
     list_filter_submit = True
     list_select_related = ["author"]
     sortable_by = ["show_published_at", "show_updated_at"]
@@ -143,6 +145,10 @@ class PostAdmin(CommentedAdmin, PresenceAdmin):
     def get_inlines(self, request: HttpRequest, obj: Post | None) -> list[Any]:
         """Leave out the source of a new post: it has none."""
         return list(self.inlines) if obj else []
+
+    def build_list(self, request: HttpRequest, extra_context: dict[str, Any] | None) -> Any:
+        may_import = policy.may_import_posts(get_actor(request))
+        return super().build_list(request, {"may_import": may_import, **(extra_context or {})})
 
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         """Leave out the filter by author for actors who have posts of one author only."""

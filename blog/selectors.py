@@ -11,7 +11,7 @@ import msgspec
 from django.contrib.auth import get_user_model
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from blog.models import MAX_TAG, Author, Comment, CommentState, Post, PostQuerySet, PostStatus
+from blog.models import MAX_TAG, Author, Comment, CommentState, ImportJob, Post, PostQuerySet, PostStatus
 from blog.projections import NEWEST_FIRST, OLDEST_FIRST, filter_visible_posts
 from blog.search import RELEVANCE, find_posts, parse_search
 from contentapi.core import policy
@@ -271,6 +271,11 @@ def select_editable_authors(actor: Actor) -> QuerySet[Author]:
 
 def find_author(actor: Actor, author_id: str) -> Author | None:
     return select_author_by_id(actor, author_id).queryset().first()
+
+
+def select_imports(actor: Actor) -> QuerySet[ImportJob]:
+    """Return the imports that the actor may see: their own; for admins all."""
+    return ImportJob.objects.filter(policy.visible_imports(actor))
 
 
 class Excerpt(NamedTuple):

@@ -1,4 +1,4 @@
-"""Work that is done at its time: publish due posts, keep the search index up to date, purge what is old.
+"""Work that is done at its time: publish due posts, import zip files, update the search index, purge what is old.
 
 `manage.py clock` and `make run` run the clock. Several clocks can run at the same time: a publication locks its post
 and checks it again under the lock, and one clock at a time writes the search index.
@@ -10,7 +10,8 @@ from threading import Event
 from django.db import Error as DatabaseErrors
 from django.db import connection
 
-from blog import history, moderation, services
+from blog import history, import_jobs, moderation, services
+from blog.import_worker import ImportWorker
 from blog.indexing import SearchIndexer
 from contentapi.core.identity import OPERATOR
 
@@ -26,25 +27,30 @@ def run_clock(stop: Event) -> None:
     """
     available = True
     indexer = SearchIndexer()
+    importer = ImportWorker()
     try:
         while not stop.is_set():
             has_more = False
             try:
                 limit_waiting()
                 do_due_work(stop)
-                has_more = indexer.update(actor=OPERATOR)
+                has_more = importer.work(stop)
+                has_more = indexer.update(actor=OPERATOR) or has_more
                 available = True
             except DatabaseErrors as error:
                 if available:
                     logger.warning("The clock cannot use the database, and continues to try: %s", str(error).strip())
                 available = False
+                importer.drop()
                 connection.close()
             except Exception:
                 logger.exception("The clock failed, and continues.")
+                importer.drop()
                 connection.close()
             if not has_more:
                 stop.wait(INTERVAL)
     finally:
+        importer.drop()
         connection.close()
 
 
@@ -55,7 +61,7 @@ def limit_waiting() -> None:
 
 
 def do_due_work(stop: Event) -> None:
-    """Publish the posts that are due, then purge the history and deleted comments.
+    """Publish the posts that are due, then purge the history, deleted comments and old imports.
 
     Return early after a post when `stop` is set.
     """
@@ -69,3 +75,4 @@ def do_due_work(stop: Event) -> None:
     purged = moderation.purge_comments(actor=CLOCK)
     if purged:
         logger.info("Deleted %s comments, which moderators or authors deleted more than 30 days ago.", purged)
+    import_jobs.purge_imports(actor=CLOCK)

@@ -95,6 +95,7 @@ UNFOLD = {
                     build_entry("Posts", "article", "blog.Post"),
                     build_entry("Comments", "chat", "blog.Comment"),
                     build_entry("Authors", "person_edit", "blog.Author"),
+                    build_entry("Imports", "upload_file", "blog.ImportJob"),
                 ],
             },
             {

@@ -16,10 +16,16 @@ from contentapi.conf import conf  # noqa: E402
 from contentapi.conf.checks import require_valid_environment  # noqa: E402
 from contentapi.server.complete_requests import RequestBufferingLayer  # noqa: E402
 from contentapi.server.fast_path import FastPath  # noqa: E402
+from contentapi.server.uploads import build_archive_upload  # noqa: E402
 
 require_valid_environment()
 fast_path = FastPath(django_application, is_enabled=conf.environment.contentapi_fast_path == "on")
-application = RequestBufferingLayer(fast_path, fast_path.refuse, slots=conf.environment.contentapi_threads)
+application = RequestBufferingLayer(
+    fast_path,
+    fast_path.refuse,
+    slots=conf.environment.contentapi_threads,
+    upload=build_archive_upload(),
+)
 
 gc.collect()
 gc.freeze()  # exclude what is loaded now: the collector need not visit it, and forked workers need not copy it

@@ -12,7 +12,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.admin import ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.contrib.admin.views.main import ChangeList
+from django.contrib.admin.views.main import ORDER_VAR, ChangeList
 from django.core.paginator import Paginator
 from django.db import models, transaction
 from django.http import Http404, HttpRequest, HttpResponseRedirect
@@ -66,7 +66,18 @@ class BoundedPaginator(Paginator):
 
 
 class BoundedList(ChangeList):
-    """A list that offers to show all rows only while a filter or a search hides some."""
+    """A list that offers to show all rows only while a filter or a search hides some.
+
+    A chosen order is one column and the id, in one direction, as the indexes have it. Django would add the default
+    order, for which PostgreSQL sorts all rows of equal value: of posts, those that never were public.
+    """
+
+    def get_ordering(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> list[str]:
+        ordering = super().get_ordering(request, queryset)
+        if ORDER_VAR not in self.params:
+            return ordering
+        first = ordering[0]
+        return [first, "-pk" if first.startswith("-") else "pk"]
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)

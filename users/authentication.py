@@ -9,10 +9,14 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
+from django.conf import settings
+from django.contrib.auth import get_user
 from django.db.models import Q
+from django.http import HttpRequest, parse_cookie
 from django.utils import timezone
 
 from contentapi.auth.jwt import TokenError
+from contentapi.auth.sessions import SessionStore
 from contentapi.core.errors import Malformed, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.core.pagination import parse_id
@@ -113,6 +117,14 @@ def build_session_actor(user: Any) -> Actor:
     """Return the actor of a user who is logged in to the admin site."""
     role = Role(user.role)
     return Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session", interface="admin")
+
+
+def find_session_actor(environ: Mapping[str, Any]) -> Actor:
+    """Return the actor of the session of a WSGI request that no middleware has seen; the anonymous actor if none."""
+    request = HttpRequest()
+    request.session = SessionStore(parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME))
+    user = get_user(request)
+    return build_session_actor(user) if user.is_authenticated else ANONYMOUS
 
 
 def record_last_use(pk: int, last_used_at: datetime | None, now: datetime) -> None:

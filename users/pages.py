@@ -8,8 +8,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, NotFound
+from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, NotFound, TooLarge
 from contentapi.http import error_response
+from contentapi.http.body import UploadTooLarge
 from contentapi.http.failure_log import classify_and_record
 
 POLICY = "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -53,6 +54,8 @@ def render_error(request: HttpRequest, error: ApiError) -> HttpResponse:
 def handle_bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if not request.path_info.startswith(ADMIN):
         return error_response.bad_request(request, exception)
+    if isinstance(exception, UploadTooLarge):
+        return render_error(request, classify_and_record(TooLarge(str(exception))))
     return render_error(request, classify_and_record(Malformed("The request is malformed.")))
 
 

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('blog', '0006_newest_comments'),
+        ('blog', '0007_post_presence'),
     ]
 
     operations = [

@@ -155,6 +155,19 @@ def may_manage_publication(actor: Actor) -> bool:
     return get_reach(actor, Scope.POSTS_PUBLISH).everybodys
 
 
+def may_import_posts(actor: Actor) -> bool:
+    """Whether the actor may import posts: the files name the author and the state of each post."""
+    return may_manage_posts_and_authors(actor) and may_manage_publication(actor)
+
+
+def visible_imports(actor: Actor) -> Q:
+    """The imports of the actor; for admins all imports. They show the content of files that may not be public."""
+    if not may_import_posts(actor):
+        return NOTHING
+    reach = Reach(everybodys=actor.role in ADMINS, user_id=actor.user_id)
+    return reach.build_condition(lambda user_id: Q(owner=user_id))
+
+
 def may_transition_posts(actor: Actor, old_status: str, new_status: str) -> bool:
     """Whether the actor may change the status of posts in this way, perhaps only of their own posts."""
     return actor.has(get_transition_scope(old_status, new_status))

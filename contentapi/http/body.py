@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
+from django.core.exceptions import RequestDataTooBig
 from django.utils.http import parse_header_parameters
 
 from contentapi.conf import conf
@@ -14,6 +15,10 @@ JSON = "application/json"
 VALUE = msgspec.json.Decoder()
 BACKSLASH = ord("\\")
 B = TypeVar("B")
+
+
+class UploadTooLarge(RequestDataTooBig):
+    """The body of an upload is above the limit of this caller. The message is for the person."""
 
 
 def is_json(content_type: str, media_types: tuple[str, ...] = (JSON,)) -> bool:

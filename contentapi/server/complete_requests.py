@@ -7,33 +7,52 @@ happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from io import BytesIO
+from tempfile import TemporaryFile
 from typing import Any, NoReturn
 from wsgiref.types import StartResponse, WSGIApplication
+
+from django.db import DatabaseError
 
 from contentapi.conf import conf
 from contentapi.core.errors import Unavailable
 from contentapi.db.postgresql.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
+from contentapi.db.postgresql.thread_connections import close_unusable_connections
+from contentapi.http.body import UploadTooLarge
+from contentapi.server.uploads import Upload
 
 DRAIN_LIMIT = 8  # times CONTENTAPI_MAX_BODY. A body up to this size is read and discarded, to keep the connection
-DRAIN_CHUNK = 64 * 1024  # bytes
+CHUNK = 64 * 1024  # bytes
 WAIT = 10.0  # seconds for a slot: twice the time limit of a statement
 
 Refuse = Callable[[dict[str, Any], Unavailable, StartResponse], Iterable[bytes]]
 
 
 class RequestBufferingLayer:
-    """The layer around an application. `refuse` responds to a request that waited too long for a slot."""
+    """The layer around an application. `refuse` responds to a request that waited too long for a slot.
 
-    def __init__(self, application: WSGIApplication, refuse: Refuse, *, slots: int) -> None:
+    `upload` describes the requests that may have a larger body.
+    """
+
+    def __init__(
+        self, application: WSGIApplication, refuse: Refuse, *, slots: int, upload: Upload | None = None
+    ) -> None:
         self.application = application
         self.refuse = refuse
+        self.upload = upload
         self.slots = ConnectionSlots(slots, patience=WAIT)
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         clear_invalid_host(environ)
         has_body = "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ
-        if has_body and not buffer_body(environ):
+        if has_body and not self.read_body(environ):
             start_response = with_connection_close(start_response)
+        try:
+            return self.respond(environ, start_response)
+        finally:
+            if isinstance(environ.get("wsgi.input"), SpooledBody):
+                environ["wsgi.input"].close()
+
+    def respond(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         try:
             lease = self.slots.acquire()
         except NoSlotAvailable:
@@ -45,6 +64,31 @@ class RequestBufferingLayer:
         finally:
             self.slots.release(lease)
         return response
+
+    def read_body(self, environ: dict[str, Any]) -> bool:
+        """Replace `wsgi.input` by the body. Return whether the whole body was read from the connection."""
+        upload, length = self.upload, get_announced_length(environ)
+        if upload is None or length <= conf.environment.contentapi_max_body or not upload.matches(environ):
+            return buffer_body(environ)
+        if not self.may_upload(upload, environ):
+            is_read = buffer_body(environ)
+            environ["wsgi.input"] = BrokenBody(UploadTooLarge("You may not send a body of this size."))
+            return is_read
+        return spool_body(environ, length, upload.limit)
+
+    def may_upload(self, upload: Upload, environ: dict[str, Any]) -> bool:
+        """Return whether the caller may send a larger body. Without a slot or the database, nobody may."""
+        try:
+            lease = self.slots.acquire()
+        except NoSlotAvailable:
+            return False
+        try:
+            close_unusable_connections()
+            return upload.is_allowed(environ)
+        except DatabaseError:
+            return False
+        finally:
+            self.slots.release(lease)
 
 
 def detach_from_connection(response: Any) -> Iterable[bytes]:
@@ -86,8 +130,7 @@ def buffer_body(environ: dict[str, Any]) -> bool:
     limit = conf.environment.contentapi_max_body
     stream = environ["wsgi.input"]
     is_chunked = "HTTP_TRANSFER_ENCODING" in environ
-    announced = environ.get("CONTENT_LENGTH", "")
-    length = int(announced) if announced.isdecimal() else 0
+    length = get_announced_length(environ)
     try:
         if is_chunked:
             content = stream.read(limit + 1)
@@ -103,10 +146,57 @@ def buffer_body(environ: dict[str, Any]) -> bool:
         return False
 
 
+def get_announced_length(environ: dict[str, Any]) -> int:
+    announced = environ.get("CONTENT_LENGTH", "")
+    return int(announced) if announced.isdecimal() else 0
+
+
+def spool_body(environ: dict[str, Any], length: int, limit: int) -> bool:
+    """Write the body to a temporary file, which replaces `wsgi.input`. Return whether the whole body was read.
+
+    A body over the limit is read and discarded, up to twice the limit, so that the browser shows the response.
+    """
+    stream = environ["wsgi.input"]
+    try:
+        if length > limit:
+            message = f"The zip file is too large: at most {limit:,} bytes can be uploaded. Split it."
+            environ["wsgi.input"] = BrokenBody(UploadTooLarge(message))
+            return length <= 2 * limit and drain_stream(stream, length)
+        spooled = SpooledBody()
+        environ["wsgi.input"] = spooled
+        spooled.copy(stream, length)
+    except Exception as error:  # noqa: BLE001 - see `buffer_body`
+        if isinstance(environ["wsgi.input"], SpooledBody):
+            environ["wsgi.input"].close()
+        environ["wsgi.input"] = BrokenBody(error)
+        return False
+    return True
+
+
+class SpooledBody:
+    """A body in a temporary file, which is deleted when it is closed."""
+
+    def __init__(self) -> None:
+        self.file = TemporaryFile()  # noqa: SIM115 - `close` closes it
+        self.read = self.file.read
+        self.readline = self.file.readline
+        self.close = self.file.close
+
+    def copy(self, stream: Any, length: int) -> None:
+        """Copy the body from a stream. Raises `OSError` if the stream ends early."""
+        missing = length
+        while missing and (part := stream.read(min(CHUNK, missing))):
+            self.file.write(part)
+            missing -= len(part)
+        if missing:
+            raise OSError("The body ended early.")
+        self.file.seek(0)
+
+
 def drain_stream(stream: Any, limit: int) -> bool:
     """Read up to `limit` bytes. Return whether the stream ended within them."""
     while limit > 0:
-        part = stream.read(min(DRAIN_CHUNK, limit))
+        part = stream.read(min(CHUNK, limit))
         if not part:
             return True
         limit -= len(part)
@@ -121,6 +211,8 @@ class BrokenBody:
 
     def read(self, _: int = -1) -> NoReturn:
         raise self.error
+
+    readline = read
 
 
 def with_connection_close(start_response: StartResponse) -> StartResponse:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from django.contrib import admin
@@ -12,7 +14,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from blog import comment_admin
+from blog.indexing import SearchIndexer
 from contentapi.core.identity import OPERATOR, Role
+from tests.admin_forms import read_form, submit_form
 from tests.factories import make_author, make_comment, make_order, make_post, make_user
 from users import services
 from users.admin_bases import BoundedPaginator
@@ -59,6 +64,102 @@ def test_posts_are_filtered_by_whole_days(browser: Client, days: dict[str, str],
         make_post(title=title, created_at=datetime(*time, tzinfo=UTC))
 
     assert titles(browser.get(POSTS, days)) == expected
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"),
+    [
+        ({"published_at_from": "2026-02-02"}, ["C", "B"]),
+        ({"published_at_to": "2026-02-02"}, ["B", "A"]),
+        ({"published_at_from": "2026-02-02", "published_at_to": "2026-02-02"}, ["B"]),
+        ({"published_at_to": "x"}, ["Never", "C", "B", "A"]),
+    ],
+)
+def test_posts_are_filtered_by_days_of_publication(browser: Client, days: dict[str, str], expected: list[str]) -> None:
+    for title, time in {"A": (2026, 2, 1, 23, 59), "B": (2026, 2, 2, 23, 59), "C": (2026, 2, 3, 0, 0)}.items():
+        make_post(title=title, published_at=datetime(*time, tzinfo=UTC))
+    make_post(title="Never", published_at=None, status="draft")
+
+    assert titles(browser.get(POSTS, days)) == expected
+
+
+FILTERS = {
+    "status__exact": "draft",
+    "tag": "soup",
+    "created_at_from": "2026-01-01",
+    "created_at_to": "2026-12-31",
+    "published_at_from": "2026-01-01",
+}
+
+
+class Links(HTMLParser):
+    """The addresses of the links of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "a":
+            self.addresses.append(dict(attrs).get("href") or "")
+
+
+def make_filtered_posts(number: int) -> dict[str, str]:
+    """Create posts that meet all filters and a search. Return the parameters of the address."""
+    author, time = make_author(), datetime(2026, 2, 1, tzinfo=UTC)
+    values = {"author": author, "tags": ["soup"], "created_at": time, "published_at": time, "status": "draft"}
+    for _ in range(number):
+        make_post(**values)
+    make_post(title="Other")
+    SearchIndexer().update(actor=OPERATOR)
+    return {**FILTERS, "author__id__exact": str(author.pk), "q": "title", "o": "-5"}
+
+
+def test_address_with_all_filters_shows_the_same_list_in_another_session(browser: Client) -> None:
+    parameters = make_filtered_posts(2)
+    colleague = Client()
+    colleague.force_login(make_user(Role.EDITOR))
+
+    assert len(titles(browser.get(POSTS, parameters))) == 2
+    assert titles(colleague.get(POSTS, parameters)) == titles(browser.get(POSTS, parameters))
+
+
+def test_links_to_pages_orders_and_posts_keep_the_filters(browser: Client) -> None:
+    parameters = make_filtered_posts(26)
+
+    links = [urlsplit(address) for address in Links(browser.get(POSTS, parameters).text).addresses]
+
+    queries = [dict(parse_qsl(link.query)) for link in links if not link.path]
+    pages = [query for query in queries if "p" in query]
+    orders = [query for query in queries if query.get("o") not in (None, "-5")]
+    opened = [dict(parse_qsl(link.query)) for link in links if link.path.endswith("/change/")]
+    kept = {name: value for name, value in parameters.items() if name != "o"}
+    assert pages
+    assert orders
+    assert len(opened) >= 25
+    assert all(kept.items() <= query.items() for query in [*pages, *orders])
+    assert all(dict(parse_qsl(query["_changelist_filters"])) == parameters for query in opened)
+
+
+def test_post_that_is_saved_leads_back_to_the_filtered_list(browser: Client) -> None:
+    parameters = make_filtered_posts(1)
+    page = browser.get(POSTS, parameters)
+    address = next(each for each in Links(page.text).addresses if "/change/" in each)
+
+    saved = submit_form(browser, address, title="New title")
+
+    assert saved.status_code == 302
+    target = urlsplit(saved["Location"])
+    assert (target.path, dict(parse_qsl(target.query))) == (POSTS, parameters)
+
+
+def test_form_of_the_filters_keeps_search_and_order(browser: Client) -> None:
+    parameters = make_filtered_posts(1)
+
+    values = read_form(browser.get(POSTS, parameters).text)
+
+    assert {name: values.get(name) for name in parameters} == parameters
 
 
 def test_list_of_posts_shows_status_tags_and_times(browser: Client) -> None:
@@ -129,6 +230,48 @@ def test_long_list_ends_at_the_limit_and_says_so(browser: Client, monkeypatch: p
 
     assert response.context["cl"].result_count == 2
     assert "The list shows the first 2 posts." in response.text
+
+
+COMMENTS = reverse("admin:blog_comment_changelist")
+
+
+def test_comments_are_searched_by_text_author_and_post(browser: Client) -> None:
+    post = make_post(title="Soup", author=make_author(name="Cook"))
+    make_comment(post, body="Hot.")
+    make_comment(make_post(), body="Cold.")
+
+    for term in ("hot", "soup", "cook"):
+        assert [comment.body for comment in browser.get(COMMENTS, {"q": term}).context["cl"].result_list] == ["Hot."]
+
+
+def test_search_in_many_comments_covers_the_newest_and_says_so(
+    browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comment_admin, "MAX_SEARCHED", 2)
+    post, time = make_post(), datetime(2026, 2, 1, tzinfo=UTC)
+    for number in range(3):
+        make_comment(post, body=f"Soup {number}", created_at=time + timedelta(days=number))
+
+    newest = browser.get(COMMENTS, {"q": "soup", "o": "4"})
+    older = browser.get(COMMENTS, {"q": "soup", "created_at_to": "2026-02-01"})
+
+    assert [comment.body for comment in newest.context["cl"].result_list] == ["Soup 1", "Soup 2"]
+    assert "The search covers the newest 2 comments." in newest.text
+    assert [comment.body for comment in older.context["cl"].result_list] == ["Soup 0"]
+    assert "The search covers" not in older.text
+
+
+@pytest.mark.parametrize("order", ["5", "-5"])
+def test_list_of_posts_is_ordered_by_the_columns_of_an_index(browser: Client, order: str) -> None:
+    for _ in range(3):
+        make_post(published_at=None, status="draft")
+
+    with CaptureQueriesContext(connection) as captured:
+        browser.get(POSTS, {"o": order})
+
+    direction = "DESC" if order == "-5" else "ASC"
+    expected = f'ORDER BY "blog_post"."publication_order" {direction}, "blog_post"."id" {direction}'
+    assert [query for query in captured.captured_queries if query["sql"].endswith(expected)]
 
 
 def test_expired_keys_are_named(browser: Client, django_assert_max_num_queries: Callable[[int], Any]) -> None:

@@ -54,7 +54,7 @@ def test_every_narrower_rule_is_a_row_of_the_table() -> None:
 
 @pytest.mark.parametrize("logged_in", [False, True], ids=["anonymous", "reader"])
 @pytest.mark.parametrize(
-    "page", ["blog_post", "blog_author", "blog_comment", "users_user", "users_apikey", "orders_order"]
+    "page", ["blog_post", "blog_author", "blog_comment", "blog_importjob", "users_user", "users_apikey", "orders_order"]
 )
 def test_anonymous_caller_and_reader_get_the_login(client: Client, page: str, *, logged_in: bool) -> None:
     world = make_world("reader", "own")

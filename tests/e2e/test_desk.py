@@ -30,6 +30,8 @@ PAGES = {
     "comment": "/admin/blog/comment/{comment}/change/",
     "authors": "/admin/blog/author/",
     "author": "/admin/blog/author/add/",
+    "imports": "/admin/blog/importjob/",
+    "upload": "/admin/blog/importjob/add/",
     "keys": "/admin/users/apikey/",
     "new key": "/admin/users/apikey/add/",
     "users": "/admin/users/user/",

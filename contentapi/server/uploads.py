@@ -1,0 +1,40 @@
+"""Uploads: the requests that may have a body above CONTENTAPI_MAX_BODY, and who may send them.
+
+A person who may import posts may upload a zip file to the admin site. The permission is checked before the body is
+read, so that nobody else can fill the disk.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from django.urls import reverse
+
+from blog.archives import MAX_ARCHIVE
+from contentapi.core import policy
+from users.authentication import find_session_actor
+
+FORM = 100_000  # bytes, for the other fields of a form
+
+
+class Upload(NamedTuple):
+    """The path of an upload, its limit in bytes, and whether the caller of a request may send it."""
+
+    path: str
+    limit: int
+    is_allowed: Callable[[Mapping[str, Any]], bool]
+
+    def matches(self, environ: Mapping[str, Any]) -> bool:
+        return (
+            environ.get("REQUEST_METHOD") == "POST"
+            and environ.get("PATH_INFO") == self.path
+            and "HTTP_TRANSFER_ENCODING" not in environ
+        )
+
+
+def build_archive_upload() -> Upload:
+    return Upload(reverse("admin:blog_importjob_add"), MAX_ARCHIVE + FORM, may_upload_archive)
+
+
+def may_upload_archive(environ: Mapping[str, Any]) -> bool:
+    """Whether the session of a request belongs to a person who may import posts."""
+    return policy.may_import_posts(find_session_actor(environ))

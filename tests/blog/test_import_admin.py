@@ -1,0 +1,323 @@
+"""Imports in the admin: upload, what would happen, the decision, progress and report, and who may do it."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from threading import Event
+from typing import Any
+from zipfile import ZIP_STORED
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from blog import import_jobs
+from blog.import_admin import NO_CLOCK
+from blog.import_worker import ImportWorker
+from blog.models import ImportJob, ImportState, Post
+from contentapi.core.identity import Role
+from tests.blog.test_archives import BAD, SITE, build_archive
+from tests.blog.test_importing import build_file
+from tests.factories import make_user
+
+ADD = reverse("admin:blog_importjob_add")
+LIST = reverse("admin:blog_importjob_changelist")
+POSTS = reverse("admin:blog_post_changelist")
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def worker() -> Iterator[ImportWorker]:
+    worker = ImportWorker()
+    yield worker
+    worker.drop()
+
+
+def get_url(name: str, job: ImportJob) -> str:
+    return reverse(f"admin:blog_importjob_{name}", args=[job.pk])
+
+
+def send_archive(client: Client, content: bytes | None = None, **values: str) -> Any:
+    archive = build_archive(SITE).getvalue() if content is None else content
+    file = SimpleUploadedFile("harbour.zip", archive, "application/zip")
+    return client.post(ADD, {"archive": file, "source": "", "status": "published", **values})
+
+
+def finish_work(worker: ImportWorker) -> None:
+    while worker.work(Event()):
+        pass
+
+
+def upload_and_check(client: Client, worker: ImportWorker, **values: str) -> ImportJob:
+    response = send_archive(client, None, **values)
+    job = ImportJob.objects.latest("pk")
+    assert response["Location"] == get_url("change", job)
+    finish_work(worker)
+    return job
+
+
+def list_rows(page: Any) -> list[tuple[str, str, str]]:
+    return [(result.path, label, result.reason) for result, label, _ in page.context["results"]]
+
+
+def test_form_states_the_limits_and_the_default_of_the_source(editor_client: Client) -> None:
+    text = editor_client.get(ADD).text
+
+    assert "at most 50 MB and 10,000 files" in text
+    assert "at most 200 MB together and 2 MB each" in text
+    assert "If this is empty, it is the name of the only folder in the zip file" in text
+
+
+def test_upload_shows_what_would_happen_to_each_file(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+
+    page = editor_client.get(get_url("change", job))
+
+    assert list_rows(page) == [
+        ("posts/a.md", "new post", ""),
+        ("posts/_index.md", "not a post", ""),
+        ("posts/bad.md", "refused", BAD),
+        ("_drafts/b.mdx", "new post", ""),
+    ]
+    assert page.context["counts"] == [
+        ("created", "new post", 2),
+        ("not a post", "not a post", 1),
+        ("refused", "refused", 1),
+    ]
+    assert "Nothing has changed yet." in page.text
+    assert "not Markdown, left out: 1" in page.text
+    assert get_url("start", job) in page.text
+    assert get_url("cancel", job) in page.text
+    assert "come from the" not in page.text
+    assert not Post.objects.exists()
+
+
+def test_started_import_reports_what_happened_with_links_to_the_posts(
+    editor_client: Client, worker: ImportWorker
+) -> None:
+    job = upload_and_check(editor_client, worker)
+    editor_client.post(get_url("start", job))
+    finish_work(worker)
+
+    page = editor_client.get(get_url("change", job))
+
+    assert "The import is finished" in page.text
+    assert page.context["counts"] == [
+        ("created", "created", 2),
+        ("not a post", "not a post", 1),
+        ("refused", "refused", 1),
+    ]
+    for post in Post.objects.all():
+        assert reverse("admin:blog_post_change", args=[post.pk]) in page.text
+    assert Post.objects.count() == 2
+    assert get_url("cancel", job) not in page.text
+
+
+def test_plan_warns_about_posts_of_the_same_source(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+    editor_client.post(get_url("start", job))
+    finish_work(worker)
+
+    same = editor_client.get(get_url("change", upload_and_check(editor_client, worker)))
+    other = editor_client.get(get_url("change", upload_and_check(editor_client, worker, source="kitchen")))
+
+    assert "2 posts come from the\n      source harbour already." in same.text
+    assert list_rows(same)[0] == ("posts/a.md", "unchanged", "")
+    assert "already." not in other.text
+    assert list_rows(other)[0] == ("posts/a.md", "new post", "")
+
+
+def test_status_of_the_form_applies_to_files_without_one(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker, status="archived")
+    editor_client.post(get_url("start", job))
+    finish_work(worker)
+
+    assert sorted(Post.objects.values_list("title", "status")) == [("A", "archived"), ("B", "draft")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"# Soup", "This is not a zip file, or it is damaged. Create it again."),
+        (build_archive({"a.png": b"x"}).getvalue(), "The zip file has no Markdown files (.md, .markdown, .mdx)."),
+    ],
+)
+def test_unusable_archive_is_an_error_of_the_form(editor_client: Client, content: bytes, message: str) -> None:
+    response = send_archive(editor_client, content)
+
+    assert response.context["form"].errors == {"archive": [message]}
+    assert message in response.text
+    assert not ImportJob.objects.exists()
+
+
+def test_upload_without_a_file_and_with_a_bad_status_is_refused(editor_client: Client) -> None:
+    missing = editor_client.post(ADD, {"source": "", "status": "scheduled"})
+
+    assert set(missing.context["form"].errors) == {"archive", "status"}
+
+
+def test_name_of_a_source_that_is_too_long_is_an_error_of_its_field(editor_client: Client) -> None:
+    response = send_archive(editor_client, source="x" * 151)
+
+    assert set(response.context["form"].errors) == {"source"}
+
+
+def test_progress_is_json_for_the_script_and_the_page_reloads_without_it(editor_client: Client) -> None:
+    send_archive(editor_client)
+    job = ImportJob.objects.get()
+    ImportJob.objects.update(done=1)
+
+    progress = editor_client.get(get_url("progress", job))
+    page = editor_client.get(get_url("change", job))
+
+    assert progress.json() == {"state": "checking", "done": 1, "total": 4, "text": "1 of 4 files checked", "note": ""}
+    assert "no-store" in progress["Cache-Control"]
+    assert '<noscript><meta http-equiv="refresh" content="3"></noscript>' in page.text
+    assert '<a href="">Reload</a>' in page.text
+    assert '<progress class="import-progress" value="1" max="4"' in page.text
+
+
+def test_page_says_when_no_clock_is_running(editor_client: Client) -> None:
+    send_archive(editor_client)
+    job = ImportJob.objects.get()
+    ImportJob.objects.update(updated_at=timezone.now() - timedelta(seconds=30))
+
+    assert editor_client.get(get_url("progress", job)).json()["note"] == NO_CLOCK
+    assert NO_CLOCK in editor_client.get(get_url("change", job)).text
+
+
+def test_cancelled_plan_changes_nothing(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+
+    editor_client.post(get_url("cancel", job))
+    page = editor_client.get(get_url("change", job))
+
+    assert "The import was cancelled" in page.text
+    assert get_url("start", job) not in page.text
+    assert not Post.objects.exists()
+
+
+def test_refused_act_shows_the_reason(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+    editor_client.post(get_url("cancel", job))
+
+    response = editor_client.post(get_url("start", job), follow=True)
+
+    assert "This import is cancelled. Only a checked import can be started." in response.text
+
+
+def test_failed_import_shows_the_problem(editor_client: Client) -> None:
+    send_archive(editor_client)
+    job = ImportJob.objects.get()
+    import_jobs.end_import(job, ImportState.FAILED, "The disk is <full>.")
+
+    assert "The disk is &lt;full&gt;." in editor_client.get(get_url("change", job)).text
+
+
+def test_long_report_has_pages_and_filters(editor_client: Client, worker: ImportWorker) -> None:
+    files: dict[str, str | bytes] = {f"{each:03}.md": build_file(title=f"P{each}") for each in range(101)}
+    files["bad.md"] = "<b>x</b>"
+    send_archive(editor_client, build_archive(files).getvalue())
+    job = ImportJob.objects.get()
+    finish_work(worker)
+
+    first = editor_client.get(get_url("change", job))
+    second = editor_client.get(get_url("change", job), {"page": "2"})
+    refused = editor_client.get(get_url("change", job), {"outcome": "refused"})
+
+    assert len(list_rows(first)) == 100
+    assert "Page 1 of 2" in first.text
+    assert [path for path, *_ in list_rows(second)] == ["100.md", "bad.md"]
+    assert [path for path, *_ in list_rows(refused)] == ["bad.md"]
+    assert editor_client.get(get_url("change", job), {"outcome": "x", "page": "-1"}).status_code == 200
+
+
+@pytest.mark.parametrize("files", [10, 100])
+def test_page_of_an_import_takes_the_same_statements_for_many_files(
+    editor_client: Client, worker: ImportWorker, django_assert_max_num_queries: Any, files: int
+) -> None:
+    archive = build_archive({f"{each}.md": build_file(title=f"P{each}") for each in range(files)})
+    send_archive(editor_client, archive.getvalue())
+    finish_work(worker)
+
+    with django_assert_max_num_queries(9):
+        editor_client.get(get_url("change", ImportJob.objects.get()))
+
+
+def make_client(role: Role) -> Client:
+    client = Client()
+    client.force_login(make_user(role))
+    return client
+
+
+def test_admin_sees_all_imports_and_an_editor_only_their_own(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+    other, admin = make_client(Role.EDITOR), make_client(Role.ADMIN)
+
+    assert [row.pk for row in admin.get(LIST).context["cl"].result_list] == [job.pk]
+    assert list(other.get(LIST).context["cl"].result_list) == []
+    for name in ("change", "progress"):
+        assert admin.get(get_url(name, job)).status_code == 200
+        assert other.get(get_url(name, job)).status_code == 404
+    for name in ("start", "cancel"):
+        assert other.post(get_url(name, job)).status_code == 404
+    assert ImportJob.objects.get().state == "checked"
+    assert admin.post(get_url("cancel", job)).status_code == 302
+    assert ImportJob.objects.get().state == "cancelled"
+
+
+def test_author_may_neither_import_nor_see_imports(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+    author = make_client(Role.AUTHOR)
+
+    assert author.get(ADD).status_code == 403
+    assert send_archive(author).status_code == 403
+    assert author.get(LIST).status_code == 403
+    assert author.get(get_url("change", job)).status_code == 404
+    assert author.get(get_url("progress", job)).status_code == 404
+    assert author.post(get_url("start", job)).status_code == 404
+    assert ADD not in author.get(POSTS).text
+    assert ADD not in author.get(reverse("admin:index")).text
+    assert LIST not in author.get(POSTS).text
+    assert ImportJob.objects.count() == 1
+
+
+def test_start_and_cancel_need_a_form(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+
+    assert editor_client.get(get_url("start", job)).status_code == 405
+    assert editor_client.get(get_url("cancel", job)).status_code == 405
+
+
+def test_list_of_posts_and_desk_have_links_for_editors(editor_client: Client) -> None:
+    assert ADD in editor_client.get(POSTS).text
+    assert ADD in editor_client.get(reverse("admin:index")).text
+    assert LIST in editor_client.get(POSTS).text
+
+
+def test_import_cannot_be_changed_or_deleted_by_hand(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+
+    assert editor_client.post(get_url("delete", job), {"post": "yes"}).status_code == 403
+    assert ImportJob.objects.exists()
+
+
+def test_file_names_of_the_archive_are_escaped(editor_client: Client, worker: ImportWorker) -> None:
+    send_archive(editor_client, build_archive({"<script>x.md": "bad"}).getvalue(), source="<i>s</i>")
+    finish_work(worker)
+
+    text = editor_client.get(get_url("change", ImportJob.objects.get())).text
+
+    assert "<script>x" not in text
+    assert "<i>s" not in text
+
+
+def test_large_archive_is_stored_in_pieces_of_a_megabyte(editor_client: Client) -> None:
+    content = build_archive({"a.md": build_file(), "image.png": b"\0" * 3_000_000}, ZIP_STORED)
+
+    response = send_archive(editor_client, content.getvalue())
+
+    assert response.status_code == 302
+    assert ImportJob.objects.get().pieces.count() == 4

@@ -1,0 +1,212 @@
+"""Uploads to the admin: a larger body for people who may import, on one path; the usual limit for everybody else."""
+
+from collections.abc import Callable, Iterable
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import DatabaseError, connections
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from contentapi.conf.environment import Environment
+from contentapi.core.errors import Unavailable
+from contentapi.core.identity import Role
+from contentapi.http.body import UploadTooLarge
+from contentapi.server import uploads
+from contentapi.server.complete_requests import RequestBufferingLayer, SpooledBody
+from contentapi.server.uploads import Upload
+from tests.blog.test_archives import build_archive
+from tests.factories import make_user
+from users.models import User
+
+PATH = reverse("admin:blog_importjob_add")
+LIMIT, UPLOAD = 1000, 5000
+
+
+@pytest.fixture(autouse=True)
+def small_limit(settings: Settings) -> None:
+    settings.ENVIRONMENT = Environment(contentapi_max_body=LIMIT)
+
+
+@pytest.fixture(autouse=True)
+def use_own_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These slots lend the test's own connection."""
+    own = {"default": connections["default"]}
+    monkeypatch.setattr("contentapi.db.postgresql.slots.create_wrappers", lambda: own)
+    monkeypatch.setattr("contentapi.server.complete_requests.close_unusable_connections", lambda: None)
+
+
+class Application:
+    """Reads the body of each request."""
+
+    def __init__(self) -> None:
+        self.body: bytes | Exception = b""
+        self.stream: Any = None
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        self.stream = environ["wsgi.input"]
+        try:
+            self.body = self.stream.read()
+        except (OSError, UploadTooLarge) as error:
+            self.body = error
+        start_response("200 OK", [])
+        return [b""]
+
+
+def refuse(environ: dict[str, Any], error: Unavailable, start_response: Callable[..., Any]) -> Iterable[bytes]:
+    raise AssertionError(environ, error, start_response)
+
+
+def send(
+    application: Any, content: bytes, *, upload: Upload | None = None, **changes: Any
+) -> tuple[str, dict[str, str], bytes]:
+    started: list[tuple[str, dict[str, str]]] = []
+    environ = {
+        "REQUEST_METHOD": "POST",
+        "PATH_INFO": PATH,
+        "SERVER_NAME": "localhost",
+        "SERVER_PORT": "80",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "HTTP_HOST": "localhost",
+        "REMOTE_ADDR": "192.0.2.1",
+        "CONTENT_LENGTH": str(len(content)),
+        "wsgi.url_scheme": "http",
+        "wsgi.input": BytesIO(content),
+        **changes,
+    }
+    layer: Any = RequestBufferingLayer(application, refuse, slots=1, upload=upload)
+    parts = layer(environ, lambda status, headers, _=None: started.append((status, dict(headers))))
+    return *started[0], b"".join(parts)
+
+
+def allow(*, is_allowed: bool = True) -> Upload:
+    return Upload(PATH, UPLOAD, lambda _: is_allowed)
+
+
+def test_allowed_upload_is_spooled_to_a_file() -> None:
+    application = Application()
+
+    send(application, b"x" * UPLOAD, upload=allow())
+
+    assert application.body == b"x" * UPLOAD
+    assert isinstance(application.stream, SpooledBody)
+    assert application.stream.file.closed
+
+
+@pytest.mark.parametrize("length", [LIMIT, 10])
+def test_small_body_needs_no_permission(length: int) -> None:
+    application = Application()
+
+    def fail(_: object) -> bool:
+        raise AssertionError
+
+    send(application, b"x" * length, upload=Upload(PATH, UPLOAD, fail))
+
+    assert application.body == b"x" * length
+
+
+@pytest.mark.parametrize(
+    "changes", [{"PATH_INFO": "/admin/blog/post/add/"}, {"PATH_INFO": "/graphql"}, {"REQUEST_METHOD": "PUT"}]
+)
+def test_other_requests_have_the_usual_limit(changes: dict[str, str]) -> None:
+    application = Application()
+
+    send(application, b"x" * (LIMIT + 1), upload=allow(), **changes)
+
+    assert application.body == b""
+
+
+def test_upload_that_is_not_allowed_is_not_read_into_the_application() -> None:
+    application = Application()
+
+    send(application, b"x" * (LIMIT + 1), upload=allow(is_allowed=False))
+
+    assert isinstance(application.body, UploadTooLarge)
+    assert str(application.body) == "You may not send a body of this size."
+
+
+@pytest.mark.parametrize(("length", "header"), [(UPLOAD + 1, None), (2 * UPLOAD + 1, "close")])
+def test_upload_over_its_limit_is_refused_with_the_limit(length: int, header: str | None) -> None:
+    application = Application()
+
+    _, headers, _ = send(application, b"x" * length, upload=allow())
+
+    assert str(application.body) == "The zip file is too large: at most 5,000 bytes can be uploaded. Split it."
+    assert headers.get("Connection") == header
+
+
+def test_upload_that_ends_early_is_broken() -> None:
+    application = Application()
+
+    _, headers, _ = send(application, b"x" * 2000, upload=allow(), CONTENT_LENGTH="3000")
+
+    assert isinstance(application.body, OSError)
+    assert headers["Connection"] == "close"
+
+
+def test_upload_whose_connection_breaks_is_broken() -> None:
+    class Broken:
+        def read(self, _: int) -> bytes:
+            raise OSError("reset by peer")
+
+    application = Application()
+
+    send(application, b"x" * 2000, upload=allow(), **{"wsgi.input": Broken()})
+
+    assert str(application.body) == "reset by peer"
+
+
+def test_upload_without_a_slot_or_the_database_is_refused() -> None:
+    def fail(_: object) -> bool:
+        raise DatabaseError("the connection is lost")
+
+    application = Application()
+
+    send(application, b"x" * 2000, upload=Upload(PATH, UPLOAD, fail))
+
+    assert isinstance(application.body, UploadTooLarge)
+
+
+def get_cookies(user: User) -> str:
+    client = Client()
+    client.force_login(user)
+    return f"{django_settings.SESSION_COOKIE_NAME}={client.cookies[django_settings.SESSION_COOKIE_NAME].value}"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("role", "allowed"), [(Role.READER, False), (Role.AUTHOR, False), (Role.EDITOR, True), (Role.ADMIN, True)]
+)
+def test_session_of_an_editor_or_an_admin_may_upload(role: Role, *, allowed: bool) -> None:
+    assert uploads.may_upload_archive({"HTTP_COOKIE": get_cookies(make_user(role))}) is allowed
+
+
+@pytest.mark.django_db
+def test_request_without_a_valid_session_may_not_upload() -> None:
+    editor = make_user(Role.EDITOR)
+    cookie = get_cookies(editor)
+    User.objects.filter(pk=editor.pk).update(is_active=False)
+
+    assert not uploads.may_upload_archive({"HTTP_COOKIE": cookie})
+    assert not uploads.may_upload_archive({"HTTP_COOKIE": f"{django_settings.SESSION_COOKIE_NAME}=x"})
+    assert not uploads.may_upload_archive({"HTTP_COOKIE": "ÿ;=;"})
+    assert not uploads.may_upload_archive({})
+
+
+@pytest.mark.django_db
+def test_large_upload_of_an_author_gets_an_html_page_with_413() -> None:
+    status, headers, body = send(
+        WSGIHandler(),
+        build_archive({"a.md": "x"}).getvalue() + b"x" * LIMIT,
+        upload=uploads.build_archive_upload(),
+        CONTENT_TYPE="multipart/form-data; boundary=x",
+        HTTP_COOKIE=f"{get_cookies(make_user(Role.AUTHOR))}; csrftoken={'a' * 32}",
+    )
+
+    assert status.startswith("413")
+    assert headers["Content-Type"].startswith("text/html")
+    assert b"You may not send a body of this size." in body

@@ -1,0 +1,138 @@
+"""Write the screenshots of the editors' manual: `python -m tests.e2e.desk_screenshots [PAGE…]`.
+
+Each page of PAGES is shown in light mode, in dark mode and on a phone: docs/desk/<page>-<light|dark|phone>.webp. The
+server is a demo in a temporary checkout. To add a page, add a line to PAGES, and if it needs content, to `prepare`.
+"""
+
+import base64
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+from zipfile import ZipFile
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.e2e.checkout import ROOT, Checkout, Run, free_port
+from tests.e2e.test_desk import CHROMIUM, log_in, write_history
+
+FOLDER = ROOT / "docs" / "desk"
+SITE = ROOT / "tests" / "blog" / "sites" / "jekyll"
+QUALITY = 60  # of WebP, in percent
+WAIT = 30_000  # milliseconds
+
+PAGES = {
+    "login": "/admin/login/",
+    "desk": "/admin/",
+    "posts": "/admin/blog/post/",
+    "filters": "/admin/blog/post/?status__exact=published&tag=harbour",
+    "new-post": "/admin/blog/post/add/",
+    "post": "/admin/blog/post/{post}/change/",
+    "history": "/admin/blog/post/{post}/history/",
+    "differences": "/admin/blog/post/{post}/history/2/",
+    "deleted-posts": "/admin/blog/post/deleted/",
+    "comments": "/admin/blog/comment/",
+    "authors": "/admin/blog/author/",
+    "imports": "/admin/blog/importjob/",
+    "import-upload": "/admin/blog/importjob/add/",
+    "import-plan": "/admin/blog/importjob/{plan}/change/",
+    "import-report": "/admin/blog/importjob/{report}/change/",
+    "keys": "/admin/users/apikey/",
+    "new-key": "/admin/users/apikey/add/",
+    "users": "/admin/users/user/",
+    "orders": "/admin/orders/order/",
+    "applications": "/admin/oauth2_provider/application/",
+}
+SHOWS_FILTERS = {"filters"}
+
+
+class Form(NamedTuple):
+    """How a page is shown: the colour scheme, and the size of the window."""
+
+    scheme: Any
+    width: int
+    height: int
+
+
+FORMS = {"light": Form("light", 1280, 800), "dark": Form("dark", 1280, 800), "phone": Form("light", 390, 844)}
+
+
+def main() -> int:
+    parser = ArgumentParser(prog="python -m tests.e2e.desk_screenshots", description=__doc__)
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="a name of PAGES; default: all pages")
+    chosen = parser.parse_args().pages or list(PAGES)
+    FOLDER.mkdir(exist_ok=True)
+    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+        checkout = Checkout(Path(folder) / "checkout")
+        try:
+            run = checkout.run(port=free_port()).wait_until_ready()
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
+            ids = prepare(browser, run, checkout)
+            for name, form in FORMS.items():
+                show_pages(browser, run, checkout, name, form, {page: PAGES[page].format(**ids) for page in chosen})
+            browser.close()
+        finally:
+            for each in checkout.runs:
+                each.interrupt()
+            checkout.kill_everything()
+    total = sum(file.stat().st_size for file in FOLDER.iterdir())
+    sys.stdout.write(f"{len(chosen) * len(FORMS)} screenshots; {FOLDER} has {total:,} bytes.\n")
+    return 0
+
+
+def prepare(browser: Browser, run: Run, checkout: Checkout) -> dict[str, str]:
+    """Make the content that the pages show. Return the ids in their addresses."""
+    page = browser.new_page()
+    log_in(page, run, checkout)
+    post = write_history(page, run)
+    report = upload(page, run, checkout.folder / "harbour.zip")
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_role("heading", name="The import is finished").wait_for(timeout=WAIT)
+    plan = upload(page, run, checkout.folder / "harbour.zip")
+    page.close()
+    return {"post": post, "report": report, "plan": plan}
+
+
+def upload(page: Page, run: Run, archive: Path) -> str:
+    """Upload a site. Return the id of the import, which is checked."""
+    with ZipFile(archive, "w") as opened:
+        for file in sorted(SITE.rglob("*.m*")):
+            opened.write(file, f"harbour/{file.relative_to(SITE).as_posix()}")
+        opened.writestr("harbour/_posts/notes.md", "A file without front matter")
+    page.goto(f"http://localhost:{run.port}/admin/blog/importjob/add/")
+    page.get_by_label("Zip file").set_input_files(archive)
+    page.get_by_role("button", name="Upload and check").click()
+    page.get_by_role("heading", name="What would happen").wait_for(timeout=WAIT)
+    return page.url.rstrip("/").split("/")[-2]
+
+
+def show_pages(browser: Browser, run: Run, checkout: Checkout, form: str, size: Form, pages: dict[str, str]) -> None:
+    viewport: Any = {"width": size.width, "height": size.height}
+    context = browser.new_context(color_scheme=size.scheme, viewport=viewport, locale="en-GB", timezone_id="UTC")
+    page = context.new_page()
+    if "login" in pages:
+        page.goto(f"http://localhost:{run.port}{pages['login']}")
+        write_screenshot(page, f"login-{form}")
+    log_in(page, run, checkout)
+    for name, path in pages.items():
+        if name == "login":
+            continue
+        page.goto(f"http://localhost:{run.port}{path}")
+        if name in SHOWS_FILTERS:
+            page.get_by_role("button", name="Filters").click()
+            page.locator("#changelist-filter").wait_for()
+        write_screenshot(page, f"{name}-{form}")
+    context.close()
+
+
+def write_screenshot(page: Page, name: str) -> None:
+    page.wait_for_load_state("load")
+    page.wait_for_timeout(500)  # animations of the theme
+    options = {"format": "webp", "quality": QUALITY}
+    found = page.context.new_cdp_session(page).send("Page.captureScreenshot", options)
+    (FOLDER / f"{name}.webp").write_bytes(base64.b64decode(found["data"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

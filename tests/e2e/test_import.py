@@ -1,0 +1,81 @@
+"""The journey of an import in Chromium: upload a site, read what would happen, import it, and find its posts."""
+
+import re
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.checkout import Checkout, Run, free_port
+from tests.e2e.test_desk import CHROMIUM, browser, log_in
+
+__all__ = ["browser"]  # a fixture
+
+SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
+WAIT = 30_000  # milliseconds: the clock begins an import after at most five seconds
+
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.thorough,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+]
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """Return a zip file with a site of Jekyll, and a file that is refused."""
+    path = tmp_path / "harbour.zip"
+    with ZipFile(path, "w") as opened:
+        for file in sorted(SITE.rglob("*")):
+            opened.write(file, f"harbour/{file.relative_to(SITE).as_posix()}")
+        opened.writestr("harbour/_posts/bad.md", "No front matter")
+    return path
+
+
+def upload(page: Page, run: Run, archive: Path) -> None:
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/")
+    page.get_by_role("link", name="Import", exact=True).click()
+    page.get_by_label("Zip file").set_input_files(archive)
+    page.get_by_role("button", name="Upload and check").click()
+
+
+def test_editor_imports_a_site_and_finds_its_posts(checkout: Checkout, browser: Browser, archive: Path) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    page = browser.new_page()
+    log_in(page, run, checkout)
+
+    upload(page, run, archive)
+    expect(page.get_by_role("heading", name="What would happen")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("link", name="new post: 7")).to_be_visible()
+    expect(page.get_by_role("row", name=re.compile("bad.md"))).to_contain_text("does not begin with front matter")
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_role("heading", name="The import is finished")).to_be_visible(timeout=WAIT)
+    page.get_by_role("link", name="_posts/2024-02-29-soup-for-forty.markdown").click()
+
+    expect(page.locator("#id_title")).to_have_value(re.compile("Soup", re.IGNORECASE))
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/?status__exact=scheduled")
+    expect(page.locator("#result_list tbody tr")).to_have_count(1)
+
+
+def test_large_archive_is_uploaded_and_a_larger_one_is_refused(
+    checkout: Checkout,
+    browser: Browser,
+    tmp_path: Path,
+) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    page = browser.new_page()
+    log_in(page, run, checkout)
+    large, too_large = tmp_path / "large.zip", tmp_path / "too-large.zip"
+    for path, size in {large: 40_000_000, too_large: 60_000_000}.items():
+        with ZipFile(path, "w") as opened:
+            opened.writestr("a.md", "---\ntitle: Large\n---\nText.")
+            opened.writestr("image.png", bytes(size))
+
+    upload(page, run, large)
+    expect(page.get_by_role("link", name="new post: 1")).to_be_visible(timeout=2 * WAIT)
+    page.goto(f"http://localhost:{run.port}/admin/blog/importjob/add/")
+    page.get_by_label("Zip file").set_input_files(too_large)
+    page.get_by_role("button", name="Upload and check").click()
+
+    expect(page.get_by_text("at most 50,000,000 can be uploaded. Split it.")).to_be_visible()
