@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.postgres.forms import SimpleArrayField
 from django.db import models
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -20,37 +19,18 @@ from blog import selectors, services
 from blog.admin_filters import DayFilter, TagFilter
 from blog.front_matter_syntax import decode_value, dump_front_matter
 from blog.history_admin import HistoryAdmin
-from blog.models import MAX_TAG, MAX_TAGS, Post, PostSource, PostStatus
+from blog.models import Post, PostSource, PostStatus
 from blog.selectors import PostCriteria
+from blog.writing_admin import WritingAdmin, WritingForm
 from contentapi.core import policy
 from contentapi.core.errors import ApiError, Conflict, Invalid, Malformed
 from contentapi.core.identity import Actor
-from users.admin_bases import BoundedList, ServiceForm, Textarea, get_actor, render_time
+from users.admin_bases import BoundedList, get_actor, render_time
 
 STATE = {"status", "publish_at"}
 
 
-class LinesField(SimpleArrayField):
-    """A list of texts, one on each line. Empty lines are ignored."""
-
-    widget = Textarea(attrs={"rows": 4})
-
-    def __init__(self, base_field: forms.Field, **options: Any) -> None:
-        super().__init__(base_field, delimiter="\n", **options)
-
-    def to_python(self, value: Any) -> Any:
-        lines = [line for line in value.splitlines() if line.strip()] if isinstance(value, str) else value
-        return super().to_python(lines)
-
-
-class PostForm(ServiceForm):
-    body = forms.CharField(widget=Textarea(attrs={"rows": 30}), strip=False, required=False, help_text="Markdown.")
-    tags = LinesField(
-        forms.CharField(max_length=MAX_TAG),
-        max_length=MAX_TAGS,
-        required=False,
-        help_text=f"One on each line; at most {MAX_TAGS}.",
-    )
+class PostForm(WritingForm):
     opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
     api_fields = {"authorId": "author", "publishAt": "publish_at"}
@@ -62,11 +42,6 @@ class PostForm(ServiceForm):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.fields["opened_version"].initial = self.instance.version
-
-    def clean_body(self) -> str:
-        """Undo what browsers do to line ends: they send CR LF for every line end of the text."""
-        stored, sent = self.initial.get("body", ""), str(self.cleaned_data["body"]).replace("\r\n", "\n")
-        return stored if stored.replace("\r\n", "\n") == sent else sent
 
     def clean(self) -> dict[str, Any] | None:
         """Validate the time of publication before the model's constraint does, which would not name the field."""
@@ -124,7 +99,7 @@ class SourceInline(StackedInline):
 
 
 @admin.register(Post)
-class PostAdmin(HistoryAdmin):
+class PostAdmin(WritingAdmin, HistoryAdmin):
     form = PostForm
     inlines = [SourceInline]
     list_display = ["title", "show_status", "author", "show_tags", "show_published_at", "show_updated_at"]
