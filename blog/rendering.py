@@ -26,20 +26,18 @@ ELEMENTS = (
     "summary sup table tbody td tfoot th thead time tr tt u ul var wbr"
 )
 # No `id` and no `name`: a page could take such an element for a variable. No `class` and no `style`: they could cover
-# the page around the text.
+# the page around the text. No `cite`: nh3 compares the schemes of `href` and `src` only.
 ATTRIBUTES = {
     "*": {"dir", "lang", "title"},
     "a": {"href"},
     "bdo": {"dir"},
-    "blockquote": {"cite"},
     "col": {"span"},
     "colgroup": {"span"},
-    "del": {"cite", "datetime"},
+    "del": {"datetime"},
     "details": {"open"},
     "img": {"alt", "height", "src", "width"},
-    "ins": {"cite", "datetime"},
+    "ins": {"datetime"},
     "ol": {"reversed", "start"},
-    "q": {"cite"},
     "td": {"align", "colspan", "rowspan"},
     "th": {"align", "colspan", "rowspan", "scope"},
     "time": {"datetime"},

@@ -20,6 +20,7 @@ const control = new TomSelect(field, {
   plugins: { remove_button: { title: "Remove this tag" } },
   delimiter: "\n",
   create: true,
+  addPrecedence: true, // Enter adds what was typed, and not a longer tag
   createOnBlur: true,
   createFilter: (text) => text.trim().length <= maxLength,
   persist: false,
