@@ -85,7 +85,7 @@ function isEqual(values, others) {
 }
 
 function hasChanged() {
-  if (body.dataset.unsaved) return true;
+  if ("unsaved" in body.dataset) return true;
   return NAMES.some((name) => {
     const element = form.elements[name];
     return element && normalize(element.value) !== normalize(getStored(element));

@@ -43,6 +43,8 @@ const control = new TomSelect(field, {
   },
 });
 
+field.setAttribute("aria-hidden", "true"); // a screen reader finds the list instead
+
 // A comma ends a tag. Keyboards of phones send no key that a script could read, but the text changes.
 control.control_input.addEventListener("input", () => {
   const pieces = control.control_input.value.split(",");
