@@ -94,22 +94,6 @@ class MatchesRow(Func):
     output_field = BooleanField()
 
 
-class MatchingTags(Func):
-    """The tags of a post that contain a text in any case, each in its own row.
-
-    `unnest(ARRAY(SELECT tag FROM unnest("tags") AS tag WHERE tag ILIKE '%boat%'))`
-    """
-
-    template = "unnest(ARRAY(SELECT tag FROM unnest(%(expressions)s))"
-    arg_joiner = ") AS tag WHERE tag ILIKE "
-    output_field = TextField()
-    set_returning = True
-
-    def __init__(self, text: str) -> None:
-        escaped = re.sub(r"([\\%_])", r"\\\1", text)
-        super().__init__(F("tags"), Value(f"%{escaped}%"))
-
-
 class Relevance(Func):
     """How well a document matches a query. It depends on this document only, not on posts that are hidden."""
 
