@@ -38,8 +38,10 @@ const control = new TomSelect(field, {
     return position < 0 ? 0 : position === 0 ? 2 : 1;
   },
   render: {
-    option_create: (data, escape) => `<div class="create">Add “${escape(data.input)}”</div>`,
-    no_results: () => '<div class="no-results">No tag in use has this text.</div>',
+    // Roles, which Tom Select gives to the other options only
+    option_create: (data, escape) =>
+      `<div class="create" role="option" id="${field.id}-create">Add “${escape(data.input)}”</div>`,
+    no_results: () => '<div class="no-results" role="option" aria-disabled="true">No tag in use has this text.</div>',
   },
 });
 
