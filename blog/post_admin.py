@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.contrib.postgres.forms import SimpleArrayField
 from django.db import models
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -21,45 +19,22 @@ from blog.admin_filters import DayFilter, PublicationDayFilter, TagFilter
 from blog.comment_admin import CommentedAdmin
 from blog.conflict_admin import ConflictForm
 from blog.front_matter_syntax import decode_value, dump_front_matter
-from blog.models import MAX_TAG, MAX_TAGS, Post, PostSource, PostStatus
+from blog.models import Post, PostSource, PostStatus
 from blog.presence_admin import PresenceAdmin
 from blog.selectors import PostCriteria
+from blog.writing_admin import WritingAdmin, WritingForm
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from users.admin_bases import BoundedList, Textarea, get_actor, render_time
+from users.admin_bases import BoundedList, get_actor, render_time
 
 
-class LinesField(SimpleArrayField):
-    """A list of texts, one on each line. Empty lines are ignored."""
-
-    widget = Textarea(attrs={"rows": 4})
-
-    def __init__(self, base_field: forms.Field, **options: Any) -> None:
-        super().__init__(base_field, delimiter="\n", **options)
-
-    def to_python(self, value: Any) -> Any:
-        lines = [line for line in value.splitlines() if line.strip()] if isinstance(value, str) else value
-        return super().to_python(lines)
-
-
-class PostForm(ConflictForm):
-    body = forms.CharField(widget=Textarea(attrs={"rows": 30}), strip=False, required=False, help_text="Markdown.")
-    tags = LinesField(
-        forms.CharField(max_length=MAX_TAG),
-        max_length=MAX_TAGS,
-        required=False,
-        help_text=f"One on each line; at most {MAX_TAGS}.",
-    )
+class PostForm(WritingForm, ConflictForm):
+    """The form of a post: its text, its state, and the version that it was opened with."""
 
     class Meta:
         model = Post
         fields = ["title", "body", "author", "tags", "published_at"]
-
-    def clean_body(self) -> str:
-        """Undo what browsers do to line ends: they send CR LF for every line end of the text."""
-        stored, sent = self.initial.get("body", ""), str(self.cleaned_data["body"]).replace("\r\n", "\n")
-        return stored if stored.replace("\r\n", "\n") == sent else sent
 
 
 class LightPostList(BoundedList):
@@ -96,7 +71,7 @@ class SourceInline(StackedInline):
 
 
 @admin.register(Post)
-class PostAdmin(CommentedAdmin, PresenceAdmin):
+class PostAdmin(WritingAdmin, CommentedAdmin, PresenceAdmin):
     form = PostForm
     inlines = [SourceInline]
     list_display = ["title", "show_status", "author", "show_tags", "show_published_at", "show_updated_at"]

@@ -3,6 +3,7 @@
 The functions under `parametrised` are the queries. They take values that are already parsed.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
@@ -25,6 +26,8 @@ EXCERPT = 5  # rows of a list on the desk
 NEWEST_COMMENTS = 10  # of a post, beside its form
 MAX_COUNT = 10_000
 RECENT = timedelta(days=1)
+MAX_SUGGESTIONS = 10
+SUGGESTING_POSTS = 5_000  # the newest posts, whose tags are suggested
 OVERDUE = timedelta(minutes=1)  # the clock publishes a post within 10 seconds
 
 
@@ -257,6 +260,23 @@ def find_comments_with(comments: QuerySet[Comment], words: str) -> QuerySet[Comm
     """
     newest = comments.order_by("-created_at", "-id").values("pk")[:MAX_COUNT]
     return comments.filter(Q(body__icontains=words) | Q(author__name__icontains=words), pk__in=newest)
+
+
+def suggest_tags(actor: Actor, text: str) -> list[str]:
+    """Return tags of the newest posts that the actor may see: those that begin with the text, then others with it.
+
+    Both are ordered by the number of their posts. The statement reads `SUGGESTING_POSTS` posts, however many there are.
+    Raises `Malformed` for a text that is longer than a tag.
+    """
+    wanted = validate_tag(text).lower()
+    posts = Post.objects.filter(policy.visible_posts(actor)).newest_first()[:SUGGESTING_POSTS]
+    uses = Counter(tag for tags in posts.values_list("tags", flat=True) for tag in tags if wanted in tag.lower())
+    return sorted(uses, key=lambda tag: (not tag.lower().startswith(wanted), -uses[tag], tag))[:MAX_SUGGESTIONS]
+
+
+def find_own_author(actor: Actor) -> Author | None:
+    """Return the author profile of the actor, if there is one."""
+    return Author.objects.filter(user=actor.user_id).first() if actor.user_id else None
 
 
 def count_comments(posts: Collection[Post]) -> int:

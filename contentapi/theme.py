@@ -38,6 +38,11 @@ def get_script(_: HttpRequest) -> str:
     return static("users/admin.js")
 
 
+def get_text_keeper(request: HttpRequest) -> str:
+    """Return the script of the texts that the browser keeps. Its address names the user."""
+    return f"{static('blog/kept_texts.js')}?user={request.user.pk or ''}"
+
+
 UNFOLD = {
     "SITE_TITLE": NAME,
     "SITE_HEADER": NAME,
@@ -48,7 +53,7 @@ UNFOLD = {
     "BORDER_RADIUS": "6px",
     "DASHBOARD_CALLBACK": "blog.dashboard.add_dashboard",
     "STYLES": [get_style],
-    "SCRIPTS": [get_script],
+    "SCRIPTS": [get_script, get_text_keeper],
     # Neutral greys and one blue. Text has at least the contrast that WCAG 2.1 AA requires: see tests/e2e/test_desk.py.
     "COLORS": {
         "base": {

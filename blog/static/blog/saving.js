@@ -1,0 +1,243 @@
+// Loses no text: keeps unsaved text in the browser, offers it again, and checks the session before a form is sent.
+const editor = document.querySelector(".writing");
+const body = editor.querySelector("textarea");
+const form = body.form;
+const { post, version } = body.dataset;
+const texts = window.keptTexts;
+const id = texts.buildId(post);
+const NAMES = ["title", "body", "tags", "author"];
+const DELAY = 400;
+const PATIENCE = 10000; // milliseconds to wait for the server
+
+let sending = false;
+let checking = false;
+let loggingOut = false;
+let timer = 0;
+
+// Notices are shown above the form.
+
+const notices = document.createElement("div");
+notices.className = "writing-notices";
+notices.setAttribute("role", "status");
+form.prepend(notices);
+
+function addNotice(message, kind, ...actions) {
+  const notice = document.createElement("div");
+  notice.className = `writing-notice ${kind}`;
+  const text = document.createElement("p");
+  text.textContent = message;
+  notice.append(text, ...actions);
+  notices.append(notice);
+  return notice;
+}
+
+function buildButton(label, act) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = label;
+  button.addEventListener("click", act);
+  return button;
+}
+
+function showProblem(message, ...actions) {
+  notices.querySelector(".problem")?.remove();
+  if (!message) return;
+  addNotice(message, "problem", ...actions).scrollIntoView({ block: "nearest" });
+}
+
+// The values of the form
+
+function normalize(text) {
+  return text.replace(/\r\n?/g, "\n");
+}
+
+function getStored(element) {
+  if (element.options) return [...element.options].find((option) => option.defaultSelected)?.value || "";
+  return element.defaultValue;
+}
+
+function readValues() {
+  const values = {};
+  for (const name of NAMES) {
+    const element = form.elements[name];
+    if (!element) continue;
+    values[name] = element.value;
+    if (element.options) values[`${name}Label`] = element.selectedOptions[0]?.textContent.trim() || "";
+  }
+  return values;
+}
+
+function writeValues(values) {
+  for (const name of NAMES) {
+    const element = form.elements[name];
+    if (!element || typeof values[name] !== "string") continue;
+    const isKnown = !element.options || [...element.options].some(({ value }) => value === values[name]);
+    if (!isKnown) element.add(new Option(values[`${name}Label`], values[name]));
+    element.value = values[name];
+    element.tomselect?.sync();
+    element.dispatchEvent(new Event("input", { bubbles: true }));
+    element.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+}
+
+function isEqual(values, others) {
+  return NAMES.every((name) => normalize(values[name] || "") === normalize(others[name] || ""));
+}
+
+function hasChanged() {
+  if ("unsaved" in body.dataset) return true;
+  return NAMES.some((name) => {
+    const element = form.elements[name];
+    return element && normalize(element.value) !== normalize(getStored(element));
+  });
+}
+
+// Keeping
+
+function keep() {
+  clearTimeout(timer);
+  if (loggingOut || sending) return;
+  try {
+    if (!hasChanged()) {
+      texts.remove(id);
+      return;
+    }
+    const isKept = texts.keep(id, version, readValues());
+    const full = "The text is not kept in this browser: its storage is full. Save often.";
+    if (!isKept && !notices.querySelector(".full")) addNotice(full, "full");
+    if (isKept) notices.querySelector(".full")?.remove();
+  } catch {
+    // The browser forbids storage. Leaving the page still asks for confirmation.
+  }
+}
+
+function schedule() {
+  clearTimeout(timer);
+  timer = setTimeout(keep, DELAY);
+}
+
+form.addEventListener("input", schedule);
+form.addEventListener("change", schedule);
+window.addEventListener("pagehide", keep);
+document.addEventListener("visibilitychange", keep);
+document.addEventListener("logging-out", () => {
+  loggingOut = true;
+});
+window.addEventListener("beforeunload", (event) => {
+  if (!sending && !loggingOut && hasChanged()) event.preventDefault();
+});
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) sending = false;
+});
+
+// Offering
+
+const format = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
+  dateStyle: "medium",
+  timeStyle: "short",
+});
+
+function restore(text) {
+  const present = readValues();
+  const isWorthKeeping = hasChanged() && !isEqual(present, text.values);
+  writeValues(text.values);
+  keep();
+  texts.remove(text.id);
+  if (!isWorthKeeping) return;
+  const replaced = { id: texts.buildId(post), time: Date.now(), version, values: present };
+  texts.keep(replaced.id, version, present);
+  offer(replaced);
+}
+
+function offer(text) {
+  const changed = String(text.version) !== version;
+  const note = changed ? " The post has been changed since then: look at its history before you save." : "";
+  const message = `This browser has kept a text of ${format.format(text.time)} that was not saved.${note}`;
+  const close = (act) => () => {
+    notice.remove();
+    act();
+  };
+  const notice = addNotice(
+    message,
+    "offer",
+    buildButton("Restore my text", close(() => restore(text))),
+    buildButton("Discard", close(() => texts.remove(text.id))),
+  );
+}
+
+// Returns the ids of the texts that other tabs are writing: each tab has a lock with the id of its text.
+async function listOpenTexts() {
+  if (!navigator.locks) return new Set();
+  const { held } = await navigator.locks.query();
+  return new Set(held.map(({ name }) => name));
+}
+
+async function offerTexts() {
+  const open = await listOpenTexts();
+  const others = texts.list(post).filter((text) => text.id !== id && !open.has(text.id));
+  const present = readValues();
+  for (const text of others) {
+    if (isEqual(text.values, present)) texts.remove(text.id);
+    else offer(text);
+  }
+  keep();
+}
+
+navigator.locks?.request(id, () => new Promise(() => {}));
+offerTexts().catch(() => {});
+
+// Sending
+
+// Returns what prevents the server from saving the form; nothing if it can.
+async function findObstacle() {
+  let response;
+  try {
+    const signal = AbortSignal.timeout(PATIENCE);
+    response = await fetch(editor.dataset.session, { redirect: "manual", cache: "no-store", signal });
+  } catch {
+    return ["The server cannot be reached. Nothing is saved yet; your text is kept in this browser. Save again later."];
+  }
+  const link = document.createElement("a");
+  Object.assign(link, { href: editor.dataset.login, target: "_blank", textContent: "Log in in a new tab" });
+  if (response.type === "opaqueredirect") {
+    return ["Your session has ended. Nothing is saved yet; your text is kept. Log in, then save here again.", link];
+  }
+  if (!response.ok) {
+    return [`The server cannot save at present (status ${response.status}). Your text is kept. Save again later.`];
+  }
+  const session = await response.json();
+  if (session.user !== texts.user) {
+    return ["Another user has logged in in this browser. Log in with your own account, then save here again.", link];
+  }
+  form.elements.csrfmiddlewaretoken.value = session.token;
+  return null;
+}
+
+function addHidden(name, value) {
+  const input = document.createElement("input");
+  Object.assign(input, { type: "hidden", name, value });
+  form.append(input);
+}
+
+function send(submitter) {
+  sending = true;
+  addHidden("kept_text", id);
+  if (submitter?.name) addHidden(submitter.name, submitter.value);
+  if (submitter?.hasAttribute("formaction")) form.action = submitter.formAction;
+  form.enctype = "multipart/form-data"; // shorter than the default for text that is not ASCII
+  HTMLFormElement.prototype.submit.call(form); // sends no second event to the listeners of the page
+}
+
+// On the document: the listeners of the form come first, and may have refused.
+document.addEventListener("submit", async (event) => {
+  if (event.target !== form || event.defaultPrevented || event.submitter?.formMethod === "get") return;
+  event.preventDefault();
+  if (checking || sending) return;
+  checking = true;
+  keep();
+  showProblem("");
+  const obstacle = await findObstacle().catch(() => null);
+  checking = false;
+  if (obstacle) showProblem(...obstacle);
+  else send(event.submitter);
+});

@@ -1,0 +1,312 @@
+"""The form of a post as a place to write: the preview, suggestions of tags, the session and the kept text."""
+
+import hashlib
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from blog import selectors
+from blog.models import MAX_BODY, Author, Post, PostStatus
+from contentapi.core.errors import Malformed
+from contentapi.core.identity import ANONYMOUS, OPERATOR, Role
+from tests.admin_forms import read_form, submit_form
+from tests.factories import make_actor, make_author, make_post, make_user
+
+ROOT = Path(__file__).resolve().parents[2]
+VENDOR = ROOT / "blog/static/blog/vendor"
+ADD = reverse("admin:blog_post_add")
+PREVIEW = reverse("admin:blog_post_preview")
+TAGS = reverse("admin:blog_post_tags")
+SESSION = reverse("admin:blog_post_session")
+KEPT = "kept-text:7:new:01234567-89ab-cdef-0123-456789abcdef"
+
+pytestmark = pytest.mark.django_db
+
+
+def browse(role: Role, **profile: Any) -> Client:
+    """Return a client in which a user with an author profile is logged in."""
+    client, user = Client(), make_user(role)
+    make_author(user=user, **profile)
+    client.force_login(user)
+    return client
+
+
+def preview(client: Client, **values: Any) -> str:
+    response = client.post(PREVIEW, {"post": "new", **values})
+    assert response.status_code == 200, response.text
+    document: str = response.json()["document"]
+    return document
+
+
+# Preview
+
+
+def test_preview_shows_the_post_as_readers_see_it() -> None:
+    client = browse(Role.AUTHOR, name="Ann <b>")
+
+    page = preview(client, title="Soup & <i>", body="\r\n**hot**\r\n<script>alert(1)</script>", tags="a\r\n\r\n<u>")
+
+    assert "<h1>Soup &amp; &lt;i&gt;</h1>" in page
+    assert "<strong>hot</strong>" in page
+    assert "<span>Ann &lt;b&gt;</span>" in page
+    assert "<li>a</li><li>&lt;u&gt;</li>" in page
+    assert "Not published yet" in page
+    assert "alert" not in page
+
+
+def test_preview_forbids_scripts_and_loads_one_stylesheet() -> None:
+    page = preview(browse(Role.EDITOR), theme="dark")
+
+    [policy] = re.findall(r'content="(default-src[^"]*)"', page)
+    stylesheet = "http://testserver/static/blog/reading.css"
+    assert policy == (
+        f"default-src 'none'; img-src http: https:; style-src {stylesheet}; base-uri 'none'; form-action 'none'"
+    )
+    assert f'<link rel="stylesheet" href="{stylesheet}">' in page
+    assert '<html lang="en" class="dark">' in page
+    assert '<html lang="en" class="light">' in preview(browse(Role.EDITOR), theme='"><script>')
+
+
+def test_preview_of_a_stored_post_has_its_author_and_date() -> None:
+    published = make_post(author=make_author(name="Ines"), published_at=datetime(2026, 1, 2, tzinfo=UTC))
+    later = datetime(2100, 3, 4, tzinfo=UTC)
+    scheduled = make_post(status=PostStatus.SCHEDULED, publish_at=later)
+    client = browse(Role.EDITOR)
+
+    assert "<span>Ines</span>" in preview(client, post=published.pk)
+    assert "2 January 2026" in preview(client, post=published.pk)
+    assert "4 March 2100" in preview(client, post=scheduled.pk)
+
+
+def test_preview_of_a_new_post_has_the_chosen_author_for_editors_only() -> None:
+    other = str(make_author(name="Other").pk)
+
+    assert "<span>Other</span>" in preview(browse(Role.EDITOR, name="Own"), author=other)
+    assert "<span>Own</span>" in preview(browse(Role.AUTHOR, name="Own"), author=other)
+    assert "<span>Own</span>" in preview(browse(Role.ADMIN, name="Own"))
+
+
+def test_preview_of_a_hidden_post_is_not_found() -> None:
+    draft = make_post(status=PostStatus.DRAFT)
+
+    response = browse(Role.AUTHOR).post(PREVIEW, {"post": draft.pk})
+
+    assert response.status_code == 404
+    assert response.json() == {"problem": "There is no post with this id."}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "problem"),
+    [
+        ("x" * (MAX_BODY + 1), 422, "body: At most 200,000 characters are allowed (got 200,001)."),
+        ("[" * MAX_BODY, 422, "too complex for the preview, but it can be saved"),
+        ("\0", 400, "Text must not contain the NUL character"),
+    ],
+    ids=["long", "complex", "NUL"],
+)
+def test_preview_states_why_a_text_cannot_be_shown(body: str, status: int, problem: str) -> None:
+    response = browse(Role.EDITOR).post(PREVIEW, {"post": "new", "body": body})
+
+    assert response.status_code == status
+    assert problem in response.json()["problem"]
+
+
+def test_preview_writes_nothing_and_needs_a_post_request_with_a_token() -> None:
+    client = browse(Role.EDITOR)
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(make_user(Role.EDITOR))
+
+    assert client.get(PREVIEW).status_code == 405
+    assert strict.post(PREVIEW, {"post": "new"}).status_code == 403
+    preview(client, title="Soup")
+    assert not Post.objects.exists()
+
+
+@pytest.mark.parametrize("role", [None, Role.READER], ids=["anonymous", "reader"])
+@pytest.mark.parametrize("page", [PREVIEW, TAGS, SESSION])
+def test_pages_of_the_form_send_others_to_the_login(role: Role | None, page: str) -> None:
+    client = Client() if role is None else browse(role)
+
+    responses = [client.get(page), client.post(page)]
+
+    assert [response.status_code for response in responses] == [302, 302]
+    assert all(response["Location"].startswith(reverse("admin:login")) for response in responses)
+
+
+# Tags
+
+
+def test_suggestions_begin_with_the_tags_that_begin_with_the_text() -> None:
+    for tags in (["Boats", "tugboats"], ["tugboats", "soup"], ["tugboats", "boat"], ["boat"]):
+        make_post(tags=tags)
+
+    assert selectors.suggest_tags(OPERATOR, "boat") == ["boat", "Boats", "tugboats"]
+    assert selectors.suggest_tags(OPERATOR, "") == ["tugboats", "boat", "Boats", "soup"]
+    assert selectors.suggest_tags(OPERATOR, "none") == []
+
+
+def test_suggestions_contain_the_text_as_it_is() -> None:
+    make_post(tags=["100%", "a_b", "back\\slash", "acb", "'; --"])
+
+    assert selectors.suggest_tags(OPERATOR, "%") == ["100%"]
+    assert selectors.suggest_tags(OPERATOR, "a_") == ["a_b"]
+    assert selectors.suggest_tags(OPERATOR, "\\") == ["back\\slash"]
+    assert selectors.suggest_tags(OPERATOR, "'") == ["'; --"]
+
+
+def test_suggestions_come_from_the_posts_that_the_actor_may_see() -> None:
+    own = make_author()
+    actor = make_actor(Role.AUTHOR, author=own)
+    make_post(author=own, status=PostStatus.DRAFT, tags=["own"])
+    make_post(status=PostStatus.DRAFT, tags=["hidden"])
+    make_post(tags=["public"])
+
+    assert selectors.suggest_tags(actor, "") == ["own", "public"]
+    assert selectors.suggest_tags(ANONYMOUS, "") == ["public"]
+    assert selectors.suggest_tags(make_actor(Role.EDITOR), "") == ["hidden", "own", "public"]
+
+
+def test_suggestions_have_a_limit_and_read_the_newest_posts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selectors, "SUGGESTING_POSTS", 2)
+    for number in range(3):
+        make_post(tags=[f"{number}-{letter}" for letter in "abcdefg"])
+
+    found = selectors.suggest_tags(OPERATOR, "")
+
+    assert len(found) == 10
+    assert not any(tag.startswith("0-") for tag in found)
+
+
+def test_suggestions_take_one_statement(django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(1):
+        selectors.suggest_tags(OPERATOR, "b")
+
+
+def test_suggestions_for_a_text_that_is_too_long_are_refused() -> None:
+    with pytest.raises(Malformed, match="at most 50 characters"):
+        selectors.suggest_tags(OPERATOR, "x" * 51)
+
+
+def test_author_gets_suggestions_as_json() -> None:
+    make_post(tags=["boat"])
+
+    assert browse(Role.AUTHOR).get(TAGS, {"q": "bo"}).json() == {"tags": ["boat"]}
+    assert browse(Role.AUTHOR).get(TAGS, {"q": "x" * 51}).status_code == 400
+
+
+# The form
+
+
+@pytest.mark.parametrize("role", [Role.EDITOR, Role.ADMIN])
+def test_form_of_a_new_post_has_the_own_profile_as_author(role: Role) -> None:
+    client = browse(role, name="Own")
+
+    assert read_form(client.get(ADD).text)["author"] == str(Author.objects.get(name="Own").pk)
+    assert read_form(client.get(f"{ADD}?author={make_author().pk}").text)["author"] == str(
+        Author.objects.latest("pk").pk
+    )
+
+
+def test_form_of_a_user_without_a_profile_has_no_author(client: Client) -> None:
+    client.force_login(make_user(Role.EDITOR))
+
+    assert read_form(client.get(ADD).text)["author"] == ""
+
+
+def test_form_of_an_author_has_no_field_for_the_author() -> None:
+    assert "author" not in read_form(browse(Role.AUTHOR).get(ADD).text)
+
+
+def test_title_that_was_pasted_in_lines_is_stored_as_one_line() -> None:
+    submit_form(browse(Role.AUTHOR), ADD, title="Soup\r\nfor forty")
+
+    assert Post.objects.get().title == "Soup for forty"
+
+
+def test_unchanged_title_with_a_line_end_is_kept() -> None:
+    post = make_post(title="One\r\ntwo")
+
+    submit_form(browse(Role.EDITOR), reverse("admin:blog_post_change", args=[post.pk]), body="New.")
+
+    post.refresh_from_db()
+    assert (post.title, post.body) == ("One\r\ntwo", "New.")
+
+
+def test_form_names_its_post_and_version_and_whether_it_was_refused() -> None:
+    post = make_post(version=3)
+    client = browse(Role.EDITOR)
+    address = reverse("admin:blog_post_change", args=[post.pk])
+
+    fresh, refused = client.get(address).text, submit_form(client, address, title="").text
+
+    assert f'data-post="{post.pk}" data-version="3"' in fresh
+    assert 'data-post="new"' in client.get(ADD).text
+    assert "data-unsaved" not in fresh
+    assert "data-unsaved" in refused
+
+
+def test_form_loads_files_of_this_server_only() -> None:
+    page = browse(Role.EDITOR).get(ADD).text
+
+    addresses = re.findall(r'<(?:script|link|img|iframe)[^>]* (?:src|href)="([^"]*)"', page)
+    assert any("markdown-toolbar-element" in address for address in addresses)
+    assert all(address.startswith(("/static/", "/admin/")) for address in addresses)
+
+
+# The session and the kept text
+
+
+def test_session_names_the_user_and_a_token_that_is_not_cached() -> None:
+    client = Client(enforce_csrf_checks=True)
+    user = make_user(Role.AUTHOR)
+    client.force_login(user)
+
+    response = client.get(SESSION)
+
+    assert response.json()["user"] == str(user.pk)
+    assert "no-store" in response["Cache-Control"]
+    sent = client.post(PREVIEW, {"post": "new", "csrfmiddlewaretoken": response.json()["token"]})
+    assert sent.status_code == 200
+
+
+def test_saved_post_names_the_kept_text_that_the_browser_may_remove() -> None:
+    client = browse(Role.AUTHOR)
+
+    response = submit_form(client, ADD, title="Soup", kept_text=KEPT)
+    changed = submit_form(client, reverse("admin:blog_post_change", args=[Post.objects.get().pk]), kept_text=KEPT)
+
+    for cookie in (response.cookies["saved_text"], changed.cookies["saved_text"]):
+        assert (cookie.value, cookie["path"], cookie["samesite"]) == (KEPT, "/admin/", "Lax")
+
+
+@pytest.mark.parametrize("edits", [{"title": "", "kept_text": KEPT}, {"kept_text": "x; Domain=evil"}, {}])
+def test_refused_post_or_strange_name_sets_no_cookie(edits: dict[str, str]) -> None:
+    response = submit_form(browse(Role.AUTHOR), ADD, **{"title": "Soup", **edits})
+
+    assert "saved_text" not in response.cookies
+
+
+def test_every_page_names_its_user_to_the_script_of_the_kept_texts() -> None:
+    client, user = Client(), make_user(Role.AUTHOR)
+
+    anonymous = client.get(reverse("admin:login")).text
+    client.force_login(user)
+
+    assert 'src="/static/blog/kept_texts.js?user="' in anonymous
+    assert f'src="/static/blog/kept_texts.js?user={user.pk}"' in client.get(reverse("admin:index")).text
+
+
+# Files of other projects
+
+
+def test_vendored_files_are_those_of_the_versions_in_the_readme() -> None:
+    rows = re.findall(r"^\| `([^`]+)` \| `([0-9a-f]{64})` \|", (VENDOR / "README.md").read_text(), re.MULTILINE)
+
+    files = [path for path in VENDOR.rglob("*") if path.is_file() and path.name != "README.md"]
+    found = {str(path.relative_to(VENDOR)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    assert dict(rows) == found
