@@ -1,14 +1,12 @@
 """Merges the changes of two editors who began with the same version of a post.
 
-merge3 merges the lines. A change of one editor is taken over; where both changed the same lines differently, the merged
-text has both, between marks, and the person decides.
+The texts are merged by lines, as diff3 does. A change of one editor is taken over; where both changed the same lines
+differently, the merged text has both, between marks, and the person decides.
 """
 
 import re
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
-
-from merge3 import Merge3
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 from blog.differences import MOST_LINES, match_sequences
 
@@ -25,16 +23,18 @@ class MergedText(NamedTuple):
     conflicts: int
 
 
-class BoundedMatcher:
-    """Matches lines with the limits of `blog.differences`, in the form of `difflib.SequenceMatcher`."""
+class CommonBlock(NamedTuple):
+    """Lines that are equal in all three texts: where they begin in each, and their number."""
 
-    def __init__(self, _isjunk: object, a: Sequence[str], b: Sequence[str], _autojunk: object = None) -> None:
-        self.a, self.b = a, b
+    base: int
+    mine: int
+    theirs: int
+    length: int
 
-    def get_matching_blocks(self) -> list[tuple[int, int, int]]:
-        operations = match_sequences(self.a, self.b, MOST_LINES)
-        blocks = [(old, new, end - old) for kind, old, end, new, _ in operations if kind == "equal"]
-        return [*blocks, (len(self.a), len(self.b), 0)]
+    @property
+    def end(self) -> "CommonBlock":
+        """The empty block after this one."""
+        return CommonBlock(self.base + self.length, self.mine + self.length, self.theirs + self.length, 0)
 
 
 def merge_texts(base: str, mine: str, theirs: str, *, their_name: str) -> MergedText:
@@ -42,18 +42,45 @@ def merge_texts(base: str, mine: str, theirs: str, *, their_name: str) -> Merged
 
     A conflict is written as `<<<<<<< your text`, the lines, `=======`, the other lines, `>>>>>>> text of NAME`.
     """
-    matcher: Any = BoundedMatcher
-    merge = Merge3(split_lines(base), split_lines(mine), split_lines(theirs), sequence_matcher=matcher)
+    old, my, their = split_lines(base), split_lines(mine), split_lines(theirs)
     parts, conflicts = list[str](), 0
-    for group in merge.merge_groups():
-        if group[0] != "conflict":
-            parts += group[1]
-            continue
-        conflicts += 1
-        _, _, my_lines, their_lines = group
-        parts += [f"{START} your text\n", *end_last_line(my_lines), f"{MIDDLE}\n", *end_last_line(their_lines)]
-        parts.append(f"{END} text of {their_name}\n")
+    ends = CommonBlock(0, 0, 0, 0)
+    for block in [*list_common_blocks(old, my, their), CommonBlock(len(old), len(my), len(their), 0)]:
+        old_lines, my_lines = old[ends.base : block.base], my[ends.mine : block.mine]
+        their_lines = their[ends.theirs : block.theirs]
+        if their_lines in (old_lines, my_lines):
+            parts += my_lines
+        elif my_lines == old_lines:
+            parts += their_lines
+        else:
+            conflicts += 1
+            parts += [f"{START} your text\n", *end_last_line(my_lines), f"{MIDDLE}\n", *end_last_line(their_lines)]
+            parts.append(f"{END} text of {their_name}\n")
+        ends = block.end
+        parts += old[block.base : ends.base]
     return MergedText("".join(parts), conflicts)
+
+
+def list_common_blocks(base: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> Iterator[CommonBlock]:
+    """Yield the blocks of lines that neither editor changed, in their order, as diff3 finds them.
+
+    They are the intersections of the blocks that the base has in common with each of the two texts.
+    """
+    my_blocks, their_blocks = (list_equal_blocks(base, text) for text in (mine, theirs))
+    while my_blocks and their_blocks:
+        (my_base, my_start, my_length), (their_base, their_start, their_length) = my_blocks[-1], their_blocks[-1]
+        start = max(my_base, their_base)
+        end = min(my_base + my_length, their_base + their_length)
+        if start < end:
+            yield CommonBlock(start, my_start + start - my_base, their_start + start - their_base, end - start)
+        ends_first = my_blocks if my_base + my_length <= their_base + their_length else their_blocks
+        ends_first.pop()
+
+
+def list_equal_blocks(base: Sequence[str], text: Sequence[str]) -> list[tuple[int, int, int]]:
+    """Return the blocks of equal lines, the last one first: their starts in both texts, and their numbers of lines."""
+    operations = match_sequences(base, text, MOST_LINES)
+    return [(old, new, old_end - old) for kind, old, old_end, new, _ in reversed(operations) if kind == "equal"]
 
 
 def split_lines(text: str) -> list[str]:

@@ -1,5 +1,7 @@
 """Merging of two texts that began with the same version."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,6 +44,44 @@ def test_change_of_one_editor_alone_is_the_result(base: str, changed: str) -> No
     assert merge_texts(base, changed, base, their_name="Ada") == (changed, 0)
     assert merge_texts(base, base, changed, their_name="Ada") == (changed, 0)
     assert merge_texts(base, changed, changed, their_name="Ada") == (changed, 0)
+
+
+@pytest.mark.property
+@settings(max_examples=scale_examples(600), deadline=None)
+@given(LINES, LINES, LINES)
+def test_merged_text_is_the_same_from_either_side_and_keeps_each_version(base: str, mine: str, theirs: str) -> None:
+    merged = merge_texts(base, mine, theirs, their_name="Ada")
+    reversed_merge = merge_texts(base, theirs, mine, their_name="Ada")
+
+    assert merged.conflicts == reversed_merge.conflicts
+    if merged.conflicts:
+        assert keep_side(merged.text, "mine") == keep_side(reversed_merge.text, "theirs")
+    else:
+        assert merged.text == reversed_merge.text
+
+
+@pytest.mark.property
+@settings(max_examples=scale_examples(600), deadline=None)
+@given(st.lists(LINES, min_size=2, max_size=4), st.data())
+def test_changes_of_parts_apart_from_each_other_do_not_conflict(parts: list[str], data: st.DataObject) -> None:
+    """Between the parts is a line that nobody changes and that occurs once."""
+    owners = data.draw(st.lists(st.sampled_from(["mine", "theirs"]), min_size=len(parts), max_size=len(parts)))
+    changed = data.draw(st.lists(LINES, min_size=len(parts), max_size=len(parts)))
+
+    def write(who: set[str]) -> str:
+        chosen = [new if owner in who else old for old, new, owner in zip(parts, changed, owners, strict=True)]
+        return "".join(f"{text}fixed {number}\n" for number, text in enumerate(chosen))
+
+    merged = merge_texts(write(set()), write({"mine"}), write({"theirs"}), their_name="Ada")
+
+    if merged.conflicts == 0:
+        assert merged.text == write({"mine", "theirs"})
+
+
+def keep_side(text: str, side: str) -> str:
+    """Return a merged text with one side of each conflict."""
+    pattern = r"<<<<<<< your text\n(?P<mine>.*?)=======\n(?P<theirs>.*?)>>>>>>> text of Ada\n"
+    return re.sub(pattern, lambda found: found[side], text, flags=re.DOTALL)
 
 
 def test_value_of_the_editor_who_changed_it_wins() -> None:
