@@ -109,6 +109,10 @@ class LocalTimeWidget(forms.MultiWidget):
             attrs,
         )
 
+    def id_for_label(self, id_: str) -> str:
+        """Return the id of the first part, which the label is for."""
+        return f"{id_}_0" if id_ else ""
+
     def decompress(self, value: datetime | None) -> list[str]:
         if value is None:
             return ["", "", ""]

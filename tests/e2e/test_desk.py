@@ -108,7 +108,7 @@ def write_history(page: Page, run: Run) -> str:
     page.goto(f"http://localhost:{run.port}/admin/blog/post/{post}/change/")
     page.locator("#id_title").fill("New title")
     page.locator("#id_body").fill("New text.")
-    page.locator("[name=_save]").click()
+    page.locator("#submit-row [name=_save]").click()
     page.wait_for_url(f"http://localhost:{run.port}/admin/blog/post/")
     return post
 
@@ -125,6 +125,32 @@ def find_rows(page: Page, run: Run) -> dict[str, str]:
             page.get_by_role("button", name=button, exact=True).click()
             page.wait_for_load_state()
     return found
+
+
+def list_findings_on_a_phone(page: Page, axe: str, run: Run, post: str, name: str) -> list[str]:
+    """Return the findings of a page that answers a form: the time of an action, or the conflict of two editors."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    if name == "schedule":
+        page.goto(f"http://localhost:{run.port}/admin/blog/post/")
+        page.locator("input.action-select").first.check()
+        page.locator("select[name=action]").select_option("schedule")
+        page.get_by_role("button", name="Run").click()
+        expect(page.locator(".page-title")).to_contain_text("Schedule: 1 post")
+    elif name == "conflict":
+        path = f"http://localhost:{run.port}/admin/blog/post/{post}/change/"
+        page.goto(path)
+        other = page.context.new_page()
+        other.goto(path)
+        for each, text in ((other, "Their text."), (page, "My text.")):
+            each.locator("#id_body").fill(text)
+            with each.expect_navigation():
+                each.locator("#submit-row [name=_save]").click()
+        expect(page.locator(".page-title")).to_contain_text("has changed since you opened it")
+    else:
+        page.get_by_role("button", name="Take over the other version").click()
+        expect(page.locator("#my-text")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+    return list_serious_findings(page, axe)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -154,6 +180,8 @@ def test_pages_of_the_admin_have_no_serious_finding(
     page.get_by_role("button", name="Filters").click()
     expect(page.locator("#changelist-filter")).to_be_visible()
     findings[f"{scheme} filters"] = list_serious_findings(page, axe)
+    for name in ("schedule", "conflict", "taken over"):
+        findings[f"{scheme} {name}"] = list_findings_on_a_phone(page, axe, run, post, name)
     page.goto(f"http://localhost:{run.port}/admin/users/apikey/add/")
     page.locator("#id_name").fill("My blog")
     page.get_by_role("button", name="Save").click()
