@@ -256,10 +256,14 @@ def name_moderators(comments: QuerySet[Comment]) -> QuerySet[Comment]:
 def find_comments_with(comments: QuerySet[Comment], words: str) -> QuerySet[Comment]:
     """Return the newest of some comments that have the words in their text or in the name of their author.
 
-    Reads at most `MAX_COUNT` comments, so that its time has a limit.
+    Reads at most `MAX_COUNT` comments, so that its time has a limit: first the place where they end, in an index.
     """
-    newest = comments.order_by("-created_at", "-id").values("pk")[:MAX_COUNT]
-    return comments.filter(Q(body__icontains=words) | Q(author__name__icontains=words), pk__in=newest)
+    newest = comments.order_by("-created_at", "-id").values_list("created_at", "pk")
+    end = newest[MAX_COUNT : MAX_COUNT + 1].first()
+    if end is not None:
+        comments = comments.filter(NEWEST_FIRST.beyond(*end, backwards=True))
+    authors = Author.objects.filter(name__icontains=words).values("pk")
+    return comments.filter(Q(body__icontains=words) | Q(author__in=authors))
 
 
 def suggest_tags(actor: Actor, text: str) -> list[str]:
