@@ -79,7 +79,8 @@ class CommentAdmin(ServiceAdmin):
             note = f"The search covers the newest {MAX_SEARCHED:,} comments. Filter by time to search older ones."
             self.message_user(request, note, messages.WARNING)
             queryset = queryset.filter(created_at__gt=older)
-        return super().get_search_results(request, queryset, search_term)
+        found: models.QuerySet[Comment] = super().get_search_results(request, queryset, search_term)[0]
+        return found, False
 
     def create(self, actor: Actor, row: Comment, form: ServiceForm) -> Comment:
         return services.add_comment(actor=actor, post_id=str(row.post_id), body=row.body, author_id=str(row.author_id))
