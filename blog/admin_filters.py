@@ -43,7 +43,9 @@ class DayFilter(RangeDateFilter):
     def parse_period(self) -> tuple[datetime | None, datetime | None]:
         """Return the first moment of the first day, and the moment after the last day."""
         first, last = (parse_day(self.used_parameters.get(name)) for name in self.expected_parameters())
-        return first and begin_day(first), last and begin_day(last) + timedelta(days=1)
+        begin = begin_day(first) if first else None
+        end = begin_day(last) + timedelta(days=1) if last else None
+        return begin, end
 
 
 class PublicationDayFilter(DayFilter):

@@ -72,12 +72,12 @@ class BoundedList(ChangeList):
     order, for which PostgreSQL sorts all rows of equal value: of posts, those that never were public.
     """
 
-    def get_ordering(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> list[str]:
+    def get_ordering(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> Any:
         ordering = super().get_ordering(request, queryset)
         if ORDER_VAR not in self.params:
             return ordering
         first = ordering[0]
-        return [first, "-pk" if first.startswith("-") else "pk"]
+        return [first, "-pk" if str(first).startswith("-") else "pk"]
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)

@@ -47,12 +47,12 @@ class RequestBufferingLayer:
         if has_body and not self.read_body(environ):
             start_response = with_connection_close(start_response)
         try:
-            return self.respond(environ, start_response)
+            return self.handle_request(environ, start_response)
         finally:
             if isinstance(environ.get("wsgi.input"), SpooledBody):
                 environ["wsgi.input"].close()
 
-    def respond(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+    def handle_request(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         try:
             lease = self.slots.acquire()
         except NoSlotAvailable:

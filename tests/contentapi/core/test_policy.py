@@ -47,6 +47,7 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope | frozenset[Scope], str]]
     "list deleted posts": ("may_list_deleted_posts", (), READ_AND_WRITE, "--yyyy"),
     "purge the history": ("may_purge_history", (), Scope.POSTS_WRITE, "---yyy"),
     "manage posts and authors": ("may_manage_posts_and_authors", (), Scope.POSTS_WRITE, "---yyy"),
+    "import posts": ("may_import_posts", (), frozenset({Scope.POSTS_WRITE, Scope.POSTS_PUBLISH}), "---yyy"),
     "publish what is due": ("may_manage_publication", (), Scope.POSTS_PUBLISH, "---yyy"),
     "see own drafts": ("may_see_post", (OWN, "draft"), Scope.POSTS_READ, "--yyyy"),
     "see others' drafts": ("may_see_post", (OTHER, "draft"), Scope.POSTS_READ, "---yyy"),

@@ -80,6 +80,18 @@ def test_deleted_posts_need_the_scopes_to_read_and_to_write(actor: Actor, scope:
     assert policy.visible_deleted_posts(omit_scope(actor, scope)) == NOTHING
 
 
+def test_imports_of_an_editor_are_their_own_and_an_admin_sees_all() -> None:
+    assert policy.visible_imports(EDITOR) == Q(owner=EDITOR.user_id)
+    assert [policy.visible_imports(actor) for actor in (ADMIN, OPERATOR)] == [EVERYTHING] * 2
+    assert [policy.visible_imports(actor) for actor in (ANONYMOUS, READER, AUTHOR)] == [NOTHING] * 3
+
+
+@pytest.mark.parametrize("scope", [Scope.POSTS_WRITE, Scope.POSTS_PUBLISH])
+@pytest.mark.parametrize("actor", [EDITOR, ADMIN])
+def test_imports_need_the_scopes_to_write_and_to_publish(actor: Actor, scope: Scope) -> None:
+    assert policy.visible_imports(omit_scope(actor, scope)) == NOTHING
+
+
 @pytest.mark.parametrize("actor", ACTORS)
 def test_all_published_posts_are_visible(actor: Actor) -> None:
     assert policy.build_visibility_within_status(actor, "published") == EVERYTHING
