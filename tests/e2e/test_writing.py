@@ -241,9 +241,11 @@ def test_tags_are_written_with_the_keyboard(desk: Desk) -> None:
     tags = get_tags(page)
     assert tags.get_attribute("role") == "combobox"
 
-    tags.press_sequentially("hist")
+    with page.expect_response(re.compile(r"q=hist$")):
+        tags.press_sequentially("hist")
     option = page.get_by_role("option", name="history")
     expect(option).to_be_visible()
+    page.wait_for_timeout(300)  # the list is shown again with the response, from its beginning
     page.keyboard.press("ArrowDown")
     expect(option).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
