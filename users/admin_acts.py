@@ -10,15 +10,12 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
-from django.contrib.admin.options import IS_POPUP_VAR
 from django.core.exceptions import PermissionDenied
 from django.db import models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
-from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.text import Truncator
 from django.views.decorators.http import require_POST
 
 from contentapi.core.errors import ApiError, Conflict
@@ -27,6 +24,7 @@ from users.admin_bases import PolicyAdmin, get_actor
 
 MOST = 500  # objects of one action
 NAMED = 5  # objects that a message names
+LONGEST = 60  # characters of a name in a message
 
 
 @dataclass
@@ -119,9 +117,9 @@ class ActsAdmin(PolicyAdmin):
         return HttpResponseRedirect(self.find_next_page(request, row))
 
     def find_next_page(self, request: HttpRequest, row: Any) -> str:
-        """Return the page of this site that the button names; by default the page of the object."""
+        """Return the page of the admin that the button names; by default the page of the object."""
         page = request.POST.get("next", "")
-        if url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure()):
+        if page.startswith(reverse("admin:index")):  # a path of this server, so never another site
             return page
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[row.pk])
 
@@ -145,7 +143,7 @@ class ActsAdmin(PolicyAdmin):
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Return the actions of the list, with the acts that need no values."""
         actions: dict[str, Any] = super().get_actions(request)
-        if IS_POPUP_VAR in request.GET:
+        if "_popup" in request.GET:
             return actions
         return actions | {
             act.name: (build_action(act), act.name, f"{act.label} the selected {self.opts.verbose_name_plural}")
@@ -183,4 +181,5 @@ def name_some(names: Sequence[str]) -> str:
 
 
 def shorten(text: str) -> str:
-    return Truncator(" ".join(text.split())).chars(60)
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
