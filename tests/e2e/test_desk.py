@@ -181,7 +181,7 @@ def test_pages_of_the_admin_have_no_serious_finding(
     expect(page.locator("#changelist-filter")).to_be_visible()
     findings[f"{scheme} filters"] = list_serious_findings(page, axe)
     for name in ("schedule", "conflict", "taken over"):
-        findings[f"{scheme} {name}"] = list_findings_on_a_phone(page, axe, run, post, name)
+        findings[f"{scheme} {name}"] = list_findings_on_a_phone(page, axe, run, ids["post"], name)
     page.goto(f"http://localhost:{run.port}/admin/users/apikey/add/")
     page.locator("#id_name").fill("My blog")
     page.get_by_role("button", name="Save").click()
