@@ -21,7 +21,6 @@ from blog.state_admin import StateAdmin, StateForm
 from contentapi.core.errors import ApiError, NotFound, VersionConflict
 from users.admin_bases import get_actor
 
-CONFLICT, GONE = 409, 404
 MERGED = ("title", "tags", "body")  # the fields that a person can merge by hand
 NOT_SENT_AGAIN = {"csrfmiddlewaretoken", "opened_version", "_save", "_continue", "_addanother", "_act", "_merged"}
 
@@ -105,7 +104,7 @@ class ConflictAdmin(StateAdmin):
             "button": self.read_button(request, form, other),
             "media": merge_form.media,
         }
-        return self.render_conflict(request, "conflict", context, CONFLICT)
+        return self.render_conflict(request, "conflict", context, VersionConflict.status)
 
     def read_button(self, request: HttpRequest, form: StateForm, other: Version) -> Mapping[str, str]:
         """Return the button that the person pressed, if the present state still allows its act; else “Save”."""
@@ -131,7 +130,7 @@ class ConflictAdmin(StateAdmin):
         if page and page.versions and page.versions[0].deletion:
             deletion = page.versions[0].deletion
             context |= {"deletion": deletion, "person": describe_person(deletion)}
-        return self.render_conflict(request, "gone", context, GONE)
+        return self.render_conflict(request, "gone", context, NotFound.status)
 
     def render_conflict(
         self, request: HttpRequest, page: str, context: dict[str, Any], status: int = 200
