@@ -27,7 +27,6 @@ from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.text import require_storable
 from users.authentication import build_session_actor
 
-
 ORDER = "o"  # the parameter of a list's order
 
 
