@@ -24,7 +24,7 @@ def test_editor_sees_the_blog_and_own_keys(editor_client: Client) -> None:
     index = editor_client.get(reverse("admin:index"))
 
     apps = {app["app_label"]: {model["object_name"] for model in app["models"]} for app in index.context["app_list"]}
-    assert apps == {"blog": {"Author", "Comment", "Post"}, "users": {"ApiKey"}}
+    assert apps == {"blog": {"Author", "Comment", "ImportJob", "Post"}, "users": {"ApiKey"}}
 
 
 @pytest.mark.parametrize("address", ["users_user_changelist", "users_user_add"])
