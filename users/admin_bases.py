@@ -12,7 +12,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.admin import ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.contrib.admin.views.main import ORDER_VAR, ChangeList
+from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 from django.db import models, transaction
 from django.http import Http404, HttpRequest, HttpResponseRedirect
@@ -26,6 +26,8 @@ from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.text import require_storable
 from users.authentication import build_session_actor
+
+ORDER = "o"  # the parameter of a list's order
 
 
 def get_actor(request: HttpRequest) -> Actor:
@@ -74,7 +76,7 @@ class BoundedList(ChangeList):
 
     def get_ordering(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> Any:
         ordering = super().get_ordering(request, queryset)
-        if ORDER_VAR not in self.params:
+        if ORDER not in self.params:
             return ordering
         first = ordering[0]
         return [first, "-pk" if str(first).startswith("-") else "pk"]

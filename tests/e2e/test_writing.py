@@ -140,9 +140,9 @@ def test_editor_writes_previews_and_publishes_a_post(desk: Desk) -> None:
     get_tags(page).fill("tides")
     page.keyboard.press("Enter")
     expect(preview.locator(".tags")).to_have_text("tides")
-    page.locator("#id_status").select_option("published")
 
-    save(page)
+    page.locator("#post-state").get_by_role("button", name="Publish now").click()
+    page.wait_for_url("**/admin/blog/post/")
 
     assert desk.read_body("Written in a browser") == "Tides are **high**"
     expect(page.locator("#result_list")).to_contain_text("Written in a browser")
@@ -408,8 +408,7 @@ def test_form_is_not_sent_as_another_user(desk: Desk) -> None:
 def test_refused_form_keeps_its_text(desk: Desk) -> None:
     page = desk.open()
     write(page, "Refused", "Not stored.")
-    page.locator("#id_status").select_option("scheduled")
-    press_save(page)
+    page.locator("#post-state").get_by_role("button", name="Schedule").click()
     expect(page.locator(".errornote, .errorlist").first).to_be_visible()
     expect(page.locator("#id_body")).to_have_value("Not stored.")
     expect(page.locator(".writing-notice")).to_have_count(0)

@@ -10,7 +10,7 @@ from django.db.models import Model, Q
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.models import Author, Comment, Post, PostStatus, PostVersion
+from blog.models import Author, Comment, ImportJob, Post, PostStatus, PostVersion
 from contentapi.core import policy
 from contentapi.core.errors import Forbidden, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
@@ -248,10 +248,16 @@ def may_know(who: Actor, comment: Comment) -> bool:
     return by_table
 
 
+def may_see_import(who: Actor, job: ImportJob) -> bool:
+    may_import = {Scope.POSTS_WRITE, Scope.POSTS_PUBLISH} <= set(who.scopes) and who.role in (Role.EDITOR, Role.ADMIN)
+    return may_import and (who.role == Role.ADMIN or who.user_id == job.owner_id)
+
+
 # Each read form, with the rule for one row.
 READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "visible_posts": (Post, may_see_post),
     "visible_deleted_posts": (PostVersion, may_see_deleted_post),
+    "visible_imports": (ImportJob, may_see_import),
     "visible_author_emails": (Author, may_see_email),
     "visible_orders": (Order, may_see_order),
     "visible_users": (User, may_see_user),
@@ -280,6 +286,7 @@ def create_rows() -> list[int]:
                 make_comment(post, state=state, state_changed_at="2020-01-01T00:00Z")
         if owner:
             create_api_key(actor=OPERATOR, email=owner.email, name="x")
+            ImportJob.objects.create(owner=owner, file_name="x.zip", source="x", status="draft", total=1, ignored=0)
     return [owner.pk for owner in owners if owner]
 
 
