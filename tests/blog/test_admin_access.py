@@ -121,10 +121,11 @@ def test_confirmation_of_a_deletion_counts_the_comments(browser: Client, author:
     ("role", "entries"),
     [
         (Role.AUTHOR, {"Desk", "Posts", "Comments", "Authors", "API keys"}),
-        (Role.EDITOR, {"Desk", "Posts", "Comments", "Authors", "API keys"}),
+        (Role.EDITOR, {"Desk", "Posts", "Comments", "Authors", "Imports", "API keys"}),
         (
             Role.ADMIN,
-            {"Desk", "Posts", "Comments", "Authors", "API keys", "Users", "Applications", "Consents", "Orders"},
+            {"Desk", "Posts", "Comments", "Authors", "Imports", "API keys"}
+            | {"Users", "Applications", "Consents", "Orders"},
         ),
     ],
 )

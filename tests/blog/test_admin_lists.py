@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from blog import comment_admin
+from blog import selectors
 from blog.indexing import SearchIndexer
 from contentapi.core.identity import OPERATOR, Role
 from tests.admin_forms import read_form, submit_form
@@ -235,30 +235,26 @@ def test_long_list_ends_at_the_limit_and_says_so(browser: Client, monkeypatch: p
 COMMENTS = reverse("admin:blog_comment_changelist")
 
 
-def test_comments_are_searched_by_text_author_and_post(browser: Client) -> None:
-    post = make_post(title="Soup", author=make_author(name="Cook"))
-    make_comment(post, body="Hot.")
-    make_comment(make_post(), body="Cold.")
+def test_comments_are_searched_by_text_and_author(browser: Client) -> None:
+    post = make_post()
+    make_comment(post, author=make_author(name="Cook"), body="Hot.")
+    make_comment(post, body="Cold.")
 
-    for term in ("hot", "soup", "cook"):
+    for term in ("hot", "cook"):
         assert [comment.body for comment in browser.get(COMMENTS, {"q": term}).context["cl"].result_list] == ["Hot."]
 
 
-def test_search_in_many_comments_covers_the_newest_and_says_so(
-    browser: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(comment_admin, "MAX_SEARCHED", 2)
+def test_search_in_many_comments_covers_the_newest(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selectors, "MAX_COUNT", 2)
     post, time = make_post(), datetime(2026, 2, 1, tzinfo=UTC)
     for number in range(3):
         make_comment(post, body=f"Soup {number}", created_at=time + timedelta(days=number))
 
-    newest = browser.get(COMMENTS, {"q": "soup", "o": "4"})
+    newest = browser.get(COMMENTS, {"q": "soup"})
     older = browser.get(COMMENTS, {"q": "soup", "created_at_to": "2026-02-01"})
 
-    assert [comment.body for comment in newest.context["cl"].result_list] == ["Soup 1", "Soup 2"]
-    assert "The search covers the newest 2 comments." in newest.text
+    assert [comment.body for comment in newest.context["cl"].result_list] == ["Soup 2", "Soup 1"]
     assert [comment.body for comment in older.context["cl"].result_list] == ["Soup 0"]
-    assert "The search covers" not in older.text
 
 
 @pytest.mark.parametrize("order", ["5", "-5"])

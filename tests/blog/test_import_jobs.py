@@ -273,8 +273,7 @@ KILLED_CLOCK = """
     django.setup()
     from threading import Event
     from blog import importing
-    from blog.front_matter import MarkdownPost
-from blog.import_worker import ImportWorker
+    from blog.import_worker import ImportWorker
     save, calls = importing.save_imported_post, []
 
     def save_and_die(*arguments):

@@ -29,6 +29,7 @@ from contentapi.core.errors import (
     Unauthenticated,
     Unavailable,
     UnsupportedMediaType,
+    VersionConflict,
     get_constraint_name,
     to_api_error,
 )
@@ -45,6 +46,7 @@ TABLE = [
     (MethodNotAllowed("PUT", ["GET"]), 405, "METHOD_NOT_ALLOWED"),
     (NotAcceptable("No."), 406, "NOT_ACCEPTABLE"),
     (Conflict("No."), 409, "CONFLICT"),
+    (VersionConflict("No."), 409, "CONFLICT"),
     (TooLarge("No."), 413, "TOO_LARGE"),
     (UnsupportedMediaType("No."), 415, "UNSUPPORTED_MEDIA_TYPE"),
     (Invalid({"title": ["No."]}), 422, "INVALID"),
