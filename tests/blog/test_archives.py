@@ -252,7 +252,7 @@ WHOLE = build_archive({f"{number}.md": build_file() for number in range(3)}).get
 @settings(deadline=None, max_examples=60)
 @given(at=st.integers(0, len(WHOLE) - 1), value=st.integers(0, 255))
 @example(at=WHOLE.rindex(b"0.md"), value=0)  # a file without a name
-@example(at=len(WHOLE) - 5, value=WHOLE[-5] + 1)  # a directory that is said to begin 256 bytes later
+@example(at=len(WHOLE) - 5, value=WHOLE[-5] + 1)  # a directory that is declared to begin 256 bytes later
 def test_archive_with_one_changed_byte_is_read_or_refused(at: int, value: int) -> None:
     content = io.BytesIO(WHOLE[:at] + bytes([value]) + WHOLE[at + 1 :])
 
