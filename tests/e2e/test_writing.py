@@ -113,7 +113,7 @@ def record_addresses(page: Page) -> list[str]:
 
 
 def press_save(page: Page) -> None:
-    page.locator("[name=_save]").click()
+    page.locator("#submit-row [name=_save]").click()
 
 
 def save(page: Page) -> None:

@@ -47,6 +47,12 @@ const control = new TomSelect(field, {
 
 field.setAttribute("aria-hidden", "true"); // a screen reader finds the list instead
 
+// Suggestions that arrive after a tag was added do not open the list again.
+let isAdded = false;
+control.on("item_add", () => { isAdded = true; });
+control.on("type", () => { isAdded = false; });
+control.on("load", () => { if (isAdded) control.close(); });
+
 // A comma ends a tag. Keyboards of phones send no key that a script could read, but the text changes.
 control.control_input.addEventListener("input", () => {
   const pieces = control.control_input.value.split(",");
