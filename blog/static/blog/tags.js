@@ -27,6 +27,7 @@ const control = new TomSelect(field, {
   maxItems: Number(field.dataset.maxTags),
   maxOptions: 10,
   closeAfterSelect: true,
+  openOnFocus: false, // Tom Select focuses the field whenever it opens the list
   selectOnTab: false,
   placeholder: "Add a tag",
   preload: "focus",
@@ -47,11 +48,15 @@ const control = new TomSelect(field, {
 
 field.setAttribute("aria-hidden", "true"); // a screen reader finds the list instead
 
-// Suggestions that arrive after a tag was added do not open the list again.
+// For a second after a tag was added, the list stays closed: late suggestions would open it over the rest of the form.
 let isAdded = false;
-control.on("item_add", () => { isAdded = true; });
-control.on("type", () => { isAdded = false; });
-control.on("load", () => { if (isAdded) control.close(); });
+control.on("item_add", () => {
+  isAdded = true;
+  setTimeout(() => { isAdded = false; }, 1000);
+});
+control.on("dropdown_open", () => {
+  if (isAdded && !control.inputValue()) control.close();
+});
 
 // A comma ends a tag. Keyboards of phones send no key that a script could read, but the text changes.
 control.control_input.addEventListener("input", () => {
