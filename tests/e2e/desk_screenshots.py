@@ -15,7 +15,7 @@ from zipfile import ZipFile
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.e2e.checkout import ROOT, Checkout, Run, free_port
-from tests.e2e.test_desk import CHROMIUM, log_in, write_history
+from tests.e2e.test_desk import CHROMIUM, find_rows, log_in, open_conflict, open_schedule, write_history
 
 FOLDER = ROOT / "docs" / "desk"
 SITE = ROOT / "tests" / "blog" / "sites" / "jekyll"
@@ -29,10 +29,12 @@ PAGES = {
     "filters": "/admin/blog/post/?status__exact=published&tag=harbour",
     "new-post": "/admin/blog/post/add/",
     "post": "/admin/blog/post/{post}/change/",
+    "states": "/admin/blog/post/{post}/change/#post-state",
     "history": "/admin/blog/post/{post}/history/",
     "differences": "/admin/blog/post/{post}/history/2/",
     "deleted-posts": "/admin/blog/post/deleted/",
     "comments": "/admin/blog/comment/",
+    "comment": "/admin/blog/comment/{comment}/change/",
     "authors": "/admin/blog/author/",
     "imports": "/admin/blog/importjob/",
     "import-upload": "/admin/blog/importjob/add/",
@@ -41,8 +43,13 @@ PAGES = {
     "keys": "/admin/users/apikey/",
     "new-key": "/admin/users/apikey/add/",
     "users": "/admin/users/user/",
+    "user": "/admin/users/user/{user}/change/",
     "orders": "/admin/orders/order/",
+    "order": "/admin/orders/order/{order}/change/",
     "applications": "/admin/oauth2_provider/application/",
+    # Pages that follow a form: `show_pages` sends it
+    "schedule": "/admin/blog/post/",
+    "conflict": "/admin/blog/post/{conflict}/change/",
 }
 SHOWS_FILTERS = {"filters"}
 
@@ -90,8 +97,12 @@ def prepare(browser: Browser, run: Run, checkout: Checkout) -> dict[str, str]:
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_role("heading", name="The import is finished").wait_for(timeout=WAIT)
     plan = upload(page, run, checkout.folder / "harbour.zip")
+    ids = find_rows(page, run)
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/")
+    page.locator("#result_list tbody th a").last.click()
+    ids["conflict"] = page.url.split("/")[-3]
     page.close()
-    return {"post": post, "report": report, "plan": plan}
+    return {"post": post, "report": report, "plan": plan, **ids}
 
 
 def upload(page: Page, run: Run, archive: Path) -> str:
@@ -118,7 +129,12 @@ def show_pages(browser: Browser, run: Run, checkout: Checkout, form: str, size: 
     for name, path in pages.items():
         if name == "login":
             continue
-        page.goto(f"http://localhost:{run.port}{path}")
+        if name == "schedule":
+            open_schedule(page, run)
+        elif name == "conflict":
+            open_conflict(page, run, path.split("/")[-3])
+        else:
+            page.goto(f"http://localhost:{run.port}{path}")
         if name in SHOWS_FILTERS:
             page.get_by_role("button", name="Filters").click()
             page.locator("#changelist-filter").wait_for()

@@ -127,25 +127,37 @@ def find_rows(page: Page, run: Run) -> dict[str, str]:
     return found
 
 
+def open_schedule(page: Page, run: Run) -> None:
+    """Open the page that asks for the time of a selected post."""
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/")
+    page.locator("input.action-select").first.check()
+    page.locator("select[name=action]").select_option("schedule")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".page-title")).to_contain_text("Schedule: 1 post")
+
+
+def open_conflict(page: Page, run: Run, post: str) -> None:
+    """Save a post in two pages that opened the same version. Leaves the conflict open in this page."""
+    path = f"http://localhost:{run.port}/admin/blog/post/{post}/change/"
+    page.goto(path)
+    other = page.context.new_page()
+    other.goto(path)
+    for each, sentence in ((other, " Their sentence."), (page, " My sentence.")):
+        body = each.locator("#id_body")
+        body.fill(body.input_value() + sentence)
+        with each.expect_navigation():
+            each.locator("#submit-row [name=_save]").click()
+    other.close()
+    expect(page.locator(".page-title")).to_contain_text("has changed since you opened it")
+
+
 def list_findings_on_a_phone(page: Page, axe: str, run: Run, post: str, name: str) -> list[str]:
     """Return the findings of a page that answers a form: the time of an action, or the conflict of two editors."""
     page.set_viewport_size({"width": 390, "height": 844})
     if name == "schedule":
-        page.goto(f"http://localhost:{run.port}/admin/blog/post/")
-        page.locator("input.action-select").first.check()
-        page.locator("select[name=action]").select_option("schedule")
-        page.get_by_role("button", name="Run").click()
-        expect(page.locator(".page-title")).to_contain_text("Schedule: 1 post")
+        open_schedule(page, run)
     elif name == "conflict":
-        path = f"http://localhost:{run.port}/admin/blog/post/{post}/change/"
-        page.goto(path)
-        other = page.context.new_page()
-        other.goto(path)
-        for each, text in ((other, "Their text."), (page, "My text.")):
-            each.locator("#id_body").fill(text)
-            with each.expect_navigation():
-                each.locator("#submit-row [name=_save]").click()
-        expect(page.locator(".page-title")).to_contain_text("has changed since you opened it")
+        open_conflict(page, run, post)
     else:
         page.get_by_role("button", name="Take over the other version").click()
         expect(page.locator("#my-text")).to_be_visible()
