@@ -4,11 +4,11 @@ A client that sends its body slowly holds a thread and nothing else. Everything 
 happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.postgresql.slots`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from io import BytesIO
 from tempfile import TemporaryFile
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from wsgiref.types import StartResponse, WSGIApplication
 
 from django.db import DatabaseError
@@ -18,13 +18,27 @@ from contentapi.core.errors import Unavailable
 from contentapi.db.postgresql.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
 from contentapi.db.postgresql.thread_connections import close_unusable_connections
 from contentapi.http.body import UploadTooLarge
-from contentapi.server.uploads import Upload
 
 DRAIN_LIMIT = 8  # times CONTENTAPI_MAX_BODY. A body up to this size is read and discarded, to keep the connection
 CHUNK = 64 * 1024  # bytes
 WAIT = 10.0  # seconds for a slot: twice the time limit of a statement
 
 Refuse = Callable[[dict[str, Any], Unavailable, StartResponse], Iterable[bytes]]
+
+
+class Upload(NamedTuple):
+    """The path of an upload, its limit in bytes, and whether the caller of a request may send it."""
+
+    path: str
+    limit: int
+    is_allowed: Callable[[Mapping[str, Any]], bool]
+
+    def matches(self, environ: Mapping[str, Any]) -> bool:
+        return (
+            environ.get("REQUEST_METHOD") == "POST"
+            and environ.get("PATH_INFO") == self.path
+            and "HTTP_TRANSFER_ENCODING" not in environ
+        )
 
 
 class RequestBufferingLayer:

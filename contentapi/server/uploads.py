@@ -4,31 +4,17 @@ A person who may import posts may upload a zip file to the admin site. The permi
 read, so that nobody else can fill the disk.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from django.urls import reverse
 
 from blog.archives import MAX_ARCHIVE
 from contentapi.core import policy
+from contentapi.server.complete_requests import Upload
 from users.authentication import find_session_actor
 
 FORM = 100_000  # bytes, for the other fields of a form
-
-
-class Upload(NamedTuple):
-    """The path of an upload, its limit in bytes, and whether the caller of a request may send it."""
-
-    path: str
-    limit: int
-    is_allowed: Callable[[Mapping[str, Any]], bool]
-
-    def matches(self, environ: Mapping[str, Any]) -> bool:
-        return (
-            environ.get("REQUEST_METHOD") == "POST"
-            and environ.get("PATH_INFO") == self.path
-            and "HTTP_TRANSFER_ENCODING" not in environ
-        )
 
 
 def build_archive_upload() -> Upload:

@@ -21,7 +21,7 @@ POLICY = [
     "script-src 'self'",
     "style-src 'self' 'nonce-{nonce}'",
     "img-src 'self' data:",  # the style sheet contains icons and fonts
-    "font-src data:",
+    "font-src 'self' data:",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",

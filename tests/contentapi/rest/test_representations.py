@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test import Client
-from django.urls import reverse
 
 from tests.factories import make_user
 
@@ -54,7 +53,7 @@ def test_500_outside_of_resources_reveals_nothing_of_its_cause(client: Client) -
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE django_session RENAME TO lost")
 
-    response = client.get(reverse("admin:index"))
+    response = client.get("/oauth/authorize")
 
     assert summarize(response) == {
         "status": 500,

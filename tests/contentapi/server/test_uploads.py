@@ -17,8 +17,7 @@ from contentapi.core.errors import Unavailable
 from contentapi.core.identity import Role
 from contentapi.http.body import UploadTooLarge
 from contentapi.server import uploads
-from contentapi.server.complete_requests import RequestBufferingLayer, SpooledBody
-from contentapi.server.uploads import Upload
+from contentapi.server.complete_requests import RequestBufferingLayer, SpooledBody, Upload
 from tests.blog.test_archives import build_archive
 from tests.factories import make_user
 from users.models import User

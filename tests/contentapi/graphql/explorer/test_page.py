@@ -80,7 +80,7 @@ def test_policy_of_the_page_allows_only_files_of_this_server(client: Client) -> 
         "script-src": "'self'",
         "style-src": f"'self' 'nonce-{nonces[0][0]}'",
         "img-src": "'self' data:",
-        "font-src": "data:",
+        "font-src": "'self' data:",
         "connect-src": "'self'",
         "base-uri": "'none'",
         "form-action": "'none'",
@@ -95,7 +95,7 @@ def test_page_loads_only_from_this_server_and_has_no_inline_script(folder: str) 
 
     elsewhere = [address for address in loaded.addresses if not re.match(r"/(?!/)|data:,$", address)]
     assert (elsewhere, loaded.inline) == ([], [])
-    assert len(loaded.addresses) == (3 if folder else 1)
+    assert len(loaded.addresses) == (3 if folder else 2)
 
 
 def test_page_names_the_built_files() -> None:
