@@ -53,7 +53,7 @@ def test_500_outside_of_resources_reveals_nothing_of_its_cause(client: Client) -
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE django_session RENAME TO lost")
 
-    response = client.get("/oauth/authorize")
+    response = client.post("/oauth/logout")
 
     assert summarize(response) == {
         "status": 500,
