@@ -3,7 +3,7 @@
 import pytest
 from django.db.models import Q
 
-from blog.models import Post
+from blog.models import Comment, Post
 from contentapi.core import policy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from contentapi.core.policy import EVERYTHING, NEVER, NOTHING, PUBLIC_POSTS
@@ -36,6 +36,8 @@ def get_where_clause(condition: Q) -> str:
         ("visible_author_emails", Scope.AUTHORS_READ, [NOTHING, OF_USER, OF_USER, EVERYTHING, EVERYTHING, EVERYTHING]),
         ("visible_orders", Scope.ORDERS_READ, [NOTHING, OF_USER, OF_USER, OF_USER, EVERYTHING, EVERYTHING]),
         ("visible_users", Scope.USERS_READ, [NOTHING, ITSELF, ITSELF, ITSELF, EVERYTHING, EVERYTHING]),
+        ("visible_api_keys", Scope.USERS_WRITE, [NOTHING, OF_USER, OF_USER, OF_USER, EVERYTHING, EVERYTHING]),
+        ("editable_authors", Scope.POSTS_WRITE, [NOTHING, NOTHING, OF_USER, EVERYTHING, EVERYTHING, EVERYTHING]),
     ],
 )
 def test_condition_selects_own_rows_or_all_rows(rule: str, scope: Scope, conditions: list[Q]) -> None:
@@ -66,6 +68,39 @@ def test_author_sees_public_posts_and_their_own_posts() -> None:
         f"({OWN_UNPUBLISHED})",
     ]
     assert get_where_clause(policy.visible_posts(AUTHOR)) == f"({IS_PUBLIC} OR ({OWN_UNPUBLISHED}))"
+
+
+def test_posts_and_comments_of_an_author_are_found_by_the_author_profile() -> None:
+    commented = str(Comment.objects.filter(policy.moderated_comments(AUTHOR)).values("pk").order_by().query)
+
+    assert get_where_clause(policy.editable_posts(AUTHOR)) == IS_OWN
+    assert commented.partition(" WHERE ")[2] == IS_OWN
+
+
+@pytest.mark.parametrize(
+    ("rule", "scope"), [("editable_posts", Scope.POSTS_WRITE), ("moderated_comments", Scope.COMMENTS_MODERATE)]
+)
+def test_editors_and_admins_write_and_moderate_everything(rule: str, scope: Scope) -> None:
+    select = getattr(policy, rule)
+
+    assert [select(actor) for actor in (EDITOR, ADMIN, OPERATOR)] == [EVERYTHING] * 3
+    assert [select(actor) for actor in (ANONYMOUS, READER, omit_scope(AUTHOR, scope))] == [NOTHING] * 3
+
+
+def test_known_comments_are_the_visible_and_the_moderated_ones() -> None:
+    assert policy.known_comments(EDITOR) == EVERYTHING
+    found = [str(Comment.objects.filter(policy.known_comments(actor)).query) for actor in (READER, AUTHOR)]
+    is_visible = '"blog_comment"."state" = (\'visible\')'
+    assert [sql.partition(" WHERE ")[2].partition(" ORDER BY ")[0] for sql in found] == [
+        is_visible,
+        f"({is_visible} OR {IS_OWN})",
+    ]
+
+
+@pytest.mark.parametrize("actor", ACTORS)
+def test_everybody_sees_public_posts_and_visible_comments(actor: Actor) -> None:
+    assert policy.may_see_post(actor, None, "published")
+    assert policy.may_see_comment(actor, "visible", None)
 
 
 def test_deleted_posts_of_a_role_are_those_whose_history_it_may_see() -> None:
