@@ -1,4 +1,4 @@
-"""Who has a post open in the admin: a notice for other editors. It never prevents anything.
+"""Record which users have a post open in the admin, to show a notice to other editors. It never blocks a save.
 
 The page of a post announces itself every 30 seconds. An announcement expires after 90 seconds.
 """
@@ -54,7 +54,7 @@ def forget_page(*, actor: Actor, post_id: str, page: UUID) -> None:
 
 
 def require_writable_post(actor: Actor, post_id: str) -> int:
-    """Return the id of a post that the actor may change. The notice is for those who may."""
+    """Return the id of a post that the actor may change. Other actors get no notice."""
     act = "see who has this post open"
     policy.require_credential(actor, act)
     posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author").defer("body")

@@ -1,4 +1,4 @@
-"""Uploads: the requests that may have a body above CONTENTAPI_MAX_BODY, and who may send them.
+"""Uploads: requests whose body may be larger than CONTENTAPI_MAX_BODY, and the permission to send them.
 
 A person who may import posts may upload a zip file to the admin site. The permission is checked before the body is
 read, so that nobody else can fill the disk.
