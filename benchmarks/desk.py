@@ -182,9 +182,8 @@ class Browser:
     def __init__(self, role: str) -> None:
         import logging
 
-        import django
+        import contentapi.wsgi  # noqa: F401 - starts Django, and sets the garbage collector as in a server
 
-        django.setup()
         logging.disable(logging.INFO)  # pages that the role may not open
         from django.db import connection
         from django.test import Client

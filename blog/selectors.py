@@ -262,6 +262,8 @@ def find_comments_with(comments: QuerySet[Comment], words: str) -> QuerySet[Comm
     end = newest[MAX_COUNT : MAX_COUNT + 1].first()
     if end is not None:
         comments = comments.filter(NEWEST_FIRST.beyond(*end, backwards=True))
+    else:  # The LIMIT is never reached. It lets PostgreSQL begin with these few comments, and not with everybody's.
+        comments = comments.filter(pk__in=newest.values("pk")[:MAX_COUNT])
     authors = Author.objects.filter(name__icontains=words).values("pk")
     return comments.filter(Q(body__icontains=words) | Q(author__in=authors))
 

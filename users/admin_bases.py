@@ -4,22 +4,23 @@ PolicyAdmin            permissions and visible rows
 └── ServiceAdmin       writes
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.contrib.admin import ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.views.main import ChangeList
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.db import models, transaction
+from django.forms.utils import flatatt
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
+from unfold.admin import ModelAdmin, checkbox
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from contentapi.core.errors import ApiError, Malformed
@@ -66,6 +67,14 @@ class BoundedPaginator(Paginator):
     def has_more(self) -> bool:
         return self.bounded_count > self.MAX_ROWS
 
+    def page(self, number: int | str) -> Page:
+        """Return a page. Its rows are found by their ids: PostgreSQL would join the tables for each skipped row."""
+        valid = self.validate_number(number)
+        end = valid * self.per_page
+        rows: Any = self.object_list
+        ids = rows.values("pk")[end - self.per_page : min(end, self.count)]
+        return Page(rows.filter(pk__in=ids), valid, self)
+
 
 class BoundedList(ChangeList):
     """A list that offers to show all rows only while a filter or a search hides some.
@@ -96,6 +105,7 @@ class PolicyAdmin(ModelAdmin):
 
     list_lookups: ClassVar[frozenset[str]] = frozenset()  # the parameters of the list's filters
     list_per_page = 25
+    list_sections: ClassVar[Sequence[Any]] = ()  # the theme asks for it twice for each row; an absent name is slow
     paginator: ClassVar[Any] = BoundedPaginator
     list_after_template = "users/list_note.html"
     show_full_result_count = False
@@ -158,6 +168,14 @@ class PolicyAdmin(ModelAdmin):
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
         return BoundedList
+
+    @admin.display(description="Select")
+    def action_checkbox(self, obj: models.Model) -> SafeString:
+        """Return the box that selects a row, with the name of the row. The theme's template takes 0.4 ms for each."""
+        attributes = {**checkbox.attrs, "aria-label": f"Select {obj}"}
+        return format_html(
+            '<input type="checkbox" name="{}" value="{}"{}>', ACTION_CHECKBOX_NAME, obj.pk, flatatt(attributes)
+        )
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Allow the parameters of the list's filters. Django would turn every other one into a condition."""
