@@ -10,7 +10,7 @@ from django.urls import URLPattern, path
 from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_POST
 
-from blog import conflicts, history, states
+from blog import conflicts, history, selectors, states
 from blog.conflicts import EditConflict
 from blog.history import Version
 from blog.history_admin import LABELS, describe_changes, describe_person, describe_value
@@ -108,8 +108,9 @@ class ConflictAdmin(StateAdmin):
 
     def read_button(self, request: HttpRequest, form: StateForm, other: Version) -> Mapping[str, str]:
         """Return the button that the person pressed, if the present state still allows its act; else “Save”."""
-        post = Post.objects.select_related("author").defer("body").filter(pk=form.instance.pk).first()
-        if form.act is None or post is None or form.act not in states.list_acts(get_actor(request), post):
+        actor = get_actor(request)
+        post = selectors.find_post(actor, str(form.instance.pk))
+        if form.act is None or post is None or form.act not in states.list_acts(actor, post):
             return {"name": "_save", "value": "Save", "then": ""}
         return {"name": "_act", "value": form.act.value, "then": f" and {ACT_LABELS[form.act].lower()}"}
 

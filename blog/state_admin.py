@@ -12,7 +12,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from blog import services, states
@@ -21,12 +21,12 @@ from blog.local_times import LocalTimeField
 from blog.models import Post, PostStatus
 from blog.states import Act
 from contentapi.core import policy
-from contentapi.core.errors import ApiError, Malformed
+from contentapi.core.errors import Conflict, Invalid, Malformed
 from contentapi.core.identity import Actor
+from users.admin_acts import Outcome, collect_outcome, read_selected, report_refused
 from users.admin_bases import ServiceForm, get_actor, render_time
 
-MOST_SELECTED = 100  # posts of one action of the list
-MOST_NAMED = 20  # refused posts that a message names
+MOST_SELECTED = 100  # posts of one action of the list: the page that asks for confirmation names each
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,10 @@ class ScheduleForm(forms.Form):
 
     def clean_schedule_at(self) -> datetime | None:
         time: datetime | None = self.cleaned_data["schedule_at"]
-        services.validate_publish_at(PostStatus.SCHEDULED, time)
+        try:
+            services.validate_publish_at(PostStatus.SCHEDULED, time)
+        except Invalid as error:
+            raise forms.ValidationError(list(error.fields["publishAt"])) from None
         return time
 
 
@@ -251,27 +254,23 @@ class StateAdmin(HistoryAdmin):
         actor = get_actor(request)
         if not self.may_change(actor, None):
             return actions
-        for act in Act:
-            if any(may_take_path(actor, status, path) for status, path in states.PATHS[act].items()):
-                actions[act.value] = (build_list_action(act), act.value, LIST_LABELS[act][0])
+        for act in states.list_acts_on_some(actor):
+            actions[act.value] = (build_list_action(act), act.value, LIST_LABELS[act][0])
         return actions
 
     def change_states(self, request: HttpRequest, rows: models.QuerySet[Post], act: Act) -> HttpResponse | None:
         """Do an act to the selected posts; ask for a time first, or for confirmation if there are several posts."""
-        posts = list(rows.select_related("author").defer("body")[: MOST_SELECTED + 1])
-        if len(posts) > MOST_SELECTED:
-            raise Malformed(f"Select at most {MOST_SELECTED} posts at a time.")
+        posts = read_selected(self, rows.select_related("author").defer("body"), MOST_SELECTED)
         is_confirmed = "confirm" in request.POST
         form = None
         if act is Act.SCHEDULE:
             form = ScheduleForm(request.POST if is_confirmed else None)
-            if not is_confirmed or not check_form(form):
+            if not form.is_valid():
                 return self.confirm_act(request, posts, act, form)
         elif len(posts) > 1 and not is_confirmed:
             return self.confirm_act(request, posts, act, None)
         publish_at = form.cleaned_data["schedule_at"] if form else None
-        done, refused = self.do_act(request, posts, act, publish_at)
-        self.report_act(request, act, done, refused)
+        self.report_act(request, act, self.do_act(request, posts, act, publish_at))
         return None
 
     def confirm_act(self, request: HttpRequest, posts: list[Post], act: Act, form: forms.Form | None) -> HttpResponse:
@@ -289,39 +288,29 @@ class StateAdmin(HistoryAdmin):
         }
         return TemplateResponse(request, "admin/blog/post/confirm_act.html", context)
 
-    def do_act(
-        self, request: HttpRequest, posts: Iterable[Post], act: Act, publish_at: datetime | None
-    ) -> tuple[list[Post], list[tuple[Post, str]]]:
-        """Do an act to each post in a transaction of its own. Return the changed posts, and the others with reasons."""
+    def do_act(self, request: HttpRequest, posts: Iterable[Post], act: Act, publish_at: datetime | None) -> Outcome:
+        """Do an act to each post in a transaction of its own."""
         actor = get_actor(request)
-        done, refused = [], []
-        for post in posts:
-            try:
-                changed = states.change_state(actor=actor, post_id=str(post.pk), act=act, publish_at=publish_at)
-            except ApiError as error:
-                refused.append((post, error.message))
-                continue
-            if changed.version == post.version:
-                refused.append((post, f"It is {changed.status} already."))
-                continue
-            done.append(changed)
-            self.log_change(request, changed, build_log_message(request, changed, post.version))
-        return done, refused
 
-    def report_act(self, request: HttpRequest, act: Act, done: list[Post], refused: list[tuple[Post, str]]) -> None:
-        """Show how many posts were changed, and name the others with the reasons."""
+        def do_one(post: Post) -> Post:
+            changed = states.change_state(actor=actor, post_id=str(post.pk), act=act, publish_at=publish_at)
+            if changed.version == post.version:
+                raise Conflict(f"It is {changed.status} already.")
+            self.log_change(request, changed, build_log_message(request, changed, post.version))
+            return changed
+
+        return collect_outcome(posts, do_one)
+
+    def report_act(self, request: HttpRequest, act: Act, outcome: Outcome) -> None:
+        """Tell how many posts were changed, and name the others with the reasons."""
+        done = outcome.done
         if len(done) == 1:
             self.message_user(request, describe_result(act, done[0]), messages.SUCCESS)
         elif done:
             time = format_html(" for {}", render_time(done[0].publish_at)) if act is Act.SCHEDULE else ""
             text = format_html("{} are {}{}.", count_posts(len(done)), act.label, time)
             self.message_user(request, text, messages.SUCCESS)
-        if refused:
-            named = format_html_join(" ", "“{}”: {}", ((post.title, reason) for post, reason in refused[:MOST_NAMED]))
-            others = len(refused) - MOST_NAMED
-            more = f" And {others} more." if others > 0 else ""
-            text = format_html("Not changed: {}. {}{}", count_posts(len(refused)), named, more)
-            self.message_user(request, text, messages.WARNING)
+        report_refused(request, act.label, outcome)
 
 
 def copy_state(post: Post, row: Post) -> None:
@@ -330,28 +319,12 @@ def copy_state(post: Post, row: Post) -> None:
         setattr(row, name, getattr(post, name))
 
 
-def may_take_path(actor: Actor, status: str, path: tuple[str, ...]) -> bool:
-    """Whether the actor may make these transitions, perhaps only of their own posts."""
-    steps = zip((status, *path), path, strict=False)
-    return all(policy.may_transition_posts(actor, old, new) for old, new in steps)
-
-
 def build_list_action(act: Act) -> Callable[[StateAdmin, HttpRequest, Any], HttpResponse | None]:
     @list_action(description=LIST_LABELS[act][0])
     def change_states(admin: StateAdmin, request: HttpRequest, rows: Any) -> HttpResponse | None:
         return admin.change_states(request, rows, act)
 
     return change_states
-
-
-def check_form(form: forms.Form) -> bool:
-    """Return whether a form is valid. An error of a service is an error of its field."""
-    try:
-        return form.is_valid()
-    except ApiError as error:
-        for texts in error.fields.values():
-            form.add_error("schedule_at", list(texts))
-        return False
 
 
 def count_posts(number: int) -> str:

@@ -43,17 +43,34 @@ MOST_STEPS = 2
 TARGETS = {act: next(iter(paths.values()))[-1] for act, paths in PATHS.items()}
 
 
+def list_steps(act: Act, status: str) -> list[tuple[str, str]]:
+    """Return the transitions of an act from a state: pairs of an old state and a new one."""
+    path = PATHS[act].get(status, ())
+    return list(zip((status, *path), path, strict=False))
+
+
 def list_acts(actor: Actor, post: Post) -> list[Act]:
     """Return the acts that change the present state of a post, and whose transitions the actor may make."""
     owner_id = post.author.user_id
     acts = []
-    for act, paths in PATHS.items():
-        path = paths.get(post.status, ())
-        steps = zip((post.status, *path), path, strict=False)
-        allowed = [policy.may_transition_posts_of(actor, owner_id, old, new) for old, new in steps]
-        if path and path != (post.status,) and all(allowed):
+    for act in PATHS:
+        steps = list_steps(act, post.status)
+        is_change = any(old != new for old, new in steps)
+        if is_change and all(policy.may_transition_posts_of(actor, owner_id, old, new) for old, new in steps):
             acts.append(act)
     return acts
+
+
+def list_acts_on_some(actor: Actor) -> list[Act]:
+    """Return the acts that the actor may do to some posts, perhaps only to their own."""
+    return [
+        act
+        for act, paths in PATHS.items()
+        if any(
+            all(policy.may_transition_posts(actor, old, new) for old, new in list_steps(act, status))
+            for status in paths
+        )
+    ]
 
 
 @transaction.atomic

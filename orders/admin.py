@@ -1,6 +1,6 @@
 """Orders in the admin site: the list, the acts that move an order, and its history."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django import forms
@@ -39,22 +39,6 @@ def has_status(status: OrderStatus) -> Callable[[Order], bool]:
     return lambda order: order.status == status
 
 
-def pay(actor: Actor, order: Order, _: Mapping[str, Any]) -> None:
-    services.pay_order(actor=actor, order_id=str(order.pk))
-
-
-def ship(actor: Actor, order: Order, values: Mapping[str, Any]) -> None:
-    services.ship_order(actor=actor, order_id=str(order.pk), **values)
-
-
-def deliver(actor: Actor, order: Order, _: Mapping[str, Any]) -> None:
-    services.deliver_order(actor=actor, order_id=str(order.pk))
-
-
-def cancel(actor: Actor, order: Order, _: Mapping[str, Any]) -> None:
-    services.cancel_order(actor=actor, order_id=str(order.pk))
-
-
 @admin.register(Order)
 class OrderAdmin(ActsAdmin):
     """Orders, which the acts move from status to status. Nobody edits an order."""
@@ -65,7 +49,7 @@ class OrderAdmin(ActsAdmin):
             label="Mark as paid",
             done="Paid",
             help="The order can then be shipped. It cannot be cancelled any more.",
-            perform=perform_each(pay),
+            perform=perform_each(services.pay_order, "order_id"),
             is_permitted=may_write,
             is_offered=has_status(OrderStatus.PENDING),
         ),
@@ -74,7 +58,7 @@ class OrderAdmin(ActsAdmin):
             label="Ship",
             done="Shipped",
             help="Asks for the carrier and the tracking number, which the customer then sees.",
-            perform=perform_each(ship),
+            perform=perform_each(services.ship_order, "order_id"),
             is_permitted=may_ship,
             is_offered=has_status(OrderStatus.PAID),
             form=TrackingForm,
@@ -84,7 +68,7 @@ class OrderAdmin(ActsAdmin):
             label="Mark as delivered",
             done="Delivered",
             help="The customer has the parcel. This is the last status.",
-            perform=perform_each(deliver),
+            perform=perform_each(services.deliver_order, "order_id"),
             is_permitted=may_ship,
             is_offered=has_status(OrderStatus.SHIPPED),
         ),
@@ -93,7 +77,7 @@ class OrderAdmin(ActsAdmin):
             label="Cancel",
             done="Cancelled",
             help="The order is kept, and cannot be paid any more.",
-            perform=perform_each(cancel),
+            perform=perform_each(services.cancel_order, "order_id"),
             is_permitted=may_write,
             is_offered=has_status(OrderStatus.PENDING),
         ),

@@ -1,12 +1,11 @@
 """Users and API keys in the admin site."""
 
-from collections.abc import Mapping
 from copy import copy
 from functools import partial
 from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
 from django.db.models import QuerySet
@@ -61,14 +60,6 @@ def may_manage(actor: Actor, _: User) -> bool:
     return policy.may_manage_users(actor)
 
 
-def lock(actor: Actor, user: User, _: Mapping[str, Any]) -> None:
-    services.lock_user(actor=actor, user_id=str(user.pk))
-
-
-def unlock(actor: Actor, user: User, _: Mapping[str, Any]) -> None:
-    services.unlock_user(actor=actor, user_id=str(user.pk))
-
-
 @admin.register(User)
 class UserAdmin(ActsAdmin, ServiceAdmin, DjangoUserAdmin):
     """The accounts. A new role takes effect at once: tokens that were issued for the old role are revoked."""
@@ -79,7 +70,7 @@ class UserAdmin(ActsAdmin, ServiceAdmin, DjangoUserAdmin):
             label="Lock",
             done="Locked",
             help="The user cannot log in, and API keys and tokens are refused. Posts, comments and orders stay.",
-            perform=perform_each(lock),
+            perform=perform_each(services.lock_user, "user_id"),
             is_permitted=may_manage,
             is_offered=lambda user: user.is_active,
         ),
@@ -88,7 +79,7 @@ class UserAdmin(ActsAdmin, ServiceAdmin, DjangoUserAdmin):
             label="Unlock",
             done="Unlocked",
             help="The user can log in again, and the API keys are valid again.",
-            perform=perform_each(unlock),
+            perform=perform_each(services.unlock_user, "user_id"),
             is_permitted=may_manage,
             is_offered=lambda user: not user.is_active,
         ),
@@ -211,9 +202,20 @@ class StateFilter(DropdownFilter):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(ServiceAdmin):
+class ApiKeyAdmin(ActsAdmin, ServiceAdmin):
     """The API keys of the user who is logged in; for admins all. A key is shown once, when it is created."""
 
+    acts: ClassVar = [
+        Act(
+            name="revoke",
+            label="Revoke",
+            done="Revoked",
+            help="Requests with the key are refused at once. A revoked key never becomes valid again.",
+            perform=perform_each(services.revoke_api_key, "prefix", attribute="prefix"),
+            is_permitted=lambda actor, key: policy.may_manage_keys_of(actor, key.user_id),
+            is_offered=lambda key: key.revoked_at is None,
+        )
+    ]
     form = NewKeyForm
     list_display = ["prefix", "name", "show_state", "user", "show_expires_at", "show_last_used_at"]
     list_filter = [StateFilter]
@@ -223,7 +225,6 @@ class ApiKeyAdmin(ServiceAdmin):
     search_fields = ["prefix", "name", "user__email"]
     list_select_related = ["user"]
     ordering = ["-id"]
-    actions = ["revoke"]
 
     def may_open(self, actor: Actor) -> bool:
         return policy.may_manage_keys_of(actor, actor.user_id)
@@ -314,10 +315,3 @@ class ApiKeyAdmin(ServiceAdmin):
         response = TemplateResponse(request, "users/api_key_created.html", context)
         response["Cache-Control"] = "no-store"
         return response
-
-    @admin.action(description="Revoke the selected API keys", permissions=["view"])
-    def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> None:
-        actor = get_actor(request)
-        for key in keys:
-            services.revoke_api_key(actor=actor, prefix=key.prefix)
-        self.message_user(request, f"Revoked: {', '.join(key.prefix for key in keys)}.", messages.SUCCESS)

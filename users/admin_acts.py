@@ -4,7 +4,7 @@ An act is a button in the form and an action of the list for many objects. It ca
 done, and for each object that was refused, the reason of the service.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -23,7 +23,7 @@ from contentapi.core.identity import Actor
 from users.admin_bases import PolicyAdmin, get_actor
 
 MOST = 500  # objects of one action
-NAMED = 5  # objects that a message names
+NAMED = 20  # refused objects that a message names
 LONGEST = 60  # characters of a name in a message
 
 
@@ -59,22 +59,51 @@ class Act:
     form: type[forms.Form] | None = None
 
 
-def perform_each(service: Callable[[Actor, Any, Mapping[str, Any]], object]) -> Perform:
-    """Return a function that calls a service for each object. Each object is a transaction of its own."""
+def perform_each(service: Callable[..., object], parameter: str, attribute: str = "pk") -> Perform:
+    """Return a function that calls a service for each object.
+
+    `parameter` of the service gets the attribute of the object as text. The other values come from the form of the act.
+    """
 
     def perform(actor: Actor, rows: Sequence[Any], values: Mapping[str, Any]) -> Outcome:
-        outcome = Outcome()
-        for row in rows:
-            try:
-                with transaction.atomic():
-                    service(actor, row, values)
-            except ApiError as error:
-                outcome.refuse(row, error.message)
-            else:
-                outcome.done.append(row)
-        return outcome
+        def perform_one(row: Any) -> Any:
+            service(actor=actor, **{parameter: str(getattr(row, attribute))}, **values)
+            return row
+
+        return collect_outcome(rows, perform_one)
 
     return perform
+
+
+def collect_outcome(rows: Iterable[Any], perform_one: Callable[[Any], Any]) -> Outcome:
+    """Call a function for each object, each in a transaction of its own. It returns the changed object.
+
+    An object for which it raises an `ApiError` is refused, and the others are not affected.
+    """
+    outcome = Outcome()
+    for row in rows:
+        try:
+            with transaction.atomic():
+                changed = perform_one(row)
+        except ApiError as error:
+            outcome.refuse(row, error.message)
+        else:
+            outcome.done.append(changed)
+    return outcome
+
+
+def read_selected(admin: PolicyAdmin, selected: models.QuerySet[Any], most: int) -> list[Any]:
+    """Return the objects that are selected in a list. Raises `Conflict` if there are too many for one action."""
+    rows = list(selected[: most + 1])
+    if len(rows) > most:
+        raise Conflict(f"Select at most {most} {admin.opts.verbose_name_plural} at a time.")
+    return rows
+
+
+def report_refused(request: HttpRequest, done: str, outcome: Outcome) -> None:
+    """Tell which objects were refused, with the reasons. `done` is the word for the others, such as "hidden"."""
+    for reason, names in outcome.refused.items():
+        messages.error(request, f"Not {done}: {name_some(names)}. {reason}")
 
 
 class ActsAdmin(PolicyAdmin):
@@ -132,8 +161,7 @@ class ActsAdmin(PolicyAdmin):
             self.log_change(request, row, f"{act.done}.")
         if outcome.done:
             self.message_user(request, f"{act.done}: {self.name_rows(outcome.done)}.", messages.SUCCESS)
-        for reason, names in outcome.refused.items():
-            self.message_user(request, f"Not {act.done.lower()}: {name_some(names)}. {reason}", messages.ERROR)
+        report_refused(request, act.done.lower(), outcome)
 
     def name_rows(self, rows: Sequence[Any]) -> str:
         if len(rows) == 1:
@@ -166,10 +194,7 @@ def build_action(act: Act) -> Callable[[ActsAdmin, HttpRequest, models.QuerySet[
     """Return an action of the list that performs an act on the selected objects."""
 
     def run(admin: ActsAdmin, request: HttpRequest, selected: models.QuerySet[Any]) -> None:
-        rows = list(selected[: MOST + 1])
-        if len(rows) > MOST:
-            raise Conflict(f"At most {MOST} can be changed at once. Select fewer.")
-        admin.perform_act(request, act, rows)
+        admin.perform_act(request, act, read_selected(admin, selected, MOST))
 
     return run
 

@@ -237,9 +237,8 @@ def test_confirmed_action_changes_what_it_may_and_names_the_others_with_reasons(
 
     assert list_states() == ["published", "published", "archived", "published"]
     assert "2 posts are published." in response.text
-    assert "Not changed: 2 posts." in response.text
-    assert "“Old news”: A post that is archived cannot be published." in response.text
-    assert "“Out”: It is published already." in response.text
+    assert "Not published: “Old news”. A post that is archived cannot be published." in response.text
+    assert "Not published: “Out”. It is published already." in response.text
     assert LogEntry.objects.count() == 2
 
 

@@ -107,7 +107,7 @@ def test_action_on_too_many_comments_changes_none(browser: Client, monkeypatch: 
 
     response = run_action(browser, "hide", comments[0], select_across="1")
 
-    assert "At most 2 can be changed at once. Select fewer." in response.text
+    assert "Select at most 2 comments at a time." in response.text
     assert not Comment.objects.filter(state="hidden").exists()
 
 

@@ -218,7 +218,7 @@ def test_revoke_action_revokes_the_selected_keys_only() -> None:
 
     response = log_in(Role.ADMIN).post(KEYS, {"action": "revoke", "_selected_action": selected}, follow=True)
 
-    assert f"Revoked: {revoked}." in response.text
+    assert f"Revoked: {revoked} (x)." in response.text
     assert ApiKey.objects.get(prefix=revoked).revoked_at is not None
     assert ApiKey.objects.get(prefix=kept).revoked_at is None
 

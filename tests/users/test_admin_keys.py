@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.test import Client
@@ -98,6 +99,30 @@ def test_user_sees_and_revokes_own_keys_only() -> None:
     foreign.refresh_from_db()
     assert (own.prefix in listed, foreign.prefix in listed, hidden.status_code) == (True, False, 404)
     assert (own.revoked_at is not None, foreign.revoked_at) == (True, None)
+
+
+def test_button_of_a_key_revokes_it_once_and_is_not_offered_again() -> None:
+    user = make_user(Role.AUTHOR)
+    key = make_key(user)
+    client = browse(user)
+    page = reverse("admin:users_apikey_change", args=[key.pk])
+    button = reverse("admin:users_apikey_act", args=[key.pk, "revoke"])
+
+    offered = button in client.get(page).text
+    client.post(button)
+
+    key.refresh_from_db()
+    assert (offered, key.revoked_at is not None, button in client.get(page).text) == (True, True, False)
+    assert LogEntry.objects.filter(object_id=str(key.pk), change_message="Revoked.").count() == 1
+
+
+def test_button_does_not_revoke_the_key_of_another_person() -> None:
+    key = make_key(make_user(Role.ADMIN))
+
+    response = browse(make_user(Role.EDITOR)).post(reverse("admin:users_apikey_act", args=[key.pk, "revoke"]))
+
+    key.refresh_from_db()
+    assert (response.status_code, key.revoked_at) == (404, None)
 
 
 def test_admin_sees_and_revokes_all_keys() -> None:
