@@ -1,0 +1,25 @@
+"""Markdown files with front matter, for the tests of the import."""
+
+from pathlib import Path
+
+from blog import importing
+from blog.importing import ImportOutcome, MarkdownFile
+from contentapi.core.identity import OPERATOR
+
+
+def build_file(lines: str = "", body: str = "Boil.\n", title: str = "Soup") -> str:
+    return f'+++\ntitle = "{title}"\ndate = 2015-05-15\n{lines}\n+++\n{body}'
+
+
+def import_text(
+    folder: Path, text: str, name: str = "soup.md", *, status: str = "published", dry_run: bool = False
+) -> ImportOutcome:
+    """Write the file and import it."""
+    file = folder / name
+    file.parent.mkdir(exist_ok=True, parents=True)
+    file.write_text(text, newline="")
+    return importing.import_file(actor=OPERATOR, file=build_file_at(file, name), status=status, dry_run=dry_run)
+
+
+def build_file_at(file: Path, path: str, source: str = "site") -> MarkdownFile:
+    return importing.build_markdown_file(source, path, file)

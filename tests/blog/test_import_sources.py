@@ -1,0 +1,153 @@
+"""The source and the path of an imported file, by which its post is found again."""
+
+import hashlib
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from blog import importing
+from blog.importing import ImportOutcome
+from blog.models import Post, PostSource
+from contentapi.core.errors import Invalid
+from contentapi.core.identity import OPERATOR
+from tests.blog.markdown_files import build_file, import_text
+from tests.factories import make_post
+
+
+@pytest.mark.django_db
+def test_file_is_identified_by_its_source_path_only(tmp_path: Path) -> None:
+    outcomes = [import_text(tmp_path, build_file(), "a/soup.md"), import_text(tmp_path, build_file(), "b/soup.md")]
+    outcomes += [
+        import_text(tmp_path / "moved", build_file(), "a/soup.md"),
+        import_text(tmp_path, build_file("draft = true"), "a/soup.md"),
+    ]
+
+    assert outcomes == [ImportOutcome.CREATED, ImportOutcome.CREATED, ImportOutcome.UNCHANGED, ImportOutcome.UPDATED]
+    assert sorted(PostSource.objects.values_list("path", flat=True)) == ["a/soup.md", "b/soup.md"]
+
+
+@pytest.mark.parametrize("name", ["a.md", "b.markdown", "deep/er/c.md", "d.mdx", "E.MD"])
+def test_markdown_files_are_found_at_any_depth(tmp_path: Path, name: str) -> None:
+    for other in (name, ".hidden.md", ".git/a.md", "a.txt", "folder.md/x.png"):
+        (tmp_path / other).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / other).touch()
+
+    (found,) = importing.find_markdown_files([tmp_path])
+
+    assert (found.source, found.path, found.location) == (tmp_path.name, name, tmp_path / name)
+
+
+def test_path_of_a_file_is_its_name_with_any_suffix(tmp_path: Path) -> None:
+    (tmp_path / "soup.txt").touch()
+
+    (found,) = importing.find_markdown_files([tmp_path / "soup.txt"])
+
+    assert (found.source, found.path) == (tmp_path.name, "soup.txt")
+
+
+@pytest.mark.django_db
+def test_files_of_two_sources_do_not_replace_each_other(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "soup.md").write_text(build_file(title=name))
+        for file in importing.find_markdown_files([tmp_path / name]):
+            assert importing.import_file(actor=OPERATOR, file=file) == ImportOutcome.CREATED
+
+    rows = PostSource.objects.order_by("source").values_list("source", "path", "post__title")
+    assert list(rows) == [("one", "soup.md", "one"), ("two", "soup.md", "two")]
+
+
+def test_source_of_a_file_is_its_folder_unless_it_is_named(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    file = tmp_path / "site" / "soup.md"
+    file.touch()
+
+    names = [
+        [found.source for found in importing.find_markdown_files(paths, source)]
+        for paths, source in [
+            ([file], None),
+            ([tmp_path / "site", file], None),
+            ([file], " kitchen "),
+            ([tmp_path], "x"),
+        ]
+    ]
+
+    assert names == [["site"], ["site", "site"], ["kitchen"], ["x"]]
+
+
+def test_two_folders_of_one_name_need_a_named_source(tmp_path: Path) -> None:
+    folders = [tmp_path / "one" / "content", tmp_path / "two" / "content"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "soup.md").touch()
+
+    with pytest.raises(Invalid, match="Two folders have the name content"):
+        importing.find_markdown_files(folders)
+
+    assert len(importing.find_markdown_files(folders, "kitchen")) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        (" ", "This must not be empty."),
+        ("x" * 151, "At most 150 characters are allowed (got 151)."),
+        ("a\0", "This is not UTF-8."),
+    ],
+)
+def test_unusable_name_of_a_source_is_refused(tmp_path: Path, name: str, problem: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        importing.find_markdown_files([tmp_path], name)
+
+    assert refusal.value.fields == {"source": [problem]}
+
+
+def make_old_source(path: str, text: str, **values: Any) -> Post:
+    """Import a file as a version did that stored neither the name of the source nor other front matter."""
+    post = make_post(title="Soup", **values)
+    digest = hashlib.sha256(text.encode()).digest()
+    PostSource.objects.create(post=post, path=path, digest=digest, authors=[], status="published")
+    return post
+
+
+@pytest.mark.django_db
+def test_post_of_a_file_imported_before_sources_had_names_is_found(tmp_path: Path) -> None:
+    text = build_file('slug = "hot"')
+    post = make_old_source("soup.md", text, body="Edited here.", version=7)
+
+    outcome = import_text(tmp_path, text)
+
+    expected = {"id": post.pk, "body": "Edited here.", "version": 7}
+    source = {"source__source": "site", "source__front_matter": {"slug": "hot"}}
+    assert outcome == ImportOutcome.UNCHANGED
+    assert list(Post.objects.values(*expected, *source)) == [expected | source]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("title", "outcome"), [("Soup", ImportOutcome.UPDATED), ("Bread", ImportOutcome.CREATED)])
+def test_changed_file_of_an_unnamed_source_is_found_by_its_title(
+    tmp_path: Path, title: str, outcome: ImportOutcome
+) -> None:
+    make_old_source("soup.md", "old")
+
+    assert import_text(tmp_path, build_file(title=title)) == outcome
+    assert Post.objects.count() == (1 if outcome == ImportOutcome.UPDATED else 2)
+
+
+@pytest.mark.django_db
+def test_migration_gives_the_posts_of_the_demo_their_source() -> None:
+    migration = import_module("blog.migrations.0003_post_source_name")
+    paths = ["demo/2026-05-02-soup-for-forty.md", "demo/mine.md", "2026-05-02-soup-for-forty.md"]
+    for path in paths:
+        make_old_source(path, path)
+
+    with connection.cursor() as cursor:
+        cursor.execute(migration.MOVE_DEMO)
+        moved = sorted(PostSource.objects.values_list("source", "path"))
+        cursor.execute(migration.MOVE_DEMO_BACK)
+
+    assert moved == [("", paths[2]), ("", paths[1]), ("demo", paths[2])]
+    assert sorted(PostSource.objects.values_list("source", "path")) == [("", path) for path in sorted(paths)]
