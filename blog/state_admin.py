@@ -302,7 +302,7 @@ class StateAdmin(HistoryAdmin):
         return collect_outcome(posts, do_one)
 
     def report_act(self, request: HttpRequest, act: Act, outcome: Outcome) -> None:
-        """Tell how many posts were changed, and name the others with the reasons."""
+        """Show how many posts were changed, and name the others with the reasons."""
         done = outcome.done
         if len(done) == 1:
             self.message_user(request, describe_result(act, done[0]), messages.SUCCESS)

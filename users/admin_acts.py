@@ -101,7 +101,7 @@ def read_selected(admin: PolicyAdmin, selected: models.QuerySet[Any], most: int)
 
 
 def report_refused(request: HttpRequest, done: str, outcome: Outcome) -> None:
-    """Tell which objects were refused, with the reasons. `done` is the word for the others, such as "hidden"."""
+    """Show which objects were refused, with the reasons. `done` is the word for the others, such as "hidden"."""
     for reason, names in outcome.refused.items():
         messages.error(request, f"Not {done}: {name_some(names)}. {reason}")
 
@@ -155,7 +155,7 @@ class ActsAdmin(PolicyAdmin):
     def perform_act(
         self, request: HttpRequest, act: Act, rows: Sequence[Any], values: Mapping[str, Any] | None = None
     ) -> None:
-        """Perform an act, write the log of the admin, and tell what was done."""
+        """Perform an act, write the log of the admin, and show what was done."""
         outcome = act.perform(get_actor(request), rows, values or {})
         for row in outcome.done:
             self.log_change(request, row, f"{act.done}.")

@@ -1,7 +1,7 @@
-"""Uploads: requests whose body may be larger than CONTENTAPI_MAX_BODY, and the permission to send them.
+"""The limit and the permission of uploaded zip files.
 
-A person who may import posts may upload a zip file to the admin site. The permission is checked before the body is
-read, so that nobody else can fill the disk.
+The body of an upload may be larger than CONTENTAPI_MAX_BODY. Only a user who may import posts may upload. The server
+checks this before it reads the body, so that no other client can fill the disk.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from contentapi.core import policy
 from contentapi.server.complete_requests import Upload
 from users.authentication import find_session_actor
 
-FORM = 100_000  # bytes, for the other fields of a form
+FORM = 100_000  # bytes of the other fields of the form
 
 
 def build_archive_upload() -> Upload:
@@ -22,5 +22,5 @@ def build_archive_upload() -> Upload:
 
 
 def may_upload_archive(environ: Mapping[str, Any]) -> bool:
-    """Whether the session of a request belongs to a person who may import posts."""
+    """Return whether the request has the session of a user who may import posts."""
     return policy.may_import_posts(find_session_actor(environ))
