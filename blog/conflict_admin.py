@@ -18,6 +18,7 @@ from blog.merging import has_marks
 from blog.models import Post
 from blog.state_admin import LABELS as ACT_LABELS
 from blog.state_admin import StateAdmin, StateForm
+from blog.writing_admin import split_lines
 from contentapi.core.errors import ApiError, NotFound, VersionConflict
 from users.admin_bases import get_actor
 
@@ -137,7 +138,7 @@ class ConflictAdmin(StateAdmin):
         self, request: HttpRequest, page: str, context: dict[str, Any], status: int = 200
     ) -> HttpResponse:
         sent = {"my_title": request.POST.get("title", ""), "my_body": request.POST.get("body", "")}
-        sent["my_tags"] = ", ".join(line for text in request.POST.getlist("tags") for line in text.splitlines())
+        sent["my_tags"] = ", ".join(line for text in request.POST.getlist("tags") for line in split_lines(text))
         options = {"opts": self.opts, **self.admin_site.each_context(request)}
         template = f"admin/blog/post/{page}.html"
         return TemplateResponse(request, template, options | sent | context, status=status)

@@ -29,6 +29,7 @@ from users.admin_bases import ServiceAdmin, ServiceForm, Textarea, get_actor
 
 SAVED_TEXT_COOKIE = "saved_text"  # names the kept text that the browser can remove
 KEPT_TEXT_ID = re.compile(r"kept-text:[0-9]+:(?:new|[0-9]+):[0-9a-f-]{36}")
+LINE_END = re.compile(r"\r\n|\r|\n")
 VENDOR = "blog/vendor"
 THEMES = ("light", "dark")
 
@@ -90,8 +91,15 @@ class LinesField(SimpleArrayField):
         super().__init__(base_field, delimiter="\n", **options)
 
     def to_python(self, value: Any) -> Any:
-        lines = [line for line in value.splitlines() if line.strip()] if isinstance(value, str) else value
-        return super().to_python(lines)
+        return super().to_python(split_lines(value) if isinstance(value, str) else value)
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines that are not empty, without spaces at their ends.
+
+    Only a line end of a form separates lines. `str.splitlines` also splits at characters that a tag may contain.
+    """
+    return [line.strip() for line in LINE_END.split(text) if line.strip()]
 
 
 class WritingForm(ServiceForm):
@@ -124,6 +132,11 @@ class WritingForm(ServiceForm):
         """Join the lines of a title that was pasted: a browser without the script sends the line ends."""
         stored, sent = self.initial.get("title", ""), str(self.cleaned_data["title"]).replace("\r\n", "\n")
         return stored if stored.replace("\r\n", "\n") == sent else " ".join(sent.split("\n"))
+
+    def clean_tags(self) -> list[str]:
+        """Keep stored tags that contain line ends, which the field shows as several lines, if nobody changed them."""
+        stored, sent = self.initial.get("tags") or [], self.cleaned_data["tags"]
+        return stored if split_lines("\n".join(stored)) == sent else sent
 
     def clean_body(self) -> str:
         """Undo what browsers do to line ends: they send CR LF for every line end of the text."""
@@ -209,7 +222,7 @@ def build_preview(actor: Actor, values: dict[str, str]) -> dict[str, Any]:
     return {
         "title": values.get("title", "").strip(),
         "author": find_author_of_preview(actor, post, values.get("author", "")),
-        "tags": [line.strip() for line in values.get("tags", "").splitlines() if line.strip()],
+        "tags": split_lines(values.get("tags", "")),
         "post": post,
         "html": render_markdown(body),
     }

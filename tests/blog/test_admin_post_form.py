@@ -150,3 +150,12 @@ def test_unknown_act_is_a_page_with_the_reason(editor_client: Client) -> None:
 
     assert response.status_code == 400
     assert "There is no act “explode”." in response.text
+
+
+@pytest.mark.parametrize("tag", ["a\u2028b", "a\x85b", "a\x0bb", "a\x1cb", "a\nb", "a\r\nb"])
+def test_tag_with_a_separator_is_still_one_tag_after_a_save(editor_client: Client, tag: str) -> None:
+    post = make_post(tags=[tag, "c"])
+
+    submit_form(editor_client, reverse("admin:blog_post_change", args=[post.pk]), title="New")
+
+    assert list(Post.objects.values_list("title", "tags")) == [("New", [tag, "c"])]
