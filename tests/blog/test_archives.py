@@ -17,7 +17,7 @@ from blog.importing import ImportOutcome
 from blog.models import Author, Post, PostSource
 from contentapi.core.errors import ApiError, Forbidden, Invalid, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
-from tests.blog.test_importing import build_file
+from tests.blog.markdown_files import build_file
 from tests.factories import make_actor
 
 DAMAGED = "is damaged in the zip file, or compressed in an unknown way. Create it again."

@@ -17,8 +17,8 @@ from blog.import_admin import NO_CLOCK
 from blog.import_worker import ImportWorker
 from blog.models import ImportJob, ImportState, Post
 from contentapi.core.identity import Role
+from tests.blog.markdown_files import build_file
 from tests.blog.test_archives import BAD, SITE, build_archive
-from tests.blog.test_importing import build_file
 from tests.factories import make_user
 
 ADD = reverse("admin:blog_importjob_add")

@@ -23,8 +23,8 @@ from blog.models import ImportJob, ImportPiece, ImportResult, Post, PostSource
 from contentapi import clock
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
+from tests.blog.markdown_files import build_file
 from tests.blog.test_archives import BAD, SITE, build_archive
-from tests.blog.test_importing import build_file
 from tests.factories import make_actor, make_user
 from users.authentication import build_session_actor
 from users.models import User
