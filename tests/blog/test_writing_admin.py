@@ -258,6 +258,10 @@ def test_unchanged_title_with_a_line_end_is_kept() -> None:
     assert (post.title, post.body) == ("One\r\ntwo", "New.")
 
 
+def test_form_states_the_limit_of_the_text_for_its_script() -> None:
+    assert f'data-max-length="{MAX_BODY}"' in browse(Role.AUTHOR).get(ADD).text
+
+
 def test_form_names_its_post_and_version_and_whether_it_was_refused() -> None:
     post = make_post(version=3)
     client = browse(Role.EDITOR)
