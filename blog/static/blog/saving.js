@@ -199,7 +199,8 @@ async function findObstacle() {
   const excess = countExcess();
   if (excess) {
     // A request that is too large would be refused with another page, and the text would be lost.
-    return [`The text has ${excess.toLocaleString("en")} characters too many. Nothing is saved yet. Shorten it, then save again.`];
+    const number = excess.toLocaleString("en");
+    return [`The text has ${number} characters too many. Nothing is saved yet. Shorten it, then save again.`];
   }
   let response;
   try {
