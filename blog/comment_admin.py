@@ -19,7 +19,15 @@ from blog.moderation import Moderation
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from users.admin_acts import Act, ActsAdmin, Outcome, Perform
-from users.admin_bases import BoundedList, PolicyAdmin, ServiceAdmin, ServiceForm, get_actor, render_time
+from users.admin_bases import (
+    BoundedList,
+    PolicyAdmin,
+    ServiceAdmin,
+    ServiceForm,
+    describe_origin,
+    get_actor,
+    render_time,
+)
 
 STATES = {
     CommentState.VISIBLE.value: "success",
@@ -86,7 +94,7 @@ ACTS = [
 
 
 def describe_moderator(comment: Comment) -> str:
-    """Return who changed the state, and with what: `Edda Editor, admin`. Empty if nobody did."""
+    """Return who changed the state, and with what: `Edda Editor, in the admin`. Empty if nobody did."""
     if comment.state_changed_at is None:
         return ""
     if comment.state_changed_by is None:
@@ -96,7 +104,7 @@ def describe_moderator(comment: Comment) -> str:
     else:
         name = getattr(comment, "state_changed_by_name", None)
         person = name or f"deleted user {comment.state_changed_by}"
-    return ", ".join(filter(None, (person, comment.state_changed_with))) or "unknown"
+    return ", ".join(filter(None, (person, describe_origin(comment.state_changed_with)))) or "unknown"
 
 
 class LightCommentList(BoundedList):

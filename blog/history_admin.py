@@ -15,7 +15,7 @@ from blog.models import Post
 from blog.states import MOST_STEPS
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
-from users.admin_bases import ServiceAdmin, get_actor
+from users.admin_bases import ServiceAdmin, describe_origin, get_actor
 
 # The fields of a post in the words of the editors
 LABELS = {
@@ -146,8 +146,8 @@ def read_position(request: HttpRequest, name: str) -> int | None:
 
 
 def describe_person(change: Change) -> str:
-    """Return who made a change, and with what: `Edda Editor, admin`."""
-    return ", ".join(filter(None, (change.person, change.origin))) or "unknown: older than the history"
+    """Return who made a change, and with what: `Edda Editor, in the admin`."""
+    return ", ".join(filter(None, (change.person, describe_origin(change.origin)))) or "unknown: older than the history"
 
 
 def describe_changes(version: Version) -> str:

@@ -36,6 +36,13 @@ class PostForm(WritingForm, ConflictForm):
         model = Post
         fields = ["title", "body", "author", "tags", "published_at"]
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if "author" in self.fields:
+            # A user without a profile has nobody to choose: the service creates the profile.
+            self.fields["author"].required = False
+            self.fields["author"].help_text = "Leave this empty to write as yourself."
+
 
 class LightPostList(BoundedList):
     """A list of posts without their bodies, which no column shows."""
@@ -118,8 +125,8 @@ class PostAdmin(WritingAdmin, CommentedAdmin, PresenceAdmin):
         return LightPostList
 
     def get_inlines(self, request: HttpRequest, obj: Post | None) -> list[Any]:
-        """Leave out the source of a new post: it has none."""
-        return list(self.inlines) if obj else []
+        """Leave out the source of a post that was not imported."""
+        return list(self.inlines) if obj and hasattr(obj, "source") else []
 
     def build_list(self, request: HttpRequest, extra_context: dict[str, Any] | None) -> Any:
         may_import = policy.may_import_posts(get_actor(request))

@@ -56,7 +56,7 @@ class MarkdownInput(Textarea):
         ]
 
     def __init__(self) -> None:
-        super().__init__(attrs={"rows": 16, "class": "grows", "data-writing": True})
+        super().__init__(attrs={"rows": 16, "class": "grows", "data-writing": True, "data-max-length": MAX_BODY})
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
         addresses = {each: reverse(f"admin:blog_post_{each}") for each in ("preview", "session")}

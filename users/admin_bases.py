@@ -20,6 +20,7 @@ from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from unfold.admin import ModelAdmin, checkbox
 from unfold.widgets import UnfoldAdminTextareaWidget
 
@@ -41,6 +42,11 @@ def render_time(time: datetime | None) -> SafeString | None:
     if time is None:
         return None
     return format_html('<time datetime="{}" data-local>{} UTC</time>', time.isoformat(), f"{time:%Y-%m-%d %H:%M}")
+
+
+def describe_origin(origin: str) -> str:
+    """Return with what something was done, in words. After a name, "admin" alone would read as the role."""
+    return "in the admin" if origin == "admin" else origin
 
 
 class Textarea(UnfoldAdminTextareaWidget):
@@ -189,7 +195,8 @@ class PolicyAdmin(ModelAdmin):
         require_storable(dict(request.GET.lists()))
         if not all(selected.isdecimal() for selected in request.POST.getlist(ACTION_CHECKBOX_NAME)):
             raise Malformed("A selected row has no valid id.")
-        return super().changelist_view(request, extra_context)
+        title = capfirst(self.opts.verbose_name_plural)
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
     def show_error(self, request: HttpRequest, view: Callable[[], Any]) -> Any:
         """Return the response of a view; if an act raises an `ApiError`, show the same page with a message."""

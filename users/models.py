@@ -74,6 +74,10 @@ class User(AbstractBaseUser):
     def get_short_name(self) -> str:
         return self.name
 
+    def get_full_name(self) -> str:
+        """Return the name that the sidebar of the admin shows."""
+        return self.name
+
     @property
     def is_staff(self) -> bool:
         """Whether the user may enter the admin site."""

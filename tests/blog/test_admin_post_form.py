@@ -46,7 +46,6 @@ def test_post_from_the_add_form_is_stored_by_the_service(
     [
         ({"title": " "}, {"title"}),
         ({"title": "x" * 201}, {"title"}),
-        ({"author": ""}, {"author"}),
         ({"tags": "x" * 51}, {"tags"}),
         ({"tags": "\n".join(map(str, range(21)))}, {"tags"}),
         ({"tags": "a\r\na"}, {"__all__"}),
@@ -110,6 +109,12 @@ def test_form_submitted_unchanged_changes_nothing(editor_client: Client, values:
         "authors": ["Ines", "Jo"],
         "status": "published",
     }
+
+
+def test_post_that_was_not_imported_shows_no_source(editor_client: Client) -> None:
+    page = editor_client.get(get_change_url(make_post())).text
+
+    assert "Post source" not in page
 
 
 def test_source_shows_the_front_matter_that_has_no_field(editor_client: Client) -> None:

@@ -86,7 +86,7 @@ def test_list_names_the_person_who_changed_the_state(browser: Client) -> None:
     page = browser.get(LIST, {"state": "deleted"}).text
 
     assert "Rosa Reader, who wrote it, REST" in page
-    assert "Edda Editor, admin" in page
+    assert "Edda Editor, in the admin" in page
 
 
 def test_actions_change_many_comments_and_name_those_that_they_cannot(browser: Client) -> None:
@@ -192,7 +192,7 @@ def test_button_beside_a_post_leads_back_to_the_post(browser: Client) -> None:
     response = press(browser, comment, "hide", next=f"{page}#comments")
 
     assert response["Location"] == f"{page}#comments"
-    assert "hidden (by Edda Editor, admin)" in " ".join(browser.get(page).text.split())
+    assert "hidden (by Edda Editor, in the admin)" in " ".join(browser.get(page).text.split())
 
 
 def test_link_of_a_post_leads_to_all_its_comments(browser: Client) -> None:

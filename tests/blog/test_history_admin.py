@@ -46,7 +46,7 @@ def test_history_page_shows_who_changed_what_and_with_what(editor_client: Client
 
     editor = User.objects.get(pk=editor_client.session["_auth_user_id"])
     assert [(person, changes) for _, person, changes in page.context["versions"]] == [
-        (f"{editor.name}, admin", "text"),
+        (f"{editor.name}, in the admin", "text"),
         ("command line", "title, tags"),
         ("database", "first version"),
     ]
@@ -152,7 +152,7 @@ def test_editor_restores_a_deleted_post(editor_client: Client) -> None:
 
     editor = User.objects.get(pk=editor_client.session["_auth_user_id"])
     ((deleted, person),) = listed.context["posts"]
-    assert (deleted.title, deleted.comments, person) == ("Soup", 1, f"{editor.name}, admin")
+    assert (deleted.title, deleted.comments, person) == ("Soup", 1, f"{editor.name}, in the admin")
     assert "This post is deleted." in history.text
     assert response.redirect_chain == [(get_url("change", post.pk), 302)]
     assert get_messages(response) == ["The post “Soup” is restored. It is published."]

@@ -14,7 +14,7 @@ from blog import selectors
 from blog.models import MAX_BODY, Author, Post, PostStatus
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Role
-from tests.admin_forms import read_form, submit_form
+from tests.admin_forms import get_form_errors, read_form, submit_form
 from tests.factories import make_actor, make_author, make_post, make_user
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -218,6 +218,27 @@ def test_form_of_a_user_without_a_profile_has_no_author(client: Client) -> None:
     assert read_form(client.get(ADD).text)["author"] == ""
 
 
+@pytest.mark.parametrize("has_profile", [True, False])
+def test_editor_who_chooses_no_author_writes_as_themselves(has_profile: bool) -> None:
+    client, editor = Client(), make_user(Role.EDITOR, name="Edda Editor")
+    client.force_login(editor)
+    if has_profile:
+        make_author(user=editor, name="Edda Editor")
+
+    response = submit_form(client, ADD, title="Mine", body="Text", tags="", author="")
+
+    assert response.status_code == 302, get_form_errors(response)
+    post = Post.objects.select_related("author").get(title="Mine")
+    assert (post.author.user_id, post.author.name) == (editor.pk, "Edda Editor")
+
+
+def test_form_of_a_new_post_says_whose_post_it_is_without_an_author() -> None:
+    page = browse(Role.EDITOR).get(ADD)
+
+    assert "Leave this empty to write as yourself." in page.text
+    assert not page.context["adminform"].form.fields["author"].required
+
+
 def test_form_of_an_author_has_no_field_for_the_author() -> None:
     assert "author" not in read_form(browse(Role.AUTHOR).get(ADD).text)
 
@@ -235,6 +256,10 @@ def test_unchanged_title_with_a_line_end_is_kept() -> None:
 
     post.refresh_from_db()
     assert (post.title, post.body) == ("One\r\ntwo", "New.")
+
+
+def test_form_states_the_limit_of_the_text_for_its_script() -> None:
+    assert f'data-max-length="{MAX_BODY}"' in browse(Role.AUTHOR).get(ADD).text
 
 
 def test_form_names_its_post_and_version_and_whether_it_was_refused() -> None:

@@ -92,7 +92,7 @@ def test_editor_moderates_a_comment_and_the_public_api_follows(checkout: Checkou
     assert read_public_comments(run, post) == (before, False)
 
     page.goto(f"{comments}?state=hidden")
-    expect(page.locator("#result_list tbody")).to_contain_text("edda, admin")
+    expect(page.locator("#result_list tbody")).to_contain_text("edda, in the admin")
     page.goto(f"{comments}{comment}/change/")
     expect(page.locator("textarea")).to_have_count(0)
     page.get_by_role("button", name="Show", exact=True).click()

@@ -43,7 +43,7 @@ def test_second_editor_is_warned_sees_the_difference_and_merges(checkout: Checko
 
         page = ben.locator("#content-main")
         expect(page).to_contain_text("Your changes are not saved yet.")
-        expect(page).to_contain_text("Ada, admin: text")
+        expect(page).to_contain_text("Ada, in the admin: text")
         expect(page.locator("del.line", has_text="Ada's five")).to_be_visible()
         expect(page.locator("ins.line", has_text="Ben's one")).to_be_visible()
         ben.get_by_role("button", name="Save the merged version").click()

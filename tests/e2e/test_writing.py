@@ -125,6 +125,18 @@ def wait_for_login(page: Page) -> None:
     page.get_by_label("Email").wait_for()
 
 
+def test_text_that_is_too_long_for_a_request_stays_on_the_page(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "Too long", "a line of text and so on\n" * 60_000)
+
+    press_save(page)
+
+    notice = page.locator(".writing-notices .problem")
+    expect(notice).to_contain_text("The text has 1,300,000 characters too many. Nothing is saved yet.")
+    assert len(page.locator("#id_body").input_value()) == 1_500_000
+    assert page.url == desk.get_address("/admin/blog/post/add/")
+
+
 def test_editor_writes_previews_and_publishes_a_post(desk: Desk) -> None:
     page = desk.open(viewport={"width": 1280, "height": 900})
     expect(page.locator("#id_author")).to_have_text("Ada Admin")

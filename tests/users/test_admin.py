@@ -183,6 +183,28 @@ def test_index_of_an_editor_shows_the_blog_and_own_keys() -> None:
 
 
 @pytest.mark.django_db
+def test_page_names_the_user_who_is_logged_in() -> None:
+    client, editor = Client(), make_user(Role.EDITOR, name="Edda Editor")
+    client.force_login(editor)
+
+    page = " ".join(client.get(reverse("admin:index")).text.split())
+
+    assert "Edda Editor </div>" in page
+
+
+@pytest.mark.django_db
+def test_title_of_a_list_names_its_rows() -> None:
+    client = Client()
+    client.force_login(make_user(Role.EDITOR))
+
+    titles = [
+        client.get(reverse(f"admin:{name}_changelist")).context["title"] for name in ("blog_post", "users_apikey")
+    ]
+
+    assert titles == ["Posts", "API keys"]
+
+
+@pytest.mark.django_db
 def test_reader_cannot_log_in() -> None:
     user = make_user(Role.READER)
     user.set_password(PASSWORD)

@@ -188,8 +188,20 @@ offerTexts().catch(() => {});
 
 // Sending
 
+// Returns the number of characters above the limit, or 0. The server counts characters, `length` counts code units.
+function countExcess() {
+  const limit = Number(body.dataset.maxLength);
+  return body.value.length > limit ? Math.max([...normalize(body.value)].length - limit, 0) : 0;
+}
+
 // Returns what prevents the server from saving the form; nothing if it can.
 async function findObstacle() {
+  const excess = countExcess();
+  if (excess) {
+    // A request that is too large would be refused with another page, and the text would be lost.
+    const number = excess.toLocaleString("en");
+    return [`The text has ${number} characters too many. Nothing is saved yet. Shorten it, then save again.`];
+  }
   let response;
   try {
     const signal = AbortSignal.timeout(PATIENCE);
