@@ -71,7 +71,6 @@ ROWS = f"""
 """  # a fifth of the posts are one author's; the newest hundred posts have a thousand comments each
 
 
-
 class Sent(NamedTuple):
     """A request that sends a form: the path, the values, and the status of the expected response."""
 

@@ -33,7 +33,13 @@ def create_job(world: World) -> int:
 
 
 def create_key(world: World) -> int:
-    values = {"name": "Key", "prefix": "capi_00000000", "digest": b"digest", "scopes": [], "expires_at": timezone.now() + timedelta(days=1)}
+    values = {
+        "name": "Key",
+        "prefix": "capi_00000000",
+        "digest": b"digest",
+        "scopes": [],
+        "expires_at": timezone.now() + timedelta(days=1),
+    }
     return int(ApiKey.objects.create(user=world.target.user, **values).pk)
 
 
@@ -131,7 +137,7 @@ def preview_draft(world: World, browser: Client, name: str) -> Any:
     return browser.post(reverse(f"admin:{name}"), {"post": read_draft(world), "body": "Text"})
 
 
-def get_app(world: World, browser: Client, name: str) -> Any:
+def get_app(_: World, browser: Client, name: str) -> Any:
     return browser.get(reverse(f"admin:{name}", args=["orders"]))
 
 

@@ -17,7 +17,7 @@ from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from users.admin_acts import Act, ActsAdmin, Outcome
-from users.admin_bases import PolicyAdmin, get_actor, render_time
+from users.admin_bases import PolicyAdmin, render_time
 from users.oauth.clients import (
     describe_state,
     list_name_problems,

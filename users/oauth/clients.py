@@ -74,8 +74,8 @@ def save_changed_client(client: Application, *, is_other_type: bool) -> str:
 def renew_client_secret(*, actor: Actor, client_id: str, opened: str) -> str:
     """Replace the secret of a confidential client and return the new one. The old one stops working at once.
 
-    `client_id` is the id of the row, and `opened` what `describe_state` returned for the page that was opened: so a page
-    that is sent twice creates one secret. Raises `NotFound`, and `Conflict` for a public client and for such a page.
+    `client_id` is the id of the row. `opened` is what `describe_state` returned for the page that was opened, so that a
+    page that is sent twice creates one secret. Raises `NotFound`, and `Conflict` for such a page and a public client.
     """
     policy.require_permission(actor, policy.may_manage_clients(actor), "create secrets of applications")
     found = Application.objects.select_for_update().filter(pk=parse_id(client_id)).first()
