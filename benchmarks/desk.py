@@ -81,7 +81,8 @@ class Sent(NamedTuple):
 
 IMPORT_LIST, CLIENT_LIST = "/admin/blog/importjob/", "/admin/oauth2_provider/application/"
 TEXT = {"title": "My title", "body": "My text of many words. " * 400, "tags": "tag1\ntag2"}
-OUTDATED = {"author": "1", "opened_version": "1", "_save": "Save"}  # of a post with two versions
+FORM = {"author": "1", "source-TOTAL_FORMS": "0", "source-INITIAL_FORMS": "0", "_save": "Save"}
+OUTDATED = {**FORM, "opened_version": "1"}  # of a post with two versions
 OPEN_PAGE = {"_page": "3f0c1a52-6a0e-4c9b-9d38-0b6f3d1c7a10"}
 POST_LIST, COMMENT_LIST = "/admin/blog/post/", "/admin/blog/comment/"
 TWO_DAYS = "published_at_from=2026-01-01&published_at_to=2026-01-02"
@@ -124,7 +125,7 @@ PAGES: dict[str, str | Sent] = {
     "suggestions of tags": f"{POST_LIST}tags/?q=tag",
     "suggestions of tags: none": f"{POST_LIST}tags/?q=nothing",
     "session": f"{POST_LIST}session/",
-    "action of the list": Sent(POST_LIST, {"action": "publish", "_selected_action": "999", "index": "0"}),
+    "action of the list": Sent(POST_LIST, {"action": "schedule", "_selected_action": "999", "index": "0"}),
     "comments": COMMENT_LIST,
     "comments, last page": f"{COMMENT_LIST}?p=400",
     "comments, oldest": f"{COMMENT_LIST}?o=4",
@@ -158,7 +159,6 @@ PAGES: dict[str, str | Sent] = {
     "consents": "/admin/oauth2_provider/refreshtoken/",
     "orders": "/admin/orders/order/",
     "order": "/admin/orders/order/1000001/change/",
-    "shipping of an order": "/admin/orders/order/1000001/act/ship/",
     "section of the blog": "/admin/blog/",
     "search in the sections": "/admin/search/?s=post",
 }
