@@ -105,7 +105,7 @@ class ActsAdmin(PolicyAdmin):
         if request.method != "POST" and not chosen.is_offered(row):
             self.message_user(request, f"{chosen.label} is not possible now: {row}.", messages.ERROR)
             return HttpResponseRedirect(self.find_next_page(request, row))
-        form = chosen.form(request.POST if request.method == "POST" else None, initial=chosen.read_initial(row))
+        form = chosen.form(request.POST if request.method == "POST" else None, initial=dict(chosen.read_initial(row)))
         if form.is_valid():
             return self.perform_posted_act(request, chosen, row, form.cleaned_data)
         options = {"opts": self.opts, "title": f"{chosen.label}: {row}", **self.admin_site.each_context(request)}

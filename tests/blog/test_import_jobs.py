@@ -335,7 +335,7 @@ def test_continued_import_begins_at_the_first_file_that_was_not_processed(editor
 
 def test_continued_import_refuses_a_second_file_of_the_same_path(editor: Actor, worker: ImportWorker) -> None:
     page = "---\nlayout: home\n---\n"  # no post: the next file of this path is none that overwrites it
-    files = {
+    files: dict[str, str | bytes] = {
         "a/b.md": build_file(title="First"),
         "c/d.md": page,
         "a\\b.md": build_file(title="Second"),

@@ -40,7 +40,7 @@ def test_every_url_leads_anonymous_callers_and_readers_to_the_login(client: Clie
 
 
 def is_login(response: Any) -> bool:
-    return response.status_code == 302 and response["Location"].startswith("/admin/login/?next=")
+    return response.status_code == 302 and str(response["Location"]).startswith("/admin/login/?next=")
 
 
 def test_every_url_of_the_admin_site_has_a_row_or_a_reason_why_not() -> None:
