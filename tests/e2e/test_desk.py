@@ -17,6 +17,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = Path(__file__).parent / "axe"
 SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
 WAIT = 30_000  # milliseconds: the clock begins an import after at most five seconds
+MOST_PARTS = 20  # of an element that has the focus several times
 MANY = 4000  # files: the clock checks them for a minute
 WIDTHS = {390: 844, 820: 1180, 1280: 800}
 SERIOUS = {"serious", "critical"}
@@ -198,23 +199,24 @@ IDENTIFY_FOCUS = """() => {
   if (!element || element === document.body) return null;
   window.focusOrder ??= [];
   if (!window.focusOrder.includes(element)) window.focusOrder.push(element);
-  return [window.focusOrder.indexOf(element), element.tagName, element.outerHTML.slice(0, 160)];
+  return [window.focusOrder.indexOf(element), element.outerHTML.slice(0, 160)];
 }"""
 
 
 def find_keyboard_trap(page: Page, key: str) -> str:
     """Press a key until the focus has left the page or is at the beginning again. Return the element that holds it.
 
-    A frame can have the focus several times: once for each element in it.
+    Some elements have the focus several times: a field for a time, once for each part, and a frame.
     """
-    previous = -1
+    previous, times = -1, 0
     for _ in range(1000):
         page.keyboard.press(key)
         focused = page.evaluate(IDENTIFY_FOCUS)
         if focused is None or (focused[0] == 0 and previous > 0):
             return ""
-        number, tag, html = focused
-        if number < previous or (number == previous and tag != "IFRAME"):
+        number, html = focused
+        times = times + 1 if number == previous else 0
+        if number < previous or times > MOST_PARTS:
             return str(html)
         previous = number
     return "more than 1000 elements"
