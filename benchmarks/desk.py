@@ -22,6 +22,7 @@ from contentapi.db.embedded.server import EmbeddedServer
 WORK = ROOT / "var" / "desk"
 POSTS, AUTHORS, COMMENTS, USERS = 100_000, 1_000, 500_000, 5_000
 ROLES = ("author", "editor", "admin")  # this author has a hundred posts
+FILES = 1_000  # of an import
 LIMIT = 150  # milliseconds
 ROWS = f"""
     INSERT INTO blog_author (id, name, bio, avatar_url, email, created_at)
@@ -54,12 +55,38 @@ ROWS = f"""
     UPDATE blog_post SET title = 'Title ' || id || ' with versions', version = version + 1 WHERE id <= 200;
     DELETE FROM blog_comment WHERE post_id BETWEEN 101 AND 200;
     DELETE FROM blog_postsearch WHERE post_id BETWEEN 101 AND 200;
-    DELETE FROM blog_post WHERE id BETWEEN 101 AND 200
+    DELETE FROM blog_post WHERE id BETWEEN 101 AND 200;
+    INSERT INTO blog_postsource (post_id, source, path, digest, authors, status)
+    SELECT 1000 + n, 'site', '_posts/' || n || '.md', '\\x00', '{{}}', 'published' FROM generate_series(1, {FILES}) n;
+    INSERT INTO blog_importjob (id, owner_id, file_name, source, status, state, total, done, ignored, problem, run,
+      attempts, created_at, updated_at)
+    SELECT n, (SELECT id FROM users_user WHERE role = 'editor'), 'site.zip', 'site', 'published',
+      (ARRAY['checked', 'importing', 'done'])[n], {FILES}, {FILES}, 3, '', 1, 0, now(), now()
+    FROM generate_series(1, 3) n;
+    INSERT INTO blog_importresult (job_id, is_plan, number, path, outcome, reason)
+    SELECT job, is_plan, n, '_posts/' || n || '.md', CASE WHEN n % 10 = 0 THEN 'refused' ELSE 'created' END,
+      CASE WHEN n % 10 = 0 THEN 'the date “soon” is not understood. Write it like 2024-01-31.' ELSE '' END
+    FROM generate_series(1, {FILES}) n, generate_series(1, 3) job, (VALUES (true), (false)) AS kind (is_plan)
+    WHERE is_plan OR job > 1
 """  # a fifth of the posts are one author's; the newest hundred posts have a thousand comments each
 
+
+class Sent(NamedTuple):
+    """A request that sends a form: the path, the values, and the status of the expected response."""
+
+    path: str
+    values: dict[str, str]
+    status: int = 200
+
+
+IMPORT_LIST, CLIENT_LIST = "/admin/blog/importjob/", "/admin/oauth2_provider/application/"
+TEXT = {"title": "My title", "body": "My text of many words. " * 400, "tags": "tag1\ntag2"}
+FORM = {"author": "1", "source-TOTAL_FORMS": "0", "source-INITIAL_FORMS": "0", "_save": "Save"}
+OUTDATED = {**FORM, "opened_version": "1"}  # of a post with two versions
+OPEN_PAGE = {"_page": "3f0c1a52-6a0e-4c9b-9d38-0b6f3d1c7a10"}
 POST_LIST, COMMENT_LIST = "/admin/blog/post/", "/admin/blog/comment/"
 TWO_DAYS = "published_at_from=2026-01-01&published_at_to=2026-01-02"
-PAGES = {
+PAGES: dict[str, str | Sent] = {
     "desk": "/admin/",
     "posts": POST_LIST,
     "posts, last page": f"{POST_LIST}?p=400",
@@ -91,6 +118,14 @@ PAGES = {
     "history": f"{POST_LIST}5/history/",
     "version": f"{POST_LIST}5/history/2/",
     "deleted posts": f"{POST_LIST}deleted/",
+    "conflict of two editors": Sent(f"{POST_LIST}5/change/", TEXT | OUTDATED, 409),
+    "other version taken over": Sent(f"{POST_LIST}5/take-over/", TEXT),
+    "presence": Sent(f"{POST_LIST}999/presence/", OPEN_PAGE),
+    "preview": Sent(f"{POST_LIST}preview/", {**TEXT, "post": "999"}),
+    "suggestions of tags": f"{POST_LIST}tags/?q=tag",
+    "suggestions of tags: none": f"{POST_LIST}tags/?q=nothing",
+    "session": f"{POST_LIST}session/",
+    "action of the list": Sent(POST_LIST, {"action": "schedule", "_selected_action": "999", "index": "0"}),
     "comments": COMMENT_LIST,
     "comments, last page": f"{COMMENT_LIST}?p=400",
     "comments, oldest": f"{COMMENT_LIST}?o=4",
@@ -103,16 +138,29 @@ PAGES = {
     "author": "/admin/blog/author/1/change/",
     "deletion of an author": "/admin/blog/author/1/delete/",
     "authors for a field": "/admin/autocomplete/?app_label=blog&model_name=post&field_name=author&term=Author 9",
-    "imports": "/admin/blog/importjob/",
-    "upload": "/admin/blog/importjob/add/",
+    "imports": IMPORT_LIST,
+    "upload": f"{IMPORT_LIST}add/",
+    "plan of an import": f"{IMPORT_LIST}1/change/",
+    "plan of an import, last page": f"{IMPORT_LIST}1/change/?page=10",
+    "running import": f"{IMPORT_LIST}2/change/",
+    "progress": f"{IMPORT_LIST}2/progress/",
+    "report of an import": f"{IMPORT_LIST}3/change/",
+    "refused files of an import": f"{IMPORT_LIST}3/change/?outcome=refused",
     "keys": "/admin/users/apikey/",
     "new key": "/admin/users/apikey/add/",
     "users": "/admin/users/user/",
     "search in users": "/admin/users/user/?q=reader4999",
     "user": "/admin/users/user/1000001/change/",
-    "applications": "/admin/oauth2_provider/application/",
+    "history of a user": "/admin/users/user/1000001/history/",
+    "password of a user": "/admin/users/user/1000001/password/",
+    "own password": "/admin/password_change/",
+    "applications": CLIENT_LIST,
+    "new application": f"{CLIENT_LIST}add/",
+    "consents": "/admin/oauth2_provider/refreshtoken/",
     "orders": "/admin/orders/order/",
     "order": "/admin/orders/order/1000001/change/",
+    "section of the blog": "/admin/blog/",
+    "search in the sections": "/admin/search/?s=post",
 }
 
 
@@ -161,11 +209,11 @@ def load_database(folder: str) -> Database:
 def measure_role(role: str, options: argparse.Namespace) -> None:
     browser = Browser(role)
     print(f"\n{role:38} {'median':>7} {'Python':>7} {'PostgreSQL':>10} {'statements':>10}")
-    for name, path in PAGES.items():
+    for name, page in PAGES.items():
         if options.pages not in name:
             continue
-        found = browser.measure(path, options.rounds)
-        if found.status >= 400:
+        found = browser.measure(page, options.rounds)
+        if found.status != (page.status if isinstance(page, Sent) else 200):
             print(f"{name:38} {found.status}")
             continue
         is_slow = found.own + found.postgres > LIMIT
@@ -196,11 +244,11 @@ class Browser:
         self.client.get("/admin/")
         self.backend = psutil.Process(connection.connection.info.backend_pid)
 
-    def measure(self, path: str, rounds: int) -> Measurement:
+    def measure(self, page: str | Sent, rounds: int) -> Measurement:
         """Open a page some times, after a first time that is not measured."""
-        self.open(path)
+        self.open(page)
         spent, before = time.process_time(), sum(self.backend.cpu_times()[:2])
-        opened = [self.open(path) for _ in range(rounds)]
+        opened = [self.open(page) for _ in range(rounds)]
         own, postgres = time.process_time() - spent, sum(self.backend.cpu_times()[:2]) - before
         elapsed = statistics.median(seconds for seconds, _, _ in opened)
         status, statements = opened[-1][1:]
@@ -210,7 +258,7 @@ class Browser:
             status, elapsed * 1000, own * 1000 / rounds, postgres * 1000 / rounds, len(statements), described
         )
 
-    def open(self, path: str) -> tuple[float, int, list[tuple[float, str]]]:
+    def open(self, page: str | Sent) -> tuple[float, int, list[tuple[float, str]]]:
         """Return the time of a request, the status of its response, and its statements with their times."""
         statements: list[tuple[float, str]] = []
 
@@ -223,7 +271,7 @@ class Browser:
 
         began = time.perf_counter()
         with self.connection.execute_wrapper(record):
-            response = self.client.get(path)
+            response = self.client.post(page.path, page.values) if isinstance(page, Sent) else self.client.get(page)
         return time.perf_counter() - began, response.status_code, statements
 
 

@@ -125,7 +125,7 @@ class ImportRun:
 
     def __init__(self, job: ImportJob) -> None:
         self.job = job
-        self.number = 0  # of files that this run has processed
+        self.number = 0  # of files that this run and earlier ones have processed
         self.resources = ExitStack()
         self.reports: Iterator[FileReport] | None = None
 
@@ -151,14 +151,21 @@ class ImportRun:
     def begin_reports(self) -> Iterator[FileReport]:
         """Open the zip file and return the reports of its files, which are processed one at a time.
 
-        Files that an earlier run has processed are processed again: they are unchanged, and keep their first result.
+        Files that an earlier run has processed are left out: their results are stored.
         """
         archive = self.resources.enter_context(self.load_archive())
         opened = self.resources.enter_context(archives.open_archive(archive))
         content = archives.list_content(opened, name=self.job.file_name, source=self.job.source)
         is_plan = self.job.state == ImportState.CHECKING
+        stored = self.job.results.filter(is_plan=is_plan).order_by("number")
+        processed = list(stored.values_list("outcome", flat=True))
+        self.number = len(processed)
         return importing.import_files(
-            actor=self.build_actor(), files=content.files, status=self.job.status, dry_run=is_plan
+            actor=self.build_actor(),
+            files=content.files,
+            status=self.job.status,
+            dry_run=is_plan,
+            processed=processed,
         )
 
     def load_archive(self) -> IO[bytes]:
@@ -178,13 +185,11 @@ class ImportRun:
 
     def store_result(self, job: ImportJob, report: FileReport) -> None:
         """Store the result of a file and the progress, in the transaction of the file."""
-        job.updated_at = timezone.now()
-        if self.number > job.done:  # otherwise an earlier run has stored the result
-            path = report.file.path.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
-            values = {"path": path, "outcome": report.outcome.value, "reason": report.reason}
-            is_plan = job.state == ImportState.CHECKING
-            ImportResult.objects.create(job=job, is_plan=is_plan, number=self.number, **values)
-            job.done, job.attempts = self.number, 0
+        path = report.file.path.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+        values = {"path": path, "outcome": report.outcome.value, "reason": report.reason}
+        is_plan = job.state == ImportState.CHECKING
+        ImportResult.objects.create(job=job, is_plan=is_plan, number=self.number, **values)
+        job.done, job.attempts, job.updated_at = self.number, 0, timezone.now()
         job.save(update_fields=["done", "attempts", "updated_at"])
 
     def finish(self, job: ImportJob) -> None:

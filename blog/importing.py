@@ -4,11 +4,12 @@ A file is identified by the name of its source and its path in it. So two sites 
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
+from itertools import islice
 from pathlib import Path, PurePath
 
 from django.db import connection, transaction
@@ -113,18 +114,27 @@ def require_file_size(size: int) -> None:
 
 
 def import_files(
-    *, actor: Actor, files: Iterable[MarkdownFile], status: str = PostStatus.PUBLISHED, dry_run: bool = False
+    *,
+    actor: Actor,
+    files: Sequence[MarkdownFile],
+    status: str = PostStatus.PUBLISHED,
+    dry_run: bool = False,
+    processed: Sequence[str] = (),
 ) -> Iterator[FileReport]:
-    """Import the files; yield the report of each. A refused file does not stop the import of the others."""
+    """Import the files; yield the report of each. A refused file does not stop the import of the others.
+
+    `processed` has the outcomes of the first files, if an earlier call has processed them: these are left out.
+    """
     require_import_permission(actor)
-    return generate_reports(actor, files, status, dry_run=dry_run)
+    return generate_reports(actor, files, status, processed, dry_run=dry_run)
 
 
 def generate_reports(
-    actor: Actor, files: Iterable[MarkdownFile], status: str, *, dry_run: bool
+    actor: Actor, files: Sequence[MarkdownFile], status: str, processed: Sequence[str], *, dry_run: bool
 ) -> Iterator[FileReport]:
-    seen: set[tuple[str, str]] = set()
-    for file in files:
+    done = zip(files, processed, strict=False)  # the first files
+    seen = {(file.source, file.path) for file, outcome in done if outcome != ImportOutcome.NOT_A_POST}
+    for file in islice(files, len(processed), None):
         if (file.source, file.path) in seen:  # it would overwrite the post of the other file
             reason = f"another file of this import has the path {file.path} in the source {file.source} too"
             yield FileReport(file, ImportOutcome.REFUSED, reason)

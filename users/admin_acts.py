@@ -46,7 +46,7 @@ class Act:
     """An act on objects. `is_permitted` asks the policy; `is_offered` also asks whether the object's state fits.
 
     `help` says what the act does. `done` begins the message: "Hidden: 3 comments." An act with a form has a page that
-    asks for values, and is not in the list of actions.
+    asks for values, and is not in the list of actions. `read_initial` returns the first values of the form.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Act:
     is_permitted: Callable[[Actor, Any], bool]
     is_offered: Callable[[Any], bool]
     form: type[forms.Form] | None = None
+    read_initial: Callable[[Any], Mapping[str, Any]] = lambda _: {}
 
 
 def perform_each(service: Callable[..., object], parameter: str, attribute: str = "pk") -> Perform:
@@ -133,7 +134,7 @@ class ActsAdmin(PolicyAdmin):
         if request.method != "POST" and not chosen.is_offered(row):
             self.message_user(request, f"{chosen.label} is not possible now: {row}.", messages.ERROR)
             return HttpResponseRedirect(self.find_next_page(request, row))
-        form = chosen.form(request.POST if request.method == "POST" else None)
+        form = chosen.form(request.POST if request.method == "POST" else None, initial=dict(chosen.read_initial(row)))
         if form.is_valid():
             return self.perform_posted_act(request, chosen, row, form.cleaned_data)
         options = {"opts": self.opts, "title": f"{chosen.label}: {row}", **self.admin_site.each_context(request)}

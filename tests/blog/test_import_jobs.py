@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from blog import history, import_jobs, import_worker, importing
 from blog.front_matter import MarkdownPost
-from blog.import_worker import ImportWorker
+from blog.import_worker import ImportWorker, find_work
 from blog.models import ImportJob, ImportPiece, ImportResult, Post, PostSource
 from contentapi import clock
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
@@ -273,7 +273,7 @@ KILLED_CLOCK = """
     django.setup()
     from threading import Event
     from blog import importing
-    from blog.import_worker import ImportWorker
+    from blog.import_worker import ImportWorker, find_work
     save, calls = importing.save_imported_post, []
 
     def save_and_die(*arguments):
@@ -317,6 +317,42 @@ def test_import_of_a_killed_clock_is_continued_by_another_one(editor: Actor, wor
     assert (job.state, job.done, job.run) == ("done", 9, 3)
     assert list_results(job, is_plan=False) == [(name, "created") for name in sorted(make_files(9))]
     assert set(Post.objects.values_list("version", flat=True)) == {1}
+
+
+def test_continued_import_begins_at_the_first_file_that_was_not_processed(editor: Actor) -> None:
+    job = upload(editor, make_files(5))
+
+    done = []
+    for _ in range(3):  # each clock stops after one file
+        run = find_work()
+        assert run is not None
+        assert run.process_next_file()
+        run.close()
+        done.append(ImportJob.objects.get(pk=job.pk).done)
+
+    assert done == [1, 2, 3]
+
+
+def test_continued_import_refuses_a_second_file_of_the_same_path(editor: Actor, worker: ImportWorker) -> None:
+    page = "---\nlayout: home\n---\n"  # no post: the next file of this path is none that overwrites it
+    files: dict[str, str | bytes] = {
+        "a/b.md": build_file(title="First"),
+        "c/d.md": page,
+        "a\\b.md": build_file(title="Second"),
+        "c\\d.md": page,
+    }
+    job = upload(editor, files)
+    worker.run = find_work()
+    assert worker.run is not None
+    assert worker.run.process_next_file()
+    assert worker.run.process_next_file()
+    worker.drop()
+
+    finish_work(worker)
+
+    first, page_result, second, other_page = [result for _, result in list_results(job, is_plan=True)]
+    assert (first, page_result, other_page) == ("created", "not a post", "not a post")
+    assert second.startswith("another file of this import has the path a/b.md")
 
 
 def test_two_clocks_import_each_file_once(editor: Actor, worker: ImportWorker) -> None:

@@ -10,17 +10,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
-from zipfile import ZipFile
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.e2e.checkout import ROOT, Checkout, Run, free_port
-from tests.e2e.test_desk import CHROMIUM, find_rows, log_in, open_conflict, open_schedule, write_history
+from tests.e2e.test_desk import CHROMIUM, find_rows, import_site, log_in, open_conflict, open_schedule, write_history
 
 FOLDER = ROOT / "docs" / "desk"
-SITE = ROOT / "tests" / "blog" / "sites" / "jekyll"
 QUALITY = 60  # of WebP, in percent
-WAIT = 30_000  # milliseconds
 
 PAGES = {
     "login": "/admin/login/",
@@ -47,6 +44,7 @@ PAGES = {
     "orders": "/admin/orders/order/",
     "order": "/admin/orders/order/{order}/change/",
     "applications": "/admin/oauth2_provider/application/",
+    "new-secret": "/admin/oauth2_provider/application/{application}/act/renew-secret/",
     # Pages that follow a form: `show_pages` sends it
     "schedule": "/admin/blog/post/",
     "conflict": "/admin/blog/post/{conflict}/change/",
@@ -93,29 +91,12 @@ def prepare(browser: Browser, run: Run, checkout: Checkout) -> dict[str, str]:
     page = browser.new_page()
     log_in(page, run, checkout)
     post = write_history(page, run)
-    report = upload(page, run, checkout.folder / "harbour.zip")
-    page.get_by_role("button", name="Import", exact=True).click()
-    page.get_by_role("heading", name="The import is finished").wait_for(timeout=WAIT)
-    plan = upload(page, run, checkout.folder / "harbour.zip")
-    ids = find_rows(page, run)
+    ids = import_site(page, run, checkout.folder) | find_rows(page, run)
     page.goto(f"http://localhost:{run.port}/admin/blog/post/")
     page.locator("#result_list tbody th a").last.click()
     ids["conflict"] = page.url.split("/")[-3]
     page.close()
-    return {"post": post, "report": report, "plan": plan, **ids}
-
-
-def upload(page: Page, run: Run, archive: Path) -> str:
-    """Upload a site. Return the id of the import, which is checked."""
-    with ZipFile(archive, "w") as opened:
-        for file in sorted(SITE.rglob("*.m*")):
-            opened.write(file, f"harbour/{file.relative_to(SITE).as_posix()}")
-        opened.writestr("harbour/_posts/notes.md", "A file without front matter")
-    page.goto(f"http://localhost:{run.port}/admin/blog/importjob/add/")
-    page.get_by_label("Zip file").set_input_files(archive)
-    page.get_by_role("button", name="Upload and check").click()
-    page.get_by_role("heading", name="What would happen").wait_for(timeout=WAIT)
-    return page.url.rstrip("/").split("/")[-2]
+    return {"post": post, **ids}
 
 
 def show_pages(browser: Browser, run: Run, checkout: Checkout, form: str, size: Form, pages: dict[str, str]) -> None:

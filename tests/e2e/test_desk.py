@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -14,6 +15,10 @@ from tests.e2e.checkout import PATIENCE, Checkout, Run, free_port
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = Path(__file__).parent / "axe"
+SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
+WAIT = 30_000  # milliseconds: the clock begins an import after at most five seconds
+MOST_PARTS = 20  # of an element that has the focus several times
+MANY = 4000  # files: the clock checks them for a minute
 WIDTHS = {390: 844, 820: 1180, 1280: 800}
 SERIOUS = {"serious", "critical"}
 PAGES = {
@@ -32,6 +37,8 @@ PAGES = {
     "author": "/admin/blog/author/add/",
     "imports": "/admin/blog/importjob/",
     "upload": "/admin/blog/importjob/add/",
+    "plan of an import": "/admin/blog/importjob/{plan}/change/",
+    "report of an import": "/admin/blog/importjob/{report}/change/",
     "keys": "/admin/users/apikey/",
     "new key": "/admin/users/apikey/add/",
     "users": "/admin/users/user/",
@@ -40,6 +47,8 @@ PAGES = {
     "password of a user": "/admin/users/user/{user}/password/",
     "applications": "/admin/oauth2_provider/application/",
     "new application": "/admin/oauth2_provider/application/add/",
+    "application": "/admin/oauth2_provider/application/{application}/change/",
+    "new secret": "/admin/oauth2_provider/application/{application}/act/renew-secret/",
     "orders": "/admin/orders/order/",
     "order": "/admin/orders/order/{order}/change/",
     "shipping": "/admin/orders/order/{order}/act/ship/",
@@ -114,7 +123,7 @@ def write_history(page: Page, run: Run) -> str:
 
 
 def find_rows(page: Page, run: Run) -> dict[str, str]:
-    """Hide a comment and pay an order. Return the ids of the comment, of the order and of a user."""
+    """Hide a comment, pay an order, register an application. Return their ids and that of a user."""
     found = {}
     for name, model in {"comment": "blog/comment", "order": "orders/order", "user": "users/user"}.items():
         page.goto(f"http://localhost:{run.port}/admin/{model}/")
@@ -124,7 +133,93 @@ def find_rows(page: Page, run: Run) -> dict[str, str]:
         if button:
             page.get_by_role("button", name=button, exact=True).click()
             page.wait_for_load_state()
-    return found
+    page.goto(f"http://localhost:{run.port}/admin/oauth2_provider/application/add/")
+    page.locator("#id_name").fill("Harbour reader")
+    page.locator("#id_redirect_uris").fill("https://reader.example.com/callback")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("body")).to_contain_text("shown this once")
+    page.goto(f"http://localhost:{run.port}/admin/oauth2_provider/application/")
+    page.locator("#result_list tbody th a").first.click()
+    return found | {"application": page.url.split("/")[-3]}
+
+
+def write_site(archive: Path) -> None:
+    """Write a zip file with a site of Jekyll, and a file that is refused."""
+    with ZipFile(archive, "w") as opened:
+        for file in sorted(SITE.rglob("*.m*")):
+            opened.write(file, f"harbour/{file.relative_to(SITE).as_posix()}")
+        opened.writestr("harbour/_posts/notes.md", "A file without front matter")
+
+
+def upload(page: Page, run: Run, archive: Path) -> str:
+    """Upload a zip file. Return the id of the import."""
+    page.goto(f"http://localhost:{run.port}/admin/blog/importjob/add/")
+    page.get_by_label("Zip file").set_input_files(archive)
+    page.get_by_role("button", name="Upload and check").click()
+    page.wait_for_url("**/change/")
+    return page.url.rstrip("/").split("/")[-2]
+
+
+def import_site(page: Page, run: Run, folder: Path) -> dict[str, str]:
+    """Import a site, and upload it again. Return the ids of the report and of the plan."""
+    archive = folder / "harbour.zip"
+    write_site(archive)
+    report = upload(page, run, archive)
+    page.get_by_role("heading", name="What would happen").wait_for(timeout=WAIT)
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_role("heading", name="The import is finished").wait_for(timeout=WAIT)
+    plan = upload(page, run, archive)
+    page.get_by_role("heading", name="What would happen").wait_for(timeout=WAIT)
+    return {"report": report, "plan": plan}
+
+
+def list_findings_of_progress(page: Page, axe: str, run: Run, folder: Path) -> dict[str, list[str]]:
+    """Return the findings of the page of an import while the clock works on it, by width. Then cancel the import."""
+    archive = folder / "many.zip"
+    with ZipFile(archive, "w") as opened:
+        for number in range(MANY):
+            opened.writestr(f"many/{number}.md", f"---\ntitle: Title {number}\n---\nText.")
+    upload(page, run, archive)
+    expect(page.locator("[data-progress-text]")).to_contain_text(re.compile("[1-9][0-9]* of 4,000"), timeout=WAIT)
+    findings = {}
+    for width, height in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        page.reload()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+        findings[f"progress of an import {width}"] = list_serious_findings(page, axe)
+        expect(page.get_by_role("heading", name="The files are being checked")).to_be_visible()
+    page.get_by_role("button", name="Cancel the import").click()
+    expect(page.get_by_role("heading", name="The import was cancelled")).to_be_visible()
+    findings["cancelled import"] = list_serious_findings(page, axe)
+    return findings
+
+
+IDENTIFY_FOCUS = """() => {
+  const element = document.activeElement;
+  if (!element || element === document.body) return null;
+  window.focusOrder ??= [];
+  if (!window.focusOrder.includes(element)) window.focusOrder.push(element);
+  return [window.focusOrder.indexOf(element), element.outerHTML.slice(0, 160)];
+}"""
+
+
+def find_keyboard_trap(page: Page, key: str) -> str:
+    """Press a key until the focus has left the page or is at the beginning again. Return the element that holds it.
+
+    Some elements have the focus several times: a field for a time, once for each part, and a frame.
+    """
+    previous, times = -1, 0
+    for _ in range(1000):
+        page.keyboard.press(key)
+        focused = page.evaluate(IDENTIFY_FOCUS)
+        if focused is None or (focused[0] == 0 and previous > 0):
+            return ""
+        number, html = focused
+        times = times + 1 if number == previous else 0
+        if number < previous or times > MOST_PARTS:
+            return str(html)
+        previous = number
+    return "more than 1000 elements"
 
 
 def open_schedule(page: Page, run: Run) -> None:
@@ -167,7 +262,7 @@ def list_findings_on_a_phone(page: Page, axe: str, run: Run, post: str, name: st
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_of_the_admin_have_no_serious_finding(
-    checkout: Checkout, browser: Browser, axe: str, scheme: Any
+    checkout: Checkout, browser: Browser, axe: str, scheme: Any, tmp_path: Path
 ) -> None:
     run = checkout.run(port=free_port()).wait_until_ready()
     context = browser.new_context(color_scheme=scheme, bypass_csp=True)
@@ -175,7 +270,9 @@ def test_pages_of_the_admin_have_no_serious_finding(
     page.goto(f"http://localhost:{run.port}/admin/")
     findings = {f"{scheme} login": list_serious_findings(page, axe)}
     log_in(page, run, checkout)
-    ids = {"post": write_history(page, run), **find_rows(page, run)}
+    ids = {"post": write_history(page, run), **find_rows(page, run), **import_site(page, run, tmp_path)}
+    for name, found in list_findings_of_progress(page, axe, run, tmp_path).items():
+        findings[f"{scheme} {name}"] = found
 
     for name, path in PAGES.items():
         for width, height in WIDTHS.items():
@@ -199,6 +296,29 @@ def test_pages_of_the_admin_have_no_serious_finding(
     page.get_by_role("button", name="Save").click()
     findings[f"{scheme} created key"] = list_serious_findings(page, axe)
     assert {name: found for name, found in findings.items() if found} == {}
+
+
+def test_keyboard_leaves_every_page(checkout: Checkout, browser: Browser, tmp_path: Path) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    page = browser.new_context().new_page()
+    log_in(page, run, checkout)
+    ids = {"post": write_history(page, run), **find_rows(page, run), **import_site(page, run, tmp_path)}
+    traps = {}
+
+    for name, path in PAGES.items():
+        for key in ("Tab", "Shift+Tab"):
+            page.goto(f"http://localhost:{run.port}{path.format(**ids)}")
+            traps[f"{name}, {key}"] = find_keyboard_trap(page, key)
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/add/")
+    for field in ("#id_title", "#id_body", "#id_tags-ts-control"):
+        page.locator(field).fill("Text")
+        page.keyboard.press("Tab")
+        is_left = page.evaluate("selector => !document.activeElement.matches(selector)", field)
+        traps[f"typed into {field}"] = "" if is_left else field
+    open_conflict(page, run, ids["post"])
+    traps["conflict"] = find_keyboard_trap(page, "Tab")
+
+    assert {name: element for name, element in traps.items() if element} == {}
 
 
 def test_phone_shows_the_list_before_the_filters(checkout: Checkout, browser: Browser) -> None:

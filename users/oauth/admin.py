@@ -1,6 +1,7 @@
 """OAuth 2.0 in the admin site: registered applications, and the consents of users."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -13,9 +14,18 @@ from unfold.contrib.filters.admin import RelatedDropdownFilter
 from unfold.decorators import display
 
 from contentapi.core import policy
+from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
+from users.admin_acts import Act, ActsAdmin, Outcome
 from users.admin_bases import PolicyAdmin, render_time
-from users.oauth.clients import list_name_problems, list_redirect_uri_problems, save_changed_client, save_new_client
+from users.oauth.clients import (
+    describe_state,
+    list_name_problems,
+    list_redirect_uri_problems,
+    renew_client_secret,
+    save_changed_client,
+    save_new_client,
+)
 from users.pages import render_page
 
 for model in (theirs.application_model, theirs.access_token_model, theirs.grant_model, theirs.id_token_model):
@@ -54,8 +64,42 @@ def raise_form_errors(problems: list[str]) -> None:
         raise forms.ValidationError(problems)
 
 
+class NewSecretForm(forms.Form):
+    """The confirmation of a new secret. A form creates one secret only: it brings the state of the application."""
+
+    opened = forms.CharField(widget=forms.HiddenInput)
+
+
+def renew_secret(actor: Actor, clients: Sequence[Application], values: Mapping[str, Any]) -> Outcome:
+    """Give each application a new secret, which its row has until the response shows it."""
+    outcome = Outcome()
+    for client in clients:
+        try:
+            secret = renew_client_secret(actor=actor, client_id=str(client.pk), opened=values["opened"])
+        except ApiError as error:
+            outcome.refuse(client, error.message)
+        else:
+            client.secret_shown_once = secret
+            outcome.done.append(client)
+    return outcome
+
+
 @admin.register(Application)
-class ClientAdmin(PolicyAdmin):
+class ClientAdmin(ActsAdmin):
+    acts: ClassVar = [
+        Act(
+            name="renew-secret",
+            label="New secret",
+            done="Given a new secret",
+            help="The application gets a new secret, which is shown once. The old one stops working at once: the "
+            "application cannot exchange or renew tokens until it has the new one. Consents and issued tokens stay.",
+            perform=renew_secret,
+            is_permitted=lambda actor, _: policy.may_manage_clients(actor),
+            is_offered=lambda client: client.client_type == Application.CLIENT_CONFIDENTIAL,
+            form=NewSecretForm,
+            read_initial=lambda client: {"opened": describe_state(client)},
+        ),
+    ]
     form = ClientForm
     list_display = ["name", "client_id", "client_type", "show_created_at"]
     search_fields = ["name", "client_id"]
@@ -99,18 +143,27 @@ class ClientAdmin(PolicyAdmin):
     def response_add(
         self, request: HttpRequest, obj: Application, post_url_continue: str | None = None
     ) -> HttpResponse:
-        return self.show_secret(request, obj)
+        return self.show_secret(request, obj, f"{obj.name} is registered")
 
     def response_change(self, request: HttpRequest, obj: Application) -> HttpResponse:
         """Show the saved values again; first the secret, if there is a new one."""
         if obj.secret_shown_once:
-            return self.show_secret(request, obj)
+            return self.show_secret(request, obj, f"{obj.name} has a new secret")
         self.message_user(request, f"Saved: {obj.name}.", messages.SUCCESS)
         return HttpResponseRedirect(request.path)
 
-    def show_secret(self, request: HttpRequest, obj: Application) -> HttpResponse:
+    def perform_posted_act(
+        self, request: HttpRequest, act: Act, row: Application, values: Mapping[str, Any]
+    ) -> HttpResponse:
+        response = super().perform_posted_act(request, act, row, values)
+        if getattr(row, "secret_shown_once", ""):
+            return self.show_secret(request, row, f"{row.name} has a new secret")
+        return response
+
+    def show_secret(self, request: HttpRequest, obj: Application, title: str) -> HttpResponse:
         """Show a new secret in this response only: it is in no cookie and no session."""
-        response = render_page(request, "client_secret", {"client": obj, "secret": obj.secret_shown_once})
+        context = {"title": title, "client": obj, "secret": obj.secret_shown_once}
+        response = render_page(request, "client_secret", context)
         response["Cache-Control"] = "no-store"
         return response
 

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
+from django.db import transaction
 from oauth2_provider.models import Application
 
-from contentapi.core.errors import Invalid
+from contentapi.core import policy
+from contentapi.core.errors import Conflict, Invalid, require_found
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
 from contentapi.core.text import is_storable
 
 MAX_NAME = 100
@@ -64,6 +68,31 @@ def save_changed_client(client: Application, *, is_other_type: bool) -> str:
         client.client_secret = secret
     client.save()
     return "" if client.client_type == Application.CLIENT_PUBLIC else secret
+
+
+@transaction.atomic
+def renew_client_secret(*, actor: Actor, client_id: str, opened: str) -> str:
+    """Replace the secret of a confidential client and return the new one. The old one stops working at once.
+
+    `client_id` is the id of the row. `opened` is what `describe_state` returned for the page that was opened, so that a
+    page that is sent twice creates one secret. Raises `NotFound`, and `Conflict` for such a page and a public client.
+    """
+    policy.require_permission(actor, policy.may_manage_clients(actor), "create secrets of applications")
+    found = Application.objects.select_for_update().filter(pk=parse_id(client_id)).first()
+    client = require_found(found, "application")
+    if client.client_type == Application.CLIENT_PUBLIC:
+        raise Conflict("A public application has no secret.")
+    if describe_state(client) != opened:
+        raise Conflict("This page has already created a secret, or the application has changed. Open the page again.")
+    secret = secrets.token_urlsafe(32)
+    client.client_secret = secret
+    client.save(update_fields=["client_secret", "updated"])
+    return secret
+
+
+def describe_state(client: Application) -> str:
+    """Return a text that differs after each change of a client."""
+    return str(client.updated.isoformat())
 
 
 def list_name_problems(name: str) -> list[str]:

@@ -1,0 +1,291 @@
+"""Every page of the admin site, by the name of its URL, and which roles may use it.
+
+The acts of the permission table are in `admin_pages`. This table has each URL of the site, also those that only scripts
+call. A row has a request and its outcome for each role.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from django.contrib import admin
+from django.contrib.contenttypes.models import ContentType
+from django.test import Client
+from django.urls import URLPattern, URLResolver, reverse
+from django.utils import timezone
+from oauth2_provider.models import AccessToken, Application, RefreshToken
+
+from blog import services
+from blog.models import ImportJob, ImportState, Post
+from contentapi.core.identity import OPERATOR
+from tests.contract.permissions import OTHERS, OWN, Outcome, World
+from users.models import ApiKey
+from users.oauth.clients import describe_state, register_client
+
+PAGE = "3f0c1a52-6a0e-4c9b-9d38-0b6f3d1c7a10"  # the number of an open page
+
+
+def create_job(world: World) -> int:
+    """Create an import that can be started or cancelled."""
+    values = {"file_name": "site.zip", "source": "site", "status": "draft", "total": 1, "ignored": 0}
+    return int(ImportJob.objects.create(owner=world.target.user, state=ImportState.CHECKED, **values).pk)
+
+
+def create_key(world: World) -> int:
+    values = {
+        "name": "Key",
+        "prefix": "capi_00000000",
+        "digest": b"digest",
+        "scopes": [],
+        "expires_at": timezone.now() + timedelta(days=1),
+    }
+    return int(ApiKey.objects.create(user=world.target.user, **values).pk)
+
+
+def create_client(_: World) -> int:
+    register_client(name="App", redirect_uris=["https://app.example.invalid/callback"])
+    return int(Application.objects.get().pk)
+
+
+def create_consent(world: World) -> int:
+    values: dict[str, Any] = {"user": world.target.user, "application_id": create_client(world)}
+    token = AccessToken.objects.create(token="a", expires=timezone.now(), **values)
+    return int(RefreshToken.objects.create(token="r", access_token=token, **values).pk)
+
+
+def read_draft(world: World) -> str:
+    return world.post_id("draft")
+
+
+# The object of a page, by the beginning of the name of its URL
+OBJECTS: Mapping[str, Callable[[World], object]] = {
+    "auth_user_password_change": lambda world: world.target.user.pk,
+    "blog_author": lambda world: world.target.author.pk,
+    "blog_comment": lambda world: world.comment_id("draft"),
+    "blog_importjob": create_job,
+    "blog_post": read_draft,
+    "oauth2_provider_application": create_client,
+    "oauth2_provider_refreshtoken": create_consent,
+    "orders_order": lambda world: world.target.order.pk,
+    "users_apikey": create_key,
+    "users_user": lambda world: world.target.user.pk,
+}
+
+
+def find_object(world: World, name: str) -> object:
+    return next(find(world) for beginning, find in OBJECTS.items() if name.startswith(beginning))
+
+
+Send = Callable[[World, Client, str], Any]
+
+
+def get_page(world: World, browser: Client, name: str) -> Any:  # noqa: ARG001 - one signature for all requests
+    return browser.get(reverse(f"admin:{name}"))
+
+
+def get_object(world: World, browser: Client, name: str, *more: object) -> Any:
+    return browser.get(reverse(f"admin:{name}", args=[find_object(world, name), *more]))
+
+
+def post_page(values: Mapping[str, str]) -> Send:
+    return lambda _, browser, name: browser.post(reverse(f"admin:{name}"), values, follow=True)
+
+
+def post_object(values: Mapping[str, str], *more: object) -> Send:
+    """Return a request that sends values for the object. A redirect is followed: it may lead to a refusal."""
+
+    def send(world: World, browser: Client, name: str) -> Any:
+        url = reverse(f"admin:{name}", args=[find_object(world, name), *more])
+        return browser.post(url, values, follow=True)
+
+    return send
+
+
+def act_on(act: str, values: Mapping[str, str] | None = None) -> Send:
+    return post_object(values or {}, act)
+
+
+def change_post_before(world: World) -> None:
+    """Give the draft a second version."""
+    services.edit_post(actor=OPERATOR, post_id=read_draft(world), changes={"title": "New"})
+
+
+def get_version(world: World, browser: Client, name: str) -> Any:
+    return get_object(world, browser, name, 1)
+
+
+def restore_version(world: World, browser: Client, name: str) -> Any:
+    change_post_before(world)
+    return post_object({"present": "2"}, 1)(world, browser, name)
+
+
+def restore_deleted(world: World, browser: Client, name: str) -> Any:
+    post_id = read_draft(world)
+    services.delete_post(actor=OPERATOR, post_id=post_id)
+    response = browser.post(reverse(f"admin:{name}", args=[post_id]), follow=True)
+    return response if response.status_code >= 400 or Post.objects.filter(pk=post_id).exists() else "404"
+
+
+def list_deleted(world: World, browser: Client, name: str) -> Any:
+    services.delete_post(actor=OPERATOR, post_id=read_draft(world))
+    response = browser.get(reverse(f"admin:{name}"))
+    return response if world.target.posts["draft"].title in response.text else "404"
+
+
+def preview_draft(world: World, browser: Client, name: str) -> Any:
+    return browser.post(reverse(f"admin:{name}"), {"post": read_draft(world), "body": "Text"})
+
+
+def get_app(_: World, browser: Client, name: str) -> Any:
+    return browser.get(reverse(f"admin:{name}", args=["orders"]))
+
+
+def find_authors(world: World, browser: Client, name: str) -> Any:
+    values = {"app_label": "blog", "model_name": "post", "field_name": "author", "term": world.target.author.name}
+    response = browser.get(reverse(f"admin:{name}"), values)
+    return response if response.status_code >= 400 or response.json()["results"] else "404"
+
+
+def view_on_site(world: World, browser: Client, name: str) -> Any:
+    kind = ContentType.objects.get_for_model(Post).pk
+    return browser.get(reverse(f"admin:{name}", args=[kind, read_draft(world)]))
+
+
+def renew_secret(world: World, browser: Client, name: str) -> Any:
+    client_id = create_client(world)
+    values = {"opened": describe_state(Application.objects.get())}
+    return browser.post(reverse(f"admin:{name}", args=[client_id, "renew-secret"]), values, follow=True)
+
+
+class Page(NamedTuple):
+    """A request to a page. `outcomes` are those of author, editor and admin: `ok`, or the status of the refusal."""
+
+    name: str
+    whose: str
+    outcomes: str
+    send: Send = get_object
+
+
+NOBODY, ADMINS, EDITORS, ALL = "403 403 403", "403 403 ok", "403 ok ok", "ok ok ok"
+PRESENCE = {"_page": PAGE}
+PAGES = [
+    Page("index", OWN, ALL, get_page),
+    Page("search", OWN, ALL, get_page),
+    Page("jsi18n", OWN, ALL, get_page),
+    Page("password_change", OWN, ALL, get_page),
+    Page("password_change_done", OWN, ALL, get_page),
+    Page("app_list", OTHERS, "404 404 ok", get_app),
+    Page("view_on_site", OWN, "404 404 404", view_on_site),
+    Page("autocomplete", OTHERS, "404 ok ok", find_authors),
+    Page("blog_post_changelist", OWN, ALL, get_page),
+    Page("blog_post_add", OWN, ALL, get_page),
+    *[
+        Page(f"blog_post_{name}", whose, outcomes, send)
+        for whose, outcomes in ((OWN, ALL), (OTHERS, "404 ok ok"))
+        for name, send in (
+            ("change", get_object),
+            ("delete", get_object),
+            ("history", get_object),
+            ("version", get_version),
+            ("restore_version", restore_version),
+            ("deleted", list_deleted),
+            ("restore_deleted", restore_deleted),
+            ("preview", preview_draft),
+            ("presence", post_object(PRESENCE)),
+        )
+    ],
+    # The page shows nothing but the text that was sent: a person who may not see the post any more can still copy it.
+    Page("blog_post_take_over", OTHERS, ALL, post_object({"title": "Mine", "body": "My text"})),
+    Page("blog_post_tags", OWN, ALL, get_page),
+    Page("blog_post_session", OWN, ALL, get_page),
+    Page("blog_author_changelist", OTHERS, ALL, get_page),
+    Page("blog_author_add", OTHERS, EDITORS, get_page),
+    Page("blog_author_change", OWN, ALL),
+    Page("blog_author_change", OTHERS, ALL),
+    Page("blog_author_history", OTHERS, ALL),
+    Page("blog_author_delete", OTHERS, EDITORS),
+    Page("blog_comment_changelist", OTHERS, ALL, get_page),
+    Page("blog_comment_add", OTHERS, EDITORS, get_page),
+    Page("blog_comment_change", OTHERS, "404 ok ok"),
+    Page("blog_comment_history", OTHERS, "404 ok ok"),
+    Page("blog_comment_delete", OTHERS, "404 403 403"),  # an act of `blog_comment_act` deletes comments
+    Page("blog_comment_act", OTHERS, "404 ok ok", act_on("hide")),
+    Page("blog_importjob_changelist", OWN, EDITORS, get_page),
+    Page("blog_importjob_add", OWN, EDITORS, get_page),
+    *[
+        Page(f"blog_importjob_{name}", whose, outcomes, send)
+        for whose, outcomes in ((OWN, "404 ok ok"), (OTHERS, "404 404 ok"))
+        for name, send in (
+            ("change", get_object),
+            ("progress", get_object),
+            ("start", post_object({})),
+            ("cancel", post_object({})),
+        )
+    ],
+    Page("blog_importjob_history", OTHERS, "404 404 ok"),
+    Page("blog_importjob_delete", OWN, "404 403 403"),
+    Page("orders_order_changelist", OTHERS, ADMINS, get_page),
+    Page("orders_order_add", OTHERS, NOBODY, get_page),
+    Page("orders_order_change", OTHERS, "404 404 ok"),
+    Page("orders_order_history", OTHERS, "404 404 ok"),
+    Page("orders_order_delete", OTHERS, "404 404 403"),
+    Page("orders_order_act", OTHERS, "404 404 ok", act_on("cancel")),
+    Page("oauth2_provider_application_changelist", OTHERS, ADMINS, get_page),
+    Page("oauth2_provider_application_add", OTHERS, ADMINS, get_page),
+    Page("oauth2_provider_application_change", OTHERS, "404 404 ok"),
+    Page("oauth2_provider_application_history", OTHERS, "404 404 ok"),
+    Page("oauth2_provider_application_delete", OTHERS, "404 404 ok"),
+    Page("oauth2_provider_application_act", OTHERS, "404 404 ok", renew_secret),
+    Page("oauth2_provider_refreshtoken_changelist", OTHERS, ADMINS, get_page),
+    Page("oauth2_provider_refreshtoken_add", OTHERS, NOBODY, get_page),
+    Page("oauth2_provider_refreshtoken_change", OTHERS, "404 404 ok"),
+    Page("oauth2_provider_refreshtoken_history", OTHERS, "404 404 ok"),
+    Page("oauth2_provider_refreshtoken_delete", OTHERS, "404 404 403"),
+    Page("auth_user_password_change", OTHERS, "404 404 ok"),
+    Page("users_user_changelist", OTHERS, ADMINS, get_page),
+    Page("users_user_add", OTHERS, ADMINS, get_page),
+    Page("users_user_change", OTHERS, "404 404 ok"),
+    Page("users_user_history", OTHERS, "404 404 ok"),
+    Page("users_user_delete", OTHERS, "404 404 ok"),
+    Page("users_user_act", OTHERS, "404 404 ok", act_on("lock")),
+    Page("users_apikey_changelist", OWN, ALL, get_page),
+    Page("users_apikey_add", OWN, ALL, get_page),
+    Page("users_apikey_change", OWN, ALL),
+    Page("users_apikey_change", OTHERS, "404 404 ok"),
+    Page("users_apikey_history", OTHERS, "404 404 ok"),
+    Page("users_apikey_delete", OWN, NOBODY),
+]
+# URLs without a row
+NO_ROW = {
+    "login": "Everybody may open it; tests/users/test_login.py tests it.",
+    "logout": "Everybody who is logged in may log out.",
+}
+
+
+def name_outcome(response: Any) -> Outcome:
+    """Return `ok`, or the status of a refusal, which is an HTML page or, for a script, JSON."""
+    if isinstance(response, str):
+        return response
+    return str(response.status_code) if response.status_code >= 400 else "ok"
+
+
+def list_urls() -> dict[str, str]:
+    """Return the URLs of the admin site by their names, with 1 as each parameter. Django's redirects have no name."""
+    found = {}
+    for pattern in find_patterns(admin.site.get_urls()):
+        parameters = {"app_label": "blog"} if pattern.name == "app_list" else dict.fromkeys(list_parameters(pattern), 1)
+        found[pattern.name or ""] = reverse(f"admin:{pattern.name}", kwargs=parameters)
+    return found
+
+
+def find_patterns(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[URLPattern]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            yield from find_patterns(pattern.url_patterns)
+        elif pattern.name:
+            yield pattern
+
+
+def list_parameters(pattern: URLPattern) -> list[str]:
+    return [name.strip("<>").rpartition(":")[2] for name in re.findall(r"<[^>]+>", str(pattern.pattern))]
