@@ -15,14 +15,13 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Page, Paginator
 from django.db import models, transaction
-from django.forms.utils import flatatt
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
-from unfold.admin import ModelAdmin, checkbox
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanWidget
 
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
@@ -30,6 +29,7 @@ from contentapi.core.text import require_storable
 from users.authentication import build_session_actor
 
 ORDER = "o"  # the parameter of a list's order
+CHECKBOX = UnfoldBooleanWidget({"class": "action-select"})  # Django's script finds the boxes by this class
 
 
 def get_actor(request: HttpRequest) -> Actor:
@@ -178,10 +178,8 @@ class PolicyAdmin(ModelAdmin):
     @admin.display(description="Select")
     def action_checkbox(self, obj: models.Model) -> SafeString:
         """Return the box that selects a row, with the name of the row. The theme's template takes 0.4 ms for each."""
-        attributes = {**checkbox.attrs, "aria-label": f"Select {obj}"}
-        return format_html(
-            '<input type="checkbox" name="{}" value="{}"{}>', ACTION_CHECKBOX_NAME, obj.pk, flatatt(attributes)
-        )
+        html = '<input type="checkbox" name="{}" value="{}" class="{}" aria-label="Select {}">'
+        return format_html(html, ACTION_CHECKBOX_NAME, obj.pk, CHECKBOX.attrs["class"], obj)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Allow the parameters of the list's filters. Django would turn every other one into a condition."""
