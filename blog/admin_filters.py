@@ -51,6 +51,10 @@ class DayFilter(RangeDateFilter):
 class PublicationDayFilter(DayFilter):
     """The days on which posts first became public. Posts that never were public are on no day."""
 
+    def __init__(self, field: Any, *arguments: Any, **options: Any) -> None:
+        super().__init__(field, *arguments, **options)
+        self.title = "publication"
+
     def get_column(self) -> str:
         return "publication_order"  # equal to `published_at`, and indexed
 

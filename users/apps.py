@@ -4,6 +4,7 @@ from django.contrib.admin import apps as admin
 
 class UsersConfig(AppConfig):
     name = "users"
+    verbose_name = "Accounts"
     default = True
 
 

@@ -138,6 +138,8 @@ def find_rows(page: Page, run: Run) -> dict[str, str]:
     page.locator("#id_redirect_uris").fill("https://reader.example.com/callback")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator("body")).to_contain_text("shown this once")
+    page.get_by_role("button", name="Copy the secret").click()
+    expect(page.locator("body")).to_contain_text(re.compile("Copied|Selected"))
     page.goto(f"http://localhost:{run.port}/admin/oauth2_provider/application/")
     page.locator("#result_list tbody th a").first.click()
     return found | {"application": page.url.split("/")[-3]}

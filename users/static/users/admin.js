@@ -37,3 +37,8 @@ document.addEventListener("DOMContentLoaded", () => {
     });
   }
 });
+
+// Shows the first error of a form, which on a phone can be far below its first line.
+document.addEventListener("DOMContentLoaded", () => {
+  document.querySelector("form [aria-invalid=true], form [role=alert]")?.scrollIntoView({ block: "center" });
+});
