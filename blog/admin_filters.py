@@ -15,6 +15,9 @@ from unfold.contrib.filters.admin import (
 from blog.models import NEVER_PUBLIC, Post
 
 
+TITLES = {"created_at": "day of creation", "published_at": "day of publication"}
+
+
 class TagFilter(TextFilter):
     title = "tag"
     parameter_name = "tag"
@@ -26,6 +29,10 @@ class TagFilter(TextFilter):
 
 class DayFilter(RangeDateFilter):
     """The days from a first to a last one, both included. A text that is no date is no limit."""
+
+    def __init__(self, field: Any, *arguments: Any, **options: Any) -> None:
+        super().__init__(field, *arguments, **options)
+        self.title = TITLES[field.name]
 
     def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
         begin, end = self.parse_period()
@@ -50,11 +57,6 @@ class DayFilter(RangeDateFilter):
 
 class PublicationDayFilter(DayFilter):
     """The days on which posts first became public. Posts that never were public are on no day."""
-
-    def __init__(self, field: Any, *arguments: Any, **options: Any) -> None:
-        super().__init__(field, *arguments, **options)
-        self.title = "publication"
-
     def get_column(self) -> str:
         return "publication_order"  # equal to `published_at`, and indexed
 

@@ -50,6 +50,15 @@ def test_posts_are_filtered_by_status_author_and_tag(browser: Client) -> None:
     assert titles(browser.get(POSTS, {"tag": "soup", "status__exact": "draft"})) == ["A"]
 
 
+def test_list_without_rows_says_whether_a_filter_hides_them(browser: Client) -> None:
+    assert "There are no posts yet" in browser.get(POSTS).content.decode()
+    make_post(status="published")
+    hidden = browser.get(POSTS, {"status__exact": "draft"}).content.decode()
+    assert "No posts match" in hidden
+    assert "Show all posts" in hidden
+    assert "Show all posts" in browser.get(POSTS, {"q": "kelp"}).content.decode()
+
+
 @pytest.mark.parametrize(
     ("days", "expected"),
     [
