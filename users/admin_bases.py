@@ -19,7 +19,6 @@ from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.text import capfirst
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanWidget
 
@@ -193,8 +192,8 @@ class PolicyAdmin(ModelAdmin):
         require_storable(dict(request.GET.lists()))
         if not all(selected.isdecimal() for selected in request.POST.getlist(ACTION_CHECKBOX_NAME)):
             raise Malformed("A selected row has no valid id.")
-        title = capfirst(self.opts.verbose_name_plural)
-        return super().changelist_view(request, {"title": title, **(extra_context or {})})
+        name = str(self.opts.verbose_name_plural)
+        return super().changelist_view(request, {"title": name[:1].upper() + name[1:], **(extra_context or {})})
 
     def show_error(self, request: HttpRequest, view: Callable[[], Any]) -> Any:
         """Return the response of a view; if an act raises an `ApiError`, show the same page with a message."""
