@@ -14,7 +14,6 @@ from unfold.contrib.filters.admin import (
 
 from blog.models import NEVER_PUBLIC, Post
 
-
 TITLES = {"created_at": "day of creation", "published_at": "day of publication"}
 
 
@@ -57,6 +56,7 @@ class DayFilter(RangeDateFilter):
 
 class PublicationDayFilter(DayFilter):
     """The days on which posts first became public. Posts that never were public are on no day."""
+
     def get_column(self) -> str:
         return "publication_order"  # equal to `published_at`, and indexed
 

@@ -255,6 +255,8 @@ PAGES = [
     Page("users_apikey_change", OTHERS, "404 404 ok"),
     Page("users_apikey_history", OTHERS, "404 404 ok"),
     Page("users_apikey_delete", OWN, NOBODY),
+    Page("users_apikey_act", OWN, ALL, act_on("revoke")),
+    Page("users_apikey_act", OTHERS, "404 404 ok", act_on("revoke")),
 ]
 # URLs without a row
 NO_ROW = {
