@@ -191,7 +191,8 @@ class PostAdmin(WritingAdmin, CommentedAdmin, PresenceAdmin):
             self.message_user(request, f"No posts are shown: {error.message}", messages.WARNING)
             return queryset.none(), False
         found = selectors.select_posts(get_actor(request), criteria).queryset()
-        return queryset.filter(pk__in=found.order_by().values("pk")), False
+        # The ids, at most `blog.search.MAX_MATCHES`: the list would repeat a subquery to count and to find a page.
+        return queryset.filter(pk__in=list(found.order_by().values_list("pk", flat=True))), False
 
     def create(self, actor: Actor, row: Post, form: PostForm) -> Post:
         values = {name: form.cleaned_data[name] for name in ("title", "body", "tags")}
