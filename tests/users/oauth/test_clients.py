@@ -99,7 +99,7 @@ def admin_client(client: Client) -> Client:
 
 
 ADD = "/admin/oauth2_provider/application/add/"
-SECRET = re.compile(r'Its secret, shown this once:<br><code id="secret">([\w-]+)</code>')
+SECRET = re.compile(r"Its secret, shown this once:<br><code>([\w-]+)</code>")
 
 
 def submit_application(admin_client: Client, **changes: str) -> Any:
