@@ -167,7 +167,9 @@ def test_hidden_posts_of_other_authors_are_not_read() -> None:
     plan = explain_generic_plan(statement, parameters)
 
     posts = [node for node in plan if node.get("Index Name", "").startswith("blog_post_")]
-    assert {node["Index Name"] for node in posts} == {"blog_post_public_newest", "blog_post_own_newest"}
+    names = {node["Index Name"] for node in posts}
+    assert "blog_post_own_newest" in names
+    assert all(name.startswith("blog_post_public_") for name in names - {"blog_post_own_newest"})
     assert all("author_id = " in node["Index Cond"] for node in posts if "_own_" in node["Index Name"])
     assert not any("author_id" in node.get("Filter", "") for node in posts)
 
