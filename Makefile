@@ -34,7 +34,7 @@ explorer: installed
 
 test: installed-dev
 	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
-	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "$(SELECT)"
+	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "$(SELECT)" $(TESTS)
 
 coverage: installed-dev
 	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
