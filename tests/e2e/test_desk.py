@@ -122,6 +122,14 @@ def write_history(page: Page, run: Run) -> str:
     return post
 
 
+# The ids of applications are random. Show the widest one.
+WIDEN_IDS = """
+    for (const value of document.querySelectorAll(".readonly")) {
+        if (/^[A-Za-z0-9]{40}$/.test(value.textContent.trim())) value.textContent = "W".repeat(40);
+    }
+"""
+
+
 def find_rows(page: Page, run: Run) -> dict[str, str]:
     """Hide a comment, pay an order, register an application. Return their ids and that of a user."""
     found = {}
@@ -280,6 +288,7 @@ def test_pages_of_the_admin_have_no_serious_finding(
             response = page.goto(f"http://localhost:{run.port}{path.format(**ids)}")
             assert response is not None
             assert response.ok is (name != "not found"), (name, response.status)
+            page.evaluate(WIDEN_IDS)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
             findings[f"{scheme} {name} {width}"] = list_serious_findings(page, axe)
 
