@@ -1,0 +1,1 @@
+"""What operators observe: metrics, log lines and traces. The packages above report to it."""
