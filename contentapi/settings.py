@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "contentapi.http.middleware.request_id_middleware",
+    "contentapi.http.middleware.request_record_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
@@ -211,16 +212,22 @@ STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True  # serve the files of the admin from the packages, without collectstatic
 WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/explorer/"  # their URL changes with their content
 
-# --- Logs: one line to stderr, with the request id -------------------------------------------------------
+# --- Logs, on stderr: JSON for programs, lines for people -------------------------------------------------
+LOG_FORMAT = ENVIRONMENT.contentapi_log_format
+if LOG_FORMAT == "auto":
+    LOG_FORMAT = "text" if EMBEDDED or sys.stderr.isatty() else "json"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"request_id": {"()": "contentapi.http.request_id.RequestIdFilter"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
+    "formatters": {
+        "json": {"()": "contentapi.monitoring.logs.JsonFormatter"},
+        "text": {"()": "contentapi.monitoring.logs.LineFormatter"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["request_id"]}},
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.contentapi_log_level},
     "loggers": {
-        "django.request": {"level": "CRITICAL"},  # `contentapi.http.failure_log` has a line for each failed request
+        "django.request": {"level": "CRITICAL"},  # `contentapi.http.request_log` has a line for each request
         "django.security": {"level": "CRITICAL"},  # the same
         "oauthlib": {"level": "WARNING"},  # at DEBUG it logs tokens
         "oauth2_provider": {"level": "WARNING"},

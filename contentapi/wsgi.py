@@ -14,6 +14,7 @@ django_application = get_wsgi_application()
 
 from contentapi.conf import conf  # noqa: E402
 from contentapi.conf.checks import require_valid_environment  # noqa: E402
+from contentapi.monitoring.figures import FIGURES  # noqa: E402
 from contentapi.server.complete_requests import RequestBufferingLayer  # noqa: E402
 from contentapi.server.fast_path import FastPath  # noqa: E402
 from contentapi.server.uploads import build_archive_upload  # noqa: E402
@@ -26,6 +27,8 @@ application = RequestBufferingLayer(
     slots=conf.environment.contentapi_threads,
     upload=build_archive_upload(),
 )
+
+FIGURES.gauge_sources.append(application.slots.measure)
 
 gc.collect()
 gc.freeze()  # exclude what is loaded now: the collector need not visit it, and forked workers need not copy it

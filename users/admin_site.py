@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest
 from unfold.sites import UnfoldAdminSite
 
 from contentapi.core.errors import ApiError, Malformed
-from contentapi.http.failure_log import classify_and_record
+from contentapi.http.request_log import classify_and_record
 from users.login import throttle_login
 from users.pages import render_error
 

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, NotFound, TooLarge
 from contentapi.http import error_response
 from contentapi.http.body import UploadTooLarge
-from contentapi.http.failure_log import classify_and_record
+from contentapi.http.request_log import classify_and_record
 
 POLICY = "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 ADMIN = "/admin/"

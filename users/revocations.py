@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
-from contentapi.http.failure_log import describe_exception
+from contentapi.http.request_log import describe_exception
 from users.models import IssuedToken
 
 LOG = logging.getLogger("users.revocations")

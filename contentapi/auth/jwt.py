@@ -98,7 +98,7 @@ class VerifiedToken(NamedTuple):
 # Parsing and verifying a token takes longer than the rest of a small request. Only tokens that one of our keys has
 # signed are stored. A token weighs its text and its claims, which take about four times as much memory.
 VERIFIED_TOKENS: BoundedCache[VerifiedToken] = BoundedCache(
-    4 * 1024 * 1024, weigh=lambda verified: 1000 + 5 * verified.length
+    4 * 1024 * 1024, weigh=lambda verified: 1000 + 5 * verified.length, name="tokens"
 )
 
 

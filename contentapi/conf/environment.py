@@ -18,6 +18,9 @@ Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 o
 Port = Annotated[int, Meta(ge=1, le=65535, description="a port number, 1 to 65535")]
 Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Meta(description="DEBUG, INFO, WARNING or ERROR")]
+LogFormat = Annotated[Literal["auto", "json", "text"], Meta(description="auto, json or text")]
+Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
+Address = Annotated[str, Meta(pattern=r"^[^\s/]*:[1-9][0-9]{0,4}$", description="an address like 127.0.0.1:9100")]
 MaxPage = Annotated[
     int, Meta(ge=100, le=2**31 - 1, description="a whole number, 100 or more (the schema promises 100)")
 ]
@@ -61,7 +64,10 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_https: Switch = "off"
     contentapi_introspection: Switch = "on"
     contentapi_introspection_cache: Count = 1024 * 1024
+    contentapi_log_format: LogFormat = "auto"
     contentapi_log_level: Level = "INFO"
+    contentapi_log_sample: Share = 1.0
+    contentapi_log_sample_health: Share = 0.0
     contentapi_max_aliases: Count = 30
     contentapi_max_body: Count = 1024 * 1024
     contentapi_max_comparisons: Count = 10_000
@@ -77,6 +83,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_max_root_fields: Count = 20
     contentapi_max_tokens: Count = 2000
     contentapi_max_values: Count = 10_000
+    contentapi_metrics_bind: Address = ""
     contentapi_public_url: Origin = ""
     contentapi_rate_anonymous: Rate = "300/minute"
     contentapi_rate_authenticated: Rate = "3000/minute"

@@ -21,16 +21,27 @@ PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and 
 
 
 class ApiError(Exception):
-    """An error for the client. `fields` has the messages for each field, `headers` those of the response."""
+    """An error for the client. `fields` has the messages for each field, `headers` those of the response.
+
+    `limit` is the name of the limit that the request exceeded, for metrics.
+    """
 
     status = 500
     code = "INTERNAL"
 
-    def __init__(self, message: str, *, fields: Fields | None = None, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        fields: Fields | None = None,
+        headers: Mapping[str, str] | None = None,
+        limit: str = "",
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.fields = fields or {}
         self.headers = headers or {}
+        self.limit = limit
 
 
 class Malformed(ApiError):
@@ -49,7 +60,8 @@ class ResponseTooLarge(LimitExceeded):
         self.most = most
         super().__init__(
             f"The response's size in bytes is {most + 1} or more; "
-            f"at most {most} is allowed (CONTENTAPI_MAX_RESPONSE).{note}"
+            f"at most {most} is allowed (CONTENTAPI_MAX_RESPONSE).{note}",
+            limit="size of the response",
         )
 
 

@@ -73,6 +73,7 @@ class DocumentRejected(Exception):
 DOCUMENTS: BoundedCache[CachedDocument] = BoundedCache(
     conf.environment.contentapi_document_cache,
     weigh=lambda cached: 256 + len(get_source_text(cached.document)) * len(cached.operations),
+    name="documents",
 )
 
 

@@ -27,6 +27,7 @@ from contentapi.graphql.limits import build_limit_error
 from contentapi.http.body import JSON, decode_json, has_unicode_escapes, is_json, read_request_body
 from contentapi.http.negotiation import select_media_type
 from contentapi.http.response import Response
+from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
@@ -127,6 +128,10 @@ def execute_request(
         report = ErrorReport()
         errors = [report.add(error) for error in rejection.errors]
         return {"errors": errors}, report.worst.status, report.worst.headers
+    record = current_record.get()
+    record.operation = operation.label
+    if body.operation_name:
+        record.operation_name = body.operation_name
     variables = body.variables or {}
     cost, introspection = operation.cost.evaluate(variables), None
     if operation.cost.has_introspection:
@@ -134,6 +139,7 @@ def execute_request(
         cost += introspection.objects if introspection else 0
     require_cost_within_limit(cost)
     account.charge_operation(1 + cost // COST_PER_CHARGE, writes=operation.cost.writes)
+    record.cost = cost
     if operation.cost.writes:
         context = {"actor": context["actor"].through("GraphQL")}
     if cost > conf.environment.contentapi_max_cost // EXPENSIVE_SHARE:

@@ -204,4 +204,4 @@ def build_limit_error(what: str, counted: int | str, most: int, variable: str = 
     """Return the error for a document that exceeds a limit. `variable` is the setting of the limit, if it has one."""
     value = f"{COUNT_CAP} or more" if isinstance(counted, int) and counted >= COUNT_CAP else counted
     setting = f" ({variable.upper()})" if variable else ""
-    return LimitExceeded(f"The query's {what} is {value}; at most {most} is allowed{setting}.")
+    return LimitExceeded(f"The query's {what} is {value}; at most {most} is allowed{setting}.", limit=what)

@@ -51,7 +51,8 @@ def read_request_body(environ: Mapping[str, Any]) -> bytes:
     except Exception:  # noqa: BLE001 - each server raises its own, for wrong chunks and for clients that hang up
         raise Malformed("The body could not be read completely.") from None
     if max(len(content), 0 if is_chunked else length) > limit:
-        raise TooLarge(f"The body is too large. At most {limit} bytes are allowed (CONTENTAPI_MAX_BODY).")
+        message = f"The body is too large. At most {limit} bytes are allowed (CONTENTAPI_MAX_BODY)."
+        raise TooLarge(message, limit="size of the body")
     if not is_chunked and len(content) < length:
         raise Malformed(f"The body has {len(content)} bytes, but Content-Length is {length}.")
     return content

@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from contentapi.core.errors import Forbidden, Internal, Malformed, NotFound
 from contentapi.http.api_version import VERSION
 from contentapi.http.body import JSON
-from contentapi.http.failure_log import classify_and_record
 from contentapi.http.negotiation import PROBLEM, wants_problem
-from contentapi.http.request_id import current_request_id
+from contentapi.http.request_id import get_request_id
+from contentapi.http.request_log import classify_and_record
 from contentapi.http.response import Response
 
 # RFC 9110 changed these two phrases; Python has the new ones since 3.13.
@@ -35,7 +35,7 @@ def error_response(exception: BaseException, accept: str) -> Response:
             "status": error.status,
             "detail": error.message,
             "errors": error.fields,
-            "requestId": current_request_id.get(),
+            "requestId": get_request_id(),
         }
     headers = {"Content-Type": PROBLEM if is_problem else JSON, "X-Error-Code": error.code, **error.headers}
     return Response(error.status, msgspec.json.encode(content), headers)

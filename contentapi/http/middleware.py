@@ -1,28 +1,73 @@
-"""The outermost middleware of requests through Django: sets the request id, logs failures, removes forbidden bodies."""
+"""The outermost middleware of requests through Django: sets the request id and the record, removes forbidden bodies."""
 
 from collections.abc import Callable
 from http import HTTPStatus
+from time import perf_counter
 
+from django.contrib.auth import SESSION_KEY
 from django.http import HttpRequest, HttpResponse
 
-from contentapi.http.failure_log import log_failure
-from contentapi.http.request_id import current_request_id, new_request_id
+from contentapi.http.request_log import finish_request
+from contentapi.monitoring.records import NO_REQUEST, RequestRecord, current_record, format_route
+
+STATIC = "/static/"
 
 
-def request_id_middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+def request_record_middleware(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Return the middleware. It completes the record of the server, or makes one where no server of ours does."""
+
     def middleware(request: HttpRequest) -> HttpResponse:
-        token = current_request_id.set(new_request_id())
+        if current_record.get() is not NO_REQUEST:
+            return handle(request)
+        record, start = RequestRecord(request.META["REQUEST_METHOD"], request.META["PATH_INFO"]), perf_counter()
+        token = current_record.set(record)
         try:
-            response = get_response(request)
-            log_failure(request.META, response.status_code)
-            response["X-Request-ID"] = current_request_id.get()
-            # WSGI servers would send the body of a response to HEAD, and the Content-Length of a 204.
-            if request.method == "HEAD" and not response.streaming:
-                response.content = b""
-            if response.status_code == HTTPStatus.NO_CONTENT:
-                del response["Content-Length"]
+            response = handle(request)
+            finish_request(record, perf_counter() - start)
             return response
         finally:
-            current_request_id.reset(token)
+            current_record.reset(token)
+
+    def handle(request: HttpRequest) -> HttpResponse:
+        record = current_record.get()
+        response = get_response(request)
+        response["X-Request-ID"] = record.id
+        # WSGI servers would send the body of a response to HEAD, and the Content-Length of a 204.
+        if request.method == "HEAD" and not response.streaming:
+            response.content = b""
+        if response.status_code == HTTPStatus.NO_CONTENT:
+            del response["Content-Length"]
+        record.status = response.status_code
+        record.size = measure_body(response)
+        record.operation = record.operation or get_route(request)
+        if response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR:  # the session can be read
+            record.credential = record.credential or get_session_credential(request)
+        return response
 
     return middleware
+
+
+def measure_body(response: HttpResponse) -> int:
+    """Return the number of bytes of a response's body. A file has a Content-Length."""
+    if response.streaming:
+        length = response.get("Content-Length", "")
+        return int(length) if length.isdecimal() else 0
+    return len(response.content)
+
+
+def get_route(request: HttpRequest) -> str:
+    """Return the pattern of the URL, like `/admin/blog/post/{object_id}/change/`."""
+    if request.resolver_match is not None:
+        return format_route(request.resolver_match.route)
+    return STATIC if request.path_info.startswith(STATIC) else ""
+
+
+def get_session_credential(request: HttpRequest) -> str:
+    """Return the user of a session, like `user:17`, if the request has used its session."""
+    session = getattr(request, "session", None)
+    if session is None or not session.accessed:
+        return ""
+    user_id = session.get(SESSION_KEY)
+    return f"user:{user_id}" if user_id else ""

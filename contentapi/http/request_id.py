@@ -1,18 +1,20 @@
 """The id of the current request, for responses and log lines."""
 
 import logging
-from contextvars import ContextVar
-from random import getrandbits
 
-current_request_id: ContextVar[str] = ContextVar("request_id", default="-")
+from contentapi.monitoring.records import current_record
 
 
-def new_request_id() -> str:
-    """Return 128 random bits. Clients see the id and it protects nothing, so it may be guessable."""
-    return f"{getrandbits(128):032x}"
+def get_request_id() -> str:
+    """Return the id of the current request, `-` outside of requests."""
+    return current_record.get().id
 
 
 class RequestIdFilter(logging.Filter):
+    """Adds the id of the request to a log record, and the id of its trace where there is one."""
+
     def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = current_request_id.get()
+        request = current_record.get()
+        record.request_id = request.id
+        record.trace_id = request.trace_id
         return True

@@ -8,6 +8,7 @@ and, if they are in use, its query log and execute wrappers.
 from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
+from time import perf_counter
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ from psycopg.pq.abc import PGresult
 from contentapi.conf import conf
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.db.postgresql.thread_connections import get_connection
+from contentapi.monitoring.records import current_record
 
 MOST_PREPARED = 100  # statements of a connection; each occupies memory of the server
 
@@ -62,11 +64,14 @@ def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, pr
         cursor = LibpqCursor(connection, sql, prepare=prepare)
         return cast("PGresult", wrap(cursor).execute(query, parameters))
     connection.validate_no_broken_transaction()
+    start = perf_counter()
     try:
         return execute_on_connection(connection, sql, parameters, prepare=prepare)
     except Error:
         with connection.wrap_database_errors:
             raise
+    finally:
+        current_record.get().add_statement(perf_counter() - start)
 
 
 def read_column(result: PGresult, number: int, room: int | None = None) -> list[bytes]:

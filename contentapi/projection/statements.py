@@ -62,7 +62,7 @@ class Statement:
 
 
 STATEMENTS: BoundedCache[Statement] = BoundedCache(
-    conf.environment.contentapi_statement_cache, weigh=attrgetter("weight")
+    conf.environment.contentapi_statement_cache, weigh=attrgetter("weight"), name="statements"
 )
 
 

@@ -20,7 +20,8 @@ from contentapi.conf import conf
 from contentapi.core.errors import ApiError, RateLimited
 from contentapi.core.identity import Actor
 from contentapi.http.client_address import client_address
-from contentapi.http.failure_log import classify_and_record
+from contentapi.http.request_log import classify_and_record
+from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.counters import InProcessCounter, RedisCounter
 from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, WRITES, Charge, Limit, LimitStatus, parse_spec
 
@@ -47,6 +48,7 @@ class Account:
         """Let the credential of an authenticated actor pay instead of the address."""
         if not actor.is_anonymous:
             self.limit, self.key = AUTHENTICATED, actor.credential_id or f"user:{actor.user_id}"
+            current_record.get().credential = self.key
 
     def charge_request(self) -> None:
         """Charge the 1 that each request costs, unless it is charged already. Raises `RateLimited`."""
@@ -125,6 +127,7 @@ def consume_charges(key: str, charges: Sequence[Charge]) -> Sequence[LimitStatus
         f'The limit "{worst.limit.name}" of {worst.limit.text} ({worst.limit.variable}) is used up. '
         f"Try again in {wait} {unit}.",
         headers={**build_rate_limit_headers([worst] if charges[0].key else statuses), "Retry-After": str(wait)},
+        limit=worst.limit.name,
     )
 
 

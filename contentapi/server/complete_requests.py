@@ -18,6 +18,7 @@ from contentapi.core.errors import Unavailable
 from contentapi.db.postgresql.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
 from contentapi.db.postgresql.thread_connections import close_unusable_connections
 from contentapi.http.body import UploadTooLarge
+from contentapi.server.observed_requests import observe_request
 
 DRAIN_LIMIT = 8  # times CONTENTAPI_MAX_BODY. A body up to this size is read and discarded, to keep the connection
 CHUNK = 64 * 1024  # bytes
@@ -61,7 +62,7 @@ class RequestBufferingLayer:
         if has_body and not self.read_body(environ):
             start_response = with_connection_close(start_response)
         try:
-            return self.handle_request(environ, start_response)
+            return observe_request(self.handle_request, environ, start_response)
         finally:
             if isinstance(environ.get("wsgi.input"), SpooledBody):
                 environ["wsgi.input"].close()

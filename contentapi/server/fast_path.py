@@ -24,16 +24,15 @@ from django.utils.http import parse_header_parameters
 
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
-from contentapi.core.errors import PARTIAL_SUCCESS, ApiError
+from contentapi.core.errors import ApiError
 from contentapi.db.postgresql.thread_connections import close_unusable_connections
 from contentapi.graphql.endpoint import respond_with_error
 from contentapi.http.api_version import VERSION
 from contentapi.http.cors import has_reusable_cors_headers, require_uniform_cors
 from contentapi.http.error_response import error_response
-from contentapi.http.failure_log import log_failure
 from contentapi.http.hosts import is_our_host
-from contentapi.http.request_id import current_request_id, new_request_id
 from contentapi.http.response import Response
+from contentapi.monitoring.records import RequestRecord, current_record
 from contentapi.rate_limits.account import UNMETERED, Account
 from contentapi.server.router import Router
 from contentapi.urls import endpoint
@@ -67,7 +66,9 @@ class FastPath:
         self.router = Router(get_resolver().url_patterns)
         require_uniform_cors([PATH, *self.router.samples])
         self.is_enabled = is_enabled
-        self.headers_by_origin: BoundedCache[dict[str, str]] = BoundedCache(ORIGIN_CACHE, weigh=lambda _: 1)
+        self.headers_by_origin: BoundedCache[dict[str, str]] = BoundedCache(
+            ORIGIN_CACHE, weigh=lambda _: 1, name="origins"
+        )
         self.headers_without_origin: dict[str, str] = {}
         if is_enabled:
             require_no_request_receivers()
@@ -78,31 +79,21 @@ class FastPath:
         shared = self.headers_for(environ.get("HTTP_ORIGIN")) if responder else None
         if responder is None or shared is None:
             return self.django(environ, start_response)
-        request_id = new_request_id()
-        token = current_request_id.set(request_id)
-        try:
-            close_unusable_connections()
-            status, body, headers = responder(environ)
-            if status >= PARTIAL_SUCCESS:
-                log_failure(environ, status)
-        finally:
-            current_request_id.reset(token)
-        start_response(f"{status} {responses.get(status, 'Unknown')}", merge_headers(headers, shared, request_id))
+        record = current_record.get()
+        close_unusable_connections()
+        status, body, headers = responder(environ)
+        record.status, record.size = status, len(body)
+        start_response(f"{status} {responses.get(status, 'Unknown')}", merge_headers(headers, shared, record.id))
         return [body]
 
     def refuse(self, environ: dict[str, Any], error: ApiError, start_response: StartResponse) -> Iterable[bytes]:
         """Respond with an error to a request that gets no connection slot."""
-        request_id = new_request_id()
-        token = current_request_id.set(request_id)
-        try:
-            account = Account(environ)
-            status, body, headers = build_no_slot_response(environ, account.charge_failure(error))
-            log_failure(environ, status)
-        finally:
-            current_request_id.reset(token)
+        record, account = current_record.get(), Account(environ)
+        status, body, headers = build_no_slot_response(environ, account.charge_failure(error))
+        record.status, record.size = status, len(body)
         origin = environ.get("HTTP_ORIGIN") if is_eligible_for_fast_path(environ) else None
         shared = self.headers_for(origin) or self.headers_without_origin
-        all_headers = merge_headers({**account.headers, **headers}, shared, request_id)
+        all_headers = merge_headers({**account.headers, **headers}, shared, record.id)
         start_response(f"{status} {responses[status]}", all_headers)
         return [body]
 
@@ -126,9 +117,13 @@ class FastPath:
         """Return the function that handles a request without Django, or None if Django must handle it."""
         path = environ["PATH_INFO"]
         if path == PATH:
+            current_record.get().operation = PATH  # until the operation is known
             return endpoint.handle if environ["REQUEST_METHOD"] == "POST" else None
         match = self.router.match(path) if path.isascii() else None
-        return partial(match[0].handle, ids=match[1]) if match else None
+        if match is None:
+            return None
+        resource, ids, current_record.get().operation = match
+        return partial(resource.handle, ids=ids)
 
 
 def require_no_request_receivers() -> None:
@@ -195,7 +190,11 @@ def learn_middleware_headers(django: WSGIHandler, origin: str | None = None) -> 
         UNMETERED: True,
         **({} if origin is None else {"HTTP_ORIGIN": origin}),
     }
-    response = django.get_response(WSGIRequest(environ))
+    token = current_record.set(RequestRecord())  # not that of the request which needs the headers
+    try:
+        response = django.get_response(WSGIRequest(environ))
+    finally:
+        current_record.reset(token)
     if response.status_code != HTTPStatus.OK:
         raise RuntimeError(f"The endpoint responds to a first request with {response.status_code}.")
     return {name: value for name, value in response.items() if name not in OWN_HEADERS}

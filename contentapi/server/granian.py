@@ -5,6 +5,7 @@ the thread then waits for the body. So there are many threads, and few of them h
 (`contentapi.server.complete_requests`).
 """
 
+import atexit
 import logging
 import os
 import socket
@@ -24,6 +25,8 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 
 from contentapi.conf import conf
+from contentapi.http.outage_log import share_outage_log
+from contentapi.monitoring.figures import flush_figures, start_exporter, start_figures
 
 CONNECTIONS = 8192  # of a worker. Idle clients, and clients that stop in the headers, must not keep out others
 HEADER_TIMEOUT = 5000  # milliseconds
@@ -54,6 +57,8 @@ def main() -> None:
         from contentapi.db.embedded.base import SERVER
 
         SERVER.acquire()  # for as long as this process lives
+    share_outage_log()
+    start_exporter(conf.environment.contentapi_metrics_bind)
     address, _, port = settings.BIND.rpartition(":")
     server = Granian(
         "contentapi.server.granian:make_application",
@@ -81,6 +86,8 @@ def make_application() -> WSGIApplication:
     """Return the application. granian calls this in each worker, before the worker listens."""
     from contentapi.wsgi import application
 
+    start_figures("worker")
+    atexit.register(flush_figures)
     Thread(target=set_keepalive_options, daemon=True).start()
     return application
 

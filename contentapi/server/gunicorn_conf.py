@@ -12,6 +12,8 @@ os.environ["CONTENTAPI_PROCESS"] = "server"
 from django.conf import settings
 
 from contentapi.conf import conf
+from contentapi.http.outage_log import share_outage_log
+from contentapi.monitoring.figures import flush_figures, start_exporter, start_figures
 from contentapi.server.complete_requests import DRAIN_LIMIT
 
 environment = conf.environment
@@ -41,6 +43,16 @@ def on_starting(_: Any) -> None:
         from contentapi.db.embedded.base import SERVER
 
         SERVER.acquire()
+    share_outage_log()
+    start_exporter(environment.contentapi_metrics_bind)
+
+
+def post_fork(*_: Any) -> None:
+    start_figures("worker")
+
+
+def worker_exit(*_: Any) -> None:
+    flush_figures()
 
 
 def when_ready(_: Any) -> None:

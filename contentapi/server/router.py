@@ -6,10 +6,11 @@ from typing import Any
 
 from django.urls import URLPattern, URLResolver
 
+from contentapi.monitoring.records import format_route
 from contentapi.rest import Resource
 
 ID = re.compile(r"<str:(\w+)>")
-Match = tuple[Resource, dict[str, str]]
+Match = tuple[Resource, dict[str, str], str]
 
 
 class Router:
@@ -27,10 +28,10 @@ class Router:
             node = self.tree
             for segment in ID.sub("*", path).split("/"):
                 node = node.setdefault(segment, {})
-            node[""] = resource, ID.findall(path)
+            node[""] = resource, ID.findall(path), format_route(path)
 
     def match(self, path: str) -> Match | None:
-        """Return the resource of a path and its ids by name, or None if Django must resolve the path."""
+        """Return the resource of a path, its ids by name and its route. Return None if Django must resolve the path."""
         node, ids = self.tree, []
         for segment in path[1:].split("/"):
             following = node.get(segment) if segment != "*" else None
@@ -42,8 +43,8 @@ class Router:
             node = following
         if "" not in node:
             return None
-        resource, names = node[""]
-        return resource, dict(zip(names, ids, strict=True))
+        resource, names, route = node[""]
+        return resource, dict(zip(names, ids, strict=True)), route
 
 
 def iterate_resources(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> Iterator[tuple[str, Resource]]:

@@ -116,6 +116,7 @@ UPSTREAM = {
     "django.db.backends.base.base:BaseDatabaseWrapper.make_cursor": "4891ff67b292ac61",
     "django.db.backends.base.base:BaseDatabaseWrapper.validate_no_broken_transaction": "4692b36a71c4e520",
     "django.db.backends.base.base:BaseDatabaseWrapper.wrap_database_errors": "a474534ca00a5af4",
+    "django.db.backends.utils:CursorWrapper": "e2f37165f49affd0",
     "django.db.backends.utils:CursorWrapper._execute": "a250c5d2e36e8a1a",
     "django.db.backends.postgresql.operations:DatabaseOperations.last_executed_query": "5175089534f385ac",
     "django.db.backends.base.base:BaseDatabaseWrapper.close_if_unusable_or_obsolete": "b84db12fbd823255",

@@ -4,10 +4,32 @@ The health check polls the socket first. It asks the server only if that is not 
 """
 
 import select
+from time import perf_counter
 from typing import Any
 
 from django.db.backends.postgresql import base
+from django.db.backends.utils import CursorWrapper
 from psycopg.pq import TransactionStatus
+
+from contentapi.monitoring.records import current_record
+
+
+class MeasuredCursor(CursorWrapper):
+    """Django's cursor, which adds the time of each statement to the record of the request."""
+
+    def execute(self, sql: Any, params: Any = None) -> Any:
+        start = perf_counter()
+        try:
+            return super().execute(sql, params)
+        finally:
+            current_record.get().add_statement(perf_counter() - start)
+
+    def executemany(self, sql: Any, param_list: Any) -> Any:
+        start = perf_counter()
+        try:
+            return super().executemany(sql, param_list)
+        finally:
+            current_record.get().add_statement(perf_counter() - start)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -16,6 +38,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         self.prepared = None  # a new connection has no prepared statements
         return super().get_new_connection(conn_params)
+
+    def make_cursor(self, cursor: Any) -> MeasuredCursor:
+        return MeasuredCursor(cursor, self)
 
     def get_autocommit(self) -> bool:
         """Return whether autocommit is on. With a connection, Django's check for an event loop is skipped."""

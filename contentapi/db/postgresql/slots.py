@@ -12,13 +12,17 @@ expensive statement.
 """
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Lock, local
+from time import perf_counter
 from typing import Any
 
 from django.db import OperationalError, connections
 
 from contentapi.db.postgresql.thread_connections import CURRENT, close_unusable_connections
+from contentapi.monitoring.figures import Sample
+from contentapi.monitoring.records import current_record
 
 MAX_WAITING = 32  # requests that wait for a lane: each of them occupies a thread
 
@@ -81,6 +85,7 @@ class ConnectionSlots:
 
     def __init__(self, size: int, *, patience: float) -> None:
         self.patience = patience
+        self.size = size
         self.unused = size  # slots without wrappers: a worker process must create its own
         self.idle: dict[int, Wrappers] = {}  # by identity
         self.waiting: deque[Waiter] = deque()
@@ -112,12 +117,23 @@ class ConnectionSlots:
         return wrappers
 
     def wait(self, waiter: Waiter, queue: deque[Waiter]) -> Waiter:
-        if not waiter.ready.acquire(timeout=self.patience):
-            with self.lock:
-                if waiter in queue:  # otherwise it is served just now
-                    queue.remove(waiter)
-                    raise NoSlotAvailable
-        return waiter
+        start = perf_counter()
+        try:
+            if not waiter.ready.acquire(timeout=self.patience):
+                with self.lock:
+                    if waiter in queue:  # otherwise it is served just now
+                        queue.remove(waiter)
+                        raise NoSlotAvailable
+            return waiter
+        finally:
+            current_record.get().waited += perf_counter() - start
+
+    def measure(self) -> Iterator[Sample]:
+        """Yield how many slots there are, how many serve a request, and how many requests wait."""
+        waiting = len(self.waiting) + len(self.preparation.waiting) + len(self.expensive.waiting)
+        yield "contentapi_slots", (), self.size
+        yield "contentapi_slots_in_use", (), self.size - self.unused - len(self.idle)
+        yield "contentapi_slots_waiting", (), waiting
 
     def release(self, lease: Lease) -> None:
         """Return the slot, which goes to the thread that has waited longest, and leave the lane."""

@@ -51,7 +51,7 @@ class Introspection(NamedTuple):
 # The values of operations that have only introspection fields, by document, operation and variables. They depend
 # neither on the caller nor on the time.
 INTROSPECTIONS: BoundedCache[Introspection] = BoundedCache(
-    conf.environment.contentapi_introspection_cache, weigh=lambda found: 1000 + found.size
+    conf.environment.contentapi_introspection_cache, weigh=lambda found: 1000 + found.size, name="introspections"
 )
 
 

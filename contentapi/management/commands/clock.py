@@ -5,7 +5,9 @@ from threading import Event, Thread
 from typing import Any
 
 from contentapi.clock import INTERVAL, run_clock
+from contentapi.conf import conf
 from contentapi.core.commands import OperatorCommand
+from contentapi.monitoring.figures import start_exporter, start_figures
 
 
 class Command(OperatorCommand):
@@ -19,6 +21,8 @@ class Command(OperatorCommand):
         # The main thread waits for a signal. A handler that sets the event could interrupt code that holds its lock.
         signals = {signal.SIGINT, signal.SIGTERM}
         signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+        start_exporter(conf.environment.contentapi_metrics_bind)
+        start_figures("clock")
         stop = Event()
         thread = Thread(target=run_clock, args=[stop], name="clock", daemon=True)
         thread.start()

@@ -16,6 +16,9 @@ from django.db import connection
 
 from contentapi import demo
 from contentapi.clock import run_clock
+from contentapi.conf import conf
+from contentapi.http.outage_log import share_outage_log
+from contentapi.monitoring.figures import start_exporter, start_figures
 
 LOCK = "SELECT pg_advisory_lock(hashtext('contentapi.serve'))"
 SERVERS = {
@@ -35,6 +38,9 @@ class Command(BaseCommand):
         with exit_on_termination_signals():
             require_free_address()
             prepare_database()
+        share_outage_log()
+        start_exporter(conf.environment.contentapi_metrics_bind)
+        start_figures("clock")
         sys.exit(serve(SERVERS[server]))
 
 

@@ -6,6 +6,7 @@ import pytest
 from django.urls import get_resolver
 
 from contentapi.core.identity import Actor, Role
+from contentapi.monitoring.records import format_route
 from contentapi.rest import Resource
 from contentapi.server.router import Router, iterate_resources
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
@@ -33,7 +34,8 @@ def test_router_and_django_find_the_same_resource(path: str) -> None:
 
     assert found is not None
     assert isinstance(found[0], Resource)
-    assert found == (getattr(by_django.func, "resource", None), by_django.kwargs)
+    assert found[:2] == (getattr(by_django.func, "resource", None), by_django.kwargs)
+    assert found[2] == format_route(by_django.route)
 
 
 @pytest.mark.parametrize(

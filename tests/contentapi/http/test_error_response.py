@@ -1,7 +1,7 @@
 """Error responses over WSGI, from every part of the server, in both formats and with their headers."""
 
 import json
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from contentapi.core.errors import Unavailable
 from contentapi.core.identity import Role
 from contentapi.rate_limits.account import COUNTERS
 from contentapi.server.fast_path import FastPath
+from contentapi.server.observed_requests import observe_request
 from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_post
 from tests.wsgi import WsgiResponse, call_application
@@ -39,7 +40,7 @@ def get_application() -> FastPath:
 
 
 def send_request(method: str, path: str, body: bytes = b"", **changes: Any) -> WsgiResponse:
-    return call_application(get_application(), method, path, body, **changes)
+    return call_application(partial(observe_request, get_application()), method, path, body, **changes)
 
 
 Request = tuple[str, str, dict[str, Any]]

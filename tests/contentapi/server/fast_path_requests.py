@@ -7,6 +7,8 @@ from typing import Any
 
 from django.core.handlers.wsgi import WSGIHandler
 
+from contentapi.server.observed_requests import observe_request
+
 Response = tuple[str, list[tuple[str, str]], bytes]
 QUERY = b'{"query": "{ __typename }"}'
 
@@ -36,9 +38,7 @@ class FailingDjango(WSGIHandler):
 
 def call_application(application: Callable[..., Iterable[bytes]], request: dict[str, Any]) -> Response:
     started: list[tuple[str, list[tuple[str, str]]]] = []
-    parts: Iterable[bytes] = application(
-        request, start_response=lambda status, headers: started.append((status, headers))
-    )
+    parts = observe_request(application, request, lambda status, headers: started.append((status, headers)))  # type: ignore[arg-type]
     [(status, headers)] = started
     assert len({name.lower() for name, _ in headers}) == len(headers)
     return status, headers, b"".join(parts)

@@ -180,7 +180,7 @@ def test_request_without_a_free_slot_is_refused(monkeypatch: pytest.MonkeyPatch)
     lease = layer.slots.acquire()
     started: list[str] = []
 
-    body = layer({"PATH_INFO": "/posts"}, lambda status, *_: started.append(status))
+    body = layer({"REQUEST_METHOD": "GET", "PATH_INFO": "/posts"}, lambda status, *_: started.append(status))
 
     assert (started, [*body]) == (["503 Refused"], [b"/posts"])
     layer.slots.release(lease)
@@ -193,7 +193,7 @@ def test_application_that_raises_returns_its_slot() -> None:
     layer: Any = RequestBufferingLayer(fail, refuse, slots=1)
 
     with pytest.raises(ValueError, match="as expected"):
-        layer({"PATH_INFO": "/", "HTTP_HOST": "localhost"}, lambda *_: None)
+        layer({"REQUEST_METHOD": "GET", "PATH_INFO": "/", "HTTP_HOST": "localhost"}, lambda *_: None)
 
     assert len(layer.slots.idle) == 1
 
@@ -219,7 +219,7 @@ def test_streamed_file_is_sent_after_the_slot_returns() -> None:
         return FileResponse(BytesIO(b"file"))
 
     layer: Any = RequestBufferingLayer(application, refuse, slots=1)
-    response = layer({"PATH_INFO": "/static/x", "HTTP_HOST": "localhost"}, lambda *_: None)
+    response = layer({"REQUEST_METHOD": "GET", "PATH_INFO": "/static/x", "HTTP_HOST": "localhost"}, lambda *_: None)
 
     assert len(layer.slots.idle) == 1
     assert b"".join(response) == b"file"
@@ -231,6 +231,11 @@ def test_file_in_the_wrapper_of_the_server_is_sent() -> None:
         return environ["wsgi.file_wrapper"](BytesIO(b"file"))
 
     layer = RequestBufferingLayer(application, refuse, slots=1)
-    environ = {"PATH_INFO": "/static/x", "HTTP_HOST": "localhost", "wsgi.file_wrapper": FileWrapper}
+    environ = {
+        "REQUEST_METHOD": "GET",
+        "PATH_INFO": "/static/x",
+        "HTTP_HOST": "localhost",
+        "wsgi.file_wrapper": FileWrapper,
+    }
 
     assert b"".join(layer(environ, lambda *_: None)) == b"file"  # type: ignore[arg-type]

@@ -1,6 +1,5 @@
 """Requests that go through Django, and the fast path when it is disabled or cannot start."""
 
-from functools import partial
 from typing import Any
 
 import pytest
@@ -126,7 +125,8 @@ def test_disabled_fast_path_refuses_like_the_enabled_one(settings: Any, path: st
     def refuse(*, is_enabled: bool) -> Response:
         COUNTERS.clear()
         fast_path = FastPath(WSGIHandler(), is_enabled=is_enabled)
-        return call_application(partial(fast_path.refuse, error=Unavailable()), build_environ(PATH_INFO=path, **origin))
+        request = build_environ(PATH_INFO=path, **origin)
+        return call_application(lambda *call: fast_path.refuse(call[0], Unavailable(), call[1]), request)
 
     enabled, disabled = refuse(is_enabled=True), refuse(is_enabled=False)
 

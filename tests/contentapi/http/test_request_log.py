@@ -1,26 +1,29 @@
-"""The log line of a failed request: exactly one on each path through the server, without secrets."""
+"""The log line of a request: exactly one on each path through the server, without secrets."""
 
 import io
 import json
 import logging
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import msgspec
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
+from django.test import Client
 from pytest_django import Settings
 
-from contentapi import settings as project
 from contentapi.core.identity import Role
-from contentapi.http.failure_log import MAX_LINE, SAFE_MESSAGES
-from contentapi.http.request_id import RequestIdFilter, current_request_id
+from contentapi.http.request_id import RequestIdFilter, get_request_id
+from contentapi.http.request_log import MAX_LINE, SAFE_MESSAGES
+from contentapi.monitoring.logs import LineFormatter
 from contentapi.server.fast_path import FastPath, Utf8Request
+from contentapi.server.observed_requests import observe_request
 from tests.behaviour.test_graphql_failures import execute, slow_down_post_queries
 from tests.conftest import make_api_key
 from tests.factories import make_actor, make_post
 from tests.wsgi import call_application
+from users.models import User
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +38,7 @@ class Handler(WSGIHandler):
 @cache
 def get_applications() -> dict[str, Any]:
     """Return the two paths of a request: the fast one, and Django's handler with its middleware."""
-    return {"fast path": FastPath(WSGIHandler()), "Django": Handler()}
+    return {"fast path": partial(observe_request, FastPath(WSGIHandler())), "Django": Handler()}
 
 
 @pytest.fixture(params=["fast path", "Django"])
@@ -106,7 +109,7 @@ def test_client_error_is_one_line_without_secrets(
 def test_line_contains_the_request_id_of_the_response(application: Any) -> None:
     written = io.StringIO()
     handler = logging.StreamHandler(written)
-    handler.setFormatter(logging.Formatter(project.LOGGING["formatters"]["line"]["format"]))  # type: ignore[index]
+    handler.setFormatter(LineFormatter())
     handler.addFilter(RequestIdFilter())
     logging.getLogger().addHandler(handler)
     try:
@@ -115,11 +118,11 @@ def test_line_contains_the_request_id_of_the_response(application: Any) -> None:
         logging.getLogger().removeHandler(handler)
 
     lines = written.getvalue().splitlines()
-    assert [line.partition("INFO ")[2] for line in lines] == [
+    assert [line.partition("INFO ")[2].partition(" operation=")[0] for line in lines] == [
         f"contentapi.requests [{request_id}] GET /posts/{number} 404 NOT_FOUND There is no post with this id."
         for number, request_id in enumerate(ids)
     ]
-    assert current_request_id.get() == "-"
+    assert get_request_id() == "-"
 
 
 @pytest.mark.parametrize("path", ["/posts/\r\n2026 ERROR forged", "/x\n", "/\x1b[31m", "/\x85\x9b", "/\u2028"])
@@ -145,7 +148,7 @@ def test_truncated_path_keeps_status_and_code(log: pytest.LogCaptureFixture) -> 
     assert get_logged_line(log).endswith("... 404 NOT_FOUND There is nothing at this address.")
 
 
-def test_request_without_an_error_logs_nothing(application: Any, log: pytest.LogCaptureFixture) -> None:
+def test_request_without_an_error_is_one_line(application: Any, log: pytest.LogCaptureFixture) -> None:
     path = f"/posts/{make_post().pk}"
 
     statuses = [
@@ -157,7 +160,91 @@ def test_request_without_an_error_logs_nothing(application: Any, log: pytest.Log
     ]
 
     assert statuses == [200, 304, 204, 200, 302]
-    assert log.records == []
+    assert [record.getMessage() for record in log.records] == [
+        f"GET {path} 200",
+        f"GET {path} 304",
+        f"OPTIONS {path} 204",
+        "POST /graphql 200",
+        "GET /admin/ 302",
+    ]
+
+
+def get_fields(log: pytest.LogCaptureFixture) -> dict[str, Any]:
+    [record] = log.records
+    return dict(vars(record)["fields"])
+
+
+def test_line_of_a_resource_has_route_credential_time_and_size(application: Any, log: pytest.LogCaptureFixture) -> None:
+    key = make_api_key(make_actor(Role.READER))
+    path = f"/v1/posts/{make_post().pk}"
+
+    response = call_application(application, "GET", path, HTTP_X_API_KEY=key, QUERY_STRING=f"x={SECRET}")
+
+    fields = get_fields(log)
+    assert 0 < fields.pop("ms") < 60_000
+    assert fields.pop("statements") > 0
+    assert fields == {
+        "method": "GET",
+        "path": path,
+        "status": 200,
+        "operation": "/v1/posts/{post_id}",
+        "bytes": len(response.content),
+        "credential": f"key:{key.rpartition('_')[0]}",
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "operation"),
+    [
+        ("query Latest { posts(limit: 2) { title } }", "query posts"),
+        (
+            "query Latest { a: posts(limit: 1) { id } ...More } fragment More on Query { posts(limit: 3) { id } }",
+            "query posts",
+        ),
+        ("query Latest { posts(limit: 1) { id } ... { post(id: 1) { id } } }", "query several"),
+    ],
+)
+def test_line_of_graphql_has_operation_and_cost(
+    application: Any, log: pytest.LogCaptureFixture, query: str, operation: str
+) -> None:
+    body = json.dumps({"query": query, "operationName": "Latest", "extensions": {"cost": True}}).encode()
+
+    response = call_application(application, "POST", "/graphql", body, **JSON_TYPE)
+
+    fields = get_fields(log)
+    cost = json.loads(response.content)["extensions"]["cost"]
+    assert (fields["operation"], fields["operation_name"], fields["cost"]) == (operation, "Latest", cost)
+
+
+def test_unknown_operation_name_is_not_logged(application: Any, log: pytest.LogCaptureFixture) -> None:
+    body = json.dumps({"query": "query A { __typename }", "operationName": SECRET}).encode()
+
+    call_application(application, "POST", "/graphql", body, **JSON_TYPE)
+
+    assert get_fields(log)["operation"] == "/graphql"
+    assert SECRET not in str(get_fields(log))
+
+
+@pytest.mark.parametrize(("share", "lines"), [(0.0, ["GET /posts/0 404 NOT_FOUND There is no post with this id."])])
+def test_sample_leaves_out_successful_requests_only(
+    application: Any, log: pytest.LogCaptureFixture, settings: Settings, share: float, lines: list[str]
+) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_log_sample=share)
+
+    call_application(application, "GET", "/posts")
+    call_application(application, "GET", "/posts/0")
+
+    assert [record.getMessage() for record in log.records] == lines
+
+
+def test_session_is_the_credential_of_a_page(log: pytest.LogCaptureFixture, client: Client) -> None:
+    actor = make_actor(Role.EDITOR)
+    client.force_login(User.objects.get(pk=str(actor.user_id)))
+
+    client.get("/admin/")
+
+    assert get_fields(log)["credential"] == f"user:{actor.user_id}"
+    assert get_fields(log)["operation"] == "/admin/"
 
 
 def test_partial_data_with_a_client_error_is_one_line(application: Any, log: pytest.LogCaptureFixture) -> None:

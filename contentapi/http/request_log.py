@@ -1,0 +1,168 @@
+"""One log line for each request, under the request's id.
+
+The line of a failed request holds the method, the path, the status, the error code and a short message. Messages of
+codes outside `SAFE_MESSAGES` are left out, because they may repeat the document, its variables or the body. Query
+strings, headers and bodies are never logged.
+
+Client errors are INFO: any client can cause them at any rate, so they must not raise an operator's alarm. Failures of
+the server are ERROR. An unknown exception keeps its traceback. While the database is unavailable there is one line a
+second for all requests (`contentapi.http.outage_log`).
+"""
+
+import logging
+from collections.abc import Iterable
+from http import HTTPStatus
+from http.client import responses
+from random import random
+from typing import Any
+
+from django.db import Error as DatabaseError
+from django.db import InterfaceError
+from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled, SerializationFailure
+
+from contentapi.conf import conf
+from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Internal, Unavailable, to_api_error
+from contentapi.http.outage_log import log_outage
+from contentapi.monitoring.figures import FIGURES
+from contentapi.monitoring.records import RequestRecord, current_record
+
+LOG = logging.getLogger("contentapi.requests")
+
+MAX_METHOD = 20
+MAX_PATH = 200
+MAX_OPERATION_NAME = 100
+MAX_LINE = 500
+SAFE_MESSAGES = {
+    "FORBIDDEN", "LIMIT_EXCEEDED", "METHOD_NOT_ALLOWED", "NOT_ACCEPTABLE", "NOT_FOUND", "RATE_LIMITED", "TOO_LARGE",
+    "UNAUTHENTICATED", "UNSUPPORTED_MEDIA_TYPE",
+}  # fmt: skip
+
+# Errors of the database that concern one statement. All others mean that the database is unavailable.
+STATEMENT_ERRORS = (QueryCanceled, LockNotAvailable, DeadlockDetected, SerializationFailure)
+HEALTH_PATHS = ("/healthz", "/readyz")
+
+
+def classify_and_record(exception: BaseException) -> ApiError:
+    """Return the entry of the error table for an exception, and keep it once in the record of the request."""
+    error = to_api_error(exception)
+    record = current_record.get()
+    if all(known is not error for known in record.errors):
+        record.errors = (*record.errors, error)
+    return error
+
+
+def finish_request(record: RequestRecord, seconds: float) -> None:
+    """Count a request and log it. Call this once for each request, when its response is complete.
+
+    `seconds` is the time that it took. Health checks are not counted.
+    """
+    environment = conf.environment
+    if record.path in HEALTH_PATHS:
+        share = environment.contentapi_log_sample_health
+    else:
+        if FIGURES.is_enabled:
+            FIGURES.observe_request(record, seconds)
+        is_success = record.status < HTTPStatus.BAD_REQUEST and record.status != PARTIAL_SUCCESS
+        share = environment.contentapi_log_sample if is_success else 1
+    if share == 1 or random() < share:  # noqa: S311 - a sample
+        log_request(record, seconds)
+
+
+def log_request(record: RequestRecord, seconds: float) -> None:
+    """Log the line of a request. A request that failed because the database is unavailable has no line of its own."""
+    outage = next((reason for reason in map(describe_outage, record.errors) if reason), "")
+    if outage and record.status == Unavailable.status:
+        log_outage(outage)
+        return
+    status, errors = record.status, record.errors
+    is_fault = any(error.status >= Internal.status for error in errors) or status >= Internal.status
+    level = logging.ERROR if is_fault else logging.INFO
+    if not LOG.isEnabledFor(level):
+        return
+    message = truncate_log_text(escape_log_text(describe_request(record)), MAX_LINE)
+    exception = get_traceback_exception(errors)
+    information = (type(exception), exception, exception.__traceback__) if exception else None
+    line = LOG.makeRecord(LOG.name, level, "", 0, message, (), information)  # does not look for the caller
+    line.fields = collect_fields(record, seconds)
+    LOG.handle(line)
+
+
+def collect_fields(record: RequestRecord, seconds: float) -> dict[str, Any]:
+    """Return the members of a request's line. They hold no secret, query string, header, variable or body."""
+    fields: dict[str, Any] = {
+        "method": escape_log_text(truncate_log_text(record.method, MAX_METHOD)),
+        "path": escape_log_text(truncate_log_text(record.path, MAX_PATH)),
+        "status": record.status,
+        "operation": record.operation,
+        "ms": round(seconds * 1000, 3),
+        "bytes": record.size,
+        "statements": len(record.statements),
+    }
+    if record.operation_name:
+        fields["operation_name"] = truncate_log_text(record.operation_name, MAX_OPERATION_NAME)
+    if record.credential:
+        fields["credential"] = record.credential
+    if record.cost:
+        fields["cost"] = record.cost
+    if record.errors:
+        fields["code"] = rank_errors(record)[0].code
+    return fields
+
+
+def describe_outage(error: ApiError) -> str:
+    """Return why the database is unavailable; an empty string for an error of another kind."""
+    cause = error.__cause__
+    if error.status != Unavailable.status or not isinstance(cause, DatabaseError | InterfaceError):
+        return ""
+    return "" if isinstance(cause.__cause__, STATEMENT_ERRORS) else describe_exception(cause)
+
+
+def describe_request(record: RequestRecord) -> str:
+    method, path = truncate_log_text(record.method, MAX_METHOD), truncate_log_text(record.path, MAX_PATH)
+    request = f"{method} {path} {record.status}"
+    if record.errors:
+        error = rank_errors(record)[0]
+        return f"{request} {error.code} {describe_error(error)}".rstrip()
+    return (
+        f"{request} {responses.get(record.status, '')}".rstrip() if record.status >= HTTPStatus.BAD_REQUEST else request
+    )
+
+
+def rank_errors(record: RequestRecord) -> list[ApiError]:
+    """Return the errors of a request. The first is the one with the status of the response.
+
+    A response with data and errors (294) has no such error: there, the error with the highest status is first.
+    """
+    return sorted(record.errors, key=lambda error: (error.status != record.status, -error.status))
+
+
+def describe_error(error: ApiError) -> str:
+    if isinstance(error, Internal):
+        return "" if error.__cause__ is None else type(error.__cause__).__name__
+    if error.status > Internal.status and error.__cause__ is not None:
+        return describe_exception(error.__cause__)
+    return error.message if error.code in SAFE_MESSAGES else ""
+
+
+def describe_exception(exception: BaseException) -> str:
+    """Return the kind of a database failure and the first line of its message; the rest may hold values of rows."""
+    cause = exception.__cause__ or exception  # psycopg's error, which is more exact than Django's
+    first_line = str(cause).strip().partition("\n")[0]
+    return f"{type(cause).__name__}: {first_line}"
+
+
+def get_traceback_exception(errors: Iterable[ApiError]) -> BaseException | None:
+    """Return the exception whose traceback belongs in the log; several are grouped into one."""
+    causes = [error.__cause__ for error in errors if isinstance(error, Internal) and error.__cause__ is not None]
+    if len(causes) > 1:
+        return BaseExceptionGroup("Several fields failed", causes)
+    return causes[0] if causes else None
+
+
+def escape_log_text(text: str) -> str:
+    r"""Return text in printable ASCII; a line end is `\n`, so that a request cannot forge a line of its own."""
+    return text.encode("unicode_escape").decode("ascii")
+
+
+def truncate_log_text(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."

@@ -1,0 +1,232 @@
+"""Count what happens in this process: requests, statements, waits. `/metrics` shows the sums over all processes.
+
+Each process of a server writes its figures to a file once a second (`SnapshotWriter`). The process that serves
+`/metrics` adds the files up (`contentapi.monitoring.exporter`). Nothing is counted without CONTENTAPI_METRICS_BIND.
+The names of the metrics are in `contentapi.monitoring.metrics`.
+
+The values of labels come from the schema, the URL patterns and the code, never from a client, so their number is
+bounded.
+"""
+
+import logging
+import os
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any
+
+import msgspec
+import psutil
+
+from contentapi.monitoring.records import RequestRecord
+
+LOG = logging.getLogger("contentapi.metrics")
+FOLDER_VARIABLE = "CONTENTAPI_METRICS_FOLDER"  # where the processes of a server write; set by the one that exports
+INTERVAL = 1.0  # seconds between two snapshots
+REQUEST_BUCKETS = (
+    0.001,
+    0.0025,
+    0.005,
+    0.01,
+    0.025,
+    0.05,
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.5,
+    5.0,
+    10.0,
+)  # upper bounds, seconds
+STATEMENT_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
+
+Labels = tuple[str, ...]
+Sample = tuple[str, Labels, float]  # the name of a metric, the values of its labels, its value
+
+
+class HistogramState(msgspec.Struct, array_like=True):
+    """The observations of a histogram: how many in each bucket, the last without an upper bound, and their sum."""
+
+    buckets: list[int]
+    total: float = 0.0
+
+    def add(self, other: "HistogramState") -> None:
+        self.buckets = [mine + theirs for mine, theirs in zip(self.buckets, other.buckets, strict=True)]
+        self.total += other.total
+
+
+class Snapshot(msgspec.Struct):
+    """The figures of a process. `gauges` count only while the process lives."""
+
+    counters: list[Sample] = []
+    gauges: list[Sample] = []
+    histograms: list[tuple[str, Labels, HistogramState]] = []
+
+
+class Figures:
+    """The figures of this process. Thread-safe."""
+
+    def __init__(self) -> None:
+        self.is_enabled = False
+        self.lock = Lock()
+        self.counters: dict[tuple[str, Labels], float] = {}
+        self.requests: dict[Labels, int] = {}  # by operation, method and status
+        self.durations: dict[str, HistogramState] = {}  # by operation
+        self.statements = HistogramState([0] * (len(STATEMENT_BUCKETS) + 1))
+        self.counter_sources: list[Callable[[], Iterable[Sample]]] = []
+        self.gauge_sources: list[Callable[[], Iterable[Sample]]] = []
+
+    def reset(self) -> None:
+        """Forget what was counted before a fork: it belongs to the parent."""
+        self.lock = Lock()
+        self.counters, self.requests, self.durations = {}, {}, {}
+        self.statements = HistogramState([0] * (len(STATEMENT_BUCKETS) + 1))
+
+    def count(self, name: str, *labels: str, amount: float = 1) -> None:
+        """Add an amount to a counter."""
+        if self.is_enabled:
+            with self.lock:
+                self.add(name, labels, amount)
+
+    def add(self, name: str, labels: Labels, amount: float) -> None:
+        key = name, labels
+        self.counters[key] = self.counters.get(key, 0) + amount
+
+    def observe_request(self, record: RequestRecord, seconds: float) -> None:
+        """Count a request that has its response. `seconds` is the time that it took."""
+        operation = record.operation or "other"
+        method = record.method if record.method in METHODS else "other"
+        key = operation, method, str(record.status)
+        with self.lock:
+            self.requests[key] = self.requests.get(key, 0) + 1
+            durations = self.durations.get(operation)
+            if durations is None:
+                durations = self.durations[operation] = HistogramState([0] * (len(REQUEST_BUCKETS) + 1))
+            durations.buckets[bisect_left(REQUEST_BUCKETS, seconds)] += 1
+            durations.total += seconds
+            statements = self.statements
+            for each in record.statements:
+                statements.buckets[bisect_left(STATEMENT_BUCKETS, each)] += 1
+                statements.total += each
+            self.add("contentapi_response_bytes_total", (operation,), record.size)
+            if record.cost:
+                self.add("contentapi_cost_total", (operation,), record.cost)
+            if record.waited:
+                self.add("contentapi_slot_waits_total", (), 1)
+                self.add("contentapi_slot_wait_seconds_total", (), record.waited)
+            for error in record.errors:
+                if error.limit:
+                    self.add("contentapi_limits_reached_total", (error.code, error.limit), 1)
+
+    def take_snapshot(self) -> Snapshot:
+        """Return the figures of this moment."""
+        with self.lock:
+            counters = [(name, labels, value) for (name, labels), value in self.counters.items()]
+            counters += [("contentapi_requests_total", labels, count) for labels, count in self.requests.items()]
+            histograms: list[tuple[str, Labels, HistogramState]] = [
+                ("contentapi_request_duration_seconds", (operation,), copy_histogram(state))
+                for operation, state in self.durations.items()
+            ]
+            histograms.append(("contentapi_statement_duration_seconds", (), copy_histogram(self.statements)))
+        for source in self.counter_sources:
+            counters += source()
+        gauges = [sample for source in self.gauge_sources for sample in source()]
+        return Snapshot(counters, gauges, histograms)
+
+
+def copy_histogram(state: HistogramState) -> HistogramState:
+    return HistogramState([*state.buckets], state.total)
+
+
+FIGURES = Figures()
+os.register_at_fork(after_in_child=FIGURES.reset)
+
+
+class SnapshotWriter:
+    """Writes the figures of this process to a file in `folder`, once a second, and at the end of the process.
+
+    The name of the file holds the id of the process and its start, because ids are used again. A failure to write,
+    such as a full disk, is one log line; the process goes on.
+    """
+
+    def __init__(self, figures: Figures, folder: Path, role: str) -> None:
+        self.figures = figures
+        self.process = psutil.Process()
+        self.role = role
+        self.path = folder / build_snapshot_name(self.process)
+        self.has_failed = False
+        self.stop = Event()
+        self.writing = Lock()
+
+    def start(self) -> None:
+        Thread(target=self.run, name="metrics", daemon=True).start()
+
+    def run(self) -> None:
+        while not self.stop.wait(INTERVAL):
+            self.write()
+
+    def write(self) -> None:
+        """Write the figures. A reader sees the old file or the new one."""
+        snapshot = self.figures.take_snapshot()
+        counters, gauges = measure_process(self.process, self.role)
+        snapshot.counters += counters
+        snapshot.gauges += gauges
+        draft = self.path.with_suffix(".draft")
+        with self.writing:
+            try:
+                draft.write_bytes(msgspec.json.encode(snapshot))
+                draft.replace(self.path)
+                self.has_failed = False
+            except OSError as error:
+                if not self.has_failed:
+                    LOG.warning("The metrics of process %s cannot be written: %s", self.process.pid, error.strerror)
+                self.has_failed = True
+
+
+def build_snapshot_name(process: psutil.Process) -> str:
+    return f"{process.pid}-{process.create_time():.2f}.json"
+
+
+def measure_process(process: psutil.Process, role: str) -> tuple[Sequence[Sample], Sequence[Sample]]:
+    """Return the counters and the gauges of a process."""
+    with process.oneshot():
+        times, memory = process.cpu_times(), process.memory_info()
+        gauges: dict[str, float] = {
+            "contentapi_processes": 1,
+            "contentapi_resident_memory_bytes": memory.rss,
+            "contentapi_open_files": process.num_fds(),
+            "contentapi_threads": process.num_threads(),
+        }
+    counters: list[Sample] = [("contentapi_cpu_seconds_total", (role,), times.user + times.system)]
+    return counters, [(name, (role,), value) for name, value in gauges.items()]
+
+
+WRITERS: list[SnapshotWriter] = []  # of this process: at most one
+
+
+def start_exporter(address: str) -> None:
+    """Serve /metrics at this address, unless it is empty or a parent process serves it. See `serve_metrics`."""
+    if address and FOLDER_VARIABLE not in os.environ:
+        from contentapi.monitoring.exporter import serve_metrics
+
+        serve_metrics(address)
+
+
+def start_figures(role: str) -> None:
+    """Count in this process from now on, if a parent process exports metrics. `role` is `worker` or `clock`."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if folder and not any(writer.process.pid == os.getpid() for writer in WRITERS):
+        writer = SnapshotWriter(FIGURES, Path(folder), role)
+        WRITERS[:] = [writer]
+        FIGURES.is_enabled = True
+        writer.write()
+        writer.start()
+
+
+def flush_figures(*_: Any) -> None:
+    """Write the last figures of a process that ends."""
+    for writer in WRITERS:
+        if writer.process.pid == os.getpid():
+            writer.write()

@@ -1,0 +1,48 @@
+"""The metrics: their names, kinds, labels and descriptions. docs/monitoring.md has the same table."""
+
+from typing import Literal, NamedTuple
+
+from contentapi.monitoring.figures import REQUEST_BUCKETS, STATEMENT_BUCKETS
+
+
+class Metric(NamedTuple):
+    kind: Literal["counter", "gauge", "histogram"]
+    labels: tuple[str, ...]
+    description: str
+    buckets: tuple[float, ...] = ()
+
+
+METRICS: dict[str, Metric] = {
+    "contentapi_requests_total": Metric(
+        "counter", ("operation", "method", "status"), "Requests that got a response, without health checks."
+    ),
+    "contentapi_request_duration_seconds": Metric(
+        "histogram",
+        ("operation",),
+        "Time from the complete request to its response, with the wait for a slot.",
+        REQUEST_BUCKETS,
+    ),
+    "contentapi_response_bytes_total": Metric("counter", ("operation",), "Bytes in the bodies of responses."),
+    "contentapi_cost_total": Metric("counter", ("operation",), "Cost of the GraphQL operations that were executed."),
+    "contentapi_limits_reached_total": Metric(
+        "counter", ("code", "limit"), "Errors of requests that exceeded a limit or a rate limit."
+    ),
+    "contentapi_statement_duration_seconds": Metric(
+        "histogram", (), "Time of the statements of requests, with the network to PostgreSQL.", STATEMENT_BUCKETS
+    ),
+    "contentapi_slots": Metric("gauge", (), "Connection slots."),
+    "contentapi_slots_in_use": Metric("gauge", (), "Connection slots that serve a request."),
+    "contentapi_slots_waiting": Metric("gauge", (), "Requests that wait for a slot or for a lane."),
+    "contentapi_slot_waits_total": Metric("counter", (), "Requests that waited for a slot or for a lane."),
+    "contentapi_slot_wait_seconds_total": Metric("counter", (), "Time that requests waited for a slot or a lane."),
+    "contentapi_cache_items": Metric("gauge", ("cache",), "Items of a cache."),
+    "contentapi_cache_weight": Metric("gauge", ("cache",), "Weight of the items of a cache, in the unit of its limit."),
+    "contentapi_cache_hits_total": Metric("counter", ("cache",), "Lookups that found an item."),
+    "contentapi_cache_misses_total": Metric("counter", ("cache",), "Lookups that found no item."),
+    "contentapi_posts_published_total": Metric("counter", ("interface",), "Posts that were published."),
+    "contentapi_processes": Metric("gauge", ("role",), "Processes that run."),
+    "contentapi_resident_memory_bytes": Metric("gauge", ("role",), "Resident memory of the processes."),
+    "contentapi_open_files": Metric("gauge", ("role",), "Open file descriptors of the processes."),
+    "contentapi_threads": Metric("gauge", ("role",), "Threads of the processes."),
+    "contentapi_cpu_seconds_total": Metric("counter", ("role",), "CPU time of the processes."),
+}

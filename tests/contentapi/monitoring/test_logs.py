@@ -1,0 +1,65 @@
+"""The formats of log lines."""
+
+import json
+import logging
+import sys
+from typing import Any
+
+import pytest
+
+from contentapi.monitoring.logs import JsonFormatter, LineFormatter
+
+
+def make_record(message: str, *, fields: dict[str, Any] | None = None, exc_info: Any = None) -> logging.LogRecord:
+    record = logging.LogRecord("contentapi.requests", logging.INFO, "", 0, message, (), exc_info)
+    record.created, record.msecs = 1795406706.25, 250
+    record.request_id = "0af7"
+    if fields is not None:
+        record.fields = fields
+    return record
+
+
+def test_json_line_has_time_id_message_and_fields() -> None:
+    record = make_record("GET /posts 200", fields={"status": 200, "ms": 1.5})
+
+    assert json.loads(JsonFormatter().format(record)) == {
+        "time": "2026-11-23T04:05:06.250Z",
+        "level": "INFO",
+        "logger": "contentapi.requests",
+        "message": "GET /posts 200",
+        "request_id": "0af7",
+        "status": 200,
+        "ms": 1.5,
+    }
+
+
+def test_json_line_has_the_trace_id_where_there_is_one() -> None:
+    record = make_record("x")
+    record.trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+    assert json.loads(JsonFormatter().format(record))["trace_id"] == "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+@pytest.mark.parametrize("message", ["a\nb", "a\r\nb", "\u2028", "\ud800", '"', "\x00"], ids=range(6))
+@pytest.mark.parametrize("formatter", [JsonFormatter(), LineFormatter()], ids=["json", "text"])
+def test_message_cannot_forge_a_line(formatter: logging.Formatter, message: str) -> None:
+    text = formatter.format(make_record(message, fields={"operation_name": message}))
+
+    assert [line for line in text.split("\n")[1:] if not line.startswith("    ")] == []
+    if isinstance(formatter, JsonFormatter):
+        assert text.count("\n") == 0
+
+
+def test_traceback_is_a_member_of_a_json_line() -> None:
+    try:
+        int("broken")
+    except ValueError:
+        record = make_record("x", exc_info=sys.exc_info())
+
+    assert "ValueError: invalid literal" in json.loads(JsonFormatter().format(record))["traceback"]
+
+
+def test_text_line_appends_the_fields_that_the_message_lacks() -> None:
+    record = make_record("GET /posts 200", fields={"method": "GET", "status": 200, "ms": 1.5, "cost": 3})
+
+    assert LineFormatter().format(record).endswith("INFO contentapi.requests [0af7] GET /posts 200 ms=1.5 cost=3")
