@@ -36,6 +36,7 @@ from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import Conflict, NotFound, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.monitoring.audit import Event, record_event
 
 RESTORABLE_FOR = timedelta(days=30)
 KEPT_FOR = RESTORABLE_FOR + timedelta(hours=1)  # a restore that began in time finds the history
@@ -266,6 +267,8 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     restore_rows(Comment, DeletedComment.objects.filter(author__in=Author.objects.all()), last)
     known = PostSource.objects.filter(source=OuterRef("source"), path=OuterRef("path"))  # imported again
     restore_rows(PostSource, DeletedPostSource.objects.exclude(Exists(known)), last)
+    states = {"to": str(post.status)}
+    record_event(Event.POST_RESTORED, actor, "post", post.pk, **states)
     return post
 
 
@@ -299,6 +302,8 @@ def purge_history(*, actor: Actor) -> int:
     while ids := list(deleted[:BATCH]):
         PostVersion.objects.filter(id__in=ids).delete()
         purged |= set(ids)
+    if purged:
+        record_event(Event.POST_HISTORY_PURGED, actor, posts=len(purged))
     return len(purged)
 
 

@@ -24,10 +24,16 @@ from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.monitoring.audit import Event, record_event
 
 PIECE = 1_000_000  # bytes of one row: the whole zip file is never in memory
 KEPT_FOR = timedelta(days=30)
 SILENCE = timedelta(seconds=20)  # without progress of any import: no clock is running
+END_EVENTS = {
+    ImportState.DONE: Event.IMPORT_FINISHED,
+    ImportState.FAILED: Event.IMPORT_FAILED,
+    ImportState.CANCELLED: Event.IMPORT_CANCELLED,
+}
 STATES = [status for status in PostStatus if status != PostStatus.SCHEDULED]  # for files without a state
 
 
@@ -73,6 +79,7 @@ def create_import_job(
         )
         for number, piece in enumerate(read_pieces(archive)):
             ImportPiece.objects.create(job=job, number=number, content=piece)
+        record_event(Event.IMPORT_UPLOADED, actor, "import", job.pk, files=job.total)
     return job
 
 
@@ -104,6 +111,7 @@ def start_import(*, actor: Actor, job_id: str) -> ImportJob:
             job.save(update_fields=["state", "done", "attempts", "updated_at"])
     except IntegrityError:
         raise Conflict(f"Another import of the source {job.source} is running. Wait until it has ended.") from None
+    record_event(Event.IMPORT_STARTED, actor, "import", job.pk, files=job.total)
     return job
 
 
@@ -113,7 +121,7 @@ def cancel_import(*, actor: Actor, job_id: str) -> ImportJob:
     job = lock_import_job(actor, job_id)
     if not (job.is_running or job.state == ImportState.CHECKED):
         raise Conflict(f"This import is {job.state}. It cannot be cancelled any more.")
-    end_import(job, ImportState.CANCELLED)
+    end_import(job, ImportState.CANCELLED, actor)
     return job
 
 
@@ -123,11 +131,20 @@ def lock_import_job(actor: Actor, job_id: str) -> ImportJob:
     return require_found(ImportJob.objects.select_for_update().filter(pk=job.pk).first(), "import")
 
 
-def end_import(job: ImportJob, state: ImportState, problem: str = "") -> None:
+def end_import(job: ImportJob, state: ImportState, actor: Actor, problem: str = "") -> None:
     """Set the last state of an import and delete the zip file. Call this with a lock on the import."""
+    old = job.state
     job.state, job.problem, job.updated_at = state, problem, timezone.now()
     job.save(update_fields=["state", "problem", "updated_at"])
     job.pieces.all().delete()
+    states = {"from": str(old), "to": str(state)}
+    record_event(END_EVENTS[state], actor, "import", job.pk, **count_outcomes(job), **states)
+
+
+def count_outcomes(job: ImportJob) -> dict[str, int]:
+    """Return the number of files of each outcome, by the outcome with underscores. A plan is not counted."""
+    counted = job.results.filter(is_plan=False).order_by().values_list("outcome").annotate(number=Count("pk"))
+    return {outcome.replace(" ", "_"): number for outcome, number in counted}
 
 
 def purge_imports(*, actor: Actor) -> int:
@@ -138,6 +155,7 @@ def purge_imports(*, actor: Actor) -> int:
         ids = list(old.select_for_update(skip_locked=True).values_list("pk", flat=True))
         if ids:
             ImportJob.objects.filter(pk__in=ids).delete()
+            record_event(Event.IMPORT_PURGED, actor, imports=len(ids))
     return len(ids)
 
 

@@ -22,7 +22,7 @@ from blog import archives, import_jobs, importing
 from blog.importing import FileReport
 from blog.models import RUNNING_IMPORT, ImportJob, ImportResult, ImportState
 from contentapi.core.errors import ApiError, Forbidden
-from contentapi.core.identity import Actor
+from contentapi.core.identity import CLOCK, Actor
 from users.authentication import build_session_actor
 
 logger = logging.getLogger("contentapi.clock")
@@ -96,7 +96,7 @@ def take_up_import(job_id: int) -> ImportJob | None:
         return None
     if job.attempts >= MAX_ATTEMPTS:
         problem = NO_PROGRESS.format(number=job.done + 1, total=job.total)
-        import_jobs.end_import(job, ImportState.FAILED, problem)
+        import_jobs.end_import(job, ImportState.FAILED, CLOCK, problem)
         return None
     job.run, job.attempts = job.run + 1, job.attempts + 1
     job.save(update_fields=["run", "attempts"])
@@ -194,7 +194,8 @@ class ImportRun:
 
     def finish(self, job: ImportJob) -> None:
         if job.state == ImportState.IMPORTING:
-            import_jobs.end_import(job, ImportState.DONE)
+            owner = build_session_actor(self.job.owner).through("import")
+            import_jobs.end_import(job, ImportState.DONE, owner)
             logger.info("Finished import %s: %s files of the source %s.", job.pk, job.total, job.source)
         else:
             job.state, job.updated_at = ImportState.CHECKED, timezone.now()
@@ -205,7 +206,7 @@ class ImportRun:
         """Set the state of the import to failed, if it still runs."""
         job = ImportJob.objects.select_for_update().filter(RUNNING_IMPORT, pk=self.job.pk, run=self.job.run).first()
         if job is not None:
-            import_jobs.end_import(job, ImportState.FAILED, problem)
+            import_jobs.end_import(job, ImportState.FAILED, CLOCK, problem)
 
     def close(self) -> None:
         self.resources.close()

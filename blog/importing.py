@@ -4,7 +4,7 @@ A file is identified by the name of its source and its path in it. So two sites 
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -23,6 +23,7 @@ from contentapi.core import policy
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
 from contentapi.core.text import is_storable
+from contentapi.monitoring.audit import Event, record_event
 
 SUFFIXES = (".md", ".markdown", ".mdx")
 MAX_FILE = 2_000_000  # bytes; the text of a post has at most 200,000 characters
@@ -146,6 +147,12 @@ def generate_reports(
         if report.outcome != ImportOutcome.NOT_A_POST:
             seen.add((file.source, file.path))
         yield report
+
+
+def record_import(actor: Actor, counts: Mapping[str, int]) -> None:
+    """Write a line of the audit log with the number of files of each outcome."""
+    outcomes = {outcome.replace(" ", "_"): number for outcome, number in counts.items()}
+    record_event(Event.IMPORT_FINISHED, actor, "import", **outcomes)
 
 
 def require_import_permission(actor: Actor) -> None:

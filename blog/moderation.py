@@ -19,6 +19,7 @@ from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.monitoring.audit import Event, record_event
 
 RESTORABLE_FOR = timedelta(days=30)
 BATCH = 500  # comments that one transaction of the purge deletes
@@ -129,6 +130,9 @@ def purge_comments(*, actor: Actor) -> int:
         while True:
             with transaction.atomic():
                 ids = list(expired.select_for_update(skip_locked=True).values_list("pk", flat=True)[:BATCH])
-                purged += Comment.objects.filter(pk__in=ids).delete()[0]
+                deleted = Comment.objects.filter(pk__in=ids).delete()[0]
+                if deleted:
+                    record_event(Event.COMMENT_PURGED, actor, comments=deleted)
+            purged += deleted
             if len(ids) < BATCH:
                 return purged

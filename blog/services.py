@@ -5,7 +5,7 @@ validates, writes and returns the model.
 `"7-c0ffee"`. If the row has another version, the function raises `Conflict`. None skips the comparison.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,6 +24,7 @@ from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_ver
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.monitoring.audit import Event, record_event
 from contentapi.projection import PreparedInsert
 
 POSTS = PreparedInsert(Post, requiring="author")
@@ -35,6 +36,17 @@ TRANSITIONS: dict[str, set[PostStatus]] = {
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
     PostStatus.PUBLISHED: {PostStatus.DRAFT, PostStatus.ARCHIVED},
     PostStatus.ARCHIVED: {PostStatus.DRAFT},
+}
+POST_EVENTS = {
+    PostStatus.DRAFT: Event.POST_UNPUBLISHED,
+    PostStatus.SCHEDULED: Event.POST_SCHEDULED,
+    PostStatus.PUBLISHED: Event.POST_PUBLISHED,
+    PostStatus.ARCHIVED: Event.POST_ARCHIVED,
+}
+COMMENT_EVENTS = {
+    CommentState.VISIBLE: Event.COMMENT_SHOWN,
+    CommentState.HIDDEN: Event.COMMENT_HIDDEN,
+    CommentState.DELETED: Event.COMMENT_DELETED,
 }
 
 
@@ -65,13 +77,27 @@ def create_post(
     values |= {"status": status, "publish_at": publish_at, "published_at": published_at}
     values |= {"created_at": now, "updated_at": now}
     values |= {"changed_at": now, "changed_by": actor.user_id, "changed_with": actor.origin}
-    if author is None:
+    post = insert_post(actor, author, values)
+    if status != PostStatus.DRAFT:
+        record_post_transition(actor, post.pk, "new", status)
+    return post
+
+
+def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
+    """Insert a post; without an author, it gets the actor's own author profile. Raises `Invalid`."""
+    if author_id is None:
         with transaction.atomic():
             return POSTS.create(author_id=get_or_create_own_author_id(actor), **values)
     try:
-        return POSTS.create(author_id=author, **values)
+        return POSTS.create(author_id=author_id, **values)
     except Author.DoesNotExist:
         raise build_unknown_author_error() from None
+
+
+def record_post_transition(actor: Actor, pk: int, old: str, new: str) -> None:
+    event = Event.POST_UNARCHIVED if old == PostStatus.ARCHIVED else POST_EVENTS[PostStatus(new)]
+    states = {"from": str(old), "to": str(new)}
+    record_event(event, actor, "post", pk, **states)
 
 
 @transaction.atomic
@@ -133,8 +159,11 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
     post = get_post_for_update(actor, post_id, "delete posts")
     policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
     require_version("post", post.version, expected_version)
+    pk = post.pk
     with pghistory.context(changed_by=actor.user_id, changed_with=actor.origin):
         post.delete()
+    states = {"from": str(post.status)}
+    record_event(Event.POST_DELETED, actor, "post", pk, **states)
     return post_id
 
 
@@ -169,12 +198,15 @@ def save_changes(actor: Actor, post: Post, values: Mapping[str, Any]) -> Post:
     """Save the values that differ from the present ones, with a new version and time. Saves nothing if none differ."""
     changed = {name: value for name, value in values.items() if getattr(post, name) != value}
     if changed:
+        old_status = post.status
         for name, value in changed.items():
             setattr(post, name, value)
         post.version += 1
         post.updated_at = timezone.now()
         attribute_change(post, actor)
         post.save(update_fields=[*changed, "version", "updated_at", "changed_at", "changed_by", "changed_with"])
+        if "status" in changed:
+            record_post_transition(actor, post.pk, old_status, post.status)
     return post
 
 
@@ -327,7 +359,7 @@ def get_comment_for_update(actor: Actor, comment_id: str, act: str, *, post_id: 
     return require_found(comments.select_for_update(of=("self",)).first(), "comment")
 
 
-def change_comment_state(comments: Iterable[Comment], state: CommentState, actor: Actor) -> None:
+def change_comment_state(comments: Collection[Comment], state: CommentState, actor: Actor) -> None:
     """Save a new state of some comments, with who changed it, when and with which credential."""
     ids = [comment.pk for comment in comments]
     Comment.objects.filter(pk__in=ids).update(
@@ -336,6 +368,10 @@ def change_comment_state(comments: Iterable[Comment], state: CommentState, actor
         state_changed_by=actor.user_id,
         state_changed_with=actor.origin,
     )
+    for comment in comments:
+        event = Event.COMMENT_RESTORED if comment.state == CommentState.DELETED else COMMENT_EVENTS[state]
+        states = {"from": str(comment.state), "to": str(state)}
+        record_event(event, actor, "comment", comment.pk, post_id=comment.post_id, **states)
 
 
 def create_author(*, actor: Actor, author: Author) -> Author:
@@ -377,8 +413,10 @@ def delete_author(*, actor: Actor, author_id: str) -> str:
     policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "delete authors")
     authors = selectors.select_author_by_id(actor, author_id).queryset()
     author = require_found(authors.select_for_update(of=("self",)).first(), "author")
+    pk = author.pk
     try:
         author.delete()
     except ProtectedError:
         raise Conflict(f"{author.name} has posts. Delete them first.") from None
+    record_event(Event.AUTHOR_DELETED, actor, "author", pk)
     return author_id

@@ -13,10 +13,9 @@ from django.db import connection
 from blog import history, import_jobs, moderation, services
 from blog.import_worker import ImportWorker
 from blog.indexing import SearchIndexer
-from contentapi.core.identity import OPERATOR
+from contentapi.core.identity import CLOCK, OPERATOR
 
 logger = logging.getLogger("contentapi.clock")
-CLOCK = OPERATOR.through("clock")
 INTERVAL = 5  # seconds; a post is published, and a change is found, at most 10 seconds after its time
 
 

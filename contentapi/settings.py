@@ -227,6 +227,7 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["request_id"]}},
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.contentapi_log_level},
     "loggers": {
+        "contentapi.audit": {"level": "INFO"},  # whatever CONTENTAPI_LOG_LEVEL is
         "django.request": {"level": "CRITICAL"},  # `contentapi.http.request_log` has a line for each request
         "django.security": {"level": "CRITICAL"},  # the same
         "oauthlib": {"level": "WARNING"},  # at DEBUG it logs tokens

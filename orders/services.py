@@ -17,8 +17,16 @@ from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
+from contentapi.monitoring.audit import Event, record_event
 from orders import selectors
 from orders.models import LARGEST_TOTAL, MAX_TRACKING, SMALLEST_TOTAL, Order, OrderStatus
+
+EVENTS = {
+    OrderStatus.PAID: Event.ORDER_PAID,
+    OrderStatus.CANCELLED: Event.ORDER_CANCELLED,
+    OrderStatus.SHIPPED: Event.ORDER_SHIPPED,
+    OrderStatus.DELIVERED: Event.ORDER_DELIVERED,
+}
 
 
 @transaction.atomic
@@ -111,6 +119,8 @@ def save_transition(actor: Actor, order: Order, old: OrderStatus, new: OrderStat
         setattr(order, name, value)
     with attribute_changes(actor):
         order.save(update_fields=["status", *values])
+    states = {"from": str(old), "to": str(new)}
+    record_event(EVENTS[new], actor, "order", order.pk, **states)
     return order
 
 

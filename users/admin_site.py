@@ -1,6 +1,7 @@
 """The admin site: limits wrong passwords, and shows API errors as pages."""
 
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
@@ -10,6 +11,8 @@ from unfold.sites import UnfoldAdminSite
 
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.http.request_log import classify_and_record
+from contentapi.monitoring.audit import Event, record_event
+from users.authentication import build_session_actor
 from users.login import throttle_login
 from users.pages import render_error
 
@@ -21,6 +24,13 @@ class AdminSite(UnfoldAdminSite):
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         return throttle_login(super().login)(request, extra_context)
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        response = super().password_change(request, extra_context)
+        if request.method == "POST" and response.status_code == HTTPStatus.FOUND:
+            user = request.user
+            record_event(Event.USER_PASSWORD_CHANGED, build_session_actor(user), "user", user.pk)
+        return response
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
         """Return the view with Django's checks. An API error and a refusal of Django become an HTML page, not JSON."""

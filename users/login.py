@@ -7,17 +7,24 @@ from http import HTTPStatus
 from typing import Any, cast
 
 from django.conf import settings
+from django.contrib.auth import user_logged_out
 from django.contrib.auth.views import LoginView, LogoutView
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.crypto import salted_hmac
 
 from contentapi.core.errors import RateLimited
+from contentapi.core.identity import Actor, Interface
 from contentapi.core.text import is_storable
 from contentapi.http.client_address import client_address
+from contentapi.monitoring.audit import Event, record_event
 from contentapi.rate_limits.account import Reservation
 from contentapi.rate_limits.limits import LOGIN, LOGIN_ACCOUNT, LOGIN_ADDRESS, Limit
 from users.known_browsers import find_known_browser, remember_browser
 from users.models import MAX_EMAIL, User
-from users.pages import render_page
+from users.pages import ADMIN, render_page
+
+SALT = "users.login"
 
 
 def throttle_login(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -34,14 +41,44 @@ def throttle_login(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
         try:
             reservation = Reservation(get_login_limits(request))
         except RateLimited as error:
+            record_failed_login(request, "rate limited")
             return render_rate_limited(request, error)
         response = view(request, *arguments, **options)
         if response.status_code == HTTPStatus.FOUND:  # a refused login shows the form again
             reservation.refund()
-            remember_browser(request, response, cast("User", request.user))
+            user = cast("User", request.user)
+            remember_browser(request, response, user)
+            actor = build_person(request, user)
+            record_event(Event.LOGIN_SUCCEEDED, actor, "user", user.pk, address=client_address(request.META))
+        else:
+            record_failed_login(request, "refused")
         return response
 
     return guarded
+
+
+def record_failed_login(request: HttpRequest, reason: str) -> None:
+    """Write a line of the audit log: with the id of the user if there is one, otherwise with a keyed hash of the name.
+
+    The name that was sent may be a password that was typed into the wrong field.
+    """
+    email = request.POST.get("username", "")[:MAX_EMAIL]
+    user = find_login_user(email)
+    account = "" if user else salted_hmac(SALT, normalize_email(email).lower(), algorithm="sha256").hexdigest()[:16]
+    details = {"reason": reason, "address": client_address(request.META), "account": account}
+    record_event(Event.LOGIN_FAILED, build_person(request), "user", user.pk if user else "", **details)
+
+
+@receiver(user_logged_out)
+def record_logout(request: HttpRequest, user: User | None, **_: Any) -> None:
+    if user is not None:
+        record_event(Event.LOGOUT, build_person(request, user), "user", user.pk)
+
+
+def build_person(request: HttpRequest, user: User | None = None) -> Actor:
+    """Return the actor of the audit log for a login page: the user, or nobody, in the admin or at an OAuth page."""
+    interface: Interface = "admin" if request.path.startswith(ADMIN) else "OAuth"
+    return Actor(user.pk if user else None, credential="session" if user else "none", interface=interface)
 
 
 def get_login_limits(request: HttpRequest) -> dict[Limit, str]:
@@ -65,11 +102,15 @@ def get_login_limits(request: HttpRequest) -> dict[Limit, str]:
 
 def find_login_user(email: str) -> User | None:
     """Return the user whom Django's login form would find by an email, in whatever way it is written."""
-    written = unicodedata.normalize("NFKC", email).strip()
+    written = normalize_email(email)
     try:
         return User.objects.get_by_natural_key(written) if is_storable(written) else None
     except User.DoesNotExist:
         return None
+
+
+def normalize_email(email: str) -> str:
+    return unicodedata.normalize("NFKC", email).strip()
 
 
 def render_rate_limited(request: HttpRequest, error: RateLimited) -> HttpResponse:

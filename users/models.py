@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from contentapi.auth.jwt import LEEWAY
 from contentapi.core import policy
-from contentapi.core.identity import Role, Scope
+from contentapi.core.identity import OPERATOR, Role, Scope
+from contentapi.monitoring.audit import Event, record_event
 
 MAX_NAME = 150
 MAX_EMAIL = 254
@@ -33,6 +34,7 @@ class UserManager(BaseUserManager["User"]):
         user.set_password(password)
         user.full_clean()
         user.save()
+        record_event(Event.USER_CREATED, OPERATOR, "user", user.pk, role=str(user.role))
         return user
 
 

@@ -18,6 +18,7 @@ from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_ver
 from contentapi.core.errors import Conflict, Invalid, NotFound, get_constraint_name, require_found
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from contentapi.core.text import is_storable
+from contentapi.monitoring.audit import Event, record_event
 from users import selectors
 from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
 
@@ -35,7 +36,9 @@ def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER
     user = User(email=email.strip(), name=name.strip(), role=role)
     validate_user(user, password)
     user.set_password(password)
-    return save_user(user)
+    save_user(user)
+    record_event(Event.USER_CREATED, actor, "user", user.pk, role=str(user.role))
+    return user
 
 
 @transaction.atomic
@@ -48,13 +51,28 @@ def edit_user(*, actor: Actor, user_id: str, changes: Mapping[str, Any]) -> User
     admins = lock_admins()
     user = find_user_to_change(actor, user_id, "change users")
     policy.require_permission(actor, policy.may_manage_users(actor), "change this user")
+    old = {name: getattr(user, name) for name in EDITABLE}
     values = {"role": user.role, "is_active": user.is_active, **changes}
     if values["role"] != Role.ADMIN or not values["is_active"]:
         require_other_admin(actor, user, admins)
     for name in EDITABLE & changes.keys():
         setattr(user, name, changes[name])
     validate_user(user, None)
-    return save_user(user)
+    save_user(user)
+    record_user_changes(actor, user, old)
+    return user
+
+
+def record_user_changes(actor: Actor, user: User, old: Mapping[str, Any]) -> None:
+    """Write a line of the audit log for a new role, for a new state, and one for the names of other changed fields."""
+    if user.role != old["role"]:
+        states = {"from": str(old["role"]), "to": str(user.role)}
+        record_event(Event.USER_ROLE_CHANGED, actor, "user", user.pk, **states)
+    if user.is_active != old["is_active"]:
+        record_event(Event.USER_UNLOCKED if user.is_active else Event.USER_LOCKED, actor, "user", user.pk)
+    changed = sorted(name for name in ("email", "name") if getattr(user, name) != old[name])
+    if changed:
+        record_event(Event.USER_CHANGED, actor, "user", user.pk, changed=",".join(changed))
 
 
 def lock_user(*, actor: Actor, user_id: str) -> User:
@@ -85,6 +103,7 @@ def set_password(*, actor: Actor, user_id: str, password: str | None) -> User:
     validate_user(user, password)
     user.set_password(password)
     user.save(update_fields=["password"])
+    record_event(Event.USER_PASSWORD_CHANGED, actor, "user", user.pk)
     return user
 
 
@@ -123,7 +142,9 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
     policy.require_permission(actor, policy.may_delete_user(actor, user.pk), "delete this user")
     require_version("user", UNCHANGING, expected_version)
     require_other_admin(actor, user, admins)
+    pk = user.pk
     user.delete()
+    record_event(Event.USER_DELETED, actor, "user", pk, role=str(user.role))
 
 
 def find_user_to_change(actor: Actor, user_id: str, act: str) -> User:
@@ -197,6 +218,8 @@ def create_api_key(
         if get_constraint_name(error) == "users_apikey_prefix_unique":
             raise Conflict("This request has already created an API key. Each key is shown once.") from None
         raise
+    details = {"user_id": user.pk, "scopes": " ".join(granted), "expires_at": row.expires_at.isoformat()}
+    record_event(Event.API_KEY_CREATED, actor, "api_key", prefix, **details)
     return key
 
 
@@ -219,10 +242,12 @@ def validate_api_key(*, name: str, expires_in_days: int, prefix: str) -> str:
 def revoke_api_key(*, actor: Actor, prefix: str) -> None:
     """Revoke a key at once. Revoking it again changes nothing. Raises `NotFound`."""
     policy.require_credential(actor, "revoke API keys")
-    if selectors.find_api_key(actor, prefix) is None:
+    key = selectors.find_api_key(actor, prefix)
+    if key is None:
         # The message does not repeat the text: it may be a whole key.
         raise NotFound("There is no API key with this prefix: the part of a key before its last underscore.")
-    ApiKey.objects.filter(prefix=prefix, revoked_at=None).update(revoked_at=timezone.now())
+    if ApiKey.objects.filter(prefix=prefix, revoked_at=None).update(revoked_at=timezone.now()):
+        record_event(Event.API_KEY_REVOKED, actor, "api_key", prefix, user_id=key.user_id)
 
 
 def hash_api_key(key: str) -> bytes:

@@ -9,8 +9,9 @@ from contentapi.auth import jwt
 from contentapi.auth.jwt import MAX_LIFETIME, Claims, TokenError
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.core.errors import Invalid
-from contentapi.core.identity import ROLE_SCOPES, Role, Scope
+from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.http.hosts import get_public_url, is_issuer
+from contentapi.monitoring.audit import Event, record_event
 from users.models import IssuedToken, User
 
 AUDIENCE = "contentapi"
@@ -25,9 +26,12 @@ def issue_token(
     issuer: str = "",
     jti: str = "",
     is_oauth: bool = False,
+    actor: Actor = OPERATOR,
     **claims: str,
 ) -> str:
     """Return a token for a user that is valid for `ttl` seconds. Raises `Invalid`.
+
+    `actor` issues the token: an operator, or the user through an OAuth client.
 
     Without scopes, the token has all scopes of the user's role. Its id is stored, so that it is revoked when the user
     is deleted, locked or gets another role (`users.revocations`).
@@ -50,6 +54,8 @@ def issue_token(
     }
     expires_at = datetime.fromtimestamp(now + ttl, UTC)
     IssuedToken.objects.create(jti=ours["jti"], user=user, role=role, is_oauth=is_oauth, expires_at=expires_at)
+    details = {"user_id": user.pk, "scopes": ours["scope"], "expires_at": expires_at.isoformat()}
+    record_event(Event.TOKEN_ISSUED, actor, "token", ours["jti"], **details)
     return jwt.encode({**claims, **ours}, get_key_ring().get_signing_key())
 
 

@@ -19,6 +19,8 @@ from contentapi.auth.jwk import Key, KeyProblem
 from contentapi.auth.jwt import LEEWAY, MAX_LIFETIME
 from contentapi.conf import conf
 from contentapi.conf.secret_files import read_or_create
+from contentapi.core.identity import OPERATOR
+from contentapi.monitoring.audit import Event, record_event
 
 PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
 RELOAD_INTERVAL = 5.0  # seconds between two reads of the folder
@@ -96,7 +98,9 @@ class KeyDirectory:
                 if self.get_path(successor).stat().st_mtime < oldest:
                     self.get_path(number).unlink()
         self.reload()
-        return self.get_signing_key()
+        key = self.get_signing_key()
+        record_event(Event.JWT_KEY_ROTATED, OPERATOR, "jwt_key", key.kid, storage="folder")
+        return key
 
     def create(self, number: int) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -42,7 +42,7 @@ class JsonFormatter(logging.Formatter):
 class LineFormatter(logging.Formatter):
     """A line for people: time, level, logger, request id, message, and the fields that the message does not show."""
 
-    shown = frozenset({"method", "path", "status", "code"})  # in the message of a request
+    shown = frozenset({"method", "path", "status", "code", "event"})  # in the message
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s")

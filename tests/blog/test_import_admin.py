@@ -16,7 +16,7 @@ from blog import import_jobs
 from blog.import_admin import NO_CLOCK
 from blog.import_worker import ImportWorker
 from blog.models import ImportJob, ImportState, Post
-from contentapi.core.identity import Role
+from contentapi.core.identity import CLOCK, Role
 from tests.blog.markdown_files import build_file
 from tests.blog.test_archives import BAD, SITE, build_archive
 from tests.factories import make_user
@@ -211,7 +211,7 @@ def test_refused_act_shows_the_reason(editor_client: Client, worker: ImportWorke
 def test_failed_import_shows_the_problem(editor_client: Client) -> None:
     send_archive(editor_client)
     job = ImportJob.objects.get()
-    import_jobs.end_import(job, ImportState.FAILED, "The disk is <full>.")
+    import_jobs.end_import(job, ImportState.FAILED, CLOCK, "The disk is <full>.")
 
     assert "The disk is &lt;full&gt;." in editor_client.get(get_url("change", job)).text
 

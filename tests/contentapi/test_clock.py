@@ -48,7 +48,7 @@ def test_concurrent_clocks_publish_each_post_once(caplog: pytest.LogCaptureFixtu
         thread.start()
     for thread in threads:
         thread.join()
-    logged = sorted(record.getMessage() for record in caplog.records)
+    logged = sorted(record.getMessage() for record in caplog.records if record.name == "contentapi.clock")
     assert logged == sorted(f"Published post {post.pk}, which was scheduled." for post in posts)
     assert set(Post.objects.values_list("status", "version")) == {("published", 2)}
 
@@ -90,7 +90,7 @@ def test_clock_deletes_the_history_of_posts_deleted_31_days_ago(caplog: pytest.L
     clock.do_due_work(Event())
 
     assert PostVersion.objects.get().title == "Recent"
-    logged = [record.getMessage() for record in caplog.records]
+    logged = [record.getMessage() for record in caplog.records if record.name == "contentapi.clock"]
     assert logged == ["Deleted the history of 1 posts, which were deleted more than 30 days ago."]
 
 

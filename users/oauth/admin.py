@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.safestring import SafeString
@@ -17,8 +18,9 @@ from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from users.admin_acts import Act, ActsAdmin, Outcome
-from users.admin_bases import PolicyAdmin, render_time
+from users.admin_bases import PolicyAdmin, get_actor, render_time
 from users.oauth.clients import (
+    delete_client,
     describe_state,
     list_name_problems,
     list_redirect_uri_problems,
@@ -26,6 +28,7 @@ from users.oauth.clients import (
     save_changed_client,
     save_new_client,
 )
+from users.oauth.server import record_revoked_consents
 from users.pages import render_page
 
 for model in (theirs.application_model, theirs.access_token_model, theirs.grant_model, theirs.id_token_model):
@@ -134,11 +137,20 @@ class ClientAdmin(ActsAdmin):
         return render_time(client.created)
 
     def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
+        actor = get_actor(request)
         if change:
             is_other_type = form.cleaned_data["client_type"] != form.stored_type
-            obj.secret_shown_once = save_changed_client(obj, is_other_type=is_other_type)
+            obj.secret_shown_once = save_changed_client(obj, actor, is_other_type=is_other_type)
         else:
-            obj.secret_shown_once = save_new_client(obj)
+            obj.secret_shown_once = save_new_client(obj, actor)
+
+    def delete_model(self, request: HttpRequest, obj: Application) -> None:
+        delete_client(actor=get_actor(request), client=obj)
+
+    @transaction.atomic
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Application]) -> None:
+        for client in queryset:
+            delete_client(actor=get_actor(request), client=client)
 
     def response_add(
         self, request: HttpRequest, obj: Application, post_url_continue: str | None = None
@@ -178,6 +190,12 @@ class OAuthRefreshTokenAdmin(PolicyAdmin, theirs.RefreshTokenAdmin):
     fields = ["user", "application", "masked_token", "show_created_at", "show_revoked_at"]
     readonly_fields = ["masked_token", "show_created_at", "show_revoked_at"]
     ordering = ["-id"]
+
+    @admin.action(description="Revoke selected refresh tokens")
+    @transaction.atomic
+    def revoke_tokens(self, request: HttpRequest, queryset: QuerySet[RefreshToken]) -> None:
+        record_revoked_consents(get_actor(request), queryset.filter(revoked=None))
+        super().revoke_tokens(request, queryset)
 
     def may_open(self, actor: Actor) -> bool:
         return policy.may_manage_clients(actor)

@@ -11,9 +11,10 @@ from oauth2_provider.models import Application
 
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, require_found
-from contentapi.core.identity import Actor
+from contentapi.core.identity import OPERATOR, Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import is_storable
+from contentapi.monitoring.audit import Event, record_event
 
 MAX_NAME = 100
 MAX_URI = 2000
@@ -41,11 +42,11 @@ def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = F
         redirect_uris=" ".join(redirect_uris),
         client_type=Application.CLIENT_PUBLIC if public else Application.CLIENT_CONFIDENTIAL,
     )
-    secret = save_new_client(client)
+    secret = save_new_client(client, OPERATOR)
     return RegisteredClient(client.client_id, secret)
 
 
-def save_new_client(client: Application) -> str:
+def save_new_client(client: Application, actor: Actor) -> str:
     """Save a new client and return its secret, or an empty string for a public client.
 
     A public client gets a random secret too, which nobody knows: without it, an empty secret would authenticate it.
@@ -54,10 +55,11 @@ def save_new_client(client: Application) -> str:
     client.authorization_grant_type = Application.GRANT_AUTHORIZATION_CODE
     client.client_secret = secret
     client.save(force_insert=True)
+    record_event(Event.OAUTH_CLIENT_CREATED, actor, "oauth_client", client.client_id, client_type=client.client_type)
     return "" if client.client_type == Application.CLIENT_PUBLIC else secret
 
 
-def save_changed_client(client: Application, *, is_other_type: bool) -> str:
+def save_changed_client(client: Application, actor: Actor, *, is_other_type: bool) -> str:
     """Save a client and return its new secret: a client of another type gets one. Otherwise an empty string.
 
     The secret of a former public client is known to nobody, and that of a former confidential client must not be
@@ -67,6 +69,7 @@ def save_changed_client(client: Application, *, is_other_type: bool) -> str:
     if is_other_type:
         client.client_secret = secret
     client.save()
+    record_event(Event.OAUTH_CLIENT_CHANGED, actor, "oauth_client", client.client_id, client_type=client.client_type)
     return "" if client.client_type == Application.CLIENT_PUBLIC else secret
 
 
@@ -87,7 +90,16 @@ def renew_client_secret(*, actor: Actor, client_id: str, opened: str) -> str:
     secret = secrets.token_urlsafe(32)
     client.client_secret = secret
     client.save(update_fields=["client_secret", "updated"])
+    record_event(Event.OAUTH_CLIENT_SECRET_RENEWED, actor, "oauth_client", client.client_id)
     return secret
+
+
+@transaction.atomic
+def delete_client(*, actor: Actor, client: Application) -> None:
+    """Delete a client with its consents and tokens."""
+    policy.require_permission(actor, policy.may_manage_clients(actor), "delete applications")
+    client.delete()
+    record_event(Event.OAUTH_CLIENT_REVOKED, actor, "oauth_client", client.client_id)
 
 
 def describe_state(client: Application) -> str:

@@ -23,8 +23,9 @@ from oauthlib.oauth2 import WebApplicationServer
 from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError
 from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 
-from contentapi.core.identity import ROLE_SCOPES, Role, Scope
+from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from contentapi.core.text import is_storable
+from contentapi.monitoring.audit import Event, record_event
 from users import tokens
 from users.models import IssuedToken, User
 
@@ -103,6 +104,7 @@ class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
 
     def _create_authorization_code(self, request: Request, code: dict[str, str], expires: Any = None) -> Grant:
         request.scopes = require_usable_scopes(request)
+        record_consent(Event.OAUTH_CONSENT_GRANTED, build_oauth_actor(request), " ".join(request.scopes))
         return super()._create_authorization_code(request, {**code, "code": hash_token(code["code"])}, expires)
 
     def validate_code(
@@ -120,7 +122,20 @@ class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
         held = RefreshToken.objects.select_for_update().filter(token_checksum=hash_token(refresh_token))
         if not any(token.application_id == client.pk for token in held):
             return False  # unknown, or issued to another client: do not revoke the other client's tokens
-        return bool(super().validate_refresh_token(refresh_token, client, request)) and request.user.is_active
+        is_valid = super().validate_refresh_token(refresh_token, client, request)
+        if not is_valid and all(token.revoked is not None for token in held):
+            record_reuse(held[0].user_id, client, "refresh token")
+        return bool(is_valid) and request.user.is_active
+
+    def revoke_token(self, token: str, token_type_hint: str | None, request: Request, *_: Any, **__: Any) -> None:
+        """Revoke a token of the client with the tokens of its family, and write a line of the audit log."""
+        held = {"token_checksum": hash_token(token), "application": request.client}
+        refresh_tokens = RefreshToken.objects.filter(**held, revoked=None)
+        owner = (refresh_tokens.first() or AccessToken.objects.filter(**held).first()) if request.client else None
+        super().revoke_token(token, token_type_hint, request)
+        if owner is not None:
+            actor = Actor(client_id=request.client.client_id, interface="OAuth")
+            record_consent(Event.OAUTH_CONSENT_REVOKED, actor, user_id=owner.user_id)
 
     def _create_access_token(
         self, expires: Any, request: Request, token: dict[str, Any], source_refresh_token: RefreshToken | None = None
@@ -157,6 +172,28 @@ def revoke_tokens_of_reused_code(code: str, client: Application) -> None:
     held = RefreshToken.objects.filter(token_family__in=families, application=client).first()
     if held is not None:
         RefreshToken.revoke_family(held.token_family)
+        record_reuse(held.user_id, client, "authorization code")
+
+
+def build_oauth_actor(request: Request) -> Actor:
+    """Return the user who acts through a client at an OAuth endpoint, for the audit log."""
+    return Actor(request.user.pk, client_id=request.client.client_id, interface="OAuth")
+
+
+def record_consent(event: Event, actor: Actor, scopes: str = "", *, user_id: int | None = None) -> None:
+    record_event(event, actor, "oauth_client", actor.client_id, scopes=scopes, user_id=user_id)
+
+
+def record_revoked_consents(actor: Actor, refresh_tokens: Iterable[RefreshToken]) -> None:
+    for token in refresh_tokens:
+        client_id = token.application.client_id
+        record_event(Event.OAUTH_CONSENT_REVOKED, actor, "oauth_client", client_id, user_id=token.user_id)
+
+
+def record_reuse(user_id: int, client: Application, kind: str) -> None:
+    """Write a line of the audit log for a code or a refresh token that was sent again. Its family is revoked."""
+    actor = Actor(client_id=client.client_id, interface="OAuth")
+    record_event(Event.OAUTH_TOKEN_REUSED, actor, "oauth_client", client.client_id, user_id=user_id, token=kind)
 
 
 def make_access_token(request: Request) -> str:
@@ -170,6 +207,7 @@ def make_access_token(request: Request) -> str:
         client_id=request.client.client_id,
         jti=request.jti,
         is_oauth=True,
+        actor=build_oauth_actor(request),
     )
 
 

@@ -60,6 +60,8 @@ class Command(OperatorCommand):
             counts[report.outcome] += 1
             if report.outcome == ImportOutcome.REFUSED:
                 self.show_refusal(report)
+        if not dry_run:
+            importing.record_import(IMPORTER, counts)
         self.summarise(counts, len(files), monotonic() - began, dry_run=dry_run)
         if refused := counts[ImportOutcome.REFUSED]:
             raise CommandError(f"{refused} of {len(files)} files could not be imported; each is named above.")

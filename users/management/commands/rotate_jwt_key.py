@@ -3,6 +3,8 @@ from typing import Any
 from contentapi.auth.jwk import Key
 from contentapi.auth.signing_keys import KeyDirectory, build_rotated_private_key_variable, get_key_ring
 from contentapi.core.commands import OperatorCommand
+from contentapi.core.identity import OPERATOR
+from contentapi.monitoring.audit import Event, record_event
 
 ADVICE = (
     "Above is the new value of JWT_PRIVATE_KEY: the new signing key, followed by the public keys that verify existing "
@@ -24,5 +26,7 @@ class Command(OperatorCommand):
         if isinstance(ring, KeyDirectory):
             self.stdout.write(ring.rotate().kid)
         else:
-            self.stdout.write(build_rotated_private_key_variable(Key.generate(), ring), ending="")
+            key = Key.generate()
+            self.stdout.write(build_rotated_private_key_variable(key, ring), ending="")
+            record_event(Event.JWT_KEY_ROTATED, OPERATOR, "jwt_key", key.kid, storage="environment")
             self.info(ADVICE)
