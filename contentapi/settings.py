@@ -83,8 +83,8 @@ TEMPLATES = [
 # --- Database ------------------------------------------------------------------------------------------
 
 
-def build_database_settings() -> dict[str, Any]:
-    """Return the settings of the database. A server keeps its connections and limits the time of a statement."""
+def build_database_settings(url: str) -> dict[str, Any]:
+    """Return the settings of a database. A server keeps its connections and limits the time of a statement."""
     options: dict[str, Any] = {
         "connect_timeout": 5,
         # Detect a host that has vanished.
@@ -111,17 +111,29 @@ def build_database_settings() -> dict[str, Any]:
         "CONN_HEALTH_CHECKS": True,
         "TEST": {"NAME": "test_contentapi"},
     }
-    if EMBEDDED:
+    if not url:
         return {"ENGINE": "contentapi.db.embedded", "NAME": "postgres", "USER": "postgres", **common}
-    parameters = environment.parse_database_url(ENVIRONMENT.database_url)
+    parameters = environment.parse_database_url(url)
     names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
     values = {setting: parameters.pop(name, "") for setting, name in names.items()}
     if SERVING and "options" in parameters:
         options["options"] += f" {parameters.pop('options')}"
+    if "," in values["HOST"]:  # several servers, one of which is the primary
+        options["target_session_attrs"] = "read-write"
     return {"ENGINE": "contentapi.db.postgresql", **values, **common, "OPTIONS": options | parameters}
 
 
-DATABASES = {"default": build_database_settings()}
+def build_replica_settings(url: str) -> dict[str, Any]:
+    """Return the settings of a replica. Tests read from the primary in its place."""
+    replica = build_database_settings(url)
+    return {**replica, "OPTIONS": {**replica["OPTIONS"], "connect_timeout": 2}, "TEST": {"MIRROR": "default"}}
+
+
+DATABASES = {"default": build_database_settings("" if EMBEDDED else ENVIRONMENT.database_url)}
+if not EMBEDDED and ENVIRONMENT.database_replica_urls:
+    for number, replica_url in enumerate(ENVIRONMENT.database_replica_urls, start=1):
+        DATABASES[f"replica{number}"] = build_replica_settings(replica_url)
+    DATABASE_ROUTERS = ["contentapi.db.postgresql.replicas.ReplicaRouter"]
 
 # --- Users and passwords -------------------------------------------------------------------------------
 AUTH_USER_MODEL = "users.User"

@@ -39,6 +39,12 @@ class RedisServer:
         self.process.kill()
         self.process.wait(PATIENCE)
 
+    def send(self, *words: str) -> None:
+        """Send a command."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
+            connection.sendall(f"{' '.join(words)}\r\n".encode())
+            assert connection.recv(1024).startswith((b"+", b":"))
+
     def hang(self) -> None:
         """Suspend the server: it accepts connections and never responds."""
         self.process.send_signal(signal.SIGSTOP)

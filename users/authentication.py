@@ -5,7 +5,7 @@ import logging
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -20,6 +20,7 @@ from contentapi.auth.sessions import SessionStore
 from contentapi.core.errors import Malformed, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.core.pagination import parse_id
+from contentapi.db.postgresql.replicas import read_credential
 from contentapi.projection import PreparedQuery
 from users import tokens
 from users.models import ApiKey
@@ -105,10 +106,13 @@ USABLE_KEY = PreparedQuery(
 def authenticate_api_key(key: str) -> Actor:
     match = API_KEY.fullmatch(key)
     now = timezone.now()
-    row = USABLE_KEY.first(prefix=match["prefix"], now=now) if match else None
+    row, is_primary = (
+        read_credential(partial(USABLE_KEY.first, prefix=match["prefix"], now=now)) if match else (None, True)
+    )
     if row is None or not hmac.compare_digest(row.digest, f"\\x{hash_api_key(key).hex()}"):
         raise Unauthenticated("The API key is unknown, expired or revoked.")
-    record_last_use(row.id, row.last_used_at, now)
+    if is_primary:
+        record_last_use(row.id, row.last_used_at, now)
     credential_id = f"key:{key.rpartition('_')[0]}"
     return Actor(row.user_id, row.role, row.scopes, credential="api-key", credential_id=credential_id)
 

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
+from contentapi.db.postgresql.replicas import read_credential
 from contentapi.http.request_log import describe_exception
 from users.models import IssuedToken
 
@@ -45,7 +46,7 @@ class RevokedTokenCache:
     def refresh(self) -> None:
         """Read the revocations now. The lock keeps an older result from replacing a newer one."""
         with self.refresh_lock:
-            self.revoked = frozenset(IssuedToken.objects.all().revoked(timezone.now()).values_list("jti", flat=True))
+            self.revoked, _ = read_credential(read_revoked_tokens)
 
     def refresh_forever(self) -> None:
         """Refresh the cache periodically. Of consecutive failures only the first is logged."""
@@ -61,6 +62,10 @@ class RevokedTokenCache:
                     log_refresh_failure(error)
                 has_failed = True
                 connection.close()
+
+
+def read_revoked_tokens() -> frozenset[str]:
+    return frozenset(IssuedToken.objects.all().revoked(timezone.now()).values_list("jti", flat=True))
 
 
 def log_refresh_failure(error: Exception) -> None:

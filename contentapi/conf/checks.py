@@ -22,6 +22,7 @@ def check_environment(**_: Any) -> list[Error]:
     return [
         *settings.ENVIRONMENT_ERRORS,
         *check_database_variables(environment),
+        *check_replica_variable(environment),
         *check_redis_variable(environment),
     ]
 
@@ -57,6 +58,25 @@ def check_database_variables(environment: Environment) -> Iterator[Error]:
             "SECRET_KEY is required when DATABASE_URL is set.",
             f"Set it to 50 random characters or more, the same for every process: {RANDOM}.",
         )
+
+
+def check_replica_variable(environment: Environment) -> Iterator[Error]:
+    """Check DATABASE_REPLICA_URLS. A message names an address by its number: it has a password."""
+    urls = environment.database_replica_urls
+    if urls and not environment.database_url:
+        yield build_error(
+            "DATABASE_REPLICA_URLS",
+            "DATABASE_REPLICA_URLS requires DATABASE_URL.",
+            "Set DATABASE_URL to the address of the primary, or unset DATABASE_REPLICA_URLS.",
+        )
+    for number, url in enumerate(urls, start=1):
+        if not url.startswith(("postgresql://", "postgres://")) or not is_usable_database_url(url):
+            yield build_error(
+                "DATABASE_REPLICA_URLS",
+                f"Address {number} of DATABASE_REPLICA_URLS cannot be read, or names no database.",
+                "Write each as postgresql://user:password@host:5432/name, separated by commas; in a password, write "
+                "@ : / % and , as %40 %3A %2F %25 and %2C.",
+            )
 
 
 def is_usable_database_url(url: str) -> bool:

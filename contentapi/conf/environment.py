@@ -25,6 +25,7 @@ MaxPage = Annotated[
     int, Meta(ge=100, le=2**31 - 1, description="a whole number, 100 or more (the schema promises 100)")
 ]
 Words = Annotated[tuple[str, ...], Meta(description="words separated by commas")]
+Lag = Annotated[int, Meta(ge=1000, le=3_600_000, description="a time in milliseconds, 1000 to 3600000")]
 Proxies = Annotated[int, Meta(ge=0, le=100, description="a whole number, 0 to 100")]
 RATE = r"^[1-9][0-9]{0,8}/([1-9][0-9]{0,3})?(second|minute|hour|day)s?$"
 Rate = Annotated[str, Meta(pattern=RATE, description="a number for each second, minute, hour or day, like 300/minute")]
@@ -50,6 +51,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     """The variables by their lower-case names. Sizes are in bytes, times in milliseconds. See docs/settings.md."""
 
     database_url: str = ""
+    database_replica_urls: Words = ()
     redis_url: str = ""
     port: Port = 8000
     web_concurrency: Count = min(os.cpu_count() or 1, 16)
@@ -92,6 +94,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_rate_login_address: Rate = "30/minute"
     contentapi_rate_tokens: Rate = "10/minute"
     contentapi_rate_writes: Rate = "600/minute"
+    contentapi_replica_max_lag: Lag = 5000
     contentapi_search_language: Language = "english"
     contentapi_server_threads: Count = 128
     contentapi_statement_cache: Count = 1024 * 1024

@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import Error as DatabaseError
-from django.db import IntegrityError, InterfaceError, OperationalError
+from django.db import IntegrityError, InterfaceError, InternalError, OperationalError
 from django.http import Http404
-from psycopg.errors import ForeignKeyViolation, UniqueViolation
+from psycopg.errors import ForeignKeyViolation, ReadOnlySqlTransaction, UniqueViolation
 
 T = TypeVar("T")
 Fields = Mapping[str, Sequence[str]]
@@ -179,7 +179,7 @@ def classify_exception(exception: BaseException) -> ApiError:
             return Malformed("The request is malformed.")
         case IntegrityError(__cause__=UniqueViolation() | ForeignKeyViolation()):  # a race; the constraint held
             return Conflict("This conflicts with a change that was made at the same time. Try again.")
-        case OperationalError() | InterfaceError():
+        case OperationalError() | InterfaceError() | InternalError(__cause__=ReadOnlySqlTransaction()):
             return Unavailable()
         case _:
             return Internal()

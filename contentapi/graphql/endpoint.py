@@ -5,9 +5,9 @@ content negotiation nor the status rule of docs/decisions/0001-status-rule-and-2
 not used, because it parses and validates the document of every request; here prepared operations are cached.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +17,7 @@ from contentapi.auth.authentication import authenticate_request
 from contentapi.conf import conf
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, MethodNotAllowed, NotAcceptable, UnsupportedMediaType
 from contentapi.core.text import require_storable
+from contentapi.db.postgresql.replicas import read, record_write
 from contentapi.db.postgresql.slots import enter_expensive_lane, enter_preparation_lane
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import COST_PER_CHARGE, require_cost_within_limit
@@ -29,6 +30,8 @@ from contentapi.http.negotiation import select_media_type
 from contentapi.http.response import Response
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
+
+T = TypeVar("T")
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 EXPENSIVE_SHARE = 10  # an operation that costs more than a tenth of CONTENTAPI_MAX_COST is expensive
@@ -145,7 +148,8 @@ def execute_request(
     if cost > conf.environment.contentapi_max_cost // EXPENSIVE_SHARE:
         enter_expensive_lane()
     is_hidden = conf.environment.contentapi_introspection == "off"
-    result = operation.execute(variables, context, hide_suggestions=is_hidden, introspection=introspection)
+    execute = partial(operation.execute, variables, context, hide_suggestions=is_hidden, introspection=introspection)
+    result = execute_on_server(execute, context["actor"].user_id, writes=operation.cost.writes > 0)
     members: dict[str, Any] = {"data": result.data}
     if (body.extensions or {}).get("cost") is True:
         members["extensions"] = {"cost": cost}
@@ -158,6 +162,16 @@ def execute_request(
     if any(value is not None for value in (result.data or {}).values()):
         return members, PARTIAL_SUCCESS, {}
     return members, report.worst.status, report.worst.headers
+
+
+def execute_on_server(execute: Callable[[], T], user_id: int | None, *, writes: bool) -> T:
+    """Execute an operation for a user: a query on a replica if one is usable, a mutation on the primary."""
+    if not writes:
+        return read(user_id, execute)
+    try:
+        return execute()
+    finally:
+        record_write(user_id)
 
 
 def charge_and_wait_for_preparation(account: Account, length: int) -> None:

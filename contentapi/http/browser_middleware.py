@@ -5,9 +5,12 @@ from typing import Any
 from django.contrib.auth.middleware import AuthenticationMiddleware as DjangoAuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware as DjangoMessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware as DjangoSessionMiddleware
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
+from contentapi.db.postgresql.replicas import record_write
+
+SAFE = ("GET", "HEAD", "OPTIONS")
 PAGES = ("/admin/", "/oauth/authorize", "/oauth/login", "/oauth/logout")
 
 
@@ -23,7 +26,12 @@ class SessionMiddleware(BrowserOnlyMiddleware, DjangoSessionMiddleware):
 
 
 class AuthenticationMiddleware(BrowserOnlyMiddleware, DjangoAuthenticationMiddleware):
-    pass
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        """After a write of a person who is logged in, let their next reads of the API see it."""
+        user = getattr(request, "_cached_user", None)  # set when a view has used `request.user`
+        if request.method not in SAFE and user is not None:
+            record_write(user.pk)
+        return response
 
 
 class MessageMiddleware(BrowserOnlyMiddleware, DjangoMessageMiddleware):

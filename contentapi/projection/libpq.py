@@ -12,6 +12,8 @@ from time import perf_counter
 from types import SimpleNamespace
 from typing import Any, cast
 
+from django.db import DEFAULT_DB_ALIAS
+from django.db import Error as DatabaseError
 from psycopg import Connection, DataError, Error, OperationalError
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
@@ -20,6 +22,7 @@ from psycopg.pq.abc import PGresult
 
 from contentapi.conf import conf
 from contentapi.core.errors import ResponseTooLarge
+from contentapi.db.postgresql.replicas import ROUTE, leave_replica
 from contentapi.db.postgresql.thread_connections import get_connection
 from contentapi.monitoring.records import current_record
 
@@ -50,10 +53,19 @@ class PreparedStatements:
 
 
 def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
-    """Execute a statement. Raises Django's database errors.
+    """Execute a statement. Raises Django's database errors. A read that fails on a replica is repeated elsewhere.
 
     `sql` has the placeholders $1, $2 …; `query`, which Django logs, is the same statement with %s.
     """
+    try:
+        return execute_on_database(using, query, sql, parameters, prepare=prepare)
+    except DatabaseError as error:
+        if using == DEFAULT_DB_ALIAS or not leave_replica(error):
+            raise
+    return execute(ROUTE.alias or DEFAULT_DB_ALIAS, query, sql, parameters, prepare=prepare)
+
+
+def execute_on_database(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
     connection: Any = get_connection(using)
     if not connection.health_check_done:
         connection.close_if_health_check_failed()

@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import msgspec
-from django.db.models import F, QuerySet
+from django.db import router
+from django.db.models import F, Model, QuerySet
 
 from contentapi.projection.libpq import read_column
 from contentapi.projection.selections import Parameter
@@ -33,14 +34,14 @@ class PreparedQuery(Generic[T]):
 
     def first(self, **values: Any) -> T | None:
         """Return the first row, or None if there is no row. Raises Django's database errors."""
-        statement, using = self.prepared
-        texts = read_column(statement.execute(using, values), 0)
+        statement, model = self.prepared
+        texts = read_column(statement.execute(router.db_for_read(model), values), 0)
         return msgspec.json.decode(texts[0], type=self.row) if texts else None
 
     @cached_property
-    def prepared(self) -> tuple[Statement, str]:
+    def prepared(self) -> tuple[Statement, type[Model]]:
         rows = self.rows(lambda name: Parameter(lambda values: values[name]))
         names = self.row.__struct_fields__
         columns = {f"_{number}": F(self.columns.get(name, name)) for number, name in enumerate(names)}
         sql, parameters = rows.values(**columns)[:1].query.get_compiler(rows.db).as_sql()
-        return build_json_statement(sql, tuple(parameters), names), rows.db
+        return build_json_statement(sql, tuple(parameters), names), rows.model

@@ -12,6 +12,7 @@ from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType
 from contentapi.core.identity import Actor
+from contentapi.db.postgresql.replicas import read, record_write
 from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_version_prefix
 from contentapi.http.body import JSON, is_json, read_request_body
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
@@ -124,15 +125,18 @@ class Resource:
             return Response(HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(self.methods)})
         require_known_version(request.environ)
         media_type = negotiate_rest_media_type(request.environ, request.prefix)
+        act = partial(self.call_method, request, ids, media_type)
         if request.method in READS:
-            return apply_conditions(self.call_method(request, ids, media_type), request.environ)
+            return apply_conditions(read(request.actor.user_id, act), request.environ)
         reject_misplaced_preconditions(request.environ, creates=request.method == "POST" and "GET" in self.methods)
         account.charge_operation(1, writes=1)
         request.actor = request.actor.through("REST")
-        if request.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in request.environ:
-            act = partial(self.call_method, request, ids, media_type)
-            return replay_or_execute(request.actor, request.environ, request.content, act)
-        return self.call_method(request, ids, media_type)
+        try:
+            if request.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in request.environ:
+                return replay_or_execute(request.actor, request.environ, request.content, act)
+            return act()
+        finally:  # also after a conflict: the client must be able to read the version that it missed
+            record_write(request.actor.user_id)
 
     def call_method(self, request: ResourceRequest, ids: Mapping[str, str], media_type: str) -> Response:
         name = "get" if request.method in READS else request.method.lower()

@@ -101,7 +101,7 @@ def test_each_decision_is_in_the_index() -> None:
     numbered = sorted(path.name for path in (DOCS / "decisions").glob("[0-9]*.md"))
 
     assert re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", index) == numbered
-    assert [name[:4] for name in numbered] == [f"{number:04}" for number in range(1, len(numbered) + 1)]
+    assert len({name[:4] for name in numbered}) == len(numbered)
 
 
 @pytest.mark.parametrize("page", sorted((DOCS / "decisions").glob("[0-9]*.md")), ids=lambda page: page.name)

@@ -1,17 +1,22 @@
 """Django database engine with persistent connections.
 
-The health check polls the socket first. It asks the server only if that is not conclusive.
+The health check polls the socket first. It asks the server only if that is not conclusive. A connection that must write
+is unusable on a server that only reads, as on a primary that was replaced by one of its replicas.
 """
 
 import select
 from time import perf_counter
 from typing import Any
 
+from django.db import DEFAULT_DB_ALIAS
 from django.db.backends.postgresql import base
 from django.db.backends.utils import CursorWrapper
 from psycopg.pq import TransactionStatus
 
+from contentapi.db.postgresql.open_connections import register_connection
 from contentapi.monitoring.records import current_record
+
+READ_ONLY = (b"in_hot_standby", b"default_transaction_read_only")  # parameters that PostgreSQL 14 reports
 
 
 class MeasuredCursor(CursorWrapper):
@@ -37,7 +42,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         self.prepared = None  # a new connection has no prepared statements
-        return super().get_new_connection(conn_params)
+        connection = super().get_new_connection(conn_params)
+        if self.alias != DEFAULT_DB_ALIAS:
+            register_connection(self.alias, connection)
+        return connection
 
     def make_cursor(self, cursor: Any) -> MeasuredCursor:
         return MeasuredCursor(cursor, self)
@@ -54,7 +62,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """
         raw = self.connection.pgconn
         is_idle = raw.transaction_status == TransactionStatus.IDLE
-        return (is_idle and has_no_incoming_data(raw.socket)) or super().is_usable()
+        if not (is_idle and has_no_incoming_data(raw.socket)) and not super().is_usable():
+            return False
+        return not must_write(self.settings_dict) or all(raw.parameter_status(name) != b"on" for name in READ_ONLY)
+
+
+def must_write(settings: dict[str, Any]) -> bool:
+    """Return whether the settings of a database accept only a server that can write (`target_session_attrs`)."""
+    return settings["OPTIONS"].get("target_session_attrs") in ("read-write", "primary")
 
 
 def has_no_incoming_data(socket: int) -> bool:

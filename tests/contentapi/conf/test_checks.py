@@ -68,6 +68,15 @@ def test_invalid_value_is_one_error_with_the_id_of_the_variable_and_a_hint(
             ["contentapi.JWT_PRIVATE_KEY", "contentapi.SECRET_KEY"],
         ),
         ({"DATABASE_URL": "mysql://db.invalid/app", **SECRETS}, ["contentapi.DATABASE_URL"]),
+        ({"DATABASE_REPLICA_URLS": "postgresql://replica.invalid/app"}, ["contentapi.DATABASE_REPLICA_URLS"]),
+        (
+            {
+                "DATABASE_URL": "postgresql://db.invalid/app",
+                "DATABASE_REPLICA_URLS": "postgresql://one.invalid/app, mysql://two.invalid/app",
+                **SECRETS,
+            },
+            ["contentapi.DATABASE_REPLICA_URLS"],
+        ),
         ({"DATABASE_URL": "postgresql://app:5%@db.invalid/app", **SECRETS}, ["contentapi.DATABASE_URL"]),
         (
             {"DATABASE_URL": "db.invalid"},

@@ -1,0 +1,120 @@
+"""The decisions about a replica, from states of servers. `tests/e2e/test_replicas.py` has real servers."""
+
+import time
+
+import pytest
+
+from contentapi.db.postgresql.replica_watch import PrimaryWatch, ReplicaWatch
+from contentapi.db.postgresql.replication import ServerState
+
+
+class Watched:
+    """A primary and a replica whose states a test sets."""
+
+    def __init__(self, max_lag: float = 4) -> None:
+        self.primary = PrimaryWatch({}, max_lag)
+        self.replica = ReplicaWatch("replica1", {}, self.primary, max_lag)
+        self.time = time.monotonic()
+
+    def write(self, lsn: int, *, timeline: int = 1, cluster: int = 7, ago: float = 0) -> None:
+        self.primary.accept_state(ServerState(False, lsn, timeline, cluster, time.monotonic() - ago))
+
+    def replay(self, lsn: int, *, cluster: int = 7) -> str:
+        """Let the replica have replayed a position. Return why it is not usable, or an empty string."""
+        self.replica.accept_state(ServerState(True, lsn, 0, cluster, time.monotonic()))
+        assert self.replica.is_usable == (not self.replica.reason)
+        return self.replica.reason
+
+
+@pytest.fixture
+def watched() -> Watched:
+    watched = Watched()
+    watched.write(100)
+    assert watched.replay(100) == ""
+    return watched
+
+
+def test_replica_is_not_used_before_the_primary_is_known() -> None:
+    assert Watched().replay(100) == "the primary's position is not known yet"
+
+
+def test_replica_is_used_if_the_primary_is_gone_from_the_start() -> None:
+    watched = Watched()
+    watched.primary.accept_failure("refused")
+    assert watched.replay(100) == ""
+
+
+def test_idle_primary_has_no_lag(watched: Watched) -> None:
+    watched.write(100, ago=60)
+    assert watched.replay(100) == ""
+    assert watched.replica.lag == 0
+
+
+def test_lag_is_the_time_since_the_primary_was_there() -> None:
+    watched = Watched()
+    for lsn, ago in ((100, 3), (110, 2), (120, 1)):
+        watched.write(lsn, ago=ago)
+    assert watched.primary.measure_lag(100) == pytest.approx(3, abs=0.2)
+    assert watched.primary.measure_lag(115) == pytest.approx(2, abs=0.2)
+    assert (watched.primary.measure_lag(120), watched.primary.measure_lag(99)) == (0, None)
+
+
+def test_lagging_replica_returns_below_half_of_the_accepted_lag(watched: Watched) -> None:
+    watched.primary.states.clear()
+    for lsn, ago in ((100, 5), (110, 3), (120, 1), (130, 0)):
+        watched.write(lsn, ago=ago)
+    assert watched.replay(105) == "it lags more than 4 s"
+    assert watched.replay(110) == "it lags more than 2 s"
+    assert watched.replay(120) == ""
+
+
+def test_replica_in_use_remains_in_use_while_the_primary_is_gone(watched: Watched) -> None:
+    watched.write(200)
+    watched.primary.accept_failure("refused")
+    assert watched.replay(150) == ""
+
+
+def test_replica_with_unknown_lag_is_not_used_while_the_primary_is_gone(watched: Watched) -> None:
+    watched.write(200)
+    watched.primary.accept_failure("refused")
+    watched.replica.accept_failure("refused")
+    assert watched.replay(150) == "it lags, and the primary is gone"
+    assert watched.replay(200) == ""
+
+
+def test_promoted_replica_is_left_out(watched: Watched) -> None:
+    watched.replica.accept_state(ServerState(False, 120, 2, 7, time.monotonic()))
+    assert not watched.replica.is_usable
+    assert "it was promoted" in watched.replica.reason
+
+
+def test_replica_of_another_database_is_left_out(watched: Watched) -> None:
+    assert watched.replay(100, cluster=8) == "it is a replica of another database"
+
+
+def test_replica_that_does_not_follow_a_promotion_is_left_out(watched: Watched) -> None:
+    watched.write(150, timeline=2)
+    assert watched.replay(120) == "it does not follow the primary"
+    assert watched.replay(150) == ""
+    assert watched.replica.position == (2, 150)
+
+
+def test_replica_ahead_of_a_promoted_primary_is_left_out(watched: Watched) -> None:
+    watched.replay(180)
+    watched.write(150, timeline=2)
+    assert watched.replay(180) == "it does not follow the primary"
+    watched.write(200, timeline=2)
+    assert watched.replay(180) == "it does not follow the primary"
+
+
+def test_replica_from_an_older_backup_must_reach_the_primary(watched: Watched) -> None:
+    watched.write(150)
+    assert watched.replay(90) == "it does not follow the primary"
+    assert watched.replay(150) == ""
+
+
+def test_replica_rests_after_a_failed_read(watched: Watched) -> None:
+    watched.replica.leave_out("a read failed")
+    assert watched.replay(100) == "a read failed"
+    watched.replica.paused_until = 0
+    assert watched.replay(100) == ""

@@ -1,0 +1,182 @@
+"""PostgreSQL servers for one test: a primary, and streaming replicas made by pg_basebackup."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+
+from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_account, grant_server_account_access
+
+PATIENCE = 30  # seconds
+LOCALE = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+# Small and fast: the data of a test need not survive the machine.
+TEST_SETTINGS = {"fsync": "off", "shared_buffers": "32MB", "max_connections": "60"}
+
+
+def reserve_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class PostgresServer:
+    """One server, which listens on a port of 127.0.0.1. `settings` are those of its command line."""
+
+    def __init__(self, folder: Path, *, port: int | None = None, settings: dict[str, str] | None = None) -> None:
+        self.folder = folder
+        self.port = port or reserve_port()
+        self.settings = {**TEST_SETTINGS, **(settings or {})}
+        self.process: subprocess.Popen[Any] | None = None
+
+    def build_url(self, database: str = "contentapi") -> str:
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
+    def create(self) -> "PostgresServer":
+        """Create a primary with an empty database "contentapi", and start it."""
+        self.prepare_folder()
+        self.run("initdb", *LOCALE, "--username=postgres", "--auth=trust", "--no-sync", "-D", str(self.folder))
+        self.start()
+        self.execute("CREATE DATABASE contentapi", database="postgres")
+        return self
+
+    def copy_from(self, primary: "PostgresServer", *, slot: str = "") -> "PostgresServer":
+        """Copy a primary with pg_basebackup, and start the copy as its replica."""
+        self.prepare_folder()
+        source = ["-h", "127.0.0.1", "-p", str(primary.port), "-U", "postgres"]
+        options = ["--write-recovery-conf", "--checkpoint=fast", "--no-sync", *(["-C", "-S", slot] if slot else [])]
+        self.run("pg_basebackup", *source, *options, "-D", str(self.folder))
+        self.start()
+        return self
+
+    def prepare_folder(self) -> None:
+        self.folder.mkdir(mode=0o700, parents=True)
+        if os.geteuid() == 0:
+            grant_server_account_access(self.folder)
+            os.chown(self.folder, *get_or_create_server_account())
+
+    def adopt_folder(self) -> None:
+        """Take over a copy of the data directory of a server that was stopped."""
+        self.folder.chmod(0o700)
+        if os.geteuid() == 0:
+            owner = get_or_create_server_account()
+            for path in (self.folder, *self.folder.rglob("*")):
+                os.chown(path, *owner, follow_symlinks=False)
+            grant_server_account_access(self.folder)
+
+    def run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [PROGRAMS / program, *arguments], check=False, capture_output=True, text=True, **self.account_options
+        )
+        assert done.returncode == 0, done.stderr
+
+    @property
+    def account_options(self) -> dict[str, Any]:
+        """The options of a subprocess that runs as the owner of the data, because PostgreSQL refuses to run as root."""
+        user, group = get_or_create_server_account() if os.geteuid() == 0 else (None, None)
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        groups: dict[str, Any] = {"extra_groups": []} if user is not None else {}
+        return {"cwd": "/", "env": clean, "user": user, "group": group, "stdin": subprocess.DEVNULL, **groups}
+
+    def start(self) -> None:
+        options = {"port": str(self.port), "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
+        values = [f"-c{name}={value}" for name, value in {**options, **self.settings}.items()]
+        with self.folder.with_name(f"{self.folder.name}.log").open("ab") as log:
+            command = [str(PROGRAMS / "postgres"), "-D", str(self.folder), *values]
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=log, start_new_session=True, **self.account_options
+            )
+        self.wait_until(lambda: self.is_accepting())
+
+    def is_accepting(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, "PostgreSQL did not start."
+        try:
+            self.execute("SELECT 1", database="postgres")
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def execute(self, sql: str, *, database: str = "contentapi") -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.build_url(database), autocommit=True, connect_timeout=5) as connection:
+            cursor = connection.execute(sql.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def promote(self) -> None:
+        assert self.execute("SELECT pg_promote(true, 30)") == [(True,)]
+
+    def wait_for_replay(self, primary: "PostgresServer") -> None:
+        """Wait until this replica has replayed what the primary has written."""
+        (position,) = primary.execute("SELECT pg_current_wal_insert_lsn()")[0]
+        self.wait_until(lambda: self.execute(f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == [(True,)])
+
+    @staticmethod
+    def wait_until(condition: Any, patience: float = PATIENCE) -> None:
+        deadline = time.monotonic() + patience
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def get_processes(self) -> list[psutil.Process]:
+        assert self.process is not None
+        try:
+            postmaster = psutil.Process(self.process.pid)
+            return [postmaster, *postmaster.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
+
+    def suspend(self) -> None:
+        """Stop all processes (SIGSTOP). Connections are accepted by the kernel, and nothing responds."""
+        for process in self.get_processes():
+            process.suspend()
+
+    def resume(self) -> None:
+        for process in self.get_processes():
+            process.resume()
+
+    def stop(self) -> None:
+        """Stop the server and end its connections."""
+        self.end(signal.SIGINT)
+
+    def kill(self) -> None:
+        """Kill all processes at once, as when the machine fails."""
+        self.end(signal.SIGKILL)
+
+    def end(self, number: signal.Signals) -> None:
+        if self.process is None:
+            return
+        processes = self.get_processes()
+        for process in processes if number is signal.SIGKILL else processes[:1]:
+            process.send_signal(number)
+        self.process.wait(PATIENCE)
+        self.process = None
+
+    def remove(self) -> None:
+        if self.process is not None:
+            self.resume()
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextmanager
+def run_cluster(folder: Path, *, replicas: int, **settings: str) -> Iterator[list[PostgresServer]]:
+    """Run a primary and its replicas, in this order, and remove them at the end."""
+    servers = [PostgresServer(folder / "primary", settings=settings)]
+    try:
+        servers[0].create()
+        for number in range(1, replicas + 1):
+            servers.append(PostgresServer(folder / f"replica{number}", settings=settings))
+            servers[-1].copy_from(servers[0])
+        yield servers
+    finally:
+        for server in reversed(servers):
+            server.remove()
