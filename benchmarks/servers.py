@@ -89,6 +89,7 @@ def ours(name: str, *command: str) -> Peer:
         "CONTENTAPI_BIND": "127.0.0.1",
         "CORS_ALLOWED_ORIGINS": ORIGIN,
         "WEB_CONCURRENCY": "1",
+        "CONTENTAPI_LOG_SAMPLE": "0",  # the others log no requests either
         **UNREACHED_RATES,
     }
     return Peer(name, [program, *command[1:]], ROOT, "", environment, database="contentapi", credentials=CREDENTIALS)

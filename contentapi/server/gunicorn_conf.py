@@ -47,11 +47,11 @@ def on_starting(_: Any) -> None:
     start_exporter(environment.contentapi_metrics_bind)
 
 
-def post_fork(*_: Any) -> None:
+def post_fork(_: Any, __: Any) -> None:
     start_figures("worker")
 
 
-def worker_exit(*_: Any) -> None:
+def worker_exit(_: Any, __: Any) -> None:
     flush_figures()
 
 
