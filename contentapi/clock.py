@@ -5,6 +5,7 @@ and checks it again under the lock, and one clock at a time writes the search in
 """
 
 import logging
+from collections.abc import Callable
 from threading import Event
 
 from django.db import Error as DatabaseErrors
@@ -19,8 +20,8 @@ logger = logging.getLogger("contentapi.clock")
 INTERVAL = 5  # seconds; a post is published, and a change is found, at most 10 seconds after its time
 
 
-def run_clock(stop: Event) -> None:
-    """Do the work that is due, every five seconds, until `stop` is set.
+def run_clock(stop: Event, report_round: Callable[[], object] = lambda: None) -> None:
+    """Do the work that is due, every five seconds, until `stop` is set. Call `report_round` before each round.
 
     After an error the clock tries again at the next interval. While the database does not answer, it logs one line.
     """
@@ -29,6 +30,7 @@ def run_clock(stop: Event) -> None:
     importer = ImportWorker()
     try:
         while not stop.is_set():
+            report_round()
             has_more = False
             try:
                 limit_waiting()

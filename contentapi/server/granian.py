@@ -10,6 +10,7 @@ import logging
 import os
 import socket
 import time
+from functools import partial
 from threading import Thread
 from typing import Any
 from wsgiref.types import WSGIApplication
@@ -27,6 +28,7 @@ from granian.http import HTTP1Settings
 from contentapi.conf import conf
 from contentapi.http.outage_log import share_outage_log
 from contentapi.monitoring.figures import flush_figures, start_exporter, start_figures
+from contentapi.server import systemd
 
 CONNECTIONS = 8192  # of a worker. Idle clients, and clients that stop in the headers, must not keep out others
 HEADER_TIMEOUT = 5000  # milliseconds
@@ -49,6 +51,14 @@ LOGGING: dict[str, Any] = {
 }
 
 
+class Server(Granian):  # type: ignore[misc, valid-type]
+    """Notifies systemd before its workers stop."""
+
+    def shutdown(self, exit_code: int = 0) -> None:
+        systemd.notify("STOPPING=1")
+        super().shutdown(exit_code)
+
+
 def main() -> None:
     """Serve until SIGINT or SIGTERM. An error in the settings stops the start with one message."""
     from contentapi import wsgi  # noqa: F401 - checks it once; workers import it again
@@ -60,7 +70,7 @@ def main() -> None:
     share_outage_log()
     start_exporter(conf.environment.contentapi_metrics_bind)
     address, _, port = settings.BIND.rpartition(":")
-    server = Granian(
+    server = Server(
         "contentapi.server.granian:make_application",
         factory=True,
         address=address.strip("[]"),
@@ -79,6 +89,7 @@ def main() -> None:
     )
     if os.environ.get("CONTENTAPI_GREETING") == "on":
         server.on_startup(Thread(target=print_greeting, args=(address.strip("[]"), int(port)), daemon=True).start)
+    server.on_startup(partial(systemd.start_notifications, address.strip("[]"), int(port)))
     server.serve()
 
 

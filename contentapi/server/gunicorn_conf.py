@@ -14,6 +14,7 @@ from django.conf import settings
 from contentapi.conf import conf
 from contentapi.http.outage_log import share_outage_log
 from contentapi.monitoring.figures import flush_figures, start_exporter, start_figures
+from contentapi.server import systemd
 from contentapi.server.complete_requests import DRAIN_LIMIT
 
 environment = conf.environment
@@ -60,6 +61,10 @@ def when_ready(_: Any) -> None:
         from contentapi import demo
 
         print(demo.build_greeting(), flush=True)  # noqa: T201 - for the person who ran `make run`
+
+
+def on_exit(_: Any) -> None:
+    systemd.notify("STOPPING=1")  # gunicorn itself sends READY=1
 
 
 def pre_request(_: Any, request: Any) -> None:

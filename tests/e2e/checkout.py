@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -98,11 +99,22 @@ class Checkout:
 class Run:
     """One start, and what it printed."""
 
-    def __init__(self, checkout: Checkout, command: list[str], environment: dict[str, str]) -> None:
+    def __init__(
+        self,
+        checkout: Checkout,
+        command: list[str],
+        environment: dict[str, str],
+        prepare: Callable[[], None] = lambda: None,
+    ) -> None:
         checkout.runs.append(self)
         self.checkout = checkout
         self.port = environment.get("PORT", "8000")
         self.log = checkout.folder / f"printed-{time.monotonic_ns()}.log"
+
+        def prepare_child() -> None:
+            accept_ctrl_c()
+            prepare()
+
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 command,
@@ -111,7 +123,7 @@ class Run:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=accept_ctrl_c,
+                preexec_fn=prepare_child,
             )
 
     @property

@@ -1,6 +1,7 @@
 """Do scheduled work until SIGTERM or Ctrl-C. The Procfile has one such process; `make run` runs the clock itself."""
 
 import signal
+from functools import partial
 from threading import Event, Thread
 from typing import Any
 
@@ -8,6 +9,7 @@ from contentapi.clock import INTERVAL, run_clock
 from contentapi.conf import conf
 from contentapi.core.commands import OperatorCommand
 from contentapi.monitoring.figures import start_exporter, start_figures
+from contentapi.server import systemd
 
 
 class Command(OperatorCommand):
@@ -24,9 +26,12 @@ class Command(OperatorCommand):
         start_exporter(conf.environment.contentapi_metrics_bind)
         start_figures("clock")
         stop = Event()
-        thread = Thread(target=run_clock, args=[stop], name="clock", daemon=True)
+        report_round = partial(systemd.notify, "WATCHDOG=1")
+        thread = Thread(target=run_clock, args=[stop, report_round], name="clock", daemon=True)
         thread.start()
         self.info("The clock is running.")
+        systemd.notify("READY=1")
         signal.sigwait(signals)
+        systemd.notify("STOPPING=1")
         stop.set()
         thread.join(timeout=10)
