@@ -15,6 +15,7 @@ from blog import history, import_jobs, moderation, services
 from blog.import_worker import ImportWorker
 from blog.indexing import SearchIndexer
 from contentapi.core.identity import CLOCK, OPERATOR
+from contentapi.health.heartbeat import Heartbeat
 
 logger = logging.getLogger("contentapi.clock")
 INTERVAL = 5  # seconds; a post is published, and a change is found, at most 10 seconds after its time
@@ -25,6 +26,11 @@ def run_clock(stop: Event, report_round: Callable[[], object] = lambda: None) ->
 
     After an error the clock tries again at the next interval. While the database does not answer, it logs one line.
     """
+    with Heartbeat() as heartbeat, connection.execute_wrapper(heartbeat):
+        run_rounds(stop, heartbeat, report_round)
+
+
+def run_rounds(stop: Event, heartbeat: Heartbeat, report_round: Callable[[], object]) -> None:
     available = True
     indexer = SearchIndexer()
     importer = ImportWorker()
@@ -38,14 +44,17 @@ def run_clock(stop: Event, report_round: Callable[[], object] = lambda: None) ->
                 has_more = importer.work(stop)
                 has_more = indexer.update(actor=OPERATOR) or has_more
                 available = True
+                heartbeat.note_round()
             except DatabaseErrors as error:
                 if available:
                     logger.warning("The clock cannot use the database, and continues to try: %s", str(error).strip())
                 available = False
+                heartbeat.note_failure()
                 importer.drop()
                 connection.close()
             except Exception:
                 logger.exception("The clock failed, and continues.")
+                heartbeat.note_failure()
                 importer.drop()
                 connection.close()
             if not has_more:

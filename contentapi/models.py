@@ -13,3 +13,20 @@ class IdempotencyRecord(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class ClockHeartbeat(models.Model):
+    """When a clock was last alive, by the time of the database. There is one row at most, for all clocks.
+
+    `worked_at` is when a clock last made progress. A clock that hangs is alive and makes none.
+    """
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    beat_at = models.DateTimeField()
+    worked_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="contentapi_clockheartbeat_one_row")]
+
+    def __str__(self) -> str:
+        return f"alive at {self.beat_at:%Y-%m-%d %H:%M:%S}"

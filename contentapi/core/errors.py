@@ -5,14 +5,21 @@ and contain no internals. `graphql/errors.py` adds two kinds. See docs/specifica
 docs/decisions/0019-errors-and-400-or-422.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import Error as DatabaseError
-from django.db import IntegrityError, InterfaceError, InternalError, OperationalError
+from django.db import IntegrityError, InterfaceError, InternalError, OperationalError, ProgrammingError
 from django.http import Http404
-from psycopg.errors import ForeignKeyViolation, ReadOnlySqlTransaction, UniqueViolation
+from psycopg.errors import (
+    ForeignKeyViolation,
+    ReadOnlySqlTransaction,
+    UndefinedColumn,
+    UndefinedFunction,
+    UndefinedTable,
+    UniqueViolation,
+)
 
 T = TypeVar("T")
 Fields = Mapping[str, Sequence[str]]
@@ -157,6 +164,18 @@ def require_found(row: T | None, name: str) -> T:
     return row
 
 
+class Schema:
+    """Whether the database lacks migrations of this version: requests succeed when they are applied.
+
+    `contentapi.apps` sets the function, because this package has no SQL.
+    """
+
+    lacks_migrations: Callable[[], bool] = staticmethod(lambda: False)
+
+
+SCHEMA = Schema()
+
+
 def to_api_error(exception: BaseException) -> ApiError:
     """Return the `ApiError` for any exception, `Internal` for an unknown one. Its cause is the exception."""
     error = classify_exception(exception)
@@ -181,6 +200,8 @@ def classify_exception(exception: BaseException) -> ApiError:
             return Conflict("This conflicts with a change that was made at the same time. Try again.")
         case OperationalError() | InterfaceError() | InternalError(__cause__=ReadOnlySqlTransaction()):
             return Unavailable()
+        case ProgrammingError(__cause__=UndefinedTable() | UndefinedColumn() | UndefinedFunction()):
+            return Unavailable() if SCHEMA.lacks_migrations() else Internal()
         case _:
             return Internal()
 

@@ -6,6 +6,7 @@ happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
+from http import HTTPStatus
 from io import BytesIO
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple, NoReturn
@@ -17,7 +18,9 @@ from contentapi.conf import conf
 from contentapi.core.errors import Unavailable
 from contentapi.db.postgresql.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
 from contentapi.db.postgresql.thread_connections import close_unusable_connections
+from contentapi.health.probes import PROBES, respond_to_probe
 from contentapi.http.body import UploadTooLarge
+from contentapi.monitoring.records import current_record
 from contentapi.server.observed_requests import observe_request
 
 DRAIN_LIMIT = 8  # times CONTENTAPI_MAX_BODY. A body up to this size is read and discarded, to keep the connection
@@ -68,6 +71,8 @@ class RequestBufferingLayer:
                 environ["wsgi.input"].close()
 
     def handle_request(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        if environ["PATH_INFO"] in PROBES:
+            return answer_probe(environ, start_response)
         try:
             lease = self.slots.acquire()
         except NoSlotAvailable:
@@ -104,6 +109,15 @@ class RequestBufferingLayer:
             return False
         finally:
             self.slots.release(lease)
+
+
+def answer_probe(environ: Mapping[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+    """Respond to /healthz or /readyz without a slot: a server whose slots are all in use is alive."""
+    record = current_record.get()
+    status, body, headers = respond_to_probe(environ)
+    record.status, record.size = status, len(body)
+    start_response(f"{status:d} {HTTPStatus(status).phrase}", [*headers.items(), ("X-Request-ID", record.id)])
+    return [body]
 
 
 def detach_from_connection(response: Any) -> Iterable[bytes]:

@@ -26,6 +26,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 
 from contentapi.conf import conf
+from contentapi.health.start import report_database_state
 from contentapi.http.outage_log import share_outage_log
 from contentapi.monitoring.figures import flush_figures, start_exporter, start_figures
 from contentapi.server import systemd
@@ -69,6 +70,7 @@ def main() -> None:
         SERVER.acquire()  # for as long as this process lives
     share_outage_log()
     start_exporter(conf.environment.contentapi_metrics_bind)
+    report_database_state()
     address, _, port = settings.BIND.rpartition(":")
     server = Server(
         "contentapi.server.granian:make_application",

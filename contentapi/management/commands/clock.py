@@ -5,9 +5,12 @@ from functools import partial
 from threading import Event, Thread
 from typing import Any
 
+from django.core.management.base import CommandParser
+
 from contentapi.clock import INTERVAL, run_clock
 from contentapi.conf import conf
 from contentapi.core.commands import OperatorCommand
+from contentapi.models import ClockHeartbeat
 from contentapi.monitoring.figures import start_exporter, start_figures
 from contentapi.server import systemd
 
@@ -19,7 +22,18 @@ class Command(OperatorCommand):
         "also deletes the history of posts that were deleted more than 30 days ago."
     )
 
-    def handle(self, *_: Any, **__: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--retire",
+            action="store_true",
+            help="run no clock, and state that this deployment has none any more: /readyz no longer requires one",
+        )
+
+    def handle(self, *_: Any, retire: bool = False, **__: Any) -> None:
+        if retire:
+            ClockHeartbeat.objects.all().delete()
+            self.info("No clock is expected until one runs again.")
+            return
         # The main thread waits for a signal. A handler that sets the event could interrupt code that holds its lock.
         signals = {signal.SIGINT, signal.SIGTERM}
         signal.pthread_sigmask(signal.SIG_BLOCK, signals)

@@ -1,0 +1,114 @@
+"""The checks of readiness: what a server needs to serve, and what a deployment should have.
+
+A check returns its result and raises nothing that it expects. Reasons are for operators and never contain a URL, a
+password or the name of a host: anybody may read them.
+"""
+
+from functools import cache
+from time import monotonic
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db.migrations.loader import MigrationLoader
+
+from contentapi.auth.jwk import Key, KeyProblem
+from contentapi.auth.signing_keys import get_key_ring
+from contentapi.conf import conf
+from contentapi.health.connection import DatabaseUnavailable, DeadlineConnection, QueryFailed
+from contentapi.health.heartbeat import NO_CLOCK, check_clock
+from contentapi.health.results import OK, CheckResult, Results, failed
+
+REDIS_TIMEOUT = 0.7  # seconds to connect, and then for each response
+READ_STATE = """
+    SELECT current_setting('transaction_read_only') = 'on', to_regclass('django_migrations') IS NOT NULL,
+      to_regclass('contentapi_clockheartbeat') IS NOT NULL
+"""
+MigrationName = tuple[str, str]  # the app and the name
+
+
+def check_database(connection: DeadlineConnection, seconds: float) -> Results:
+    """Check that the database is reachable and accepts writes, the migrations, and the clock, in some seconds."""
+    deadline = monotonic() + seconds
+    results: Results = {}
+    try:
+        is_read_only, has_migrations, has_clock = connection.query(READ_STATE, deadline)[0]
+        results["database"] = failed("PostgreSQL accepts no writes.") if is_read_only == "t" else OK
+        applied = read_applied_migrations(connection, deadline) if has_migrations == "t" else set()
+        results["migrations"] = check_migrations(applied)
+        results["clock"] = check_clock(connection, deadline) if has_clock == "t" else NO_CLOCK
+    except (DatabaseUnavailable, QueryFailed) as error:
+        results["database"] = failed(str(error))
+    not_checked = CheckResult("unknown", "Not checked: the database is not available.")
+    return {name: results.get(name, not_checked) for name in ("database", "migrations", "clock")}
+
+
+def read_applied_migrations(connection: DeadlineConnection, deadline: float) -> set[MigrationName]:
+    rows = connection.query("SELECT app, name FROM django_migrations", deadline)
+    return {(str(app), str(name)) for app, name in rows}
+
+
+def check_migrations(applied: set[MigrationName]) -> CheckResult:
+    missing = find_unapplied_migrations(applied)
+    if not missing:
+        return OK
+    apps = ", ".join(sorted({app for app, _ in missing}))
+    return failed(f"{len(missing)} migrations are not applied ({apps}). Run python manage.py migrate.")
+
+
+def find_unapplied_migrations(applied: set[MigrationName]) -> list[MigrationName]:
+    """Return the migrations of this version that are not applied. Those of a newer version are no problem."""
+    return [
+        name
+        for name, replaced in load_migrations().items()
+        if name not in applied and not (replaced and applied.issuperset(replaced))
+    ]
+
+
+@cache
+def load_migrations() -> dict[MigrationName, tuple[MigrationName, ...]]:
+    """Return the migrations of this version, each with those that it replaces."""
+    loader = MigrationLoader(None)
+    return {name: tuple(loader.disk_migrations[name].replaces) for name in loader.graph.nodes}
+
+
+def check_keys() -> CheckResult:
+    """Check that the signing key can sign, and that its signature is valid."""
+    try:
+        key = get_key_ring().get_signing_key()
+        is_usable = signs_correctly(key)
+    except (ImproperlyConfigured, KeyProblem, OSError, SystemExit):
+        return failed("The signing keys cannot be read.")
+    return OK if is_usable else failed("The signing key cannot sign.")
+
+
+def signs_correctly(key: Key) -> bool:
+    message = b"contentapi.health"
+    return key.signer is not None and bool(key.verifier.verify(message, key.signer.sign(message)))
+
+
+def check_redis() -> CheckResult:
+    """Check that Redis responds and stores a value. While it does not, each process counts rate limits alone."""
+    from redis.backoff import NoBackoff
+    from redis.client import Redis
+    from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
+    from redis.exceptions import TimeoutError as RedisTimeout
+    from redis.retry import Retry
+
+    client = Redis.from_url(
+        conf.environment.redis_url,
+        socket_timeout=REDIS_TIMEOUT,
+        socket_connect_timeout=REDIS_TIMEOUT,
+        retry=Retry(NoBackoff(), 0),
+    )
+    try:
+        client.set("contentapi:readiness", 1, px=1000)
+    except (AuthenticationError, NoPermissionError):
+        return failed("Redis refuses the user or the password of REDIS_URL.")
+    except ResponseError:  # a replica, a full memory, or a disk that cannot be written
+        return failed("Redis accepts no writes.")
+    except RedisTimeout:
+        return failed("Redis does not respond in time.")
+    except (RedisError, OSError):
+        return failed("Redis is not reachable.")
+    finally:
+        client.close()
+    return OK

@@ -1,0 +1,87 @@
+"""The responses to `/healthz` (the server is alive) and `/readyz` (it can serve), for load balancers and platforms.
+
+Both work for any Host, without credentials, outside of the rate limits, and without a connection slot.
+`contentapi.server.complete_requests` answers them before anything else, `ProbeMiddleware` where that is not used.
+"""
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+from django.http import HttpRequest, HttpResponse
+
+from contentapi.core.errors import MethodNotAllowed
+from contentapi.health.readiness import get_readiness
+from contentapi.health.results import CheckResult, Results
+from contentapi.http.body import JSON
+from contentapi.http.error_response import error_response
+from contentapi.http.response import Response
+
+METHODS = ("GET", "HEAD")
+RETRY_AFTER = "5"  # seconds
+MAX_QUERY = 1000  # characters
+COMMON_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+def respond_alive(_: Mapping[str, Any]) -> Response:
+    return Response(HTTPStatus.OK, b'{"status":"alive"}', {"Content-Type": JSON})
+
+
+def respond_ready(environ: Mapping[str, Any]) -> Response:
+    """Respond with 200, or with 503 if a check fails. `?exclude=redis,clock` makes failures of checks warnings."""
+    results = exclude_checks(get_readiness().read(), parse_excluded(environ.get("QUERY_STRING", "")))
+    is_ready = not any(result.is_problem for result in results.values())
+    checks = {
+        name: {"status": result.status, **({"reason": result.reason} if result.reason else {})}
+        for name, result in results.items()
+    }
+    body = msgspec.json.encode({"status": "ready" if is_ready else "not ready", "checks": checks})
+    if is_ready:
+        return Response(HTTPStatus.OK, body, {"Content-Type": JSON})
+    return Response(HTTPStatus.SERVICE_UNAVAILABLE, body, {"Content-Type": JSON, "Retry-After": RETRY_AFTER})
+
+
+PROBES: dict[str, Callable[[Mapping[str, Any]], Response]] = {"/healthz": respond_alive, "/readyz": respond_ready}
+
+
+def parse_excluded(query: str) -> set[str]:
+    return {
+        name
+        for key, value in parse_qsl(query[:MAX_QUERY], max_num_fields=None)
+        if key == "exclude"
+        for name in value.split(",")
+    }
+
+
+def exclude_checks(results: Results, excluded: set[str]) -> Results:
+    return {
+        name: CheckResult("warning", result.reason) if result.is_problem and name in excluded else result
+        for name, result in results.items()
+    }
+
+
+def respond_to_probe(environ: Mapping[str, Any]) -> Response:
+    """Return the response to a request for one of `PROBES`. A response to HEAD has no body."""
+    method = environ["REQUEST_METHOD"]
+    if method not in METHODS:
+        response = error_response(MethodNotAllowed(method, METHODS), environ.get("HTTP_ACCEPT", ""))
+    else:
+        response = PROBES[environ["PATH_INFO"]](environ)
+    length = {"Content-Length": str(len(response.body))}
+    body = b"" if method == "HEAD" else response.body
+    return Response(response.status, body, {**COMMON_HEADERS, **response.headers, **length})
+
+
+class ProbeMiddleware:
+    """Answers the probes before all middleware that checks the host or requires TLS."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path_info not in PROBES:
+            return self.get_response(request)
+        status, body, headers = respond_to_probe(request.META)
+        return HttpResponse(body, status=status, headers=headers)

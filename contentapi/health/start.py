@@ -1,0 +1,23 @@
+"""What the start of a server says about the database, once, on standard error. The server starts in any case."""
+
+import logging
+from contextlib import closing
+
+from contentapi.health.checks import check_database
+from contentapi.health.connection import DeadlineConnection
+
+LOG = logging.getLogger("contentapi.health")
+TIME_LIMIT = 2.0  # seconds
+
+
+def report_database_state() -> None:
+    """Log a line if the database is not available or has unapplied migrations. Its connection is closed: call this
+    before a server forks its workers.
+    """
+    with closing(DeadlineConnection()) as connection:
+        results = check_database(connection, TIME_LIMIT)
+    if results["database"].is_problem:
+        LOG.warning("%s The server starts, and is ready when the database is.", results["database"].reason)
+    elif results["migrations"].is_problem:
+        message = "%s Until then /readyz is 503, and requests that need the missing tables fail with 503."
+        LOG.warning(message, results["migrations"].reason)

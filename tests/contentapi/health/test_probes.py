@@ -1,0 +1,196 @@
+"""/healthz and /readyz through the WSGI application and through Django alone."""
+
+import json
+from threading import Thread
+from time import monotonic
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from pytest_django import Settings
+
+from contentapi.health.readiness import get_readiness
+from contentapi.health.results import Results
+from contentapi.health.schema_state import SCHEMA_STATE
+from contentapi.server.complete_requests import RequestBufferingLayer
+from tests.environment import set_environment
+from tests.wsgi import WsgiResponse, call_application
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PATHS = ("/healthz", "/readyz")
+
+
+@pytest.fixture(autouse=True)
+def new_checks() -> None:
+    """Begin each test without cached results."""
+    get_readiness.cache_clear()
+    SCHEMA_STATE.looked_at = float("-inf")
+
+
+def never_called(*_: Any) -> Any:
+    raise AssertionError("A probe must not reach the application.")
+
+
+def call(method: str, path: str, **changes: Any) -> WsgiResponse:
+    layer = RequestBufferingLayer(never_called, never_called, slots=1)
+    return call_application(layer, method, path, **changes)
+
+
+def outdate_clock() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO contentapi_clockheartbeat VALUES (1, now() - interval '1 hour', now() - interval '1 hour')"
+        )
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("host", ["evil.example", "", "10.0.0.1:8000"])
+def test_probe_responds_for_any_host(path: str, host: str) -> None:
+    response = call("GET", path, HTTP_HOST=host, QUERY_STRING="a=b&c")
+
+    assert response.status == 200
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Content-Type"] == "application/json"
+    assert len(response.headers["X-Request-ID"]) == 32
+    assert int(response.headers["Content-Length"]) == len(response.content)
+
+
+def test_results_name_each_check() -> None:
+    checks = json.loads(call("GET", "/readyz").content)
+
+    assert checks == {
+        "status": "ready",
+        "checks": {
+            "database": {"status": "ok"},
+            "migrations": {"status": "ok"},
+            "clock": {"status": "skipped", "reason": "No clock has run on this database."},
+            "keys": {"status": "ok"},
+        },
+    }
+
+
+def test_failure_is_503_with_its_reason_and_retry_after() -> None:
+    outdate_clock()
+
+    response = call("GET", "/readyz")
+
+    assert (response.status, response.headers["Retry-After"]) == (503, "5")
+    content = json.loads(response.content)
+    assert content["status"] == "not ready"
+    assert content["checks"]["clock"]["status"] == "failed"
+    assert "No clock process has been alive for 36" in content["checks"]["clock"]["reason"]
+    assert content["checks"]["database"] == {"status": "ok"}
+
+
+@pytest.mark.parametrize("query", ["exclude=clock", "exclude=redis,clock", "x=1&exclude=redis&exclude=clock"])
+def test_excluded_failure_is_a_warning(query: str) -> None:
+    outdate_clock()
+
+    response = call("GET", "/readyz", QUERY_STRING=query)
+
+    assert response.status == 200
+    assert json.loads(response.content)["checks"]["clock"]["status"] == "warning"
+    assert call("GET", "/readyz", QUERY_STRING="exclude=redis&clock").status == 503
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_head_has_the_headers_without_the_body(path: str) -> None:
+    response = call("HEAD", path)
+
+    assert (response.status, response.content) == (200, b"")
+    assert int(response.headers["Content-Length"]) > 0
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
+def test_other_methods_are_405_with_allow(path: str, method: str) -> None:
+    response = call(method, path, body=b"{}")
+
+    assert (response.status, response.headers["Allow"]) == (405, "GET, HEAD")
+
+
+def test_server_whose_slots_are_all_in_use_responds_at_once() -> None:
+    layer = RequestBufferingLayer(never_called, never_called, slots=1)
+    leased = layer.slots.take()
+    start = monotonic()
+
+    statuses = [call_application(layer, "GET", path).status for path in PATHS]
+
+    assert statuses == [200, 200]
+    assert monotonic() - start < 3
+    assert leased is not None
+    from django.db import connections
+
+    for alias in leased:
+        del connections[alias]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_probe_through_django_needs_no_host_tls_or_rate(path: str, settings: Settings) -> None:
+    settings.SECURE_SSL_REDIRECT = settings.HTTPS = True
+    set_environment(settings, CONTENTAPI_RATE_ANONYMOUS="1/hour")
+    client = Client(headers={"Host": "evil.example"})
+
+    responses = [client.get(path) for _ in range(3)]
+
+    assert [response.status_code for response in responses] == [200, 200, 200]
+    assert {"RateLimit", "Location", "Set-Cookie"}.isdisjoint(responses[0].headers)
+    assert len(responses[0].headers["X-Request-ID"]) == 32
+    assert client.head(path).content == b""
+    assert client.post(path).status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/healthz/", "/readyz/x", "//healthz"])
+def test_other_paths_are_404(path: str) -> None:
+    assert Client().get(path).status_code == 404
+
+
+def test_many_probes_cost_the_database_one_check(django_assert_num_queries: Any) -> None:
+    check = get_readiness().checks[0]
+    runs: list[float] = []
+    run = check.run
+
+    def count_and_run() -> Results:
+        runs.append(monotonic())
+        return run()
+
+    check.run = count_and_run
+    threads = [Thread(target=lambda: [call("GET", "/readyz") for _ in range(20)]) for _ in range(4)]
+    with django_assert_num_queries(0):
+        start = monotonic()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    check.run = run
+
+    assert len(runs) <= 1 + (monotonic() - start)
+
+
+@pytest.mark.parametrize(
+    ("damage", "repair"),
+    [
+        ("ALTER TABLE blog_post RENAME TO away", "ALTER TABLE away RENAME TO blog_post"),
+        ("ALTER TABLE blog_post RENAME title TO away", "ALTER TABLE blog_post RENAME away TO title"),
+    ],
+)
+@pytest.mark.parametrize(("is_applied", "status", "code"), [(False, 503, "UNAVAILABLE"), (True, 500, "INTERNAL")])
+def test_missing_table_is_503_only_if_a_migration_is_missing(
+    *, damage: str, repair: str, is_applied: bool, status: int, code: str
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(damage)
+        if not is_applied:
+            cursor.execute("UPDATE django_migrations SET app = 'away' WHERE app = 'blog'")
+    try:
+        rest = Client().get("/posts")
+        graphql = Client().post("/graphql", {"query": "{ posts { title } }"}, content_type="application/json")
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(repair)
+            cursor.execute("UPDATE django_migrations SET app = 'blog' WHERE app = 'away'")
+
+    assert (rest.status_code, rest.headers["X-Error-Code"]) == (status, code)
+    assert graphql.json()["errors"][0]["extensions"]["code"] == code
+    assert (graphql.status_code, rest.headers.get("Retry-After")) == (status, None if is_applied else "5")

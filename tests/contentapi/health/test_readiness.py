@@ -1,0 +1,124 @@
+"""The checks run in threads: a check that hangs delays nothing for long, and requests share results."""
+
+import logging
+from collections.abc import Iterator
+from threading import Event, Thread
+from time import monotonic, sleep
+
+import pytest
+
+from contentapi.health import readiness
+from contentapi.health.readiness import CACHE_TIME, TIME_LIMIT, BackgroundCheck, Readiness
+from contentapi.health.results import OK, CheckResult, Results, failed
+
+
+class ControlledCheck(BackgroundCheck):
+    """Counts its runs, and runs until `released`."""
+
+    def __init__(self, name: str = "part") -> None:
+        super().__init__((name,), self.execute_check)
+        self.count = 0
+        self.released = Event()
+        self.result: CheckResult = OK
+
+    def execute_check(self) -> Results:
+        self.count += 1
+        self.released.wait(60)
+        return {self.names[0]: self.result}
+
+
+@pytest.fixture
+def check() -> Iterator[ControlledCheck]:
+    check = ControlledCheck()
+    yield check
+    check.released.set()
+
+
+def test_concurrent_requests_share_one_run_and_its_result(check: ControlledCheck) -> None:
+    parts, results = Readiness([check]), list[Results]()
+    threads = [Thread(target=lambda: results.append(parts.read())) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    check.released.set()
+    for thread in threads:
+        thread.join()
+
+    assert results == [{"part": OK}] * 20
+    assert check.count == 1
+    parts.read()
+    assert check.count == 1
+
+
+def test_result_is_read_again_after_the_cache_time(check: ControlledCheck) -> None:
+    check.released.set()
+    parts = Readiness([check])
+    parts.read()
+    check.ended_at -= CACHE_TIME
+    check.result = failed("It broke.")
+
+    assert parts.read() == {"part": failed("It broke.")}
+
+
+def test_check_that_hangs_delays_the_first_request_only_and_is_not_started_twice(check: ControlledCheck) -> None:
+    parts = Readiness([check, (quick := ControlledCheck("quick"))])
+    quick.released.set()
+    start = monotonic()
+
+    first = parts.read()
+    after_first = monotonic()
+    second = parts.read()
+
+    assert TIME_LIMIT - 0.2 < after_first - start < 3
+    assert monotonic() - after_first < 0.5
+    assert first == second == {"part": failed("The check has not ended in time."), "quick": OK}
+    assert check.count == 1
+    check.released.set()
+    assert check.ended.wait(10)
+    assert parts.read()["part"] == OK
+
+
+def test_unexpected_error_is_a_failure_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> Results:
+        raise ValueError("postgresql://app:hunter2@db/app")
+
+    results = Readiness([BackgroundCheck(("part",), fail)]).read()
+
+    assert results == {"part": failed("The check itself failed. See the log.")}
+    assert "Traceback" in caplog.text
+
+
+def test_each_change_is_logged_once(check: ControlledCheck, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "contentapi.health")
+    check.released.set()
+    parts = Readiness([check])
+    for result in (OK, failed("It broke."), failed("It broke."), OK, OK):
+        check.result = result
+        check.ended_at = float("-inf")
+        parts.read()
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "Not ready: part. It broke.",
+        "Ready again: part.",
+    ]
+
+
+def test_registered_check_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "REGISTERED", {})
+    readiness.register_check("replicas", lambda: failed("No replica responds."))
+    readiness.get_readiness.cache_clear()
+    try:
+        checks = {name for check in readiness.get_readiness().checks for name in check.names}
+    finally:
+        readiness.get_readiness.cache_clear()
+
+    assert checks == {"database", "migrations", "clock", "keys", "replicas"}
+
+
+def test_thread_of_a_check_ends(check: ControlledCheck) -> None:
+    check.released.set()
+    Readiness([check]).read()
+    sleep(0.05)
+
+    from threading import enumerate as list_threads
+
+    assert "check of part" not in {thread.name for thread in list_threads()}
