@@ -195,6 +195,7 @@ def save_imported_post(
         return ImportOutcome.UNCHANGED
     post = known.post if known else Post()
     previous = post.created_at  # the date of the file at its last import
+    was_published = known is not None and post.status == PostStatus.PUBLISHED
     apply_content(post, parsed)
     status, publish_at = choose_state(parsed, default)
     if not known or (known.status, known.publish_at) != (status, publish_at):
@@ -213,6 +214,8 @@ def save_imported_post(
     source.authors, source.front_matter = list(parsed.authors), encode_values(parsed.other)
     source.status, source.publish_at = status, publish_at
     source.save()
+    if post.status == PostStatus.PUBLISHED and not was_published:
+        services.count_publication(actor)
     return ImportOutcome.UPDATED if known else ImportOutcome.CREATED
 
 

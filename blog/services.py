@@ -7,6 +7,7 @@ validates, writes and returns the model.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pghistory
@@ -25,6 +26,7 @@ from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_f
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.monitoring.audit import Event, record_event
+from contentapi.monitoring.figures import FIGURES
 from contentapi.projection import PreparedInsert
 
 POSTS = PreparedInsert(Post, requiring="author")
@@ -98,6 +100,13 @@ def record_post_transition(actor: Actor, pk: int, old: str, new: str) -> None:
     event = Event.POST_UNARCHIVED if old == PostStatus.ARCHIVED else POST_EVENTS[PostStatus(new)]
     states = {"from": str(old), "to": str(new)}
     record_event(event, actor, "post", pk, **states)
+    if new == PostStatus.PUBLISHED:
+        count_publication(actor)
+
+
+def count_publication(actor: Actor) -> None:
+    """Count a published post in the metrics, when the present transaction commits."""
+    transaction.on_commit(partial(FIGURES.count, "contentapi_posts_published_total", actor.interface or "other"))
 
 
 @transaction.atomic
