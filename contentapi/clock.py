@@ -15,6 +15,7 @@ from blog import history, import_jobs, moderation, services
 from blog.import_worker import ImportWorker
 from blog.indexing import SearchIndexer
 from contentapi.core.identity import CLOCK, OPERATOR
+from contentapi.db.postgresql.pooling import warn_if_pooled
 from contentapi.health.heartbeat import Heartbeat
 
 logger = logging.getLogger("contentapi.clock")
@@ -32,6 +33,7 @@ def run_clock(stop: Event, report_round: Callable[[], object] = lambda: None) ->
 
 def run_rounds(stop: Event, heartbeat: Heartbeat, report_round: Callable[[], object]) -> None:
     available = True
+    is_checked = False
     indexer = SearchIndexer()
     importer = ImportWorker()
     try:
@@ -39,6 +41,9 @@ def run_rounds(stop: Event, heartbeat: Heartbeat, report_round: Callable[[], obj
             report_round()
             has_more = False
             try:
+                if not is_checked:
+                    warn_if_pooled(connection, "The clock")
+                    is_checked = True
                 limit_waiting()
                 do_due_work(stop)
                 has_more = importer.work(stop)

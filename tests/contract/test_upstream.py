@@ -154,6 +154,7 @@ UPSTREAM = {
     "psycopg.pq:PGconn.close_prepared": "psycopg 3.3.9",
     "psycopg.pq:PGconn.send_query": "psycopg 3.3.9",
     "psycopg.pq:PGconn.get_result": "psycopg 3.3.9",
+    "psycopg.pq:PGconn.backend_pid": "psycopg 3.3.9",
     "psycopg.pq:PGconn.parameter_status": "psycopg 3.3.9",
     "psycopg.pq:PGresult.get_value": "psycopg 3.3.9",
     "psycopg.adapt:Transformer": "psycopg 3.3.9",

@@ -1,0 +1,31 @@
+"""Recognise a connection pooler between a process and PostgreSQL, such as PgBouncer in transaction mode.
+
+A pooler gives a session to another client after each transaction. So a lock or a setting of the session is lost, or
+remains with somebody else. The server needs neither; the clock needs both.
+"""
+
+import logging
+from typing import Any
+
+LOG = logging.getLogger("contentapi.pooling")
+
+
+def is_pooled(connection: Any) -> bool:
+    """Return whether a pooler answers for PostgreSQL on a Django connection.
+
+    The process id that a pooler reported at the start of the connection is its own. Raises Django's database errors.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+    return bool(connection.connection.pgconn.backend_pid != pid)
+
+
+def warn_if_pooled(connection: Any, process: str) -> None:
+    """Log a warning if a process that needs sessions has none. Raises Django's database errors."""
+    if is_pooled(connection):
+        LOG.warning(
+            "%s uses the database through a connection pooler, and its locks and settings would affect other clients. "
+            "Set its DATABASE_URL to the address of PostgreSQL.",
+            process,
+        )

@@ -1,0 +1,151 @@
+"""The server behind a PgBouncer in transaction mode, whose connections serve another client after each transaction."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import psycopg
+import pytest
+
+from tests.hosts import ROOT, Host
+from tests.pgbouncer import PgBouncer
+from tests.postgresql_cluster import PostgresServer
+
+pytestmark = [pytest.mark.processes, pytest.mark.slow]
+
+POOL = 3  # connections to PostgreSQL
+CLIENTS = 24  # requests at a time
+
+
+@dataclass
+class Pooled:
+    server: PostgresServer
+    pool: PgBouncer
+    host: Host
+    key: str
+
+
+@pytest.fixture(scope="module")
+def pooled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pooled]:
+    folder = tmp_path_factory.mktemp("pooled")
+    folder.chmod(0o755)
+    with ExitStack() as stack:
+        server = PostgresServer(folder / "primary")
+        stack.callback(server.remove)
+        server.create()
+        pool = PgBouncer(folder / "pgbouncer", server, pool=POOL)
+        stack.callback(pool.stop)
+        direct = Host(folder / "direct.log", {"DATABASE_URL": server.build_url()})
+        direct.manage("migrate")
+        direct.manage("load_demo")
+        key = direct.manage("create_api_key", "admin@example.com", "--name", "test")
+        host = Host(folder / "host.log", {"DATABASE_URL": pool.build_url(), "CONTENTAPI_THREADS": "16"}).start()
+        stack.callback(host.stop)
+        yield Pooled(server, pool, host, key)
+
+
+def count_own_connections(server: PostgresServer) -> int:
+    (row,) = server.execute(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = 'contentapi' AND backend_type = 'client backend' "
+        "AND pid <> pg_backend_pid()"
+    )
+    return int(row[0])
+
+
+def test_many_clients_share_few_connections_with_prepared_statements(pooled: Pooled) -> None:
+    selections = ["id", "id title", "title tags", "id author { name }", "id comments { body }", "body version"]
+
+    def read(number: int) -> None:
+        selection = selections[number % len(selections)]
+        query = f"query Q($n: Int) {{ posts(limit: $n) {{ {selection} }} }}"
+        limit = 1 + number % 3
+        response = pooled.host.request("POST", "/graphql", {"query": query, "variables": {"n": limit}})
+        assert (response.status, len(response.body["data"]["posts"])) == (200, limit)
+        assert pooled.host.request("GET", f"/posts?limit={limit}").status == 200
+
+    def write(number: int) -> str:
+        body = {"title": f"Pooled {number}", "body": "text"}
+        headers = {"X_API_Key": pooled.key, "Idempotency_Key": f"key-{number}"}
+        first = pooled.host.request("POST", "/posts", body, **headers)
+        second = pooled.host.request("POST", "/posts", body, **headers)
+        assert (first.status, second.status) == (201, 201)
+        assert first.body == second.body
+        changed = {"title": f"Changed {number}"}
+        path = f"/posts/{first.body['id']}"
+        assert pooled.host.request("PATCH", path, changed, X_API_Key=pooled.key).status == 200
+        return str(first.body["id"])
+
+    with ThreadPoolExecutor(CLIENTS) as executor:
+        reads = [executor.submit(read, number) for number in range(240)]
+        writes = [executor.submit(write, number) for number in range(40)]
+        for done in reads:
+            done.result()
+        ids = {done.result() for done in writes}
+
+    assert len(ids) == 40
+    assert pooled.server.execute("SELECT count(*) FROM blog_post WHERE title LIKE 'Changed %'") == [(40,)]
+    pooled.server.wait_until(lambda: count_own_connections(pooled.server) <= POOL, 5)
+    (figures,) = [row for row in pooled.pool.show("STATS") if row["database"] == "contentapi"]
+    assert int(figures["total_bind_count"]) > 300
+    # PgBouncer prepares a statement once for each of its connections, and each client of it once.
+    assert int(figures["total_server_parse_count"]) < int(figures["total_bind_count"]) / 2
+
+
+def test_closed_prepared_statements_are_replaced(pooled: Pooled) -> None:
+    """More statements than a connection keeps (100): the oldest are closed, and prepared again at their next use."""
+    fields = ["id", "title", "body", "tags", "status", "version", "createdAt"]
+    queries = [
+        "{ posts(limit: 2) { " + " ".join(f for bit, f in enumerate(fields) if number >> bit & 1) + " } }"
+        for number in range(1, 121)
+    ]
+    for _ in range(3):
+        for query in queries:
+            response = pooled.host.request("POST", "/graphql", {"query": query})
+            assert (response.status, len(response.body["data"]["posts"])) == (200, 2)
+
+
+def test_settings_of_the_role_replace_those_of_the_connection(pooled: Pooled) -> None:
+    with psycopg.connect(pooled.pool.build_url(), options="-c statement_timeout=4321") as connection:
+        assert connection.execute("SHOW statement_timeout").fetchone() != ("4321ms",)  # PgBouncer ignores `options`
+
+    pooled.server.execute("ALTER ROLE postgres IN DATABASE contentapi SET statement_timeout = '5s'")
+    pooled.pool.show("VERSION")
+    with psycopg.connect(pooled.pool.build_url("pgbouncer"), autocommit=True) as console:
+        console.pgconn.exec_(b"RECONNECT contentapi")
+    with psycopg.connect(pooled.pool.build_url()) as connection:
+        assert connection.execute("SHOW statement_timeout").fetchone() == ("5s",)
+
+
+def test_clock_warns_that_it_has_no_session(pooled: Pooled) -> None:
+    variables = {**pooled.host.environment, "CONTENTAPI_PROCESS": ""}
+    clock = subprocess.Popen(
+        [sys.executable, "manage.py", "clock"], cwd=ROOT, env=variables, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert clock.stderr is not None
+        lines = clock.stderr.readline() + clock.stderr.readline()
+        assert "The clock uses the database through a connection pooler" in lines
+    finally:
+        clock.terminate()
+        clock.communicate(timeout=30)
+
+
+def test_direct_connection_is_not_taken_for_a_pooled_one(pooled: Pooled) -> None:
+    for url, expected in ((pooled.server.build_url(), "False"), (pooled.pool.build_url(), "True")):
+        code = "from django.db import connection; from contentapi.db.postgresql.pooling import is_pooled; "
+        host = Host(pooled.host.log, {"DATABASE_URL": url})
+        assert host.manage("shell", "--verbosity", "0", "-c", code + "print(is_pooled(connection))") == expected
+
+
+def test_restart_of_postgresql_needs_no_restart_of_the_server(pooled: Pooled) -> None:
+    query = {"query": "{ posts(limit: 1) { id } }"}
+    assert pooled.host.request("POST", "/graphql", query).status == 200
+    pooled.server.kill()
+    assert pooled.host.request("POST", "/graphql", query).status == 503
+
+    pooled.server.start()
+
+    pooled.server.wait_until(lambda: pooled.host.request("POST", "/graphql", query).status == 200, 8)
