@@ -1,11 +1,18 @@
 """Base classes of the management commands: results on stdout, messages on stderr, errors in one line."""
 
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from itertools import chain, islice
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
+
+ALIGNED_ROWS = 1000  # that determine the widths of the columns of a table
 
 
 class OperatorCommand(BaseCommand):
@@ -19,6 +26,39 @@ class OperatorCommand(BaseCommand):
 
     def info(self, message: str) -> None:
         self.stderr.write(message, str)
+
+
+class JsonCommand(OperatorCommand):
+    """A command with the option --json, which prints its result as JSON."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print the result as JSON")
+
+    def print_object(self, result: Mapping[str, Any], message: str, *, as_json: bool) -> None:
+        """Print the result on stdout with --json, otherwise a message on stderr."""
+        if as_json:
+            self.stdout.write(json.dumps(result))
+        else:
+            self.info(message)
+
+
+class ListCommand(JsonCommand):
+    """A command that prints many rows: an aligned table or, with --json, an array of objects.
+
+    The rows are read and printed one by one, so that the memory does not depend on their number.
+    """
+
+    def print_rows(self, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], *, as_json: bool) -> None:
+        """Print rows. `columns` has the names of the keys that the table shows, with their headings."""
+        try:
+            if as_json:
+                print_json_array(self.stdout, rows)
+            else:
+                cells = ([format_cell(row[name]) for name in columns] for row in rows)
+                print_table(self.stdout, list(columns.values()), cells)
+            self.stdout.flush()
+        except BrokenPipeError:  # the reader, such as `head`, has ended
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class CredentialCommand(OperatorCommand):
@@ -42,3 +82,42 @@ class CredentialCommand(OperatorCommand):
         if unusable:
             self.info(f"Note: the role {role} does not allow {unusable}; the {kind} cannot use it.")
         self.stdout.write(credential)
+
+
+def print_json_array(out: OutputWrapper, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print an array with one object in each line. Only ASCII is printed, so that no terminal interprets a value."""
+    separator = "["
+    for row in rows:
+        out.write(separator + "\n" + json.dumps(row), ending="")
+        separator = ","
+    out.write("[]" if separator == "[" else "\n]")
+
+
+def print_table(out: OutputWrapper, headings: list[str], rows: Iterable[list[str]]) -> None:
+    """Print rows of text below headings. The first rows determine the widths of the columns.
+
+    A longer value moves the rest of its line. The last column has no width, so free text belongs there.
+    """
+    remaining = iter(rows)
+    first = list(islice(remaining, ALIGNED_ROWS))
+    widths = [max(map(len, column)) for column in zip(headings, *first, strict=True)]
+    for row in chain([headings], first, remaining):
+        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        out.write("  ".join(padded).rstrip())
+
+
+def format_cell(value: object) -> str:
+    """Return the text of a value in a table. Characters that a terminal interprets are escaped, as `\\n`.
+
+    So a name can neither begin a line nor hide one.
+    """
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, list):
+        value = " ".join(map(str, value))
+    text = str(value)
+    return text if text.isprintable() else "".join(each if each.isprintable() else escape(each) for each in text)
+
+
+def escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()

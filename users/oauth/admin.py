@@ -27,6 +27,7 @@ from users.oauth.clients import (
     renew_client_secret,
     save_changed_client,
     save_new_client,
+    select_clients,
 )
 from users.oauth.server import record_revoked_consents
 from users.pages import render_page
@@ -121,8 +122,7 @@ class ClientAdmin(ActsAdmin):
         return policy.may_manage_clients(actor)
 
     def select_rows(self, actor: Actor) -> QuerySet[Application]:
-        clients: QuerySet[Application] = Application.objects.all()
-        return clients if policy.may_manage_clients(actor) else clients.none()
+        return select_clients(actor)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Application | None = None) -> list[str]:
         return ["client_id", "show_created_at"]

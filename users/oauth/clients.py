@@ -7,10 +7,11 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from django.db import transaction
+from django.db.models import QuerySet
 from oauth2_provider.models import Application
 
 from contentapi.core import policy
-from contentapi.core.errors import Conflict, Invalid, require_found
+from contentapi.core.errors import Conflict, Invalid, NotFound, require_found
 from contentapi.core.identity import OPERATOR, Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import is_storable
@@ -100,6 +101,24 @@ def delete_client(*, actor: Actor, client: Application) -> None:
     policy.require_permission(actor, policy.may_manage_clients(actor), "delete applications")
     client.delete()
     record_event(Event.OAUTH_CLIENT_REVOKED, actor, "oauth_client", client.client_id)
+
+
+def select_clients(actor: Actor) -> QuerySet[Application]:
+    """Return the clients that the actor may manage."""
+    clients: QuerySet[Application] = Application.objects.all()
+    return clients if policy.may_manage_clients(actor) else clients.none()
+
+
+@transaction.atomic
+def revoke_client(*, actor: Actor, client_id: str) -> Application:
+    """Delete the client with this client id: its secret, consents and tokens are refused. Raises `NotFound`."""
+    policy.require_permission(actor, policy.may_manage_clients(actor), "delete applications")
+    clients = select_clients(actor).select_for_update(of=("self",)).filter(client_id=client_id)
+    client = clients.first() if is_storable(client_id) else None
+    if client is None:
+        raise NotFound(f"There is no OAuth client with the id {client_id}.")
+    delete_client(actor=actor, client=client)
+    return client
 
 
 def describe_state(client: Application) -> str:

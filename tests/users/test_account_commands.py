@@ -1,0 +1,368 @@
+"""The commands that list users, keys and clients, and those that change accounts."""
+
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+import tracemalloc
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.hashers import make_password
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.test import Client
+from oauth2_provider.models import Application
+
+from blog.models import Author, Post
+from contentapi.core.identity import OPERATOR, Role, Scope
+from orders.models import Order
+from tests.factories import make_author, make_order, make_post, make_user
+from tests.graphql_requests import post_to_graphql
+from tests.users.oauth.flow import PASSWORD, Browser, make_member, query_api
+from tests.users.oauth.flow import Application as OAuthApplication
+from tests.users.test_commands import query_status, run_command
+from users import services
+from users.models import ApiKey, User
+from users.revocations import REVOCATIONS
+
+pytestmark = pytest.mark.django_db
+SPOOFED = "Eve\n2  admin  False\x1b[2K\u2028\u202eEvil"
+
+
+def run_json(*arguments: str) -> Any:
+    """Run a command with --json and return the parsed output, which is JSON and ASCII only."""
+    out, _ = run_command(*arguments, "--json")
+    assert out.isascii()
+    return json.loads(out)
+
+
+def test_list_users_prints_objects_without_passwords() -> None:
+    user = make_user(
+        Role.EDITOR,
+        email="ines@example.invalid",
+        name="Ines",
+        password=make_password(PASSWORD),
+        created_at=datetime(2026, 1, 2, 3, 4, 5, 678901, UTC),
+        last_login=datetime(2026, 2, 3, tzinfo=UTC),
+    )
+    locked = make_user(is_active=False)
+
+    first, second = run_json("list_users")
+
+    assert first == {
+        "id": user.pk,
+        "email": "ines@example.invalid",
+        "name": "Ines",
+        "role": "editor",
+        "locked": False,
+        "hasPassword": True,
+        "createdAt": "2026-01-02T03:04:05Z",
+        "lastLogin": "2026-02-03T00:00:00Z",
+    }
+    assert (second["id"], second["locked"], second["lastLogin"]) == (locked.pk, True, None)
+
+
+def test_list_users_aligns_the_columns() -> None:
+    make_user(Role.ADMIN, email="a@example.invalid", name="Ada Lovelace")
+    make_user(Role.READER, email="a.longer.address@example.invalid", name="Bo")
+
+    heading, *lines = run_command("list_users")[0].splitlines()
+
+    for title, values in {"ROLE": ["admin", "reader"], "NAME": ["Ada Lovelace", "Bo"]}.items():
+        assert [line[heading.index(title) :].startswith(value) for line, value in zip(lines, values, strict=True)] == [
+            True,
+            True,
+        ]
+
+
+@pytest.mark.parametrize("command", ["list_users", "list_api_keys", "list_oauth_clients"])
+def test_name_cannot_forge_a_line_of_a_table(command: str) -> None:
+    user = make_user(name=SPOOFED)
+    services.create_api_key(actor=OPERATOR, email=user.email, name=SPOOFED)
+    Application.objects.create(name=SPOOFED, client_type="public", authorization_grant_type="authorization-code")
+
+    out, _ = run_command(command)
+
+    assert len(out.splitlines()) == 2
+    assert out.replace("\n", "").isprintable()
+    assert r"Eve\n2  admin  False\x1b[2K\u2028\u202eEvil" in out
+    assert run_json(command)[0]["name"] == SPOOFED
+
+
+@pytest.mark.parametrize("command", ["list_users", "list_api_keys", "list_oauth_clients"])
+def test_empty_list_is_an_empty_array(command: str) -> None:
+    assert run_json(command) == []
+    assert len(run_command(command)[0].splitlines()) == 1
+
+
+def test_list_api_keys_shows_the_state_and_no_secret() -> None:
+    user = make_user(Role.AUTHOR, email="ines@example.invalid")
+    keys = [
+        services.create_api_key(actor=OPERATOR, email=user.email, name=name, scopes=[Scope.POSTS_READ])
+        for name in ("valid", "revoked", "expired")
+    ]
+    services.revoke_api_key(actor=OPERATOR, prefix=keys[1].rpartition("_")[0])
+    past = datetime.now(UTC) - timedelta(days=1)
+    ApiKey.objects.filter(name="expired").update(created_at=past - timedelta(days=1), expires_at=past)
+
+    out, _ = run_command("list_api_keys", "--json")
+
+    listed = json.loads(out)
+    assert [(key["name"], key["state"]) for key in listed] == [(name, name) for name in ("valid", "revoked", "expired")]
+    assert listed[0]["prefix"] == keys[0].rpartition("_")[0]
+    assert (listed[0]["owner"], listed[0]["scopes"], listed[0]["lastUsedAt"]) == (user.email, ["posts:read"], None)
+    assert listed[1]["revokedAt"].endswith("Z")
+    table, _ = run_command("list_api_keys")
+    for key in keys:
+        secret = key.rpartition("_")[2]
+        digest = services.hash_api_key(key).hex()
+        assert all(each not in text for each in (secret, digest) for text in (out, table))
+
+
+def test_list_oauth_clients_shows_no_secret() -> None:
+    client = OAuthApplication(name="Harbour News").registered
+    stored = Application.objects.get()
+
+    out, _ = run_command("list_oauth_clients", "--json")
+
+    (listed,) = json.loads(out)
+    assert (listed["clientId"], listed["name"], listed["type"]) == (client.client_id, "Harbour News", "confidential")
+    assert listed["redirectUris"] == ["https://app.example.invalid/callback"]
+    for text in (out, run_command("list_oauth_clients")[0]):
+        assert client.secret not in text
+        assert stored.client_secret not in text
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_memory_of_a_list_does_not_depend_on_its_length(options: list[str]) -> None:
+    def measure_peak() -> int:
+        tracemalloc.start()
+        with Path(os.devnull).open("w") as out:
+            call_command("list_users", *options, stdout=out)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    def create_users(first: int, last: int) -> None:
+        User.objects.bulk_create(
+            User(email=f"u{number}@example.invalid", name=f"User {number}") for number in range(first, last)
+        )
+
+    create_users(0, 2_500)
+    few = measure_peak()
+    create_users(2_500, 20_000)
+
+    assert measure_peak() < few * 2  # with eight times as many rows
+    out, _ = run_command("list_users", "--json")
+    assert [user["name"] for user in json.loads(out)] == [f"User {number}" for number in range(20_000)]
+
+
+def test_set_role_changes_the_role() -> None:
+    user = make_user(Role.READER)
+
+    out, err = run_command("set_role", user.email.upper(), "editor")
+
+    user.refresh_from_db()
+    assert (user.role, out) == ("editor", "")
+    assert f"{user.email} has the role editor." in err
+    assert run_json("set_role", user.email, "author")["role"] == "author"
+
+
+def test_set_role_lists_the_roles() -> None:
+    user = make_user()
+
+    with pytest.raises(CommandError, match=r"'boss' .*reader.*author.*editor.*admin"):
+        run_command("set_role", user.email, "boss")
+
+
+@pytest.mark.parametrize("command", [["set_role", "admin"], ["lock_user"], ["unlock_user"], ["delete_user"]])
+@pytest.mark.parametrize("email", ["nobody@example.invalid", "", "a\x00b@example.invalid"])
+def test_unknown_email_is_an_error(command: list[str], email: str) -> None:
+    name, *rest = command
+    with pytest.raises(CommandError, match="There is no user with the email"):
+        run_command(name, email, *rest)
+
+
+def test_locked_user_is_refused_until_unlocked(client: Client) -> None:
+    user = make_user(Role.EDITOR, password=make_password(PASSWORD))
+    key = services.create_api_key(actor=OPERATOR, email=user.email, name="test")
+    token = run_command("issue_token", user.email)[0].strip()
+    assert client.login(username=user.email, password=PASSWORD)
+
+    def read_statuses() -> list[int]:
+        REVOCATIONS.refresh()
+        bearer = post_to_graphql({"query": "{ __typename }"}, Authorization=f"Bearer {token}").status
+        return [query_status(key), bearer, client.get("/admin/").status_code]
+
+    assert read_statuses() == [200, 200, 200]
+    assert run_json("lock_user", user.email)["locked"] is True
+    assert run_json("lock_user", user.email)["locked"] is True  # again: no error
+    assert read_statuses() == [401, 401, 302]
+    assert not Client().login(username=user.email, password=PASSWORD)
+
+    assert run_json("unlock_user", user.email)["locked"] is False
+    assert run_json("unlock_user", user.email)["locked"] is False
+    assert read_statuses() == [200, 200, 200]
+
+
+def test_deleted_user_leaves_posts_and_orders() -> None:
+    make_user(Role.ADMIN)
+    user = make_user(Role.AUTHOR)
+    post = make_post(author=make_author(user=user))
+    order = make_order(user=user)
+    key = services.create_api_key(actor=OPERATOR, email=user.email, name="test")
+
+    out, err = run_command("delete_user", user.email)
+
+    assert (out, err) == ("", f"{user.email} is deleted. Posts, comments and orders stay.\n")
+    assert not User.objects.filter(pk=user.pk).exists()
+    assert Post.objects.filter(pk=post.pk).exists()
+    assert Author.objects.get(pk=post.author_id).user is None
+    assert Order.objects.get(pk=order.pk).user is None
+    assert query_status(key) == 401
+
+
+def test_delete_user_prints_the_deleted_user() -> None:
+    user = make_user()
+
+    deleted = run_json("delete_user", user.email)
+
+    assert (deleted["id"], deleted["email"], deleted["deleted"]) == (user.pk, user.email, True)
+
+
+@pytest.mark.parametrize("command", [["set_role", "editor"], ["lock_user"], ["delete_user"]])
+def test_operator_may_remove_the_last_admin_and_gets_a_note(command: list[str]) -> None:
+    admin = make_user(Role.ADMIN)
+    name, *rest = command
+
+    _, err = run_command(name, admin.email, *rest)
+
+    assert "Note: there is no active admin now." in err
+    assert not User.objects.filter(role=Role.ADMIN, is_active=True).exists()
+
+
+def test_create_admin_prints_the_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{PASSWORD}\n"))
+
+    out, err = run_command("create_admin", "ines@example.invalid", "--name", "Ines", "--password-stdin")
+
+    admin = User.objects.get()
+    assert (out, err) == (f"{admin.pk}\n", "")
+    assert (admin.role, admin.check_password(PASSWORD)) == (Role.ADMIN, True)
+
+
+def test_create_admin_prints_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{PASSWORD}\n"))
+
+    created = run_json("create_admin", "ines@example.invalid", "--name", "Ines", "--password-stdin")
+
+    assert (created["id"], created["role"], created["hasPassword"]) == (User.objects.get().pk, "admin", True)
+
+
+@pytest.mark.parametrize("typed", ["", "short\n"])
+def test_create_admin_rejects_a_weak_password(monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+
+    with pytest.raises(CommandError, match="password: This password is too short"):
+        run_command("create_admin", "ines@example.invalid", "--name", "Ines", "--password-stdin")
+
+    assert not User.objects.exists()
+
+
+def test_create_admin_refuses_an_existing_email() -> None:
+    user = make_user(Role.AUTHOR, email="Ines@example.invalid")
+
+    with pytest.raises(CommandError, match=r"already a user .* role author.*`set_role Ines@example.invalid admin`"):
+        run_command("create_admin", "ines@EXAMPLE.invalid", "--name", "Ines", "--password-stdin")
+
+    user.refresh_from_db()
+    assert user.role == Role.AUTHOR
+
+
+def test_create_admin_without_a_terminal_requires_password_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+
+    with pytest.raises(CommandError, match="--password-stdin"):
+        run_command("create_admin", "ines@example.invalid", "--name", "Ines")
+
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize(("second", "expected"), [(PASSWORD, "accepted"), ("another password", "differ")])
+def test_prompt_reads_the_password_twice_without_an_echo(second: str, expected: str) -> None:
+    """Run the prompt in a terminal of its own, as an operator does."""
+    code = (
+        "from users.management.commands.create_admin import prompt_for_password as p;"
+        f"print('accepted' if p() == {PASSWORD!r} else 'wrong')"
+    )
+    setup = "import os, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'contentapi.settings'; django.setup();"
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(sys.executable, [sys.executable, "-c", setup + code])
+    shown = read_until(terminal, "Password: ")
+    os.write(terminal, f"{PASSWORD}\n".encode())
+    shown += read_until(terminal, "(again): ")
+    os.write(terminal, f"{second}\n".encode())
+    shown += read_until(terminal, expected)
+    os.close(terminal)
+    os.waitpid(process, 0)
+
+    assert PASSWORD not in shown
+
+
+def read_until(terminal: int, words: str) -> str:
+    shown = ""
+    while words not in shown:
+        try:
+            part = os.read(terminal, 1024).decode()
+        except OSError:
+            part = ""
+        assert part, shown
+        shown += part
+    return shown
+
+
+def test_revoked_client_loses_its_tokens() -> None:
+    application = OAuthApplication()
+    other = OAuthApplication(name="Other")
+    browser = Browser(make_member())
+    tokens = application.exchange(browser.obtain_code(application)).json()
+    assert query_api(tokens["access_token"]).status_code == 200
+
+    revoked = run_json("revoke_oauth_client", application.registered.client_id)
+
+    REVOCATIONS.refresh()
+    assert (revoked["clientId"], revoked["revoked"]) == (application.registered.client_id, True)
+    assert query_api(tokens["access_token"]).status_code == 401
+    assert application.refresh(tokens["refresh_token"]).status_code == 401
+    assert [client.client_id for client in Application.objects.all()] == [other.registered.client_id]
+
+
+@pytest.mark.parametrize("client_id", ["unknown", "", "a\x00b"])
+def test_unknown_client_is_an_error(client_id: str) -> None:
+    with pytest.raises(CommandError, match="There is no OAuth client with the id"):
+        run_command("revoke_oauth_client", client_id)
+
+
+def test_reader_that_ends_early_causes_no_error() -> None:
+    """Print more than a pipe takes, to a reader that ends after the first line, as `head` does."""
+    code = (
+        "from contentapi.core.commands import ListCommand\n"
+        "ListCommand().print_rows(({'name': 'n' * 100} for _ in range(10_000)), {'name': 'NAME'}, as_json=False)"
+    )
+    setup = "import os, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'contentapi.settings'; django.setup()\n"
+    process = subprocess.Popen(
+        [sys.executable, "-c", setup + code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    assert process.stderr
+    assert process.stdout.readline() == "NAME\n"
+    process.stdout.close()
+
+    assert (process.wait(30), process.stderr.read()) == (0, "")
+    process.stderr.close()

@@ -1,0 +1,21 @@
+from typing import Any
+
+from contentapi.core.commands import ListCommand
+from users.management.descriptions import describe_users
+
+COLUMNS = {
+    "id": "ID",
+    "role": "ROLE",
+    "locked": "LOCKED",
+    "createdAt": "CREATED",
+    "lastLogin": "LAST LOGIN",
+    "email": "EMAIL",
+    "name": "NAME",
+}
+
+
+class Command(ListCommand):
+    help = "List all users, oldest first, with role, lock and last login. Times are in UTC."
+
+    def handle(self, *, as_json: bool, **_: Any) -> None:
+        self.print_rows(describe_users(), COLUMNS, as_json=as_json)

@@ -1,0 +1,101 @@
+"""Users, API keys and OAuth clients as the account commands print them: JSON objects without secrets and hashes."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+from django.utils import timezone
+from oauth2_provider.models import Application
+
+from contentapi.core.commands import JsonCommand
+from contentapi.core.identity import OPERATOR, Role
+from users import selectors
+from users.models import ApiKey, User
+
+BATCH = 1000  # rows of one statement
+Row = TypeVar("Row", bound=Model)
+
+
+class UserActCommand(JsonCommand):
+    """A command that changes a user and prints, with --json, the changed user."""
+
+    def find_user_id(self, email: str) -> str:
+        """Return the id of the user with this email. Raises `NotFound`."""
+        return str(selectors.get_user_by_email(email).pk)
+
+    def print_user(self, user: User, message: str, *, as_json: bool) -> None:
+        self.print_object(describe_user(user), message, as_json=as_json)
+        self.note_missing_admin()
+
+    def note_missing_admin(self) -> None:
+        if not User.objects.filter(role=Role.ADMIN, is_active=True).exists():
+            self.info("Note: there is no active admin now. create_admin, set_role and unlock_user make one.")
+
+
+def read_in_batches(rows: QuerySet[Row]) -> Iterator[Row]:
+    """Yield all rows in the order of their ids, with one short statement for each batch.
+
+    The memory does not depend on the number of rows, and no transaction is open while a reader is slow.
+    """
+    ordered = rows.order_by("pk")
+    batch = list(ordered[:BATCH])
+    while batch:
+        yield from batch
+        batch = list(ordered.filter(pk__gt=batch[-1].pk)[:BATCH])
+
+
+def format_time(time: datetime | None) -> str | None:
+    """Return the time in UTC in the format of ISO 8601, to the second."""
+    return None if time is None else time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def describe_user(user: User) -> dict[str, Any]:
+    return {
+        "id": user.pk,
+        "email": user.email,
+        "name": user.name,
+        "role": str(user.role),
+        "locked": not user.is_active,
+        "hasPassword": user.has_usable_password(),
+        "createdAt": format_time(user.created_at),
+        "lastLogin": format_time(user.last_login),
+    }
+
+
+def describe_api_key(key: ApiKey) -> dict[str, Any]:
+    """Describe a key whose user is loaded."""
+    return {
+        "prefix": key.prefix,
+        "name": key.name,
+        "owner": key.user.email,
+        "ownerId": key.user_id,
+        "ownerLocked": not key.user.is_active,
+        "state": key.get_state(timezone.now()),
+        "scopes": list(key.scopes),
+        "createdAt": format_time(key.created_at),
+        "expiresAt": format_time(key.expires_at),
+        "lastUsedAt": format_time(key.last_used_at),
+        "revokedAt": format_time(key.revoked_at),
+    }
+
+
+def describe_client(client: Application) -> dict[str, Any]:
+    """Describe a client whose user is loaded."""
+    return {
+        "clientId": client.client_id,
+        "name": client.name,
+        "type": client.client_type,
+        "redirectUris": client.redirect_uris.split(),
+        "owner": client.user.email if client.user else None,
+        "createdAt": format_time(client.created),
+        "updatedAt": format_time(client.updated),
+    }
+
+
+def describe_users() -> Iterator[dict[str, Any]]:
+    return map(describe_user, read_in_batches(selectors.select_users(OPERATOR)))
+
+
+def describe_api_keys() -> Iterator[dict[str, Any]]:
+    return map(describe_api_key, read_in_batches(selectors.select_api_keys(OPERATOR).select_related("user")))
