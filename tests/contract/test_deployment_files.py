@@ -1,0 +1,162 @@
+"""The files of deploy/: schemas of Kubernetes and of Compose, hadolint, and agreement with each other and the code."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import kubernetes_validate
+import pytest
+import yaml
+
+from contentapi.conf.environment import Environment
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+KUBERNETES_VERSION = "1.30"  # an old version in wide use; the files use stable parts only
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+APPLICATION = ("migrate", "server", "clock")
+# Variables of Python, libraries and Compose, which the project does not define.
+FOREIGN_VARIABLES = {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PATH", "HOME"}
+
+
+def read_manifests() -> Iterator[dict[str, Any]]:
+    for path in sorted((DEPLOY / "kubernetes").glob("*.yaml")):
+        if path.name != "kustomization.yaml":
+            yield from yaml.safe_load_all(path.read_text())
+
+
+MANIFESTS = list(read_manifests())
+NAMES = [f"{manifest['kind']}-{manifest['metadata']['name']}" for manifest in MANIFESTS]
+
+
+def find_pods() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return the name and the specification of each pod."""
+    for name, manifest in zip(NAMES, MANIFESTS, strict=True):
+        spec = manifest.get("spec", {})
+        template = spec.get("jobTemplate", {}).get("spec", spec).get("template")
+        if template:
+            yield name, template["spec"]
+
+
+PODS = dict(find_pods())
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=NAMES)
+def test_manifest_conforms_to_the_schema_of_kubernetes(manifest: dict[str, Any]) -> None:
+    kubernetes_validate.validate(manifest, KUBERNETES_VERSION, strict=True)
+
+
+def test_schema_of_kubernetes_rejects_a_misspelt_key() -> None:
+    (server,) = (manifest for manifest in MANIFESTS if manifest["kind"] == "Deployment" and "server" in str(manifest))
+    broken = json.loads(json.dumps(server).replace("readinessProbe", "readynessProbe"))
+
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(broken, KUBERNETES_VERSION, strict=True)
+
+
+def test_kustomization_names_every_manifest() -> None:
+    listed = yaml.safe_load((DEPLOY / "kubernetes/kustomization.yaml").read_text())["resources"]
+
+    assert sorted([*listed, "kustomization.yaml"]) == sorted(path.name for path in (DEPLOY / "kubernetes").iterdir())
+
+
+@pytest.mark.parametrize("pod", PODS.values(), ids=PODS)
+def test_pod_is_restricted(pod: dict[str, Any]) -> None:
+    (container,) = pod["containers"]
+
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["automountServiceAccountToken"] is False
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert container["resources"]["limits"]["memory"]
+
+
+def test_server_is_replaced_without_a_gap() -> None:
+    (server,) = (manifest["spec"] for manifest in MANIFESTS if manifest["metadata"]["name"] == "contentapi-server"
+                 and manifest["kind"] == "Deployment")  # fmt: skip
+    (container,) = server["template"]["spec"]["containers"]
+    probes = {name: container[name]["httpGet"]["path"] for name in ("startupProbe", "readinessProbe", "livenessProbe")}
+    waiting = int(container["lifecycle"]["preStop"]["exec"]["command"][1])
+
+    assert server["strategy"]["rollingUpdate"]["maxUnavailable"] == 0
+    assert probes == {
+        "startupProbe": "/healthz",
+        "readinessProbe": "/readyz?exclude=clock,redis",
+        "livenessProbe": "/healthz",
+    }
+    assert waiting + 30 < server["template"]["spec"]["terminationGracePeriodSeconds"]
+
+
+def test_compose_file_conforms_to_the_schema_of_compose() -> None:
+    schema = json.loads((files("check_jsonschema") / "builtin_schemas/vendor/compose-spec.json").read_text())
+
+    jsonschema.validate(COMPOSE, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**COMPOSE, "services": {"server": {"read_onyl": True}}}, schema)
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_container_is_restricted(name: str) -> None:
+    service = COMPOSE["services"][name]
+
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert "healthcheck" in service
+    assert bool(service.get("ports")) == (name == "caddy")
+
+
+def test_compose_migrates_before_servers_and_clock_start() -> None:
+    conditions = [COMPOSE["services"][name]["depends_on"]["migrate"] for name in ("server", "clock")]
+
+    assert conditions == [{"condition": "service_completed_successfully"}] * 2
+    assert COMPOSE["networks"]["internal"] == {"internal": True}
+
+
+def test_hadolint_accepts_the_dockerfile(tmp_path: Path) -> None:
+    hadolint = Path(sys.executable).with_name("hadolint")
+    broken = tmp_path / "Dockerfile"
+    broken.write_text("FROM python\nRUN cd /app\n")
+
+    def lint(path: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([hadolint, "--no-color", path], capture_output=True, text=True, check=False)
+
+    done = lint(DEPLOY / "Dockerfile")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "DL3006" in lint(broken).stdout
+
+
+def read_variables() -> Iterator[tuple[str, str]]:
+    """Return a file and the name of each variable that it sets for the application."""
+    for name in re.findall(r"^#? ?([A-Z_]+)=", (DEPLOY / "contentapi.env.example").read_text(), re.MULTILINE):
+        yield "contentapi.env.example", name
+    for manifest in MANIFESTS:
+        if manifest["kind"] in ("ConfigMap", "Secret"):
+            yield from (("kubernetes", name) for name in manifest.get("data") or manifest["stringData"])
+    for service in APPLICATION:
+        yield from (("compose.yaml", name) for name in COMPOSE["services"][service]["environment"])
+    for path in (DEPLOY / "systemd").rglob("*.*"):
+        if path.is_file():
+            for line in re.findall(r"^Environment=(.*)$", path.read_text(), re.MULTILINE):
+                yield from ((path.name, pair.split("=")[0]) for pair in line.split())
+
+
+def test_every_variable_is_a_setting() -> None:
+    settings = {name.upper() for name in Environment.__struct_fields__} | FOREIGN_VARIABLES
+
+    assert [(file, name) for file, name in read_variables() if name not in settings] == []
+
+
+def test_example_of_the_environment_has_the_required_variables() -> None:
+    names = {name for file, name in read_variables() if file == "contentapi.env.example"}
+
+    assert names >= {"DATABASE_URL", "SECRET_KEY", "JWT_PRIVATE_KEY", "ALLOWED_HOSTS", "CONTENTAPI_PUBLIC_URL"}
