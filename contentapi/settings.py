@@ -105,6 +105,9 @@ def build_database_settings(url: str) -> dict[str, Any]:
             # On an SSD the most selective index is the fastest. The default is for disks and prefers another index.
             "random_page_cost": 1.1,
         }
+        # The server, too, detects a host that has vanished. The transactions of its connections hold locks.
+        limits |= {"tcp_keepalives_idle": 5, "tcp_keepalives_interval": 2, "tcp_keepalives_count": 3}
+        options["connect_timeout"] = 2  # of each host; a request does not wait longer (`db.postgresql.availability`)
         options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
     common = {
         "OPTIONS": options,

@@ -14,6 +14,7 @@ from django.db import IntegrityError, InterfaceError, InternalError, Operational
 from django.http import Http404
 from psycopg.errors import (
     ForeignKeyViolation,
+    IdleInTransactionSessionTimeout,
     ReadOnlySqlTransaction,
     UndefinedColumn,
     UndefinedFunction,
@@ -198,7 +199,12 @@ def classify_exception(exception: BaseException) -> ApiError:
             return Malformed("The request is malformed.")
         case IntegrityError(__cause__=UniqueViolation() | ForeignKeyViolation()):  # a race; the constraint held
             return Conflict("This conflicts with a change that was made at the same time. Try again.")
-        case OperationalError() | InterfaceError() | InternalError(__cause__=ReadOnlySqlTransaction()):
+        # An InternalError: the server has become a standby, or ended the transaction of a process that was stopped.
+        case (
+            OperationalError()
+            | InterfaceError()
+            | InternalError(__cause__=ReadOnlySqlTransaction() | IdleInTransactionSessionTimeout())
+        ):
             return Unavailable()
         case ProgrammingError(__cause__=UndefinedTable() | UndefinedColumn() | UndefinedFunction()):
             return Unavailable() if SCHEMA.lacks_migrations() else Internal()

@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.contentapi.db.embedded.server_users import ServerUser
+from tests.contentapi.db.embedded.server_users import ServerUser, get_postmaster
 from tests.e2e.checkout import Checkout, Run, free_port
 
 pytestmark = pytest.mark.processes
@@ -36,6 +37,19 @@ class Database:
 
     def stop(self) -> None:
         self.server_user.finish()
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Stop the processes of the server for a while, as if its machine hung."""
+        postmaster = get_postmaster(self.data)
+        processes = [postmaster, *postmaster.children()]
+        for process in processes:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in processes:
+                process.resume()
 
 
 @pytest.fixture
@@ -89,6 +103,29 @@ def test_requests_are_503_while_the_database_is_down_and_then_200(run_on_databas
     assert before == NO_POSTS
     assert during == build_unavailable_response("posts")
     assert after == NO_POSTS
+
+
+def test_requests_are_503_within_two_seconds_while_the_database_hangs(run_on_database: Run, database: Database) -> None:
+    before = send_query(run_on_database)
+    with database.suspended():
+        first = time_query(run_on_database)
+        second = time_query(run_on_database)
+        without_database = send_query(run_on_database, "{ __typename }")
+    deadline = time.monotonic() + 5
+    while (after := send_query(run_on_database)) != NO_POSTS:
+        assert time.monotonic() < deadline
+
+    assert before == after == NO_POSTS
+    assert first[0] == second[0] == build_unavailable_response("posts")
+    assert first[1] < 2
+    assert second[1] < 0.5  # without waiting
+    assert without_database[0] == 200
+
+
+def time_query(run: Run) -> tuple[tuple[int, Any, str | None], float]:
+    """Return what `send_query` returns, and its time in seconds."""
+    start = time.monotonic()
+    return send_query(run), time.monotonic() - start
 
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

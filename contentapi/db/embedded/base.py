@@ -9,6 +9,7 @@ from psycopg import OperationalError
 from contentapi.db.embedded.programs import PROGRAMS
 from contentapi.db.embedded.server import PORT, EmbeddedServer
 from contentapi.db.postgresql import base
+from contentapi.db.postgresql.availability import DatabaseSilent
 
 SERVER = EmbeddedServer(settings.VAR_DIR / "postgres")
 
@@ -37,6 +38,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Connect. Start the server again if it was killed."""
         try:
             return super().get_new_connection(conn_params)
+        except DatabaseSilent:  # it runs, and hangs
+            raise
         except OperationalError:
             if not SERVER.restart_if_down():
                 raise

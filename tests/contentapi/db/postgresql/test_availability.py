@@ -1,0 +1,232 @@
+"""A PostgreSQL that does not answer: its processes are stopped by SIGSTOP, as if its machine hung."""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection as django_connection
+
+from contentapi.db.postgresql.availability import (
+    AvailabilityGuard,
+    ConnectionAttempt,
+    DatabaseSilent,
+    build_end_of_backends,
+    cut,
+)
+from tests.contentapi.db.embedded.server_users import ServerUser, get_postmaster
+
+REFUSED_WITHIN = 2.0  # seconds
+BACK_WITHIN = 5.0
+
+
+class Server:
+    """A PostgreSQL of these tests, and the guard of a process that uses it."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self.user = ServerUser(data)
+        self.parameters: dict[str, Any] = {"host": self.user.socket_folder, "user": "postgres", "dbname": "postgres"}
+        self.begin()
+
+    def begin(self) -> None:
+        self.guard = AvailabilityGuard()
+        self.connections: list[psycopg.Connection[Any]] = []
+
+    def connect(self) -> psycopg.Connection[Any]:
+        connection: psycopg.Connection[Any] = self.guard.connect(self.parameters, open_connection)
+        self.connections.append(connection)
+        return connection
+
+    def finish(self) -> None:
+        self.guard.stop()
+        for connection in self.connections:
+            connection.close()
+
+    @contextmanager
+    def suspended(self, *, postmaster_only: bool = False) -> Iterator[None]:
+        postmaster = get_postmaster(self.data)
+        processes = [postmaster] if postmaster_only else [postmaster, *postmaster.children()]
+        for process in processes:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in processes:
+                process.resume()
+
+
+@pytest.fixture(scope="module")
+def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("availability") / "postgres")
+    yield server
+    server.user.finish()
+
+
+@pytest.fixture
+def server(own_server: Server) -> Iterator[Server]:
+    own_server.begin()
+    yield own_server
+    own_server.finish()
+
+
+def open_connection(parameters: dict[str, Any]) -> psycopg.Connection[Any]:
+    return psycopg.connect(**parameters, autocommit=True)
+
+
+def wait_until(condition: Callable[[], object], limit: float) -> float:
+    """Return the seconds until `condition` is true. Fails after `limit` seconds."""
+    start = time.monotonic()
+    while not condition():
+        assert time.monotonic() - start < limit
+        time.sleep(0.05)
+    return time.monotonic() - start
+
+
+def can_connect(server: Server) -> bool:
+    try:
+        server.connect().close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def execute_in_thread(pool: ThreadPoolExecutor, connection: psycopg.Connection[Any], sql: bytes) -> "Future[Any]":
+    """Execute a statement in the way of a request: in `PQexec`, which has no time limit."""
+    return pool.submit(connection.pgconn.exec_, sql)
+
+
+def test_waiting_statement_fails_soon_when_the_server_hangs(server: Server) -> None:
+    connection, idle = server.connect(), server.connect()
+    wait_until(lambda: server.guard.probe, BACK_WITHIN)
+    with ThreadPoolExecutor() as pool:
+        with server.suspended():
+            start = time.monotonic()
+            result = execute_in_thread(pool, connection, b"SELECT 1").result(timeout=10)
+            waited = time.monotonic() - start
+            start = time.monotonic()
+            with pytest.raises(DatabaseSilent):
+                server.connect()
+            refused_after = time.monotonic() - start
+
+        assert b"server closed the connection" in result.error_message
+        assert waited < REFUSED_WITHIN
+        assert refused_after < 0.1
+        assert idle.pgconn.exec_(b"SELECT 1").error_message  # it was cut, too
+        wait_until(lambda: can_connect(server), BACK_WITHIN)
+        assert not server.guard.is_silent
+
+
+def test_server_that_hangs_before_the_first_probe_is_noticed(server: Server) -> None:
+    connection = server.connect()
+    with ThreadPoolExecutor() as pool, server.suspended():
+        start = time.monotonic()
+        execute_in_thread(pool, connection, b"SELECT 1").result(timeout=10)
+
+        assert time.monotonic() - start < REFUSED_WITHIN
+
+
+def test_slow_statement_is_not_cut_while_the_server_answers(server: Server) -> None:
+    connection = server.connect()
+    with ThreadPoolExecutor() as pool:
+        result = execute_in_thread(pool, connection, b"SELECT pg_sleep(4), 7").result(timeout=10)
+
+    assert result.get_value(0, 1) == b"7"
+    assert not server.guard.is_silent
+
+
+def test_server_that_accepts_no_connections_leaves_the_present_ones(server: Server) -> None:
+    connection = server.connect()
+    with server.suspended(postmaster_only=True):
+        start = time.monotonic()
+        with pytest.raises(DatabaseSilent):
+            server.connect()
+        assert time.monotonic() - start < REFUSED_WITHIN
+        for _ in range(10):
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+            time.sleep(0.2)
+
+    wait_until(lambda: can_connect(server), BACK_WITHIN)
+
+
+def test_server_that_is_killed_and_started_again_is_used_again(server: Server) -> None:
+    server.connect()
+    get_postmaster(server.data).kill()
+    wait_until(lambda: not can_connect(server), BACK_WITHIN)
+
+    server.user.finish()
+    server.user = ServerUser(server.data)
+
+    wait_until(lambda: can_connect(server), BACK_WITHIN)
+    assert not server.guard.is_silent
+
+
+def test_connection_attempt_that_ends_late_closes_its_connection() -> None:
+    may_connect, connection = Event(), FakeConnection()
+
+    def connect(_: dict[str, Any]) -> FakeConnection:
+        may_connect.wait()
+        return connection
+
+    attempt = ConnectionAttempt(connect, {})
+    with pytest.raises(TimeoutError):
+        attempt.wait(0.01)
+    may_connect.set()
+
+    assert attempt.finished.wait(5)
+    assert connection.is_closed
+
+
+class FakeConnection:
+    is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_error_of_a_connection_attempt_is_raised_unchanged() -> None:
+    with pytest.raises(psycopg.OperationalError, match="No such file"):
+        AvailabilityGuard().connect({"host": "/nowhere"}, open_connection)
+
+
+def test_cutting_a_closed_connection_does_nothing(server: Server) -> None:
+    connection = server.connect()
+    connection.close()
+
+    assert cut(connection) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "ordered"),
+    [
+        ({"host": "a,b,c", "port": "1,2,3"}, {"host": "b,a,c", "port": "2,1,3"}),
+        ({"host": "a,b", "port": 2}, {"host": "b,a", "port": "2,2"}),
+        ({"host": "a,c", "port": "1,3"}, {"host": "a,c", "port": "1,3"}),
+        ({"host": "b", "port": "2"}, {"host": "b", "port": "2"}),
+        ({"dbname": "app"}, {"dbname": "app"}),
+    ],
+)
+def test_host_that_was_reached_is_tried_first(given: dict[str, Any], ordered: dict[str, Any]) -> None:
+    guard = AvailabilityGuard()
+    guard.reached = ("b", "2")
+
+    assert guard.prefer_reached_host(given) == ordered
+
+
+@pytest.mark.django_db(transaction=True)
+def test_backend_of_a_lost_connection_is_ended_and_no_other() -> None:
+    django_connection.ensure_connection()
+    parameters = django_connection.get_connection_params()
+    known = {name: parameters[name] for name in ("host", "port", "user", "dbname")}
+    with open_connection(known) as lost, open_connection(known) as other:
+        # A connection by a Unix socket has the port -1.
+        other.execute(build_end_of_backends({(lost.info.backend_pid, -1), (other.info.backend_pid, 7)}))
+
+        with pytest.raises(psycopg.OperationalError, match="terminating connection"):
+            lost.execute("SELECT 1")
+        assert other.execute("SELECT 1").fetchone() == (1,)
