@@ -9,10 +9,12 @@ from typing import Any
 
 from contentapi.conf import environment
 from contentapi.conf.secret_files import read_or_create
+from contentapi.conf.timeouts import derive_timeouts
 from contentapi.core.identity import Scope
 from contentapi.theme import UNFOLD  # noqa: F401 - a setting
 
 ENVIRONMENT, ENVIRONMENT_ERRORS = environment.read_environment(os.environ)
+TIMEOUTS = derive_timeouts(ENVIRONMENT)
 
 # --- Paths ---------------------------------------------------------------------------------------------
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -96,9 +98,9 @@ def build_database_settings(url: str) -> dict[str, Any]:
     }
     if SERVING:
         limits = {
-            "statement_timeout": ENVIRONMENT.contentapi_statement_timeout,
-            "lock_timeout": min(2000, ENVIRONMENT.contentapi_statement_timeout),
-            "idle_in_transaction_session_timeout": 60_000,
+            "statement_timeout": round(1000 * TIMEOUTS.statement),
+            "lock_timeout": round(1000 * TIMEOUTS.lock),
+            "idle_in_transaction_session_timeout": round(1000 * TIMEOUTS.idle_in_transaction),
             "bytea_output": "hex",  # the format in which `users.authentication` reads the digest of a key
             # Statements are prepared, and their indexes serve any value: planning takes longer than execution.
             "plan_cache_mode": "force_generic_plan",

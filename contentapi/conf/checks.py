@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import Error, register, run_checks
 
-from contentapi.conf.environment import Environment, build_error, parse_database_url
+from contentapi.conf.environment import STATEMENTS_PER_TIMEOUT, Environment, build_error, parse_database_url
 
 ENVIRONMENT_TAG = "environment"
 RANDOM = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
@@ -24,6 +24,7 @@ def check_environment(**_: Any) -> list[Error]:
         *check_database_variables(environment),
         *check_replica_variable(environment),
         *check_redis_variable(environment),
+        *check_timeouts(environment),
     ]
 
 
@@ -93,6 +94,21 @@ def check_redis_variable(environment: Environment) -> Iterator[Error]:
             "Write it as redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path/to/redis.sock; "
             "in the password, write @ : / and % as %40 %3A %2F and %25.",
         )
+
+
+def check_timeouts(environment: Environment) -> Iterator[Error]:
+    """Check that the database ends a statement before the server ends the worker."""
+    statement = environment.contentapi_statement_timeout
+    least = STATEMENTS_PER_TIMEOUT * statement
+    for variable in ("CONTENTAPI_WORKER_TIMEOUT", "CONTENTAPI_SHUTDOWN_TIMEOUT"):
+        value = getattr(environment, variable.lower())
+        if value < least:
+            yield build_error(
+                variable,
+                f"{variable} must be at least {least} ({STATEMENTS_PER_TIMEOUT} times CONTENTAPI_STATEMENT_TIMEOUT, "
+                f"{statement}), not {value}.",
+                f"Increase {variable}, or unset it: its default follows CONTENTAPI_STATEMENT_TIMEOUT.",
+            )
 
 
 def is_redis_url(url: str) -> bool:

@@ -44,6 +44,8 @@ Language = Annotated[
     Meta(description="a text search configuration of PostgreSQL, like english, german or simple"),
 ]  # fmt: skip
 
+# A time-out of the server is at least this number of statement time-outs. A request may wait for a slot for two.
+STATEMENTS_PER_TIMEOUT = 4
 MAX_CONNECTIONS = 64  # of all workers of a host, by default; PostgreSQL's default is 100
 
 
@@ -97,11 +99,15 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_replica_max_lag: Lag = 5000
     contentapi_search_language: Language = "english"
     contentapi_server_threads: Count = 128
+    contentapi_shutdown_timeout: Count = 30_000
     contentapi_statement_cache: Count = 1024 * 1024
     contentapi_statement_timeout: Count = 5000
     contentapi_threads: Count = 16
     contentapi_trusted_proxies: Proxies = 0
     contentapi_var: str = ""
+    contentapi_worker_max_memory: Count = 1024 * 1024 * 1024
+    contentapi_worker_max_requests: Count = 500_000
+    contentapi_worker_timeout: Count = 30_000
 
 
 def build_error(variable: str, message: str, hint: str) -> Error:
@@ -123,10 +129,11 @@ def read_environment(variables: Mapping[str, str]) -> tuple[Environment, list[Er
             message = f"{name.upper()} must be {expected}, not {text!r}."
             errors.append(build_error(name.upper(), message, "Correct the value, or unset the variable."))
     environment = Environment(**values)
-    if "contentapi_threads" not in values:
-        threads = max(4, min(16, MAX_CONNECTIONS // environment.web_concurrency))
-        environment = msgspec.structs.replace(environment, contentapi_threads=threads)
-    return environment, errors
+    derived: dict[str, Any] = {"contentapi_threads": max(4, min(16, MAX_CONNECTIONS // environment.web_concurrency))}
+    for name in ("contentapi_worker_timeout", "contentapi_shutdown_timeout"):
+        derived[name] = max(30_000, STATEMENTS_PER_TIMEOUT * environment.contentapi_statement_timeout)
+    derived = {name: value for name, value in derived.items() if name not in values}
+    return msgspec.structs.replace(environment, **derived), errors
 
 
 def parse_database_url(url: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from wsgiref.types import StartResponse, WSGIApplication
 from django.db import DatabaseError
 
 from contentapi.conf import conf
+from contentapi.conf.timeouts import derive_timeouts
 from contentapi.core.errors import Unavailable
 from contentapi.db.postgresql.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
 from contentapi.db.postgresql.thread_connections import close_unusable_connections
@@ -22,10 +23,10 @@ from contentapi.health.probes import PROBES, respond_to_probe
 from contentapi.http.body import UploadTooLarge
 from contentapi.monitoring.records import current_record
 from contentapi.server.observed_requests import observe_request
+from contentapi.server.worker import WORKER
 
 DRAIN_LIMIT = 8  # times CONTENTAPI_MAX_BODY. A body up to this size is read and discarded, to keep the connection
 CHUNK = 64 * 1024  # bytes
-WAIT = 10.0  # seconds for a slot: twice the time limit of a statement
 
 Refuse = Callable[[dict[str, Any], Unavailable, StartResponse], Iterable[bytes]]
 
@@ -57,9 +58,12 @@ class RequestBufferingLayer:
         self.application = application
         self.refuse = refuse
         self.upload = upload
-        self.slots = ConnectionSlots(slots, patience=WAIT)
+        self.slots = WORKER.slots = ConnectionSlots(slots, patience=derive_timeouts(conf.environment).slot)
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        WORKER.requests += 1
+        if WORKER.is_retiring:
+            start_response = with_connection_close(start_response)
         clear_invalid_host(environ)
         has_body = "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ
         if has_body and not self.read_body(environ):
@@ -245,8 +249,9 @@ class BrokenBody:
 
 
 def with_connection_close(start_response: StartResponse) -> StartResponse:
-    """Return a `start_response` that adds `Connection: close`, for a response to a body that was not read completely.
+    """Return a `start_response` that adds `Connection: close`.
 
+    This is for a response to a body that was not read completely, and for all responses of a worker that will end.
     granian sends the header. gunicorn ignores it; there, `gunicorn_conf.pre_request` closes the connection.
     """
 

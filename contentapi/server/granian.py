@@ -9,13 +9,12 @@ import atexit
 import logging
 import os
 import socket
+import sys
 import time
 from functools import partial
 from threading import Thread
 from typing import Any
 from wsgiref.types import WSGIApplication
-
-import psutil
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
 os.environ["CONTENTAPI_PROCESS"] = "server"
@@ -26,6 +25,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 
 from contentapi.conf import conf
+from contentapi.conf.timeouts import derive_timeouts
 from contentapi.health.start import report_database_state
 from contentapi.http.outage_log import share_outage_log
 from contentapi.monitoring.figures import flush_figures, start_exporter, start_figures
@@ -33,7 +33,6 @@ from contentapi.server import systemd
 
 CONNECTIONS = 8192  # of a worker. Idle clients, and clients that stop in the headers, must not keep out others
 HEADER_TIMEOUT = 5000  # milliseconds
-PEER_TIMEOUT = 60  # seconds, after which the kernel closes the connection of a client that vanished or does not read
 
 
 class SkipThreadAdvice(logging.Filter):
@@ -52,7 +51,16 @@ LOGGING: dict[str, Any] = {
 }
 
 
-class Server(Granian):  # type: ignore[misc, valid-type]
+def find_master() -> type[Any]:
+    """Return the class of the master process. See `contentapi.server.granian_master`."""
+    if sys.platform != "linux":
+        return Granian
+    from contentapi.server.granian_master import Master
+
+    return Master
+
+
+class Server(find_master()):  # type: ignore[misc]
     """Notifies systemd before its workers stop."""
 
     def shutdown(self, exit_code: int = 0) -> None:
@@ -87,7 +95,7 @@ def main() -> None:
         http1_settings=HTTP1Settings(header_read_timeout=HEADER_TIMEOUT),
         blocking_threads=conf.environment.contentapi_server_threads,
         respawn_failed_workers=True,
-        workers_kill_timeout=10,  # twice a statement's time; after a Ctrl-C in its terminal a worker may not end
+        workers_kill_timeout=round(derive_timeouts(conf.environment).shutdown),
     )
     if os.environ.get("CONTENTAPI_GREETING") == "on":
         server.on_startup(Thread(target=print_greeting, args=(address.strip("[]"), int(port)), daemon=True).start)
@@ -101,34 +109,7 @@ def make_application() -> WSGIApplication:
 
     start_figures("worker")
     atexit.register(flush_figures)
-    Thread(target=set_keepalive_options, daemon=True).start()
     return application
-
-
-def set_keepalive_options() -> None:
-    """Make the kernel close the connections of clients that have vanished, or never read their response.
-
-    Without this, a client that loses its network while it sends a body keeps a thread for ever. Connections inherit
-    the options of the listening socket. Systems other than Linux lack some of the options.
-    """
-    options = {"TCP_KEEPIDLE": PEER_TIMEOUT // 2, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
-    options["TCP_USER_TIMEOUT"] = PEER_TIMEOUT * 1000
-    for descriptor in wait_for_listening_sockets():
-        with socket.socket(fileno=os.dup(descriptor)) as listener:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            for name, value in options.items():
-                if hasattr(socket, name):
-                    listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-
-
-def wait_for_listening_sockets() -> list[int]:
-    """Return the descriptors of the TCP sockets on which this process listens, as soon as there is one."""
-    for _ in range(300):
-        found = psutil.Process().net_connections("tcp")
-        if listening := [each.fd for each in found if each.status == psutil.CONN_LISTEN]:
-            return listening
-        time.sleep(0.1)
-    return []
 
 
 def print_greeting(address: str, port: int) -> None:

@@ -4,6 +4,7 @@ For platforms whose router buffers requests: a thread of gunicorn's waits while 
 """
 
 import os
+from math import ceil
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
@@ -12,9 +13,10 @@ os.environ["CONTENTAPI_PROCESS"] = "server"
 from django.conf import settings
 
 from contentapi.conf import conf
+from contentapi.conf.timeouts import derive_timeouts
 from contentapi.http.outage_log import share_outage_log
 from contentapi.monitoring.figures import flush_figures, start_exporter, start_figures
-from contentapi.server import systemd
+from contentapi.server import gunicorn_master, systemd
 from contentapi.server.complete_requests import DRAIN_LIMIT
 
 environment = conf.environment
@@ -23,8 +25,8 @@ bind = settings.BIND
 workers = environment.web_concurrency
 worker_class = "gthread"
 threads = environment.contentapi_threads
-timeout = 30  # above the statement time-out: the database, not a signal, ends long work
-graceful_timeout = 30
+timeout = 0  # `gunicorn_master` watches the workers
+graceful_timeout = ceil(derive_timeouts(environment).shutdown)
 keepalive = 5
 preload_app = True  # load once, then fork; what is wrong ends the master with one message
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112
@@ -38,8 +40,9 @@ secure_scheme_headers: dict[str, str] = {}
 forwarded_allow_ips = ""
 
 
-def on_starting(_: Any) -> None:
+def on_starting(arbiter: Any) -> None:
     """Hold the embedded PostgreSQL for as long as the master lives; the workers inherit the hold."""
+    gunicorn_master.supervise(arbiter)
     if settings.EMBEDDED:
         from contentapi.db.embedded.base import SERVER
 
@@ -57,6 +60,14 @@ def post_fork(_: Any, __: Any) -> None:
 
 def worker_exit(_: Any, __: Any) -> None:
     flush_figures()
+
+
+def pre_fork(arbiter: Any, worker: Any) -> None:
+    gunicorn_master.prepare_worker(arbiter, worker)
+
+
+def post_worker_init(worker: Any) -> None:
+    gunicorn_master.start_worker(worker)
 
 
 def when_ready(_: Any) -> None:

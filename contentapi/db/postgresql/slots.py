@@ -91,7 +91,13 @@ class ConnectionSlots:
         self.waiting: deque[Waiter] = deque()
         self.preparation = Lane(1)
         self.expensive = Lane(max(1, size // 8))
+        self.released = 0  # slots, since the start: the watch of the worker sees that requests progress
         self.lock = Lock()
+
+    @property
+    def are_exhausted(self) -> bool:
+        """Whether every slot is in use."""
+        return not self.unused and not self.idle
 
     def acquire(self) -> Lease:
         """Lease a slot, whose connections become `django.db.connections` of this thread. Raises `NoSlotAvailable`."""
@@ -145,6 +151,7 @@ class ConnectionSlots:
                 self.hand_on(wrappers)
 
     def hand_on(self, wrappers: Wrappers) -> None:
+        self.released += 1
         if self.waiting:
             waiter = self.waiting.popleft()
             waiter.wrappers = wrappers

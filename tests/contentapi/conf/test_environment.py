@@ -67,11 +67,15 @@ INVALID = {
     ],
     "CONTENTAPI_SEARCH_LANGUAGE": ["klingon", "English", "en", "pg_catalog.english"],
     "CONTENTAPI_SERVER_THREADS": ["0", "many"],
+    "CONTENTAPI_SHUTDOWN_TIMEOUT": ["0", "30s"],
     "CONTENTAPI_STATEMENT_CACHE": ["0", "1M", "2147483648"],
     "CONTENTAPI_STATEMENT_TIMEOUT": ["0", "5s"],
     "CONTENTAPI_THREADS": ["0", "four"],
     "CONTENTAPI_REPLICA_MAX_LAG": ["0", "999", "5s"],
     "CONTENTAPI_TRUSTED_PROXIES": ["-1", "all", "101"],
+    "CONTENTAPI_WORKER_MAX_MEMORY": ["0", "1GB"],
+    "CONTENTAPI_WORKER_MAX_REQUESTS": ["0", "off"],
+    "CONTENTAPI_WORKER_TIMEOUT": ["0", "30s"],
 }
 VALID = {
     "PORT": ["1", "65535", " 8001 "],
@@ -111,11 +115,15 @@ VALID = {
     "CONTENTAPI_PUBLIC_URL": ["https://api.example.com", "http://localhost:8000", "http://[::1]:8000"],
     "CONTENTAPI_SEARCH_LANGUAGE": ["english", "german", "simple"],
     "CONTENTAPI_SERVER_THREADS": ["1", "512"],
+    "CONTENTAPI_SHUTDOWN_TIMEOUT": ["20000", "600000"],
     "CONTENTAPI_STATEMENT_CACHE": ["1", "2147483647"],
     "CONTENTAPI_STATEMENT_TIMEOUT": ["1", "60000"],
     "CONTENTAPI_THREADS": ["1", "32"],
     "CONTENTAPI_REPLICA_MAX_LAG": ["1000", "60000"],
     "CONTENTAPI_TRUSTED_PROXIES": ["0", "2"],
+    "CONTENTAPI_WORKER_MAX_MEMORY": ["1", "500000000"],
+    "CONTENTAPI_WORKER_MAX_REQUESTS": ["1", "1000000"],
+    "CONTENTAPI_WORKER_TIMEOUT": ["20000", "600000"],
 }
 
 

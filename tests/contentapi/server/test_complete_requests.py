@@ -11,7 +11,6 @@ from pytest_django import Settings
 
 from contentapi.conf.environment import Environment
 from contentapi.core.errors import Unavailable
-from contentapi.server import complete_requests
 from contentapi.server.complete_requests import DRAIN_LIMIT, RequestBufferingLayer
 
 LIMIT = 1000
@@ -174,8 +173,8 @@ def test_missing_or_contradictory_host_becomes_empty(changes: dict[str, Any], ho
     assert application.environ.get("HTTP_HOST") == host
 
 
-def test_request_without_a_free_slot_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(complete_requests, "WAIT", 0.01)
+def test_request_without_a_free_slot_is_refused(settings: Settings) -> None:
+    settings.ENVIRONMENT = Environment(contentapi_statement_timeout=5)  # a request waits for two of them
     layer: Any = RequestBufferingLayer(Application(), refuse, slots=1)
     lease = layer.slots.acquire()
     started: list[str] = []

@@ -1,0 +1,97 @@
+"""The queue of a listening socket, with real connections."""
+
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from threading import Thread
+
+import pytest
+
+from contentapi.server.listen_queue import SETTLE, count_queued, empty_queues, refuse_new_connections, stop_accepting
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+
+
+@pytest.fixture(params=["127.0.0.1", "::1"])
+def listener(request: pytest.FixtureRequest) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in request.param else socket.AF_INET
+    try:
+        listener = socket.create_server((request.param, 0), family=family)
+    except OSError:
+        pytest.skip(f"cannot listen on {request.param}")
+    with listener:
+        yield listener
+
+
+def connect(listener: socket.socket, timeout: float = 5) -> socket.socket:
+    return socket.create_connection(listener.getsockname()[:2], timeout=timeout)
+
+
+def test_connections_in_the_queue_are_counted(listener: socket.socket) -> None:
+    with connect(listener), connect(listener):
+        assert count_queued(listener) == 2
+        listener.accept()[0].close()
+        assert count_queued(listener) == 1
+
+
+def test_new_connections_are_refused_and_queued_ones_are_not(listener: socket.socket) -> None:
+    with connect(listener) as queued:
+        queued.sendall(b"request")
+        assert refuse_new_connections(listener)
+
+        with pytest.raises(TimeoutError):
+            connect(listener, timeout=0.5)
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.recv(100) == b"request"
+            queued.sendall(b"more")
+            assert accepted.recv(100) == b"more"
+
+
+def test_queue_is_emptied_by_another_thread(listener: socket.socket) -> None:
+    connections = [connect(listener) for _ in range(20)]
+
+    def accept_slowly() -> None:
+        for _ in connections:
+            time.sleep(0.05)
+            listener.accept()[0].close()
+
+    thread = Thread(target=accept_slowly)
+    thread.start()
+    empty_queues([listener], 10, lambda: False)
+
+    assert count_queued(listener) == 0
+    thread.join()
+    for each in connections:
+        each.close()
+
+
+@pytest.mark.parametrize(("timeout", "must_stop"), [(0.7, False), (60, True)])
+def test_wait_for_the_queue_has_an_end(listener: socket.socket, timeout: float, must_stop: bool) -> None:  # noqa: FBT001
+    with connect(listener):
+        start = time.monotonic()
+
+        empty_queues([listener], timeout, lambda: must_stop)
+
+        assert time.monotonic() - start < 5
+
+
+def test_empty_queue_takes_the_time_of_a_handshake(listener: socket.socket) -> None:
+    start = time.monotonic()
+
+    empty_queues([listener], 10, lambda: False)
+
+    assert SETTLE <= time.monotonic() - start < 5
+
+
+def test_process_stops_accepting_under_the_same_descriptor(listener: socket.socket) -> None:
+    descriptor = listener.fileno()
+    with socket.socket(fileno=socket.dup(descriptor)) as other:  # as in another process
+        address = listener.getsockname()[:2]
+        stop_accepting(listener)
+
+        with socket.create_connection(address, timeout=5):
+            with socket.socket(fileno=socket.dup(descriptor)) as now, pytest.raises(BlockingIOError):
+                now.accept()
+            other.accept()[0].close()

@@ -1,0 +1,221 @@
+"""The life of a worker, under granian and gunicorn: it is replaced when it is old or stuck, and no request is lost."""
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.live_server import BODY, HOLD_LOCK, TAKE_SLOTS, LiveServer, Results, Site, load, wait_until
+
+pytestmark = [pytest.mark.processes, pytest.mark.slow]
+
+SHORT = {"CONTENTAPI_STATEMENT_TIMEOUT": "500", "CONTENTAPI_WORKER_TIMEOUT": "3000"}
+REQUEST = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+REQUEST += b"Content-Length: %d\r\n\r\n%s" % (len(BODY), BODY)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return Site(tmp_path_factory.mktemp("lifecycle"))
+
+
+@pytest.fixture(params=["granian", "gunicorn"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def server(site: Site, kind: str) -> Iterator[LiveServer]:
+    with site.serve(kind, WEB_CONCURRENCY="2", **SHORT) as server:
+        yield server
+
+
+def assert_no_request_lost(results: Results) -> None:
+    assert results.failures == []
+    assert set(results.statuses) == {200}
+
+
+# --- Replacement of old workers
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_worker_is_replaced_after_its_requests(site: Site, kind: str, workers: int) -> None:
+    with site.serve(kind, WEB_CONCURRENCY=str(workers), CONTENTAPI_WORKER_MAX_REQUESTS="100") as server:
+        first = server.workers
+        with load(server.port) as results:
+            server.wait_for("Replacing worker", times=5)
+            wait_until(lambda: not set(first) & set(server.workers), "the end of the first workers")
+
+        assert_no_request_lost(results)
+        assert results.total > 300
+        assert results.closed > 0
+        wait_until(lambda: len(server.workers) == workers, "the end of old workers")
+
+
+def test_worker_is_replaced_when_it_has_grown(site: Site, kind: str) -> None:
+    with (
+        site.serve(kind, WEB_CONCURRENCY="1", CONTENTAPI_WORKER_MAX_MEMORY="1000000") as server,
+        load(server.port) as results,
+    ):
+        time.sleep(3)
+
+    assert_no_request_lost(results)
+    assert server.count("Replacing worker") == 0  # the limit is below the size of a new worker
+
+
+def test_reload_replaces_all_workers(server: LiveServer) -> None:
+    before = server.workers
+
+    with load(server.port) as results:
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: not set(before) & set(server.workers), "the end of the first workers")
+
+    assert_no_request_lost(results)
+
+
+# --- Stuck workers
+
+
+@pytest.mark.parametrize("fault", [signal.SIGSTOP, HOLD_LOCK, TAKE_SLOTS], ids=["stopped", "lock held", "no slot"])
+def test_stuck_worker_is_replaced(site: Site, kind: str, fault: signal.Signals) -> None:
+    with site.serve(
+        kind, WEB_CONCURRENCY="2", CONTENTAPI_MAX_ROOT_FIELDS="1", CONTENTAPI_MAX_MUTATIONS="1", **SHORT
+    ) as server:
+        stuck, other = server.workers
+
+        os.kill(stuck, fault)
+        seconds = wait_until(lambda: stuck not in server.workers, "the end of the stuck worker", patience=15)
+        wait_until(lambda: len(server.workers) == 2, "the start of another worker")
+
+        assert seconds > 2.5
+        assert other in server.workers
+        assert [server.try_request() for _ in range(20)] == [True] * 20
+        if fault != signal.SIGSTOP:
+            assert "most recent call first" in server.printed
+
+
+def test_killed_worker_is_replaced(server: LiveServer) -> None:
+    for number in range(3):
+        os.kill(server.workers[0], signal.SIGKILL)
+        server.wait_for("Started worker [0-9]+|Booting worker", times=3 + number, patience=5)
+        wait_until(lambda: len(server.workers) == 2, "another worker", patience=5)
+
+    assert server.try_request()
+
+
+def test_suspended_server_keeps_its_workers(server: LiveServer) -> None:
+    before = server.workers
+    everyone = [server.process.pid, *before]
+
+    for pid in everyone:
+        os.kill(pid, signal.SIGSTOP)
+    time.sleep(6)  # twice the time-out of a worker
+    for pid in everyone:
+        os.kill(pid, signal.SIGCONT)
+    time.sleep(2)
+
+    assert server.workers == before
+    assert server.try_request()
+
+
+def test_workers_end_with_a_killed_master(server: LiveServer) -> None:
+    workers = server.workers
+
+    server.process.kill()
+    server.process.wait()
+
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), "the end of the workers", 15)
+
+
+# --- The end of the server
+
+
+def open_and_send(port: int) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port), timeout=30)
+    connection.sendall(REQUEST)
+    return connection
+
+
+def read_status(connection: socket.socket) -> str:
+    """Return the status line of a complete response, or the error."""
+    content = b""
+    try:
+        with connection:
+            while part := connection.recv(65536):
+                content += part
+    except OSError as error:
+        return f"{error} after {content[:50]!r}"
+    head, _, body = content.partition(b"\r\n\r\n")
+    lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+    is_complete = lengths and int(lengths[0].split(b":")[1]) == len(body)
+    return head.split(b"\r\n")[0].decode() if is_complete else f"incomplete: {content[:100]!r}"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_every_accepted_request_gets_its_response_at_the_end(site: Site, kind: str, number: signal.Signals) -> None:
+    with site.serve(kind, WEB_CONCURRENCY="1") as server:
+        (worker,) = server.workers
+        with site.locked_posts(1.5):
+            os.kill(worker, signal.SIGSTOP)  # accepts nothing: the connections stay in the listen queue
+            connections = [open_and_send(server.port) for _ in range(200)]
+            server.process.send_signal(number)
+            time.sleep(0.3)
+            os.kill(worker, signal.SIGCONT)
+            with ThreadPoolExecutor(40) as pool:
+                statuses = [*pool.map(read_status, connections)]
+
+        assert statuses == ["HTTP/1.1 200 OK"] * 200
+        assert server.process.wait(20) == 0
+
+
+def test_load_at_the_end_gets_responses_or_is_refused(server: LiveServer) -> None:
+    with load(server.port) as results:
+        time.sleep(1)
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(20) == 0
+
+    assert set(results.statuses) == {200}
+    assert {each for each in results.failures if not each.startswith("ConnectionRefusedError")} == set()
+
+
+def test_signals_to_workers_do_not_end_them(server: LiveServer) -> None:
+    workers = server.workers
+
+    for pid in workers:
+        os.kill(pid, signal.SIGINT)
+        os.kill(pid, signal.SIGTERM)
+    time.sleep(1.5)
+
+    assert server.workers == workers
+    assert server.try_request()
+
+
+def test_second_signal_ends_the_server_at_once(site: Site, kind: str) -> None:
+    with site.serve(kind, WEB_CONCURRENCY="1") as server:
+        os.kill(server.workers[0], signal.SIGSTOP)
+        with open_and_send(server.port):
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(1.5)
+            assert server.process.poll() is None
+
+            start = time.monotonic()
+            server.process.send_signal(signal.SIGTERM)
+            server.process.wait(20)
+
+        assert time.monotonic() - start < 5
+
+
+def test_shutdown_ends_in_time_with_a_hanging_worker(site: Site, kind: str) -> None:
+    limits = {"CONTENTAPI_SHUTDOWN_TIMEOUT": "3000", **SHORT}
+    with site.serve(kind, WEB_CONCURRENCY="1", **limits) as server:
+        os.kill(server.workers[0], signal.SIGSTOP)
+        with open_and_send(server.port):
+            start = time.monotonic()
+            server.end()
+
+        assert 2 < time.monotonic() - start < 8
