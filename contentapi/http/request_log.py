@@ -70,10 +70,11 @@ def finish_request(record: RequestRecord, seconds: float) -> None:
 
 def log_request(record: RequestRecord, seconds: float) -> None:
     """Log the line of a request. A request that failed because the database is unavailable has no line of its own."""
-    outage = next((reason for reason in map(describe_outage, record.errors) if reason), "")
-    if outage and record.status == Unavailable.status:
-        log_outage(outage)
-        return
+    if record.status == Unavailable.status:
+        outage = next((reason for reason in map(describe_outage, record.errors) if reason), "")
+        if outage:
+            log_outage(outage)
+            return
     status, errors = record.status, record.errors
     is_fault = any(error.status >= Internal.status for error in errors) or status >= Internal.status
     level = logging.ERROR if is_fault else logging.INFO
@@ -161,6 +162,8 @@ def get_traceback_exception(errors: Iterable[ApiError]) -> BaseException | None:
 
 def escape_log_text(text: str) -> str:
     r"""Return text in printable ASCII; a line end is `\n`, so that a request cannot forge a line of its own."""
+    if text.isascii() and text.isprintable() and "\\" not in text:
+        return text
     return text.encode("unicode_escape").decode("ascii")
 
 

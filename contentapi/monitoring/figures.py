@@ -11,7 +11,7 @@ bounded.
 import logging
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
@@ -65,23 +65,39 @@ class Snapshot(msgspec.Struct):
     histograms: list[tuple[str, Labels, HistogramState]] = []
 
 
+class OperationFigures:
+    """The requests of one operation or route."""
+
+    __slots__ = ("cost", "counts", "durations", "size")
+
+    def __init__(self) -> None:
+        self.counts: dict[tuple[str, int], int] = {}  # by method and status
+        self.durations = HistogramState([0] * (len(REQUEST_BUCKETS) + 1))
+        self.size = 0  # bytes in the bodies of responses
+        self.cost = 0
+
+    def collect_counters(self, operation: str) -> Iterator[Sample]:
+        for (method, status), count in self.counts.items():
+            yield "contentapi_requests_total", (operation, method, str(status)), count
+        yield "contentapi_response_bytes_total", (operation,), self.size
+        if self.cost:
+            yield "contentapi_cost_total", (operation,), self.cost
+
+
 class Figures:
     """The figures of this process. Thread-safe."""
 
     def __init__(self) -> None:
         self.is_enabled = False
-        self.lock = Lock()
-        self.counters: dict[tuple[str, Labels], float] = {}
-        self.requests: dict[Labels, int] = {}  # by operation, method and status
-        self.durations: dict[str, HistogramState] = {}  # by operation
-        self.statements = HistogramState([0] * (len(STATEMENT_BUCKETS) + 1))
         self.counter_sources: list[Callable[[], Iterable[Sample]]] = []
         self.gauge_sources: list[Callable[[], Iterable[Sample]]] = []
+        self.reset()
 
     def reset(self) -> None:
-        """Forget what was counted before a fork: it belongs to the parent."""
+        """Forget what was counted. After a fork, it belongs to the parent."""
         self.lock = Lock()
-        self.counters, self.requests, self.durations = {}, {}, {}
+        self.counters: dict[tuple[str, Labels], float] = {}
+        self.operations: dict[str, OperationFigures] = {}
         self.statements = HistogramState([0] * (len(STATEMENT_BUCKETS) + 1))
 
     def count(self, name: str, *labels: str, amount: float = 1) -> None:
@@ -96,39 +112,45 @@ class Figures:
 
     def observe_request(self, record: RequestRecord, seconds: float) -> None:
         """Count a request that has its response. `seconds` is the time that it took."""
-        operation = record.operation or "other"
         method = record.method if record.method in METHODS else "other"
-        key = operation, method, str(record.status)
         with self.lock:
-            self.requests[key] = self.requests.get(key, 0) + 1
-            durations = self.durations.get(operation)
-            if durations is None:
-                durations = self.durations[operation] = HistogramState([0] * (len(REQUEST_BUCKETS) + 1))
+            figures = self.operations.get(record.operation) or self.add_operation(record.operation)
+            key = method, record.status
+            figures.counts[key] = figures.counts.get(key, 0) + 1
+            durations = figures.durations
             durations.buckets[bisect_left(REQUEST_BUCKETS, seconds)] += 1
             durations.total += seconds
-            statements = self.statements
-            for each in record.statements:
-                statements.buckets[bisect_left(STATEMENT_BUCKETS, each)] += 1
-                statements.total += each
-            self.add("contentapi_response_bytes_total", (operation,), record.size)
-            if record.cost:
-                self.add("contentapi_cost_total", (operation,), record.cost)
-            if record.waited:
-                self.add("contentapi_slot_waits_total", (), 1)
-                self.add("contentapi_slot_wait_seconds_total", (), record.waited)
-            for error in record.errors:
-                if error.limit:
-                    self.add("contentapi_limits_reached_total", (error.code, error.limit), 1)
+            figures.size += record.size
+            figures.cost += record.cost
+            if record.statements:
+                statements = self.statements
+                for each in record.statements:
+                    statements.buckets[bisect_left(STATEMENT_BUCKETS, each)] += 1
+                    statements.total += each
+            if record.waited or record.errors:
+                self.add_exceptions(record)
+
+    def add_operation(self, operation: str) -> OperationFigures:
+        """Return the figures of an operation. Requests that reach none share those of `other`."""
+        return self.operations.setdefault(operation or "other", OperationFigures())
+
+    def add_exceptions(self, record: RequestRecord) -> None:
+        if record.waited:
+            self.add("contentapi_slot_waits_total", (), 1)
+            self.add("contentapi_slot_wait_seconds_total", (), record.waited)
+        for error in record.errors:
+            if error.limit:
+                self.add("contentapi_limits_reached_total", (error.code, error.limit), 1)
 
     def take_snapshot(self) -> Snapshot:
         """Return the figures of this moment."""
         with self.lock:
-            counters = [(name, labels, value) for (name, labels), value in self.counters.items()]
-            counters += [("contentapi_requests_total", labels, count) for labels, count in self.requests.items()]
-            histograms: list[tuple[str, Labels, HistogramState]] = [
-                ("contentapi_request_duration_seconds", (operation,), copy_histogram(state))
-                for operation, state in self.durations.items()
-            ]
+            counters: list[Sample] = [(name, labels, value) for (name, labels), value in self.counters.items()]
+            histograms: list[tuple[str, Labels, HistogramState]] = []
+            for operation, figures in self.operations.items():
+                counters += figures.collect_counters(operation)
+                durations = copy_histogram(figures.durations)
+                histograms.append(("contentapi_request_duration_seconds", (operation,), durations))
             histograms.append(("contentapi_statement_duration_seconds", (), copy_histogram(self.statements)))
         for source in self.counter_sources:
             counters += source()

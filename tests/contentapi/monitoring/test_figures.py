@@ -78,7 +78,7 @@ def test_unknown_method_and_operation_have_one_label(figures: Figures) -> None:
     for number in range(50):
         figures.observe_request(make_record("", f"X{number}", 405), 0.001)
 
-    assert figures.requests == {("other", "other", "405"): 50}
+    assert {name: each.counts for name, each in figures.operations.items()} == {"other": {("other", 405): 50}}
 
 
 def test_threads_lose_no_request(figures: Figures) -> None:
@@ -92,7 +92,7 @@ def test_threads_lose_no_request(figures: Figures) -> None:
     for thread in threads:
         thread.join()
 
-    assert figures.requests == {("query posts", "POST", "200"): 40_000}
+    assert figures.operations["query posts"].counts == {("POST", 200): 40_000}
     assert sum(figures.statements.buckets) == 40_000
 
 
