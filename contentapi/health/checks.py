@@ -8,11 +8,13 @@ from functools import cache
 from time import monotonic
 
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 
 from contentapi.auth.jwk import Key, KeyProblem
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.conf import conf
+from contentapi.db.postgresql import replicas
 from contentapi.health.connection import DatabaseUnavailable, DeadlineConnection, QueryFailed
 from contentapi.health.heartbeat import NO_CLOCK, check_clock
 from contentapi.health.results import OK, CheckResult, Results, failed
@@ -83,6 +85,21 @@ def check_keys() -> CheckResult:
 def signs_correctly(key: Key) -> bool:
     message = b"contentapi.health"
     return key.signer is not None and bool(key.verifier.verify(message, key.signer.sign(message)))
+
+
+def check_replicas() -> CheckResult:
+    """Check that replicas are used. One that lags or fails is left out of reads by itself, so it is a warning."""
+    left_out = [status for status in replicas.check_replicas() if not status.in_use]
+    if not left_out:
+        return OK
+    reasons = "; ".join(f"{status.alias}: {status.reason}" for status in left_out)
+    if len(left_out) == len(connections.settings) - 1:
+        return failed(f"No replica is in use, and all reads go to the primary. {reasons}")
+    return CheckResult("warning", f"Replicas are left out of reads. {reasons}")
+
+
+def has_replicas() -> bool:
+    return len(connections.settings) > 1
 
 
 def check_redis() -> CheckResult:

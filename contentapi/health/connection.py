@@ -30,6 +30,7 @@ CONNECTION_FAILURES = {
     "shutting down": "PostgreSQL is shutting down.",
     "too many clients": "PostgreSQL has no connection left (max_connections).",
     "remaining connection slots": "PostgreSQL has no connection left (max_connections).",
+    "unsupported startup parameter": "The connection pooler refuses a startup parameter.",
     "SSL": "The TLS connection to PostgreSQL failed.",
     "does not exist": "The database or the user of DATABASE_URL does not exist.",
 }
@@ -50,8 +51,9 @@ class QueryFailed(Exception):
 class DeadlineConnection:
     """One connection, opened when it is needed and again after a failure. Use it from one thread at a time."""
 
-    def __init__(self, alias: str = "default") -> None:
+    def __init__(self, alias: str = "default", options: str = "") -> None:
         self.alias = alias
+        self.options = options  # of the session, as `-c name=value`
         self.raw: PGconn | None = None
 
     def query(self, sql: str, deadline: float) -> Rows:
@@ -79,7 +81,7 @@ class DeadlineConnection:
             raw.finish()
 
     def connect(self, deadline: float) -> PGconn:
-        raw: PGconn = LibpqConnection.connect_start(build_conninfo(self.alias).encode())
+        raw: PGconn = LibpqConnection.connect_start(build_conninfo(self.alias, self.options).encode())
         try:
             wait_for_connection(raw, deadline)
         except BaseException:
@@ -113,9 +115,11 @@ class DeadlineConnection:
         return rows
 
 
-def build_conninfo(alias: str) -> str:
+def build_conninfo(alias: str, options: str = "") -> str:
     wrapper: Any = connections.create_connection(alias)
     parameters = wrapper.get_connection_params()  # for the embedded server this also starts it
+    if options:
+        parameters["options"] = f"{parameters.get('options', '')} {options}".strip()
     return make_conninfo(**{name: value for name, value in parameters.items() if name not in NOT_OF_LIBPQ})
 
 

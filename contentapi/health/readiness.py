@@ -13,7 +13,7 @@ from time import monotonic
 from django.conf import settings
 
 from contentapi.conf import conf
-from contentapi.health.checks import check_database, check_keys, check_redis
+from contentapi.health.checks import check_database, check_keys, check_redis, check_replicas, has_replicas
 from contentapi.health.connection import DeadlineConnection
 from contentapi.health.results import CheckResult, Results, failed
 
@@ -93,19 +93,15 @@ class Readiness:
                 LOG.info("Ready again: %s.", name)
 
 
-REGISTERED: dict[str, Callable[[], CheckResult]] = {}  # by their names
-
-
-def register_check(name: str, check: Callable[[], CheckResult]) -> None:
-    """Add a check to those of `get_readiness`, before its first call. It runs in a thread and may block."""
-    REGISTERED[name] = check
-
-
 @cache
 def get_readiness() -> Readiness:
     """Return the checks of this process. They have a database connection: do not call this before a fork."""
     database = partial(check_database_of_server, DeadlineConnection())
-    single = {"keys": check_keys, **({"redis": check_redis} if conf.environment.redis_url else {}), **REGISTERED}
+    single = {"keys": check_keys}
+    if conf.environment.redis_url:
+        single["redis"] = check_redis
+    if has_replicas():
+        single["replicas"] = check_replicas
     return Readiness(
         [
             BackgroundCheck(("database", "migrations", "clock"), database),

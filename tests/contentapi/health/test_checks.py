@@ -4,17 +4,20 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection as django_connection
 from pytest_django import Settings
 
 from contentapi.auth.signing_keys import load_key_ring
+from contentapi.db.postgresql.replicas import ReplicaStatus
 from contentapi.health.checks import (
     check_database,
     check_keys,
     check_migrations,
     check_redis,
+    check_replicas,
     find_unapplied_migrations,
     load_migrations,
 )
@@ -176,3 +179,33 @@ def test_redis_with_another_password_is_a_failure_without_the_password(
     set_environment(settings, REDIS_URL=redis_server.url.replace("//", "//:hunter2@"))
 
     assert check_redis() == ("failed", "Redis refuses the user or the password of REDIS_URL.")
+
+
+# --- Replicas -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("usable", "status", "reason"),
+    [
+        ([True, True], "ok", ""),
+        ([True, False], "warning", "Replicas are left out of reads. replica2: it lags more than 5 s"),
+        (
+            [False, False],
+            "failed",
+            "No replica is in use, and all reads go to the primary. "
+            "replica1: it lags more than 5 s; replica2: it lags more than 5 s",
+        ),
+    ],
+)
+def test_one_replica_that_is_left_out_is_a_warning_and_all_are_a_failure(
+    monkeypatch: pytest.MonkeyPatch, usable: list[bool], status: str, reason: str
+) -> None:
+    statuses = [
+        ReplicaStatus(f"replica{number}", in_use=in_use, reason="" if in_use else "it lags more than 5 s", lag=None)
+        for number, in_use in enumerate(usable, start=1)
+    ]
+    monkeypatch.setattr("contentapi.db.postgresql.replicas.check_replicas", lambda: statuses)
+    aliases = dict.fromkeys(["default", "replica1", "replica2"])
+    monkeypatch.setattr("contentapi.health.checks.connections", SimpleNamespace(settings=aliases))
+
+    assert check_replicas() == (status, reason)

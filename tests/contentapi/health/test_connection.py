@@ -68,7 +68,7 @@ def test_connection_to_a_silent_host_ends_at_the_deadline(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # the kernel accepts; nobody responds
         conninfo = f"host=127.0.0.1 port={silent.getsockname()[1]} user=app password=hunter2 dbname=app"
-        monkeypatch.setattr(module, "build_conninfo", lambda _: conninfo)
+        monkeypatch.setattr(module, "build_conninfo", lambda *_: conninfo)
         start = monotonic()
 
         with pytest.raises(DatabaseUnavailable, match=r"^PostgreSQL does not respond in time\.$"):
@@ -83,7 +83,7 @@ def test_refused_connection_is_explained_without_its_address(
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         conninfo = f"host=127.0.0.1 port={unused.getsockname()[1]} user=app password=hunter2 dbname=app"
-        monkeypatch.setattr(module, "build_conninfo", lambda _: conninfo)
+        monkeypatch.setattr(module, "build_conninfo", lambda *_: conninfo)
 
         with pytest.raises(DatabaseUnavailable, match=r"^Nothing listens at the address of the embedded PostgreSQL\.$"):
             query(connection, "SELECT 1")

@@ -6,10 +6,12 @@ from threading import Event, Thread
 from time import monotonic, sleep
 
 import pytest
+from pytest_django import Settings
 
 from contentapi.health import readiness
 from contentapi.health.readiness import CACHE_TIME, TIME_LIMIT, BackgroundCheck, Readiness
 from contentapi.health.results import OK, CheckResult, Results, failed
+from tests.environment import set_environment
 
 
 class ControlledCheck(BackgroundCheck):
@@ -102,16 +104,17 @@ def test_each_change_is_logged_once(check: ControlledCheck, caplog: pytest.LogCa
     ]
 
 
-def test_registered_check_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readiness, "REGISTERED", {})
-    readiness.register_check("replicas", lambda: failed("No replica responds."))
-    readiness.get_readiness.cache_clear()
-    try:
-        checks = {name for check in readiness.get_readiness().checks for name in check.names}
-    finally:
+def test_checks_are_those_of_what_is_configured(settings: Settings) -> None:
+    def list_names() -> list[str]:
         readiness.get_readiness.cache_clear()
+        try:
+            return [name for check in readiness.get_readiness().checks for name in check.names]
+        finally:
+            readiness.get_readiness.cache_clear()
 
-    assert checks == {"database", "migrations", "clock", "keys", "replicas"}
+    assert list_names() == ["database", "migrations", "clock", "keys"]
+    set_environment(settings, REDIS_URL="redis://127.0.0.1:1/0")
+    assert list_names() == ["database", "migrations", "clock", "keys", "redis"]
 
 
 def test_thread_of_a_check_ends(check: ControlledCheck) -> None:

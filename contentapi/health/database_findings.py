@@ -1,0 +1,229 @@
+"""What the doctor finds about the database. Each function reads what it needs by one statement."""
+
+import time
+from collections.abc import Callable
+from time import monotonic
+
+from contentapi.conf import conf
+from contentapi.health.checks import check_database, check_replicas, has_replicas
+from contentapi.health.connection import DatabaseUnavailable, DeadlineConnection, QueryFailed, Rows
+from contentapi.health.findings import Finding, Findings, format_bytes, from_result, ok, problem, warning
+
+TIME_LIMIT = 10.0  # seconds for one statement
+OLDEST_VERSION = 14
+LARGEST_DRIFT = 5.0  # seconds; tokens are accepted up to 30 s early
+OLDEST_TRANSACTION_AGE = 1_000_000_000  # transactions; PostgreSQL stops at 2.1 billion, and vacuums from 0.2 billion on
+LARGEST_RETAINED_WAL = 1024**3  # bytes of an inactive slot
+CONNECTIONS_OF_CLOCK = 2
+
+ALWAYS_ON = {
+    "fsync": "A crash of the host can destroy the database.",
+    "full_page_writes": "A crash of the host can destroy pages.",
+    "synchronous_commit": "A crash loses writes that clients were told are done.",
+}
+Inspection = Callable[[DeadlineConnection], Findings]
+
+
+def inspect_database() -> Findings:
+    """Yield all findings. If the database is not available, yield that, and skip the rest."""
+    connection = DeadlineConnection()
+    try:
+        results = check_database(connection, TIME_LIMIT)
+        if results["database"].is_problem:
+            remedy = "Start PostgreSQL, or correct DATABASE_URL. Check firewalls between this host and PostgreSQL."
+            yield problem("database", results["database"].reason, remedy)
+            yield Finding("database", "skipped", "Everything else about the database was not checked.")
+            return
+        yield from_result("migrations", results["migrations"], "All are applied.", "python manage.py migrate")
+        yield describe_clock(results["clock"].status, results["clock"].reason)
+        for inspect in INSPECTIONS:
+            yield from run_inspection(inspect, connection)
+    finally:
+        connection.close()
+
+
+def run_inspection(inspect: Inspection, connection: DeadlineConnection) -> Findings:
+    """Yield the findings of one inspection. One that fails does not end the others."""
+    try:
+        yield from list(inspect(connection))
+    except (DatabaseUnavailable, QueryFailed) as error:
+        name = inspect.__name__.removeprefix("inspect_").replace("_", " ")
+        yield Finding("database", "skipped", f"Not checked: {name}. {error}", "Grant the role pg_monitor to the user.")
+
+
+def query(connection: DeadlineConnection, sql: str) -> Rows:
+    return connection.query(sql, monotonic() + TIME_LIMIT)
+
+
+def describe_clock(status: str, reason: str) -> Finding:
+    start = "Start one clock: python manage.py clock"
+    if status == "failed":
+        retire = "If this deployment needs none any more: python manage.py clock --retire"
+        return problem("clock", reason, f"{start} (restart it if it hangs; its log says why). {retire}")
+    if status == "skipped":
+        message = "No clock has run on this database: scheduled posts and uploaded zip files wait."
+        return warning("clock", message, start)
+    return ok("clock", "A clock is alive and makes progress.")
+
+
+def inspect_version(connection: DeadlineConnection) -> Findings:
+    ((number, size),) = query(
+        connection, "SELECT current_setting('server_version_num'), pg_database_size(current_database())"
+    )
+    version = int(number or 0) // 10000
+    if version < OLDEST_VERSION:
+        yield problem("database", f"PostgreSQL is version {version}.", f"Use version {OLDEST_VERSION} or newer.")
+    else:
+        yield ok("database", f"PostgreSQL is version {version}; the database has {format_bytes(int(size or 0))}.")
+
+
+def inspect_durability(connection: DeadlineConnection) -> Findings:
+    names = ", ".join(f"current_setting('{name}')" for name in ALWAYS_ON)
+    (values,) = query(connection, f"SELECT {names}")
+    for name, value in zip(ALWAYS_ON, values, strict=True):
+        if value == "off":
+            yield problem("durability", f"{name} is off. {ALWAYS_ON[name]}", f"ALTER SYSTEM SET {name} = on")
+    if "off" not in values:
+        yield ok("durability", f"{', '.join(ALWAYS_ON)} are on.")
+
+
+def inspect_time_limits(_: DeadlineConnection) -> Findings:
+    """Connect as a server does: a pooler can drop the options of a session."""
+    expected = conf.environment.contentapi_statement_timeout
+    as_server = DeadlineConnection(options=f"-c statement_timeout={expected} -c lock_timeout={min(2000, expected)}")
+    try:
+        ((statements, locks),) = query(
+            as_server,
+            "SELECT (SELECT setting FROM pg_settings WHERE name = 'statement_timeout'),"
+            " (SELECT setting FROM pg_settings WHERE name = 'lock_timeout')",
+        )
+    finally:
+        as_server.close()
+    missing = [name for name, value in (("statement_timeout", statements), ("lock_timeout", locks)) if value == "0"]
+    if missing:
+        message = f"{' and '.join(missing)} are not in effect: a pooler drops the options of sessions."
+        remedy = "; ".join(f"ALTER ROLE <user> SET {name} = '{limit}'" for name, limit in describe_limits(expected))
+        yield problem("time limits", message, remedy)
+    else:
+        yield ok("time limits", f"A statement ends after {statements} ms, and waiting for a lock after {locks} ms.")
+
+
+def describe_limits(milliseconds: int) -> list[tuple[str, str]]:
+    return [("statement_timeout", f"{milliseconds}ms"), ("lock_timeout", f"{min(2000, milliseconds)}ms")]
+
+
+def inspect_connections(connection: DeadlineConnection) -> Findings:
+    """Compare the connections that this host may open with those that PostgreSQL has."""
+    ((pid, total, reserved),) = query(
+        connection,
+        "SELECT pg_backend_pid(), current_setting('max_connections'),"
+        " (SELECT sum(setting::int) FROM pg_settings"
+        "  WHERE name IN ('superuser_reserved_connections', 'reserved_connections'))",
+    )
+    environment = conf.environment
+    needed = environment.web_concurrency * (environment.contentapi_threads + 2) + CONNECTIONS_OF_CLOCK
+    available = int(total or 0) - int(reserved or 0)
+    if connection.raw is not None and str(connection.raw.backend_pid) != pid:
+        yield ok("connections", "A pooler is in front of PostgreSQL. Its own limits apply to the servers' connections.")
+    elif needed > available:
+        message = f"This host may open {needed} connections, and PostgreSQL has {available} for all hosts."
+        remedy = "Raise max_connections, or lower WEB_CONCURRENCY or CONTENTAPI_THREADS, or use a pooler."
+        yield problem("connections", message, remedy)
+    else:
+        yield ok("connections", f"This host may open {needed} of {available} connections.")
+
+
+def inspect_extensions(connection: DeadlineConnection) -> Findings:
+    """Search finds misspelled words with two extensions, which migration `blog.0010` creates if they are available."""
+    ((installed, has_index),) = query(
+        connection,
+        "SELECT (SELECT count(*) FROM pg_extension WHERE extname IN ('pg_trgm', 'fuzzystrmatch')),"
+        " to_regclass('blog_searchword_trigrams') IS NOT NULL",
+    )
+    if installed == "2" and has_index == "t":
+        yield ok("extensions", "pg_trgm and fuzzystrmatch: search finds misspelled words.")
+        return
+    message = "Search does not find misspelled words: pg_trgm and fuzzystrmatch were not available to the migration."
+    remedy = (
+        "Install PostgreSQL's contrib package. Then execute as a superuser the statement DO that this command prints: "
+        "python manage.py sqlmigrate blog 0010"
+    )
+    yield warning("extensions", message, remedy)
+
+
+def inspect_indexes(connection: DeadlineConnection) -> Findings:
+    """Find invalid indexes. An interrupted CREATE INDEX CONCURRENTLY leaves one: it costs writes and serves no read."""
+    rows = query(
+        connection,
+        "SELECT quote_ident(namespace.nspname) || '.' || quote_ident(index.relname)"
+        " FROM pg_index JOIN pg_class AS index ON index.oid = indexrelid"
+        " JOIN pg_namespace AS namespace ON namespace.oid = index.relnamespace"
+        " WHERE NOT (indisvalid AND indisready) AND namespace.nspname <> 'pg_toast' ORDER BY 1",
+    )
+    for (name,) in rows:
+        remedy = f"If no migration is running: DROP INDEX CONCURRENTLY {name}, or REINDEX INDEX CONCURRENTLY {name}"
+        yield problem("indexes", f"The index {name} is invalid.", remedy)
+    if not rows:
+        yield ok("indexes", "All are valid.")
+
+
+def inspect_time(connection: DeadlineConnection) -> Findings:
+    before = time.time()
+    ((seconds,),) = query(connection, "SELECT extract(epoch FROM clock_timestamp())")
+    drift = float(seconds or 0) - (before + time.time()) / 2
+    if abs(drift) > LARGEST_DRIFT:
+        message = f"The time of the database differs by {drift:+.1f} seconds from that of this host."
+        yield problem("time", message, "Synchronise both hosts by NTP.")
+    else:
+        yield ok("time", f"The time of the database differs by {drift:+.3f} seconds from that of this host.")
+
+
+def inspect_transaction_ids(connection: DeadlineConnection) -> Findings:
+    rows = query(connection, "SELECT datname, greatest(age(datfrozenxid), mxid_age(datminmxid)) FROM pg_database")
+    name, age = max(rows, key=lambda row: int(row[1] or 0))
+    message = f"The oldest transaction id is {int(age or 0):,} transactions old (database {name})."
+    if int(age or 0) > OLDEST_TRANSACTION_AGE:
+        remedy = "End old transactions, drop unused replication slots, then: vacuumdb --all --freeze"
+        yield problem("transaction ids", f"{message} At 2.1 billion, PostgreSQL accepts no writes.", remedy)
+    else:
+        yield ok("transaction ids", message)
+
+
+def inspect_replication_slots(connection: DeadlineConnection) -> Findings:
+    """Find slots that retain WAL for a consumer that does not read: they fill the disk."""
+    rows = query(
+        connection,
+        "SELECT slot_name, active, coalesce(pg_wal_lsn_diff("
+        "  CASE WHEN pg_is_in_recovery() THEN pg_last_wal_receive_lsn() ELSE pg_current_wal_lsn() END, restart_lsn), 0)"
+        "  ::bigint, wal_status FROM pg_replication_slots ORDER BY 1",
+    )
+    has_problem = False
+    for name, is_active, retained, state in rows:
+        is_lost = state in ("lost", "unreserved")
+        if is_lost or (is_active != "t" and int(retained or 0) > LARGEST_RETAINED_WAL):
+            has_problem = True
+            use = "The replica of the slot must be built again" if state == "lost" else "Nobody reads the slot"
+            message = f"The replication slot {name} retains {format_bytes(int(retained or 0))} of WAL ({state})."
+            yield problem("replication slots", message, f"{use}. Unless it returns: SELECT pg_drop_replication_slot(…)")
+    if not has_problem:
+        yield ok("replication slots", f"{len(rows)} slots; none retains WAL for a consumer that is gone.")
+
+
+def inspect_replicas(_: DeadlineConnection) -> Findings:
+    if has_replicas():
+        remedy = "Start the replica, or correct DATABASE_REPLICA_URLS."
+        yield from_result("replicas", check_replicas(), "All respond.", remedy)
+
+
+INSPECTIONS: tuple[Inspection, ...] = (
+    inspect_version,
+    inspect_durability,
+    inspect_time_limits,
+    inspect_connections,
+    inspect_extensions,
+    inspect_indexes,
+    inspect_time,
+    inspect_transaction_ids,
+    inspect_replication_slots,
+    inspect_replicas,
+)

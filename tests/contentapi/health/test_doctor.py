@@ -1,0 +1,278 @@
+"""The doctor: each problem is found with its remedy, in the real database, Redis and file system."""
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection as django_connection
+from pytest_django import Settings
+
+from contentapi.health import connection as connection_module
+from contentapi.health import database_findings, host_findings
+from contentapi.health.connection import DeadlineConnection, QueryFailed
+from contentapi.health.doctor import examine
+from contentapi.health.findings import Finding, format_bytes, problem
+from contentapi.health.heartbeat import Heartbeat
+from contentapi.models import ClockHeartbeat
+from tests.environment import set_environment
+from tests.redis_server import RedisServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+KEY = "a key that is long enough for the tests, 50 bytes or more"
+
+
+@pytest.fixture
+def connection() -> Iterator[DeadlineConnection]:
+    connection = DeadlineConnection()
+    yield connection
+    connection.close()
+
+
+def execute(sql: str) -> None:
+    with django_connection.cursor() as cursor:
+        cursor.execute(sql)
+
+
+def find(inspect: database_findings.Inspection, connection: DeadlineConnection) -> Finding:
+    """Return the only finding of an inspection."""
+    (finding,) = inspect(connection)
+    return finding
+
+
+def test_healthy_database_has_no_problem() -> None:
+    Heartbeat().beat(connection := DeadlineConnection())
+    connection.close()
+
+    findings = list(database_findings.inspect_database())
+
+    assert [finding for finding in findings if finding.status == "problem"] == []
+    expected = {"migrations", "clock", "database", "durability", "time limits", "connections", "extensions", "indexes"}
+    assert expected | {"time", "transaction ids", "replication slots"} == {finding.check for finding in findings}
+
+
+def test_database_that_is_down_is_a_problem_and_all_else_is_examined(monkeypatch: pytest.MonkeyPatch) -> None:
+    conninfo = "host=127.0.0.1 port=1 user=app password=hunter2 dbname=app"
+    monkeypatch.setattr(connection_module, "build_conninfo", lambda *_: conninfo)
+
+    findings = list(examine())
+
+    (found,) = [finding for finding in findings if finding.check == "database" and finding.status == "problem"]
+    assert "Nothing listens" in found.message
+    assert "Start PostgreSQL" in found.remedy
+    assert {"settings", "keys", "redis", "disk"} <= {finding.check for finding in findings}
+    assert "hunter2" not in repr(findings)
+
+
+def test_invalid_index_is_named_with_its_remedy(connection: DeadlineConnection) -> None:
+    execute("CREATE INDEX left_over ON blog_post (title)")
+    execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'left_over'::regclass")
+    try:
+        finding = find(database_findings.inspect_indexes, connection)
+    finally:
+        execute("DROP INDEX left_over")
+
+    assert (finding.status, finding.message) == ("problem", "The index public.left_over is invalid.")
+    assert "DROP INDEX CONCURRENTLY public.left_over" in finding.remedy
+    assert find(database_findings.inspect_indexes, connection).status == "ok"
+
+
+def test_setting_that_can_lose_writes_is_a_problem(connection: DeadlineConnection) -> None:
+    assert find(database_findings.inspect_durability, connection).status == "ok"
+    database_findings.query(connection, "SET synchronous_commit = off")
+
+    finding = find(database_findings.inspect_durability, connection)
+
+    assert finding.status == "problem"
+    assert finding.message.startswith("synchronous_commit is off.")
+    assert finding.remedy == "ALTER SYSTEM SET synchronous_commit = on"
+
+
+def test_time_limits_are_those_of_the_servers(connection: DeadlineConnection, settings: Settings) -> None:
+    set_environment(settings, CONTENTAPI_STATEMENT_TIMEOUT="1234")
+
+    finding = find(database_findings.inspect_time_limits, connection)
+
+    expected = "A statement ends after 1234 ms, and waiting for a lock after 1234 ms."
+    assert (finding.status, finding.message) == ("ok", expected)
+
+
+def test_time_limits_that_a_pooler_drops_are_a_problem(
+    connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_findings, "DeadlineConnection", lambda **_: DeadlineConnection())
+
+    finding = find(database_findings.inspect_time_limits, connection)
+
+    assert finding.status == "problem"
+    assert "ALTER ROLE <user> SET statement_timeout = '5000ms'" in finding.remedy
+
+
+def test_more_connections_than_postgresql_has_are_a_problem(connection: DeadlineConnection, settings: Settings) -> None:
+    set_environment(settings, WEB_CONCURRENCY="100", CONTENTAPI_THREADS="16")
+
+    finding = find(database_findings.inspect_connections, connection)
+
+    assert finding.status == "problem"
+    assert finding.message.startswith("This host may open 1802 connections, and PostgreSQL has ")
+    assert "lower WEB_CONCURRENCY" in finding.remedy
+
+
+def test_times_that_differ_are_a_problem(connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert find(database_findings.inspect_time, connection).status == "ok"
+    monkeypatch.setattr(database_findings, "time", SimpleNamespace(time=lambda: time.time() - 60))
+
+    finding = find(database_findings.inspect_time, connection)
+
+    assert finding.status == "problem"
+    assert "differs by +60.0 seconds" in finding.message
+
+
+def test_old_transaction_ids_are_a_problem(connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_findings, "OLDEST_TRANSACTION_AGE", 1)
+
+    finding = find(database_findings.inspect_transaction_ids, connection)
+
+    assert finding.status == "problem"
+    assert "vacuumdb" in finding.remedy
+
+
+def test_slot_without_a_consumer_that_retains_wal_is_a_problem(
+    connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_findings, "LARGEST_RETAINED_WAL", 1000)
+    execute("SELECT pg_create_physical_replication_slot('forgotten', true)")
+    try:
+        execute("CREATE TABLE wal AS SELECT generate_series(1, 1000)")
+        finding = find(database_findings.inspect_replication_slots, connection)
+    finally:
+        execute("SELECT pg_drop_replication_slot('forgotten')")
+        execute("DROP TABLE IF EXISTS wal")
+
+    assert finding.status == "problem"
+    assert "The replication slot forgotten retains " in finding.message
+
+
+def test_dead_clock_is_a_problem_and_no_clock_a_warning() -> None:
+    def describe() -> Finding:
+        return next(finding for finding in database_findings.inspect_database() if finding.check == "clock")
+
+    assert describe().status == "warning"
+    execute("INSERT INTO contentapi_clockheartbeat VALUES (1, now() - interval '1 hour', now())")
+    assert describe().status == "problem"
+    assert "manage.py clock --retire" in describe().remedy
+    ClockHeartbeat.objects.all().delete()
+
+
+def test_inspection_without_permission_is_skipped_and_the_others_continue(connection: DeadlineConnection) -> None:
+    def inspect_secrets(connection: DeadlineConnection) -> Iterator[Finding]:
+        return iter([problem("secrets", str(database_findings.query(connection, "SELECT * FROM no_such_table")), "")])
+
+    (finding,) = database_findings.run_inspection(inspect_secrets, connection)
+
+    assert finding.status == "skipped"
+    assert finding.message.startswith("Not checked: secrets.")
+    with pytest.raises(QueryFailed):
+        list(inspect_secrets(connection))
+
+
+# --- The host -------------------------------------------------------------------------------------------
+
+
+def test_invalid_variable_is_a_problem_and_deployment_warnings_are_too(settings: Settings) -> None:
+    settings.EMBEDDED = False
+    set_environment(settings, DATABASE_URL="mysql://app:hunter2@db/app", SECRET_KEY=KEY, JWT_SECRET=KEY, PORT="eighty")
+
+    findings = {finding.message.split("(")[-1]: finding for finding in host_findings.inspect_settings()}
+
+    assert findings["contentapi.DATABASE_URL)"].status == findings["contentapi.PORT)"].status == "problem"
+    assert findings["security.W008)"] == Finding(
+        "settings", "problem", findings["security.W008)"].message, "Serve by TLS, and set CONTENTAPI_HTTPS=on."
+    )
+    assert "hunter2" not in repr(findings)
+
+
+def test_redis_that_evicts_counters_is_a_warning(settings: Settings, redis_server: RedisServer) -> None:
+    import redis
+
+    set_environment(settings, REDIS_URL=redis_server.url)
+    assert {finding.status for finding in host_findings.inspect_redis()} == {"ok"}
+    with redis.Redis.from_url(redis_server.url) as client:
+        client.config_set("maxmemory", "100mb")
+        client.config_set("maxmemory-policy", "allkeys-lru")
+
+    (evicts,) = [finding for finding in host_findings.inspect_redis() if finding.status == "warning"]
+
+    assert "maxmemory-policy allkeys-lru" in evicts.message
+    redis_server.kill()
+    (down,) = host_findings.inspect_redis()
+    assert (down.status, down.message) == ("problem", "Redis is not reachable.")
+
+
+def test_full_disk_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(tmp_path)
+    assert host_findings.inspect_disk("uploads", tmp_path).status in ("ok", "problem")
+    monkeypatch.setattr(host_findings, "LEAST_FREE_SPACE", usage.total)
+
+    finding = host_findings.inspect_disk("uploads", tmp_path)
+
+    assert finding.status == "problem"
+    assert str(tmp_path) in finding.message
+
+
+def test_folder_that_does_not_exist_yet_is_measured_at_its_parent(settings: Settings, tmp_path: Path) -> None:
+    settings.VAR_DIR = tmp_path / "not" / "yet"
+
+    assert all(finding.check == "disk" for finding in host_findings.inspect_disks())
+    assert not settings.VAR_DIR.exists()
+
+
+# --- The command ----------------------------------------------------------------------------------------
+
+
+def test_command_prints_an_array_and_fails_if_there_is_a_problem(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_findings, "OLDEST_TRANSACTION_AGE", 1)
+
+    with pytest.raises(SystemExit) as ended:
+        call_command("doctor", "--json")
+
+    printed = capsys.readouterr()
+    findings: list[dict[str, Any]] = json.loads(printed.out)
+    assert ended.value.code == 1
+    assert {"check", "status", "message", "remedy"} == set(findings[0])
+    assert [each["check"] for each in findings if each["status"] == "problem"] == ["transaction ids"]
+    assert printed.err.startswith("Problems: 1. Warnings: ")
+
+
+def test_command_without_a_problem_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("doctor")
+
+    printed = capsys.readouterr()
+    assert "ok       indexes: All are valid.\n" in printed.out
+    assert "         Remedy: " in printed.out
+    assert printed.err.startswith("Problems: 0. Warnings: ")
+
+
+def test_part_that_fails_is_a_problem_and_the_others_continue(monkeypatch: pytest.MonkeyPatch) -> None:
+    def inspect_disks() -> Iterator[Finding]:
+        raise OSError("disk")
+
+    monkeypatch.setattr("contentapi.health.doctor.PARTS", (inspect_disks, host_findings.inspect_keys))
+
+    findings = list(examine())
+
+    assert [(finding.check, finding.status) for finding in findings] == [("disks", "problem"), ("keys", "ok")]
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 bytes"), (1536, "2 KiB"), (5 * 1024**3, "5 GiB"), (1024**5, "1024.0 TiB")]
+)
+def test_size_has_a_unit(size: int, text: str) -> None:
+    assert format_bytes(size) == text
