@@ -19,7 +19,7 @@ CONNECTIONS_OF_CLOCK = 2
 ALWAYS_ON = {
     "fsync": "A crash of the host can destroy the database.",
     "full_page_writes": "A crash of the host can destroy pages.",
-    "synchronous_commit": "A crash loses writes that clients were told are done.",
+    "synchronous_commit": "A crash loses writes whose clients got a success.",
 }
 Inspection = Callable[[DeadlineConnection], Findings]
 
