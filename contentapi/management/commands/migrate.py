@@ -1,0 +1,43 @@
+"""Migrate without blocking requests: wait for a lock for two seconds at most, and try again."""
+
+import time
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.core.management.commands.migrate import Command as MigrateCommand
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
+
+from contentapi.db.migration_locks import LOCK_TIMEOUT, is_lock_failure, limit_locks
+
+ATTEMPTS = 10
+PAUSE = 3  # seconds, in which requests that waited behind the migration are processed
+
+
+class Command(MigrateCommand):
+    help = (
+        f"{MigrateCommand.help} A migration waits for a lock for {LOCK_TIMEOUT} at most, because requests wait behind "
+        f"it. It is then rolled back and tried again, {ATTEMPTS} times in all."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--attempts", type=int, default=ATTEMPTS, help=f"how often to try (default: {ATTEMPTS})")
+
+    def handle(self, *arguments: Any, attempts: int = ATTEMPTS, **options: Any) -> None:
+        connection = connections[options.get("database") or DEFAULT_DB_ALIAS]
+        for left in reversed(range(max(1, attempts))):
+            try:
+                with limit_locks(connection):
+                    super().handle(*arguments, **options)
+            except OperationalError as error:
+                if not is_lock_failure(error):
+                    raise
+                connection.close()
+                self.stderr.write(f"\nA migration could not get a lock within {LOCK_TIMEOUT}, and was rolled back.")
+                if not left:
+                    raise CommandError(
+                        "A long transaction or much load prevents it. Nothing is half applied: run migrate again."
+                    ) from error
+                time.sleep(PAUSE)
+            else:
+                return
