@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db import OperationalError
-from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 
 LOCK_TIMEOUT = "2s"
@@ -18,7 +17,7 @@ PATIENT_STATEMENTS = ("CREATE INDEX CONCURRENTLY", "CREATE UNIQUE INDEX CONCURRE
 
 
 @contextmanager
-def limit_locks(connection: BaseDatabaseWrapper) -> Iterator[None]:
+def limit_locks(connection: Any) -> Iterator[None]:
     """Limit the time for which statements inside the block wait for a lock."""
     set_timeout(connection, LOCK_TIMEOUT)
     with connection.execute_wrapper(wait_for_transactions):
@@ -37,7 +36,7 @@ def wait_for_transactions(execute: Callable[..., Any], sql: str, params: Any, ma
         set_timeout(context["connection"], LOCK_TIMEOUT)
 
 
-def set_timeout(connection: BaseDatabaseWrapper, value: str) -> None:
+def set_timeout(connection: Any, value: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"SET lock_timeout = {value if value == 'DEFAULT' else repr(value)}")
 

@@ -273,6 +273,7 @@ DOCUMENTED_NAMES = {
     "django.templatetags.static:static",
     "django.utils.dateparse:parse_date",
     "django.utils.deconstruct:deconstructible",
+    "django.core.management.commands.migrate:Command",  # "Overriding commands" in the documentation
     "django.db.models.expressions:RawSQL",
     "django.db.models.sql.compiler:SQLCompiler",  # the type of the documented parameter of `as_sql`
     "graphql.utilities:coerce_input_literal",
