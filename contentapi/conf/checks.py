@@ -25,6 +25,7 @@ def check_environment(**_: Any) -> list[Error]:
         *check_replica_variable(environment),
         *check_redis_variable(environment),
         *check_timeouts(environment),
+        *check_collector_variables(environment),
     ]
 
 
@@ -109,6 +110,24 @@ def check_timeouts(environment: Environment) -> Iterator[Error]:
                 f"{statement}), not {value}.",
                 f"Increase {variable}, or unset it: its default follows CONTENTAPI_STATEMENT_TIMEOUT.",
             )
+
+
+def check_collector_variables(environment: Environment) -> Iterator[Error]:
+    """Check the addresses of the OpenTelemetry collector. A message never contains one: it may have a password."""
+    for name in ("otel_exporter_otlp_endpoint", "otel_exporter_otlp_traces_endpoint"):
+        url = getattr(environment, name)
+        if url and not is_http_url(url):
+            message = f"{name.upper()} is not the address of an OpenTelemetry collector."
+            yield build_error(name.upper(), message, "Write it as http://collector.example.com:4318.")
+
+
+def is_http_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # an invalid port raises `ValueError`
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def is_redis_url(url: str) -> bool:

@@ -14,6 +14,7 @@ from django.core.checks import Error
 from msgspec import Meta
 from psycopg.conninfo import conninfo_to_dict
 
+TraceProtocol = Annotated[Literal["http/protobuf"], Meta(description="http/protobuf")]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 or more")]
 Port = Annotated[int, Meta(ge=1, le=65535, description="a port number, 1 to 65535")]
 Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
@@ -56,6 +57,9 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     database_replica_urls: Words = ()
     redis_url: str = ""
     port: Port = 8000
+    otel_exporter_otlp_endpoint: str = ""
+    otel_exporter_otlp_protocol: TraceProtocol = "http/protobuf"
+    otel_exporter_otlp_traces_endpoint: str = ""
     web_concurrency: Count = min(os.cpu_count() or 1, 16)
     secret_key: str = ""
     jwt_private_key: str = ""

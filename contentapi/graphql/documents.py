@@ -29,6 +29,7 @@ from contentapi.graphql.limits import (
     measure_operations,
     require_within_limits,
 )
+from contentapi.monitoring.traces import trace
 
 PARSED_NESTING = 200  # braces and brackets within each other at which graphql-core stops parsing
 OPENING = (TokenKind.BRACE_L, TokenKind.BRACKET_L)
@@ -98,14 +99,16 @@ def get_document(schema: GraphQLSchema, text: str, operation_name: str | None) -
     """Return the document of a request from the cache, or parse and validate it. Raises `DocumentRejected`."""
     cached = DOCUMENTS.get((schema, text))
     try:
-        document = cached.document if cached else parse_within_limits(text)
-        sizes = cached.sizes if cached else measure_operations(document)
-        require_within_limits(sizes, operation_name)
+        with trace("parse"):
+            document = cached.document if cached else parse_within_limits(text)
+            sizes = cached.sizes if cached else measure_operations(document)
+            require_within_limits(sizes, operation_name)
     except LimitExceeded as error:
         raise DocumentRejected([GraphQLError(error.message, original_error=error)]) from None
     except GraphQLError as error:
         raise DocumentRejected([error]) from None
-    return cached or validate_and_cache_document(schema, document, sizes)
+    with trace("validate"):
+        return cached or validate_and_cache_document(schema, document, sizes)
 
 
 def parse_within_limits(text: str) -> DocumentNode:

@@ -52,6 +52,8 @@ class LineFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name in Python's library
         fields = getattr(record, "fields", {})
         pairs = "".join(f" {name}={value}" for name, value in fields.items() if name not in self.shown)
+        if trace_id := getattr(record, "trace_id", ""):
+            pairs += f" trace_id={trace_id}"
         return super().formatMessage(record).replace("\n", "\n    ") + pairs.replace("\n", "\\n")
 
 

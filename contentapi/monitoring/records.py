@@ -6,11 +6,34 @@ reads.
 """
 
 import re
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import lru_cache
 from random import getrandbits
 from typing import Any
+
+
+class RequestTrace(ABC):
+    """The spans of a sampled request (`contentapi.monitoring.otlp`)."""
+
+    @property
+    @abstractmethod
+    def traceresponse(self) -> str:
+        """The header of the response with the trace and the span of the request, as in W3C Trace Context."""
+
+    @abstractmethod
+    def measure(self, name: str, attributes: Mapping[str, str] | None = None) -> AbstractContextManager[Any]:
+        """Return a context manager that measures its block as a span."""
+
+    @abstractmethod
+    def add_statement(self, seconds: float, sql: object, error_type: str) -> None:
+        """Add the span of a statement that has just ended. `error_type` is empty for a statement that succeeded."""
+
+    @abstractmethod
+    def finish(self, record: "RequestRecord") -> None:
+        """End the span of the request with the values of its record."""
 
 
 class RequestRecord:
@@ -32,6 +55,7 @@ class RequestRecord:
     waited = 0.0  # for a connection slot or for a lane
     errors: Sequence[Any] = ()
     trace_id = ""
+    trace: RequestTrace | None = None  # only of a sampled request
 
     def __init__(self, method: str = "", path: str = "", request_id: str = "") -> None:
         self.id = request_id or new_request_id()
@@ -39,8 +63,10 @@ class RequestRecord:
         self.path = path
         self.statements: list[float] = []  # the time of each statement
 
-    def add_statement(self, seconds: float) -> None:
+    def add_statement(self, seconds: float, sql: object = "", error_type: str = "") -> None:
         self.statements.append(seconds)
+        if self.trace is not None:
+            self.trace.add_statement(seconds, sql, error_type)
 
 
 def new_request_id() -> str:
@@ -59,7 +85,7 @@ class NoRequest(RequestRecord):
         if "is_complete" not in self.__dict__:
             super().__setattr__(name, value)
 
-    def add_statement(self, seconds: float) -> None:
+    def add_statement(self, seconds: float, sql: object = "", error_type: str = "") -> None:
         """Keep nothing."""
 
 

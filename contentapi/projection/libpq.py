@@ -76,14 +76,15 @@ def execute_on_database(using: str, query: str, sql: bytes, parameters: Sequence
         cursor = LibpqCursor(connection, sql, prepare=prepare)
         return cast("PGresult", wrap(cursor).execute(query, parameters))
     connection.validate_no_broken_transaction()
-    start = perf_counter()
+    start, error_type = perf_counter(), ""
     try:
         return execute_on_connection(connection, sql, parameters, prepare=prepare)
-    except Error:
+    except Error as error:
+        error_type = type(error).__name__
         with connection.wrap_database_errors:
             raise
     finally:
-        current_record.get().add_statement(perf_counter() - start)
+        current_record.get().add_statement(perf_counter() - start, sql, error_type)
 
 
 def read_column(result: PGresult, number: int, room: int | None = None) -> list[bytes]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from limits.storage import RedisStorage
 
+from contentapi.monitoring.traces import trace
 from contentapi.rate_limits.limits import Charge, LimitStatus
 from contentapi.rate_limits.memory import KeyWindow
 
@@ -22,6 +23,7 @@ LOG = logging.getLogger("contentapi.rate_limits")
 
 MAX_KEYS = 50_000  # in this process
 REDIS_TIMEOUT = 0.2  # seconds
+REDIS = {"db.system.name": "redis"}  # attributes of spans
 RETRY_INTERVAL = 5.0  # seconds between two attempts to use a Redis that has failed
 
 Outcome = tuple[bool, list[LimitStatus]]  # whether the charges were consumed, and the status of each limit
@@ -183,7 +185,8 @@ class RedisCounter:
     def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
         if self.may_try():
             try:
-                outcome = self.redis.consume(key, charges)
+                with trace("redis consume", REDIS):
+                    outcome = self.redis.consume(key, charges)
             except self.failures as error:
                 self.record_failure(error)
             else:
@@ -200,7 +203,8 @@ class RedisCounter:
             self.fallback.refund(key, charges)
             return
         try:
-            self.redis.refund(key, charges)
+            with trace("redis refund", REDIS):
+                self.redis.refund(key, charges)
         except self.failures as error:
             self.record_failure(error)
 

@@ -29,6 +29,7 @@ from contentapi.conf.timeouts import derive_timeouts
 from contentapi.health.start import report_database_state
 from contentapi.http.outage_log import share_outage_log
 from contentapi.monitoring.figures import flush_figures, start_exporter, start_figures
+from contentapi.monitoring.traces import start_tracing, stop_tracing
 from contentapi.server import systemd
 
 CONNECTIONS = 8192  # of a worker. Idle clients, and clients that stop in the headers, must not keep out others
@@ -109,6 +110,8 @@ def make_application() -> WSGIApplication:
 
     start_figures("worker")
     atexit.register(flush_figures)
+    start_tracing()
+    atexit.register(stop_tracing)
     return application
 
 

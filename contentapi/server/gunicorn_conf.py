@@ -16,6 +16,7 @@ from contentapi.conf import conf
 from contentapi.conf.timeouts import derive_timeouts
 from contentapi.http.outage_log import share_outage_log
 from contentapi.monitoring.figures import flush_figures, start_exporter, start_figures
+from contentapi.monitoring.traces import start_tracing, stop_tracing
 from contentapi.server import gunicorn_master, systemd
 from contentapi.server.complete_requests import DRAIN_LIMIT
 
@@ -56,10 +57,12 @@ def on_starting(arbiter: Any) -> None:
 
 def post_fork(_: Any, __: Any) -> None:
     start_figures("worker")
+    start_tracing()
 
 
 def worker_exit(_: Any, __: Any) -> None:
     flush_figures()
+    stop_tracing()
 
 
 def pre_fork(arbiter: Any, worker: Any) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 from wsgiref.types import StartResponse
 
 from contentapi.http.request_log import finish_request
-from contentapi.monitoring.records import RequestRecord, current_record
+from contentapi.monitoring.records import RequestRecord, RequestTrace, current_record
+from contentapi.monitoring.traces import TRACING, begin_trace
 
 Handler = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
 
@@ -19,10 +20,23 @@ def observe_request(handle: Handler, environ: dict[str, Any], start_response: St
     """
     record, start = RequestRecord(environ["REQUEST_METHOD"], environ["PATH_INFO"]), perf_counter()
     token = current_record.set(record)
+    if TRACING.tracer is not None or "HTTP_TRACEPARENT" in environ:
+        begin_trace(record, environ)
     try:
-        return handle(environ, start_response)
+        return handle(environ, start_response if record.trace is None else with_trace(start_response, record.trace))
     finally:
         if not record.status:  # `handle` raised: the server responds
             record.status = HTTPStatus.INTERNAL_SERVER_ERROR
         finish_request(record, perf_counter() - start)
+        if record.trace is not None:
+            record.trace.finish(record)
         current_record.reset(token)
+
+
+def with_trace(start_response: StartResponse, trace: RequestTrace) -> StartResponse:
+    """Return a function that adds the header `traceresponse`."""
+
+    def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
+        return start_response(status, [*headers, ("traceresponse", trace.traceresponse)], *error)
+
+    return start

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, Error
 from django.db.backends.postgresql import base
 from django.db.backends.utils import CursorWrapper
 from psycopg.pq import TransactionStatus
@@ -28,18 +28,24 @@ class MeasuredCursor(CursorWrapper):
     """Django's cursor, which adds the time of each statement to the record of the request."""
 
     def execute(self, sql: Any, params: Any = None) -> Any:
-        start = perf_counter()
+        start, error_type = perf_counter(), ""
         try:
             return super().execute(sql, params)
+        except Error as error:
+            error_type = type(error.__cause__ or error).__name__
+            raise
         finally:
-            current_record.get().add_statement(perf_counter() - start)
+            current_record.get().add_statement(perf_counter() - start, sql, error_type)
 
     def executemany(self, sql: Any, param_list: Any) -> Any:
-        start = perf_counter()
+        start, error_type = perf_counter(), ""
         try:
             return super().executemany(sql, param_list)
+        except Error as error:
+            error_type = type(error.__cause__ or error).__name__
+            raise
         finally:
-            current_record.get().add_statement(perf_counter() - start)
+            current_record.get().add_statement(perf_counter() - start, sql, error_type)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

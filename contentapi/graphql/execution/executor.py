@@ -33,6 +33,7 @@ from contentapi.core.text import consume_into_json_array
 from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.limits import require_count_within_limit
+from contentapi.monitoring.traces import trace
 from contentapi.projection import ConnectionQuery, ConnectionType, Ordering, Projection, RelayType, Rows
 from contentapi.projection.inserts import register_inserted_row_selection
 from contentapi.projection.querysets import QuerySetRows, select_instance
@@ -91,6 +92,16 @@ class ProjectingExecutor(Executor[None]):
         except Exception as error:  # noqa: BLE001 - any exception of a resolver is an error of its field
             self.handle_field_error(error, root.field.type, root.details, root.path)
             return None
+
+    def trace_root_field(self, kind: GraphQLObjectType, root: RootField) -> Any:
+        """Execute a root field in a span, which gets the type of the field's first error."""
+        name, before = root.nodes[0].name.value, len(self.collected_errors.errors)
+        with trace(f"field {name}", {"graphql.field.name": name}) as fail:
+            value = self.execute_root_field(kind, root)
+            if len(self.collected_errors.errors) > before:
+                error = self.collected_errors.errors[before]
+                fail(type(error.original_error or error).__name__)
+            return value
 
     def resolve_root_field(self, root: RootField, info: GraphQLResolveInfo[Any]) -> Any:
         arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}

@@ -43,6 +43,7 @@ from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.execution.executor import ProjectingExecutor, RootField, get_selection_key, get_source_location
 from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspection, introspect
 from contentapi.graphql.limits import INTROSPECTION
+from contentapi.monitoring.records import current_record
 
 MAX_ERRORS = 50  # in the variables of a request
 MAX_KEY = 200  # characters of variables in a cache key
@@ -118,9 +119,9 @@ class Operation:
         try:
             fields = self.collect_root_fields(values) if self.varies else self.constant_fields
             introspected = get_introspected_values(introspection, executor) if introspection else {}
+            execute = executor.execute_root_field if current_record.get().trace is None else executor.trace_root_field
             data: dict[str, Any] = {
-                field.key: introspected.get(field.key) or executor.execute_root_field(self.root_type, field)
-                for field in fields
+                field.key: introspected.get(field.key) or execute(self.root_type, field) for field in fields
             }
         except GraphQLError as error:  # of a field of a non-null type, or of a directive whose argument is null
             errors.add(error, None)

@@ -1,0 +1,198 @@
+"""Sends traces by OpenTelemetry. Import this module only if traces are sent: it takes a third of a second.
+
+The standard variables OTEL_* choose the sampler, the limits, the resource and the time limits of the exporter.
+"""
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from hashlib import sha256
+from threading import Lock
+from typing import Any, NamedTuple
+
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import Span, SpanKind, StatusCode, set_span_in_context
+from opentelemetry.trace import Tracer as OTelTracer
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from contentapi.monitoring.records import RequestRecord, RequestTrace
+
+LOG = logging.getLogger("contentapi.traces")
+LOG_INTERVAL = 60.0  # seconds
+DEFAULT_SERVICE = "contentapi"
+METHODS = frozenset({"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"})
+UNTRACED_PATHS = frozenset({"/healthz", "/readyz"})
+GRAPHQL = "/graphql"
+MAX_TEXT = 4000  # characters of a statement in a span
+HEADERS = {"traceparent": "HTTP_TRACEPARENT", "tracestate": "HTTP_TRACESTATE"}
+# Literals in the text of a statement: strings, dollar-quoted strings, numbers, and the names of savepoints.
+LITERAL = re.compile(
+    r"""\bE'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$|(?<![\w$".])\d+(?:\.\d+)?(?![\w"])|"s\d+_x\d+\"""",
+    re.DOTALL,
+)
+TABLE = re.compile(r'\b(?:FROM|INTO|UPDATE)\s+"?(\w+)"?')
+OPERATION = re.compile(r"\s*([A-Za-z]+)")
+
+
+class DescribedStatement(NamedTuple):
+    """A statement in a span: its operation and first table, its text without literals, and a hash of that text."""
+
+    summary: str
+    text: str
+    fingerprint: str
+
+
+@lru_cache(512)
+def describe_statement(sql: str) -> DescribedStatement:
+    text = LITERAL.sub("?", sql)
+    operation = OPERATION.match(text)
+    table = TABLE.search(text)
+    summary = " ".join(part for part in (operation and operation[1].upper(), table and table[1]) if part)
+    return DescribedStatement(summary or "statement", text[:MAX_TEXT], sha256(text.encode()).hexdigest()[:16])
+
+
+class TracedRequest(RequestTrace):
+    """The spans of one request. Its thread alone uses it."""
+
+    def __init__(self, tracer: OTelTracer, span: Span, context: Context) -> None:
+        self.tracer = tracer
+        self.span = span
+        self.context = context  # its span is the parent of the next one
+
+    @property
+    def traceresponse(self) -> str:
+        identity = self.span.get_span_context()
+        return f"00-{identity.trace_id:032x}-{identity.span_id:016x}-{int(identity.trace_flags):02x}"
+
+    @contextmanager
+    def measure(self, name: str, attributes: Mapping[str, str] | None = None) -> Iterator[Callable[[str], None]]:
+        span = self.tracer.start_span(name, self.context, attributes=attributes)
+        outer, self.context = self.context, set_span_in_context(span, Context())
+        try:
+            yield partial(set_error, span)
+        except BaseException as error:
+            set_error(span, type(error).__name__)
+            raise
+        finally:
+            self.context = outer
+            span.end()
+
+    def add_statement(self, seconds: float, sql: object, error_type: str) -> None:
+        statement = describe_statement(sql.decode() if isinstance(sql, bytes) else str(sql))
+        attributes = {
+            "db.system.name": "postgresql",
+            "db.query.summary": statement.summary,
+            "db.query.text": statement.text,
+            "db.statement.fingerprint": statement.fingerprint,
+        }
+        end = time.time_ns()
+        start = end - int(seconds * 1e9)
+        span = self.tracer.start_span(
+            statement.summary, self.context, SpanKind.CLIENT, attributes=attributes, start_time=start
+        )
+        if error_type:
+            set_error(span, error_type)
+        span.end(end)
+
+    def finish(self, record: RequestRecord) -> None:
+        span = self.span
+        method = record.method if record.method in METHODS else "_OTHER"
+        is_graphql = record.path == GRAPHQL
+        is_operation = is_graphql and record.operation != GRAPHQL  # a label like `query posts`
+        span.update_name(record.operation if is_operation else f"{method} {record.operation}".rstrip())
+        span.set_attributes(
+            {
+                "http.request.method": method,
+                "http.response.status_code": record.status,
+                "http.response.body.size": record.size,
+                "contentapi.request_id": record.id,
+                "contentapi.cost": record.cost,
+                "contentapi.wait_seconds": record.waited,
+            }
+        )
+        if record.operation:
+            span.set_attribute("http.route", record.path if is_graphql else record.operation)
+        if record.status >= 500:
+            set_error(span, str(record.status))
+        span.end()
+
+
+def set_error(span: Span, error_type: str) -> None:
+    """Mark a span as failed, with the type of the error. Its message may hold values of rows."""
+    span.set_attribute("error.type", error_type)
+    span.set_status(StatusCode.ERROR)
+
+
+class OpenTelemetryTracer:
+    """Begins the spans of requests and sends them in the background. Create it after the fork of a worker."""
+
+    def __init__(self) -> None:
+        limit_log_lines()
+        self.provider = TracerProvider(resource=build_resource(), shutdown_on_exit=False)
+        self.exporter = OTLPSpanExporter()
+        self.provider.add_span_processor(BatchSpanProcessor(self.exporter))
+        self.tracer = self.provider.get_tracer("contentapi")
+        self.propagator = TraceContextTextMapPropagator()
+
+    def begin(self, record: RequestRecord, environ: Mapping[str, Any]) -> None:
+        if record.path in UNTRACED_PATHS:
+            return
+        carrier = {name: environ[key] for name, key in HEADERS.items() if key in environ}
+        parent = self.propagator.extract(carrier, Context()) if carrier else Context()
+        attributes = {"url.scheme": environ.get("wsgi.url_scheme", "http")}
+        span = self.tracer.start_span(record.method, parent, SpanKind.SERVER, attributes=attributes)
+        record.trace_id = f"{span.get_span_context().trace_id:032x}"
+        if span.is_recording():
+            record.trace = TracedRequest(self.tracer, span, set_span_in_context(span, Context()))
+
+    def stop(self) -> None:
+        self.provider.shutdown()
+
+
+def build_resource() -> Resource:
+    """Return the resource of OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME, by default with our own service name."""
+    resource = Resource.create()
+    if str(resource.attributes.get(SERVICE_NAME, "")).startswith("unknown_service"):
+        return resource.merge(Resource({SERVICE_NAME: DEFAULT_SERVICE}))
+    return resource
+
+
+class CollectorLog(logging.Handler):
+    """Replaces the log lines of OpenTelemetry by one line a minute, without URLs and texts of exceptions."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(logging.WARNING)
+        self.clock = clock
+        self.lines_lock = Lock()
+        self.silent_until = float("-inf")
+        self.omitted = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with self.lines_lock:
+            now = self.clock()
+            if now < self.silent_until:
+                self.omitted += 1
+                return
+            self.silent_until = now + LOG_INTERVAL
+            omitted, self.omitted = self.omitted, 0
+        LOG.warning("Traces are not sent. %s (%s more messages since the last line)", describe_line(record), omitted)
+
+
+def describe_line(record: logging.LogRecord) -> str:
+    """Return the message with the types of exceptions in place of their texts, which may have the address."""
+    if not isinstance(record.args, tuple):
+        return str(record.msg)
+    values = [type(value).__name__ if isinstance(value, BaseException) else value for value in record.args]
+    return str(record.msg) % tuple(values)
+
+
+def limit_log_lines() -> None:
+    logger = logging.getLogger("opentelemetry")
+    logger.handlers, logger.propagate = [CollectorLog()], False

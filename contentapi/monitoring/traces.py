@@ -1,0 +1,104 @@
+"""Traces of requests, sent to an OpenTelemetry collector if OTEL_EXPORTER_OTLP_ENDPOINT is set.
+
+The layers use this module only. OpenTelemetry is imported by `contentapi.monitoring.otlp`, which is imported only if
+traces are sent. A request that is not traced costs one comparison at each place that may add a span.
+
+A span never has values of a request: no query string, header, variable or body, and no message of an exception.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from threading import Event, Thread
+from typing import Any, Protocol
+
+from contentapi.conf import conf
+from contentapi.monitoring.records import RequestRecord, current_record
+
+STOP_LIMIT = 2.0  # seconds that a worker waits at its end for the collector
+TRACEPARENT = re.compile(r"(?:00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}|(?!00|ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?)")  # fmt: skip  # noqa: E501
+UNTRACED: AbstractContextManager[Any] = nullcontext(lambda _: None)
+
+
+class Tracer(Protocol):
+    """Begins the traces of requests, and sends their spans in the background."""
+
+    def begin(self, record: RequestRecord, environ: Mapping[str, Any]) -> None:
+        """Set `trace_id` of the record and, if the request is sampled, `trace`."""
+
+    def stop(self) -> None:
+        """Send what is left. This may take as long as the collector takes."""
+
+
+class Tracing:
+    """The tracer of this process, None if no traces are sent. `stopped` ends when the last spans are sent."""
+
+    tracer: Tracer | None = None
+    stopper: Thread | None = None
+
+    def __init__(self) -> None:
+        self.ending = Event()
+
+    def wait_and_stop(self, tracer: Tracer) -> None:
+        self.ending.wait()
+        tracer.stop()
+
+
+TRACING = Tracing()
+
+
+def are_traces_requested() -> bool:
+    """Return whether the environment names a collector, and no standard variable turns traces off."""
+    environment = conf.environment
+    is_disabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+    is_unexported = os.environ.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none"
+    endpoint = environment.otel_exporter_otlp_traces_endpoint or environment.otel_exporter_otlp_endpoint
+    return bool(endpoint) and not is_disabled and not is_unexported
+
+
+def start_tracing() -> None:
+    """Start to send traces, if they are requested. Call this in each worker: a fork would not copy the threads."""
+    if not are_traces_requested():
+        return
+    from contentapi.monitoring.otlp import OpenTelemetryTracer
+
+    TRACING.tracer = tracer = OpenTelemetryTracer()
+    # Started now, because an interpreter that exits can start no thread.
+    TRACING.stopper = Thread(target=TRACING.wait_and_stop, args=(tracer,), name="traces", daemon=True)
+    TRACING.stopper.start()
+
+
+def stop_tracing() -> None:
+    """Send the spans that are left, within `STOP_LIMIT`. Call this at the end of a worker."""
+    TRACING.tracer = None
+    if TRACING.stopper is not None:
+        TRACING.ending.set()
+        TRACING.stopper.join(STOP_LIMIT)
+
+
+def begin_trace(record: RequestRecord, environ: Mapping[str, Any]) -> None:
+    """Begin the trace of a request; without a tracer, only note the trace of its `traceparent` for log lines."""
+    if TRACING.tracer is not None:
+        TRACING.tracer.begin(record, environ)
+    elif "HTTP_TRACEPARENT" in environ:
+        record.trace_id = read_trace_id(environ["HTTP_TRACEPARENT"])
+
+
+def read_trace_id(traceparent: str) -> str:
+    """Return the trace id of a `traceparent` header (W3C Trace Context), an empty string if it is invalid."""
+    match = TRACEPARENT.fullmatch(traceparent.strip())
+    if match is None:
+        return ""
+    trace_id, span_id = match[1] or match[3], match[2] or match[4]
+    return trace_id if int(trace_id, 16) and int(span_id, 16) else ""
+
+
+def trace(name: str, attributes: Mapping[str, str] | None = None) -> AbstractContextManager[Any]:
+    """Return a context manager that measures its block as a span of the current request, if that is traced.
+
+    Its value is a function that marks the span as failed, with the type of an error. An exception that leaves the block
+    does the same. Spans inside of the block are children of this one.
+    """
+    found = current_record.get().trace
+    return UNTRACED if found is None else found.measure(name, attributes)

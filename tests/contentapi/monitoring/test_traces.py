@@ -1,0 +1,151 @@
+"""Traces without a server: the header `traceparent`, statements without literals, and what is imported when."""
+
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentapi.monitoring.otlp import CollectorLog, describe_statement
+from contentapi.monitoring.records import RequestRecord, current_record
+from contentapi.monitoring.traces import TRACING, begin_trace, read_trace_id, trace
+
+ROOT = Path(__file__).resolve().parents[3]
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+SPAN = "00f067aa0ba902b7"
+SERVE = """
+import os, sys
+os.environ["DJANGO_SETTINGS_MODULE"] = "contentapi.settings"
+os.environ["CONTENTAPI_PROCESS"] = "server"
+import django
+django.setup()
+import contentapi.server.complete_requests, contentapi.graphql.endpoint, contentapi.rate_limits.counters
+from contentapi.monitoring.traces import TRACING, start_tracing, stop_tracing
+start_tracing()
+print(TRACING.tracer is not None, any(name.startswith("opentelemetry") for name in sys.modules))
+stop_tracing()
+"""
+
+
+@pytest.mark.parametrize(
+    ("header", "trace_id"),
+    [
+        (f"00-{TRACE}-{SPAN}-01", TRACE),
+        (f"00-{TRACE}-{SPAN}-00", TRACE),
+        (f" 00-{TRACE}-{SPAN}-01 ", TRACE),
+        (f"01-{TRACE}-{SPAN}-01-more", TRACE),
+        (f"00-{TRACE}-{SPAN}-01-more", ""),
+        (f"ff-{TRACE}-{SPAN}-01", ""),
+        (f"00-{TRACE.upper()}-{SPAN}-01", ""),
+        (f"00-{'0' * 32}-{SPAN}-01", ""),
+        (f"00-{TRACE}-{'0' * 16}-01", ""),
+        (f"00-{TRACE}-{SPAN}", ""),
+        (f"00-{TRACE}-{SPAN}-01\nforged", ""),
+        ("", ""),
+    ],
+)
+def test_trace_id_is_that_of_a_valid_header(header: str, trace_id: str) -> None:
+    assert read_trace_id(header) == trace_id
+
+
+@given(st.text(max_size=80))
+def test_any_header_is_read_without_an_error(header: str) -> None:
+    assert read_trace_id(header) == ""
+
+
+def test_header_of_an_untraced_request_is_in_its_record() -> None:
+    record = RequestRecord("GET", "/posts")
+
+    begin_trace(record, {"HTTP_TRACEPARENT": f"00-{TRACE}-{SPAN}-01"})
+
+    assert TRACING.tracer is None
+    assert (record.trace_id, record.trace) == (TRACE, None)
+
+
+def test_block_outside_of_a_traced_request_is_executed() -> None:
+    with trace("nothing") as fail:
+        fail("Error")
+
+    assert current_record.get().trace is None
+
+
+@pytest.mark.parametrize(
+    ("variables", "printed"),
+    [
+        ({}, "False False"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, "False False"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}, "True True"),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:9/v1/traces"}, "True True"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_SDK_DISABLED": "true"}, "False False"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_TRACES_EXPORTER": "none"}, "False False"),
+    ],
+)
+def test_opentelemetry_is_imported_only_to_send_traces(tmp_path: Path, variables: dict[str, str], printed: str) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
+    environment = {**kept, "CONTENTAPI_VAR": str(tmp_path), **variables}
+
+    run = subprocess.run([sys.executable, "-c", SERVE], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+    assert run.stdout.strip() == printed, run.stderr
+
+
+@pytest.mark.parametrize(
+    ("sql", "summary", "text"),
+    [
+        ('SELECT "a" FROM "blog_post" U0 WHERE U0."id" = $1 LIMIT 25', "SELECT blog_post", None),
+        ("SELECT set_config('x', '{\"by\": 17}', true)", "SELECT", "SELECT set_config(?, ?, true)"),
+        ("SELECT E'it\\'s' || 'a''b' || 'c\\' FROM t", "SELECT t", "SELECT ? || ? || ? FROM t"),
+        ("SELECT $$secret$$, $tag$it's$tag$, $1", "SELECT", "SELECT ?, ?, $1"),
+        (
+            "UPDATE users_apikey SET n = 1.5 WHERE i = -3",
+            "UPDATE users_apikey",
+            "UPDATE users_apikey SET n = ? WHERE i = -?",
+        ),
+        ('SAVEPOINT "s140_x2"', "SAVEPOINT", "SAVEPOINT ?"),
+        ("", "statement", ""),
+    ],
+)
+def test_statement_is_described_without_its_literals(sql: str, summary: str, text: str | None) -> None:
+    described = describe_statement(sql)
+
+    assert described.summary == summary
+    assert described.text == (sql.replace("25", "?") if text is None else text)
+
+
+def test_statements_that_differ_in_literals_have_one_fingerprint() -> None:
+    first, second, other = (describe_statement(f"SELECT {value}") for value in ("1", "'x'", "a"))
+
+    assert first.fingerprint == second.fingerprint != other.fingerprint
+
+
+@given(st.text(max_size=30))
+def test_no_quoted_value_is_in_a_described_statement(value: str) -> None:
+    marked = f"<secret {value}"
+    quoted = marked.replace("'", "''")
+    escaped = marked.replace("\\", "\\\\").replace("'", "\\'")
+
+    for sql in (f"SELECT '{quoted}'", f"SELECT  E'{escaped}', '{quoted}'"):
+        assert "<secret" not in describe_statement(sql).text
+
+
+def test_messages_of_opentelemetry_are_one_line_a_minute(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    now = 0.0
+    handler = CollectorLog(clock=lambda: now)
+
+    def emit() -> None:
+        error = ConnectionError("http://user:password@collector")
+        handler.emit(logging.LogRecord("x", logging.ERROR, "", 0, "Failed: %s", (error,), None))
+
+    for now in (0.0, 1.0, 59.0, 60.0):  # noqa: B007 - read by the patched clock
+        emit()
+
+    assert caplog.messages == [
+        "Traces are not sent. Failed: ConnectionError (0 more messages since the last line)",
+        "Traces are not sent. Failed: ConnectionError (2 more messages since the last line)",
+    ]
