@@ -8,7 +8,7 @@ VENV_PYTHON := .venv/bin/python
 BLOCK_SIGINT := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
-.PHONY: help run explorer test coverage thorough mutation audit slow-path bench hostile check format lock installed installed-dev python-present
+.PHONY: help run explorer test coverage thorough mutation audit slow-path bench hostile scale check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
@@ -21,6 +21,7 @@ help:
 	@echo "make audit    look up known vulnerabilities of the locked dependencies"
 	@echo "make bench    compare this server with other GraphQL servers: see benchmarks/README.md"
 	@echo "make hostile  attack the server, and measure the requests of another client"
+	@echo "make scale    start two hosts with replicas, PgBouncer and Redis; measure reads and a failover"
 	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL and language"
 	@echo "make format   format the code"
 	@echo "make lock     write the newest versions that pyproject.toml allows into requirements*.txt"
@@ -64,6 +65,9 @@ bench: installed
 hostile: installed
 	@exec $(VENV_PYTHON) -m benchmarks.hostile $(if $(SERVERS),--servers $(SERVERS)) $(if $(ATTACKS),--attacks $(ATTACKS)) \
 		$(if $(SECONDS),--seconds $(SECONDS)) $(if $(SCALE),--scale $(SCALE)) $(if $(MAX_P99),--max-p99 $(MAX_P99))
+
+scale: installed-dev
+	@exec $(VENV_PYTHON) -m benchmarks.scale $(if $(SECONDS),--seconds $(SECONDS))
 
 check: installed-dev
 	$(VENV_PYTHON) -m ruff format --check .

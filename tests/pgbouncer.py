@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -31,7 +32,7 @@ max_prepared_statements = 200
 ignore_startup_parameters = options
 default_pool_size = {pool}
 max_client_conn = 500
-query_wait_timeout = 5
+query_wait_timeout = 30
 server_connect_timeout = 2
 server_login_retry = 1
 """
@@ -95,5 +96,5 @@ class PgBouncer:
             ]
 
     def stop(self) -> None:
-        self.process.terminate()
+        self.process.send_signal(signal.SIGQUIT)  # at once; SIGTERM waits for the clients
         self.process.wait(PATIENCE)

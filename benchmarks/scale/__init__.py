@@ -1,0 +1,1 @@
+"""Two hosts behind haproxy, a primary with two replicas, Redis and PgBouncer on one machine: `make scale`."""

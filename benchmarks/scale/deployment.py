@@ -1,0 +1,128 @@
+"""Start and stop every part of the deployment. Its data are in a temporary folder, which is removed at the end."""
+
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests.hosts import Host
+from tests.pgbouncer import PgBouncer, find_pgbouncer
+from tests.postgresql_cluster import PostgresServer, reserve_port
+from tests.redis_server import RedisServer
+
+PATIENCE = 30  # seconds
+# Durable, unlike the servers of the tests: a failover must not lose what was acknowledged.
+SETTINGS = {"fsync": "on", "shared_buffers": "128MB", "max_connections": "100"}
+HAPROXY = """
+global
+    maxconn 1000
+defaults
+    mode http
+    timeout connect 1s
+    timeout client 30s
+    timeout server 30s
+    timeout http-keep-alive 4s
+    option redispatch
+    retries 2
+frontend public
+    bind 127.0.0.1:{port}
+    default_backend hosts
+backend hosts
+    balance roundrobin
+    option httpchk GET /healthz
+    default-server inter 1s fall 2 rise 1
+{servers}
+"""
+
+
+def find_haproxy() -> str:
+    program = shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
+    if program is None:
+        raise SystemExit("haproxy is not installed (Debian: apt-get install haproxy).")
+    return program
+
+
+class Deployment:
+    """A primary, two replicas, Redis, and the hosts that are started for each measurement."""
+
+    def __init__(self) -> None:
+        self.stack = ExitStack()
+        self.folder = Path(tempfile.mkdtemp(prefix="contentapi-scale-"))
+        self.stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
+        self.folder.chmod(0o755)
+        self.hosts: list[Host] = []
+        self.serving = ExitStack()
+        self.stack.callback(lambda: self.serving.close())
+        self.haproxy: subprocess.Popen[bytes] | None = None
+        self.pgbouncer: PgBouncer | None = None
+        self.port = 0
+
+    def close(self) -> None:
+        """Stop everything. Signals wait, so that nothing is left."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+        try:
+            self.stack.close()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def start_servers(self, *, synchronous: bool) -> None:
+        """Start the database with the demo content, and Redis."""
+        synchronous_to = {"synchronous_standby_names": "FIRST 1 (replica1)"} if synchronous else {}
+        self.primary = PostgresServer(self.folder / "primary", settings=SETTINGS)
+        self.stack.callback(self.primary.remove)
+        self.primary.create()
+        direct = Host(self.folder / "direct.log", {"DATABASE_URL": self.primary.build_url()})
+        direct.manage("migrate")
+        direct.manage("load_demo")
+        self.key = direct.manage("create_api_key", "admin@example.com", "--name", "scale")
+        self.token = direct.manage("issue_token", "admin@example.com", "--ttl", "86400")
+        self.replicas: list[PostgresServer] = []
+        for number in (1, 2):
+            name = f"replica{number}"
+            replica = PostgresServer(self.folder / name, settings={**SETTINGS, "cluster_name": name})
+            self.stack.callback(replica.remove)
+            self.replicas.append(replica.copy_from(self.primary))
+        if synchronous_to:
+            self.primary.stop()
+            self.primary.settings |= synchronous_to
+            self.primary.start()
+        (self.folder / "redis").mkdir()
+        self.redis = RedisServer(self.folder / "redis")
+        self.stack.callback(self.redis.kill)
+
+    def start_pool(self) -> bool:
+        """Start PgBouncer in front of the primary. Returns whether there is one."""
+        if find_pgbouncer() is None:
+            return False
+        self.pgbouncer = PgBouncer(self.folder / "pgbouncer", self.primary, pool=8)
+        self.stack.callback(self.pgbouncer.stop)
+        return True
+
+    def serve(self, database_url: str, replicas: int) -> None:
+        """Start two hosts, which read from this number of replicas, and haproxy in front of them."""
+        self.serving.close()
+        urls = ",".join(replica.build_url() for replica in self.replicas[:replicas])
+        variables = {"DATABASE_URL": database_url, "DATABASE_REPLICA_URLS": urls, "REDIS_URL": self.redis.url}
+        self.hosts = [Host(self.folder / f"host{number}.log", variables) for number in (1, 2)]
+        for host in self.hosts:
+            self.serving.callback(host.stop)
+            host.start()
+        self.port = reserve_port()
+        servers = [f"    server host{number} 127.0.0.1:{host.port} check" for number, host in enumerate(self.hosts, 1)]
+        configuration = self.folder / "haproxy.cfg"
+        configuration.write_text(HAPROXY.format(port=self.port, servers="\n".join(servers)))
+        with (self.folder / "haproxy.log").open("ab") as log:
+            self.haproxy = subprocess.Popen(
+                [find_haproxy(), "-db", "-f", str(configuration)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True,
+            )  # fmt: skip
+        self.serving.callback(self.stop_haproxy)
+        time.sleep(2.5)  # until health checks have passed, and the replicas are in use
+
+    def stop_haproxy(self) -> None:
+        if self.haproxy is not None:
+            self.haproxy.terminate()
+            self.haproxy.wait(PATIENCE)
