@@ -16,6 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 TraceProtocol = Annotated[Literal["http/protobuf"], Meta(description="http/protobuf")]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 or more")]
+Memory = Annotated[int, Meta(ge=1, le=2**50, description="a number of bytes, 1 or more")]
 Port = Annotated[int, Meta(ge=1, le=65535, description="a port number, 1 to 65535")]
 Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Meta(description="DEBUG, INFO, WARNING or ERROR")]
@@ -109,7 +110,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_threads: Count = 16
     contentapi_trusted_proxies: Proxies = 0
     contentapi_var: str = ""
-    contentapi_worker_max_memory: Count = 1024 * 1024 * 1024
+    contentapi_worker_max_memory: Memory = 1024 * 1024 * 1024
     contentapi_worker_max_requests: Count = 500_000
     contentapi_worker_timeout: Count = 30_000
 

@@ -88,7 +88,15 @@ class Master(MPServer):
     # --- The listening socket
 
     def _init_shared_socket(self) -> None:
-        """Open the listening socket, which the workers inherit."""
+        """Open the listening socket, which the workers inherit. Exits with a message if this is not possible."""
+        try:
+            self.listener = self.open_listener()
+        except OSError as error:
+            raise SystemExit(f"Cannot listen on {self._bind_addr_fmt}: {error.strerror}.") from None
+        self._sso, self._ssp = self.listener, None
+        self._shd: Any = SocketHolder(self.listener.fileno(), uds=False, backlog=self.backlog)  # type: ignore[call-arg]
+
+    def open_listener(self) -> socket.socket:
         address = socket.getaddrinfo(self.bind_addr, self.bind_port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(address[0], socket.SOCK_STREAM)
         # A server of the next release may listen on the same port before this one ends.
@@ -99,9 +107,7 @@ class Master(MPServer):
         listener.listen(self.backlog)
         listener.setblocking(False)  # noqa: FBT003
         listener.set_inheritable(True)
-        self.listener = listener
-        self._sso, self._ssp = listener, None
-        self._shd: Any = SocketHolder(listener.fileno(), uds=False, backlog=self.backlog)  # type: ignore[call-arg]
+        return listener
 
     def _drop_shared_socket(self) -> None:
         """Keep the socket open: `_stop_workers` closes it when its queue is empty."""

@@ -118,13 +118,13 @@ class LiveServer:
     """The processes of one server. `kind` is granian or gunicorn."""
 
     def __init__(self, site: Site, kind: str, variables: dict[str, str]) -> None:
-        self.port = free_port()
-        self.log = site.folder / f"{kind}-{self.port}.log"
+        self.port = int(variables.get("PORT", 0)) or free_port()
+        self.log = site.folder / f"{kind}-{self.port}-{len([*site.folder.iterdir()])}.log"
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(
                 [sys.executable, *COMMANDS[kind]],
                 cwd=ROOT,
-                env=site.environment(PORT=str(self.port), **variables),
+                env=site.environment(**variables | {"PORT": str(self.port)}),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

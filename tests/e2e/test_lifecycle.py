@@ -183,6 +183,32 @@ def test_load_at_the_end_gets_responses_or_is_refused(server: LiveServer) -> Non
     assert {each for each in results.failures if not each.startswith("ConnectionRefusedError")} == set()
 
 
+def test_next_server_takes_over_the_port_of_granian(site: Site) -> None:
+    """Two releases may listen on the same port. A client whose connection the old one drops tries again."""
+    with (
+        site.serve("granian", WEB_CONCURRENCY="1") as old,
+        site.serve("granian", WEB_CONCURRENCY="1", PORT=str(old.port)) as new,
+    ):
+        new.wait_for("Started worker-1")
+        with load(old.port) as results:
+            time.sleep(1)
+            assert old.end() == 0
+            time.sleep(1)
+
+        assert_no_request_lost(results)
+        assert new.try_request()
+
+
+def test_occupied_port_is_reported_in_one_line(site: Site) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        server = LiveServer(site, "granian", {"PORT": str(taken.getsockname()[1])})
+
+        assert server.process.wait(60) == 1
+
+    assert f"Cannot listen on 127.0.0.1:{server.port}: Address already in use." in server.printed
+    assert "Traceback" not in server.printed
+
+
 def test_signals_to_workers_do_not_end_them(server: LiveServer) -> None:
     workers = server.workers
 
