@@ -30,7 +30,7 @@ class Client:
         self.bytes = 0
 
     def work(self) -> None:
-        connection = HTTPConnection("localhost", int(self.run.port), timeout=30)
+        connection = HTTPConnection("localhost", int(self.run.port), timeout=30)  # reconnects when it is closed
         for round_number in range(ROUNDS):
             name = f"Operation{self.number}x{round_number}"  # a name of its own for each request
             query = json.dumps({"query": f"query {name} {{ posts(limit: 1) {{ id }} }}"})
@@ -62,11 +62,8 @@ def read_metrics(address: str) -> dict[str, dict[tuple[str, ...], float]]:
     return metrics
 
 
-@pytest.mark.parametrize("server", ["granian", "gunicorn"])
-def test_metrics_equal_the_counts_of_the_clients(checkout: Checkout, server: str) -> None:
-    address = f"127.0.0.1:{free_port()}"
-    variables = {"CONTENTAPI_METRICS_BIND": address, "CONTENTAPI_RATE_ANONYMOUS": "1000000/minute"}
-    run = checkout.run(f"SERVER={server}", port=free_port(), **variables).wait_until_ready()
+def send_requests(run: Run) -> list[Client]:
+    """Send requests in several threads. Return the clients with their counts."""
     clients = [Client(run, number) for number in range(THREADS)]
     threads = [Thread(target=client.work) for client in clients]
     for thread in threads:
@@ -74,6 +71,15 @@ def test_metrics_equal_the_counts_of_the_clients(checkout: Checkout, server: str
     for thread in threads:
         thread.join()
     time.sleep(1.5)  # a worker writes its figures once a second
+    return clients
+
+
+@pytest.mark.parametrize("server", ["granian", "gunicorn"])
+def test_metrics_equal_the_counts_of_the_clients(checkout: Checkout, server: str) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    variables = {"CONTENTAPI_METRICS_BIND": address, "CONTENTAPI_RATE_ANONYMOUS": "1000000/minute"}
+    run = checkout.run(f"SERVER={server}", port=free_port(), **variables).wait_until_ready()
+    clients = send_requests(run)
 
     metrics = read_metrics(address)
 
@@ -85,6 +91,27 @@ def test_metrics_equal_the_counts_of_the_clients(checkout: Checkout, server: str
     assert metrics["contentapi_processes"] == {("clock",): 1, ("worker",): 2}
     assert metrics["contentapi_slots_in_use"][()] == metrics["contentapi_slots_waiting"][()] == 0
     assert 0 < sum(metrics["contentapi_statement_duration_seconds_count"].values()) <= 2 * sum(counted.values())
+
+
+@pytest.mark.parametrize("server", ["granian", "gunicorn"])
+def test_metrics_keep_the_counts_of_replaced_workers(checkout: Checkout, server: str) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    variables = {
+        "CONTENTAPI_METRICS_BIND": address,
+        "CONTENTAPI_RATE_ANONYMOUS": "1000000/minute",
+        "CONTENTAPI_WORKER_MAX_REQUESTS": "200",
+    }
+    run = checkout.run(f"SERVER={server}", port=free_port(), **variables).wait_until_ready()
+    workers = {process.pid for process in checkout.processes()}
+    clients = send_requests(run) + send_requests(run)
+    deadline = time.monotonic() + 30
+    while workers <= {process.pid for process in checkout.processes()} and time.monotonic() < deadline:
+        time.sleep(0.2)  # a replaced worker ends
+    time.sleep(1.5)
+
+    counted = sum((client.counts for client in clients), Counter[tuple[str, str, str]]())
+    assert not workers <= {process.pid for process in checkout.processes()}
+    assert read_metrics(address)["contentapi_requests_total"] == counted
 
 
 def test_metrics_are_not_at_the_public_address(checkout: Checkout) -> None:
