@@ -35,16 +35,16 @@ explorer: installed
 
 test: installed-dev
 	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
-	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "$(SELECT)" $(TESTS)
+	@$(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal -m "$(SELECT)" $(TESTS)
 
 coverage: installed-dev
 	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
-	@$(VENV_PYTHON) -m pytest --numprocesses auto -m "not thorough" --cov --cov-report= --cov-fail-under=0
+	@$(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal -m "not thorough" --cov --cov-report= --cov-fail-under=0
 	@$(VENV_PYTHON) -m tests.quality.coverage_report
 
 thorough: installed-dev
 	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
-	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto -m "thorough or property"
+	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal -m "thorough or property"
 	@$(VENV_PYTHON) -m tests.quality.mutation
 
 mutation: installed-dev
@@ -54,7 +54,7 @@ audit: installed-dev
 	@$(VENV_PYTHON) -m tests.quality.audit
 
 slow-path: installed-dev
-	@CONTENTAPI_FAST_PATH=off $(VENV_PYTHON) -m pytest --numprocesses auto -m "processes and not thorough" \
+	@CONTENTAPI_FAST_PATH=off $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal -m "processes and not thorough and not slow" \
 		tests/e2e --ignore tests/e2e/test_make_run.py --ignore tests/e2e/test_failures.py
 
 bench: installed
