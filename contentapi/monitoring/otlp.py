@@ -18,11 +18,13 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.trace import Span, SpanKind, StatusCode, set_span_in_context
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+from opentelemetry.sdk.trace.sampling import Decision
+from opentelemetry.trace import Span, SpanKind, StatusCode, get_current_span, set_span_in_context
 from opentelemetry.trace import Tracer as OTelTracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from contentapi.monitoring.records import RequestRecord, RequestTrace
+from contentapi.monitoring.records import RequestRecord, RequestTrace, current_record
 
 LOG = logging.getLogger("contentapi.traces")
 LOG_INTERVAL = 60.0  # seconds
@@ -30,6 +32,7 @@ DEFAULT_SERVICE = "contentapi"
 METHODS = frozenset({"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"})
 UNTRACED_PATHS = frozenset({"/healthz", "/readyz"})
 GRAPHQL = "/graphql"
+NO_PARENT = Context()
 MAX_TEXT = 4000  # characters of a statement in a span
 HEADERS = {"traceparent": "HTTP_TRACEPARENT", "tracestate": "HTTP_TRACESTATE"}
 # Literals in the text of a statement: strings, dollar-quoted strings, numbers, and the names of savepoints.
@@ -135,7 +138,9 @@ class OpenTelemetryTracer:
 
     def __init__(self) -> None:
         limit_log_lines()
-        self.provider = TracerProvider(resource=build_resource(), shutdown_on_exit=False)
+        self.provider = TracerProvider(
+            resource=build_resource(), shutdown_on_exit=False, id_generator=RequestIdGenerator()
+        )
         self.exporter = OTLPSpanExporter()
         self.provider.add_span_processor(BatchSpanProcessor(self.exporter))
         self.tracer = self.provider.get_tracer("contentapi")
@@ -144,16 +149,34 @@ class OpenTelemetryTracer:
     def begin(self, record: RequestRecord, environ: Mapping[str, Any]) -> None:
         if record.path in UNTRACED_PATHS:
             return
-        carrier = {name: environ[key] for name, key in HEADERS.items() if key in environ}
-        parent = self.propagator.extract(carrier, Context()) if carrier else Context()
+        parent = NO_PARENT
+        if "HTTP_TRACEPARENT" in environ:
+            carrier = {name: environ[key] for name, key in HEADERS.items() if key in environ}
+            parent = self.propagator.extract(carrier, NO_PARENT)
+        if parent is NO_PARENT or not get_current_span(parent).get_span_context().is_valid:
+            record.trace_id = record.id  # the id of the request is 128 random bits, like that of a trace
+            if not self.is_sampled(int(record.id, 16)):
+                return
         attributes = {"url.scheme": environ.get("wsgi.url_scheme", "http")}
         span = self.tracer.start_span(record.method, parent, SpanKind.SERVER, attributes=attributes)
         record.trace_id = f"{span.get_span_context().trace_id:032x}"
         if span.is_recording():
             record.trace = TracedRequest(self.tracer, span, set_span_in_context(span, Context()))
 
+    def is_sampled(self, trace_id: int) -> bool:
+        """Return whether to sample a request without a parent, without the work of `start_span` for a dropped one."""
+        result = self.provider.sampler.should_sample(NO_PARENT, trace_id, "", SpanKind.SERVER)
+        return result.decision is not Decision.DROP
+
     def stop(self) -> None:
         self.provider.shutdown()
+
+
+class RequestIdGenerator(RandomIdGenerator):
+    """Makes the id of a request the id of its trace, for which `OpenTelemetryTracer.is_sampled` has decided."""
+
+    def generate_trace_id(self) -> int:
+        return int(current_record.get().id, 16)
 
 
 def build_resource() -> Resource:

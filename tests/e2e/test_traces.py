@@ -154,6 +154,15 @@ def test_refused_request_has_a_span(
     assert not request.failed
 
 
+def test_request_over_its_rate_limit_has_a_span(service: Service) -> None:
+    sent = [service.send("POST", "/oauth/token", b"{}") for _ in range(11)]
+
+    answered, trace_id, _ = sent[-1]
+    request = service.receiver.wait_for_trace(trace_id)[-1]
+    assert answered == 429
+    assert (request.name, request.attributes["http.response.status_code"]) == ("POST /oauth/token", 429)
+
+
 def test_failed_field_has_the_type_of_its_error(service: Service) -> None:
     text = 'mutation { publishPost(id: "999999999") { id } }'
 
