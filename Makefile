@@ -8,7 +8,7 @@ VENV_PYTHON := .venv/bin/python
 BLOCK_SIGINT := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
-.PHONY: help run explorer test coverage thorough mutation audit slow-path bench hostile scale check format lock installed installed-dev python-present
+.PHONY: help run explorer test coverage thorough mutation audit slow-path bench hostile scale drill check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench    compare this server with other GraphQL servers: see benchmarks/README.md"
 	@echo "make hostile  attack the server, and measure the requests of another client"
 	@echo "make scale    start two hosts with replicas, PgBouncer and Redis; measure reads and a failover"
+	@echo "make drill    break parts of a deployment under load, and count what clients lose: see docs/faults.md"
 	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL and language"
 	@echo "make format   format the code"
 	@echo "make lock     write the newest versions that pyproject.toml allows into requirements*.txt"
@@ -68,6 +69,10 @@ hostile: installed
 
 scale: installed-dev
 	@exec $(VENV_PYTHON) -m benchmarks.scale $(if $(SECONDS),--seconds $(SECONDS))
+
+drill: installed
+	@exec $(VENV_PYTHON) -m benchmarks.drill $(if $(FAULTS),--faults $(FAULTS)) $(if $(filter command line environment,$(origin SERVER)),--servers $(SERVER)) \
+		$(if $(filter small,$(SCALE)),--small)
 
 check: installed-dev
 	$(VENV_PYTHON) -m ruff format --check .

@@ -28,8 +28,8 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 TICK = 0.25  # seconds between two looks
-ANSWER_LIMIT = 1.0  # seconds in which a server that works answers `SELECT 1`
-CONNECT_LIMIT = 1.5  # seconds that a request waits for a new connection
+ANSWER_LIMIT = 0.75  # seconds in which a server that works answers `SELECT 1`
+CONNECT_LIMIT = 1.25  # seconds that a request waits for a new connection
 RETRY_INTERVAL = 0.5  # seconds between two attempts to connect while the database is silent
 RETRY_LIMIT = 2.0  # seconds of such an attempt, for each host
 

@@ -1,0 +1,105 @@
+"""Break parts of a deployment under a load with idempotency keys, and print what the clients lost: see docs/faults.md.
+
+The drill starts its own PostgreSQL, Redis, server and clock in a temporary folder, and stops only these.
+"""
+
+import argparse
+import signal
+import sys
+import time
+
+from benchmarks.drill.database import count_connections, count_idle_transactions
+from benchmarks.drill.faults import FAULTS, SMALL, Fault, can_cause, prepare_replica
+from benchmarks.drill.load import Load
+from benchmarks.drill.report import Outcome, Span, Use, format_row, format_table, judge
+from benchmarks.drill.stack import SERVERS, THREADS, WORKERS, Stack
+
+CLIENTS = 16
+WARM_UP = 6.0  # seconds
+BEFORE, AFTER = 3.0, 9.0  # seconds of load before a fault, and after its cause
+SETTLE = 3.0  # seconds
+LONGEST_RETURN = 40.0  # seconds, after which the drill continues without workers
+# The connections of the workers: their slots, revocations, health and availability; and two of the clock.
+MOST_CONNECTIONS = WORKERS * (THREADS + 3) + 2
+
+
+def main() -> None:
+    options = parse_arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started processes are stopped
+    names = options.faults or (list(SMALL) if options.small else list(FAULTS))
+    failed = 0
+    for server in options.servers:
+        outcomes = run(server, names, is_small=options.small)
+        print(f"\n{server}:\n\n{format_table(outcomes)}\n", flush=True)
+        failed += sum(bool(outcome.failures) for outcome in outcomes)
+    if failed:
+        sys.exit(f"{failed} faults were not survived.")
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.drill", description=__doc__)
+    parser.add_argument(
+        "--faults", type=lambda text: choose(text, FAULTS), help=f"of {', '.join(FAULTS)}; default: all"
+    )
+    parser.add_argument(
+        "--servers", type=lambda text: choose(text, SERVERS), default=list(SERVERS), help=f"of {', '.join(SERVERS)}"
+    )
+    parser.add_argument("--small", action="store_true", help=f"short faults; by default only {', '.join(SMALL)}")
+    return parser.parse_args()
+
+
+def choose(text: str, known: "tuple[str, ...] | dict[str, Fault]") -> list[str]:
+    names = text.split(",")
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"unknown: {', '.join(unknown)}; known: {', '.join(known)}")
+    return sorted(names, key=list(known).index)  # the fail-over is the last one: it ends the primary
+
+
+def run(server: str, names: list[str], *, is_small: bool) -> list[Outcome]:
+    """Return the outcomes of the faults, each on the deployment that the fault before has left."""
+    stack = Stack(server)
+    try:
+        stack.start()
+        load = Load(stack.port, stack.key, stack.post_id, CLIENTS)
+        load.start()
+        time.sleep(WARM_UP)
+        load.stop()
+        outcomes = []
+        for name in names:
+            if not can_cause(FAULTS[name]):
+                print(f"{FAULTS[name].title}: skipped, because it needs root", flush=True)
+                continue
+            outcome = measure(stack, load, FAULTS[name], is_small=is_small)
+            outcomes.append(outcome)
+            failures = "; ".join(outcome.failures) or "passed"
+            print(f"{server}, {' | '.join(format_row(outcome))}: {failures}", flush=True)
+        return outcomes
+    finally:
+        stack.stop()
+
+
+def measure(stack: Stack, load: Load, fault: Fault, *, is_small: bool) -> Outcome:
+    if fault is FAULTS["failover"]:
+        prepare_replica(stack)
+    load.start()
+    time.sleep(BEFORE)
+    before = measure_use(stack)
+    begin = time.monotonic()
+    fault.cause(stack, fault.small_seconds if is_small else fault.seconds)
+    span = Span(begin, time.monotonic())
+    time.sleep(AFTER)
+    while len(stack.find_workers()) < WORKERS and time.monotonic() < span.end + LONGEST_RETURN:
+        time.sleep(0.2)
+    journal = load.stop()
+    time.sleep(SETTLE)
+    return judge(fault, span, journal, stack.database, (before, measure_use(stack)), MOST_CONNECTIONS)
+
+
+def measure_use(stack: Stack) -> Use:
+    database = stack.database
+    return Use(count_connections(database), count_idle_transactions(database), stack.measure_memory())
+
+
+if __name__ == "__main__":
+    main()
