@@ -1,0 +1,178 @@
+"""Write a backup: an archive of `pg_dump`, and beside it a manifest with the checksums of its tables.
+
+The checksums are computed in the snapshot that `pg_dump` reads, so they are exact while others write.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg
+
+from contentapi.db.backups.checksums import Checksum, compute_checksum, fix_formats, list_tables, read_sequences
+from contentapi.db.backups.programs import (
+    SETS_TRANSACTION_TIMEOUT,
+    BackupError,
+    Program,
+    RunningProgram,
+    find_programs,
+    run_program,
+)
+from contentapi.db.backups.target import Target, connect, get_major, read_migrations, read_target
+
+FORMAT = 1  # of the manifest
+BLOCK = 1 << 20
+Report = Callable[[str], None]
+
+
+class Contents(NamedTuple):
+    """The contents of a database in one snapshot."""
+
+    server_version: str
+    migrations: list[str]
+    tables: dict[str, Checksum]
+    sequences: dict[str, int]
+
+
+def write_backup(path: Path, *, replace: bool, report: Report) -> Contents:
+    """Write the archive `path` and its manifest. Both are complete, or neither exists. Raises `BackupError`.
+
+    With `replace`, an existing file stays until the new one is complete.
+    """
+    require_writable_place(path, replace=replace)
+    target = read_target()
+    with connect(target) as connection:
+        server_major = get_major(connection.info.server_version)
+        program = find_programs("pg_dump", server_major)[0]
+        report(f"Writing {path} with {program.path} ({program.version}).")
+        if program.major >= SETS_TRANSACTION_TIMEOUT > server_major:
+            report(
+                f"Note: this backup can be restored only on PostgreSQL {program.major} or newer, because of the "
+                f"version of pg_dump. Install postgresql-client-{server_major}."
+            )
+        with draft_beside(path) as archive, draft_beside(path) as manifest:
+            try:
+                contents = dump_snapshot(connection, target, program, archive)
+            except psycopg.Error as error:
+                raise BackupError(f"The database cannot be read. {str(error).strip()}") from None
+            write_manifest(manifest, contents, program, archive)
+            publish(path, archive, manifest, replace=replace)
+    return contents
+
+
+def require_writable_place(path: Path, *, replace: bool) -> None:
+    if path.is_dir():
+        raise BackupError(f"{path} is a folder. Name a file.")
+    if not path.parent.is_dir():
+        raise BackupError(f"There is no folder {path.parent}.")
+    if not replace and (path.exists() or locate_manifest(path).exists()):
+        raise BackupError(f"{path} exists. Name another file, or replace it with --force.")
+
+
+def locate_manifest(path: Path) -> Path:
+    return path.with_name(f"{path.name}.json")
+
+
+@contextmanager
+def draft_beside(path: Path) -> Iterator[Path]:
+    """Create a file of mode 0600 beside `path`. It is removed at the end of the block unless it was renamed."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")
+    except OSError as error:
+        raise BackupError(f"Cannot write to {path.parent}: {error.strerror}.") from None
+    os.close(handle)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def dump_snapshot(connection: psycopg.Connection[Any], target: Target, program: Program, archive: Path) -> Contents:
+    """Dump a snapshot of the database, and compute the checksums of its tables in the same snapshot."""
+    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    connection.read_only = True
+    with connection.transaction():
+        migrations = read_migrations_for_backup(connection)
+        fix_formats(connection)
+        (snapshot,) = connection.execute("SELECT pg_export_snapshot()").fetchone() or ("",)
+        sequences = read_sequences(connection)
+        command: list[str | Path] = [
+            program.path,
+            f"--dbname={target.conninfo}",
+            "--no-password",
+            "--format=custom",
+            f"--snapshot={snapshot}",
+            f"--file={archive}",
+        ]
+        with run_program(command, target.environment) as running:
+            tables = compute_checksums(connection, running)
+            running.wait()
+    version = connection.info.parameter_status("server_version") or ""
+    return Contents(version, migrations, tables, sequences)
+
+
+def read_migrations_for_backup(connection: psycopg.Connection[Any]) -> list[str]:
+    with connection.transaction():
+        (found,) = connection.execute("SELECT to_regclass('django_migrations')").fetchone() or (None,)
+        migrations = read_migrations(connection) if found else []
+    if not migrations:
+        raise BackupError(f"The database {connection.info.dbname} has no tables of this application. See DATABASE_URL.")
+    return migrations
+
+
+def compute_checksums(
+    connection: psycopg.Connection[Any], running: RunningProgram | None = None
+) -> dict[str, Checksum]:
+    """Return the checksums of all tables. Raises `BackupError` soon after the program beside has failed."""
+    checksums = {}
+    for table in list_tables(connection):
+        checksums[str(table)] = compute_checksum(connection, table)
+        if running:
+            running.require_no_failure()
+    return checksums
+
+
+def write_manifest(draft: Path, contents: Contents, program: Program, archive: Path) -> None:
+    manifest = {
+        "format": FORMAT,
+        "createdAt": datetime.now(UTC).isoformat(timespec="seconds"),
+        "serverVersion": contents.server_version,
+        "pgDumpVersion": program.version,
+        "archive": {"bytes": archive.stat().st_size, "sha256": compute_digest(archive)},
+        "migrations": contents.migrations,
+        "tables": {name: checksum._asdict() for name, checksum in contents.tables.items()},
+        "sequences": contents.sequences,
+    }
+    try:
+        with draft.open("w") as file:
+            json.dump(manifest, file, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise BackupError(f"Cannot write {draft.parent}: {error.strerror}.") from None
+
+
+def compute_digest(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def publish(path: Path, archive: Path, manifest: Path, *, replace: bool) -> None:
+    """Give the complete files their names. An old manifest goes first: it never describes another archive."""
+    require_writable_place(path, replace=replace)  # another backup may have finished meanwhile
+    locate_manifest(path).unlink(missing_ok=True)
+    archive.replace(path)
+    manifest.replace(locate_manifest(path))
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,36 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from contentapi.core.commands import OperatorCommand
+from contentapi.db.backups.checksums import Checksum
+from contentapi.db.backups.dump import write_backup
+from contentapi.db.backups.programs import BackupError, exit_on_signals
+
+
+class Command(OperatorCommand):
+    help = (
+        "Write a backup of the database to FILE with pg_dump, while servers run. Prints the rows and the checksum of "
+        "each table, which FILE.json has too. The command `restore` reads both files. Keys under var/ and environment "
+        "variables are not in the database: back them up separately."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("path", metavar="FILE", type=Path, help="a new file; FILE.json is written beside it")
+        parser.add_argument("--force", action="store_true", help="replace FILE when the new backup is complete")
+
+    def handle(self, *, path: Path, force: bool, **_: Any) -> None:
+        path = path.absolute()
+        try:
+            with exit_on_signals():
+                contents = write_backup(path, replace=force, report=self.info)
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(format_checksums(contents.tables))
+        self.info(f"The backup is complete: {path} ({path.stat().st_size:,} bytes).")
+
+
+def format_checksums(tables: dict[str, Checksum]) -> str:
+    """Return a line for each table: the checksum, the number of rows, the name."""
+    return "\n".join(f"{each.checksum}  {each.rows:>10}  {name}" for name, each in tables.items())

@@ -1,0 +1,49 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from contentapi.core.commands import OperatorCommand
+from contentapi.db.backups.programs import BackupError, exit_on_signals
+from contentapi.db.backups.restoration import restore_backup
+from contentapi.management.commands.backup import format_checksums
+
+
+class Command(OperatorCommand):
+    help = (
+        "Restore a backup of the command `backup` into an empty database, in one transaction, and compare the checksum "
+        "of each table with FILE.json. Prints the checksums. A database that is not empty is refused and not changed. "
+        "Start servers and clocks afterwards."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("path", metavar="FILE", type=Path)
+
+    def handle(self, *, path: Path, **_: Any) -> None:
+        try:
+            with exit_on_signals():
+                contents = restore_backup(path.absolute(), report=self.info)
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(format_checksums(contents.tables))
+        for message in describe_next_steps():
+            self.info(message)
+
+
+def describe_next_steps() -> list[str]:
+    """Return what the operator should do after a restore: run missing migrations, and check the deployment."""
+    executor = MigrationExecutor(connection)
+    known, applied = set(executor.loader.graph.nodes), set(executor.loader.applied_migrations)
+    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    steps = ["The restore is complete."]
+    if pending:
+        steps.append(f"The backup is of an older release: {len(pending)} migrations are not applied. Run `migrate`.")
+    unknown = sorted(f"{app}.{name}" for app, name in applied - known if app in executor.loader.migrated_apps)
+    if unknown:
+        steps.append(
+            f"The backup is of a newer release, with {', '.join(unknown)}. Install that release before serving."
+        )
+    steps.append("Run `doctor`. Credentials that were revoked after the backup are valid again: revoke them.")
+    return steps

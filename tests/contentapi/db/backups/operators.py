@@ -1,0 +1,113 @@
+"""An operator with a PostgreSQL server of their own, who runs the commands `backup` and `restore`."""
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from tests.contentapi.db.embedded.server_users import ServerUser
+
+ROOT = Path(__file__).resolve().parents[4]
+SECRET = "a secret of more than fifty characters 0123456789 abcdefgh"
+PATIENCE = 300
+DATABASES = count(1)
+
+
+class Operator:
+    """Runs commands on databases of one server, which has a migrated database `source` with the demo content."""
+
+    def __init__(self, folder: Path) -> None:
+        self.server = ServerUser(folder / "postgres")
+        self.create_database("source")
+        assert self.manage("source", "migrate", "--noinput").returncode == 0
+        assert self.manage("source", "load_demo").returncode == 0
+
+    def build_url(self, database: str, user: str = "postgres") -> str:
+        return f"postgresql://{user}@/{database}?host={self.server.socket_folder}"
+
+    def connect(self, database: str = "postgres") -> psycopg.Connection[Any]:
+        return psycopg.connect(self.build_url(database), autocommit=True)
+
+    def execute(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
+        with self.connect(database) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def create_database(self, name: str = "", options: str = "") -> str:
+        name = name or f"empty{next(DATABASES)}"
+        self.execute(f'CREATE DATABASE "{name}" {options}')
+        return name
+
+    def build_environment(self, database: str, **variables: str) -> dict[str, str]:
+        mine = ("PG", "CONTENTAPI_", "DJANGO_SETTINGS_MODULE", "DATABASE_", "REDIS_URL")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(mine)}
+        settings = {"DATABASE_URL": self.build_url(database), "SECRET_KEY": SECRET, "JWT_SECRET": SECRET}
+        return {**kept, **settings, **variables}
+
+    def start(
+        self,
+        database: str,
+        *arguments: str,
+        start_new_session: bool = False,
+        file_size: int | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> "subprocess.Popen[str]":
+        """Start a command. `file_size` limits the size of its files, in bytes."""
+
+        def limit_file_size() -> None:
+            if file_size is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+
+        return subprocess.Popen(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.build_environment(database, **(variables or {})),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=start_new_session,
+            preexec_fn=limit_file_size,
+        )
+
+    def manage(self, database: str, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.build_environment(database, **variables),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+
+    def read_rows(self, database: str) -> dict[str, list[str]]:
+        """Return all rows of all tables as sorted lines of COPY: a comparison without the checksums of the command."""
+        with self.connect(database) as connection:
+            names = connection.execute(
+                "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+            ).fetchall()
+            return {name: self.copy_table(connection, name) for (name,) in names}
+
+    def copy_table(self, connection: psycopg.Connection[Any], name: str) -> list[str]:
+        with connection.cursor() as cursor, cursor.copy(f"COPY {name} TO STDOUT".encode()) as copy:
+            return sorted(b"".join(bytes(part) for part in copy).decode().splitlines())
+
+
+def require_success(done: "subprocess.CompletedProcess[str]") -> str:
+    """Return the standard output of a command that succeeded."""
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def require_error(done: "subprocess.CompletedProcess[str]") -> str:
+    """Return the message of a command that failed with a `CommandError`, on one line without a traceback."""
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert "Traceback" not in done.stderr
+    assert "CommandError: " in done.stderr
+    return done.stderr.partition("CommandError: ")[2]

@@ -1,0 +1,168 @@
+"""The command `backup`: complete files only, readable by their owner only, and no password for others to see."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.contentapi.db.backups.operators import Operator, require_error, require_success
+
+pytestmark = pytest.mark.processes
+PATIENCE = 180
+
+
+def test_backup_prints_the_checksum_of_each_table(operator: Operator, tmp_path: Path) -> None:
+    path = tmp_path / "a backup.dump"
+
+    lines = require_success(operator.manage("source", "backup", str(path))).splitlines()
+
+    manifest = json.loads((tmp_path / "a backup.dump.json").read_text())
+    tables = {name: len(rows) for name, rows in operator.read_rows("source").items()}
+    assert {f"public.{name}": rows for name, rows in tables.items()} == {
+        name: values["rows"] for name, values in manifest["tables"].items()
+    }
+    printed = [tuple(line.split(maxsplit=2)) for line in lines]
+    assert printed == [(each["checksum"], str(each["rows"]), name) for name, each in manifest["tables"].items()]
+    assert manifest["archive"]["bytes"] == path.stat().st_size
+
+
+def test_backup_is_readable_by_its_owner_only(archive: Path) -> None:
+    files = [archive, archive.with_name("demo.dump.json")]
+
+    assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600, 0o600]
+    assert sorted(archive.parent.iterdir()) == files  # and nothing else is left
+
+
+def test_existing_file_is_replaced_only_with_force(operator: Operator, tmp_path: Path) -> None:
+    path = tmp_path / "demo.dump"
+    path.write_text("an older backup")
+
+    assert "exists. Name another file, or replace it with --force." in require_error(
+        operator.manage("source", "backup", str(path))
+    )
+    assert path.read_text() == "an older backup"
+    require_success(operator.manage("source", "backup", "--force", str(path)))
+    assert path.read_bytes().startswith(b"PGDMP")
+
+
+@pytest.mark.parametrize(("name", "message"), [("missing/demo.dump", "There is no folder"), ("", "is a folder")])
+def test_unsuitable_path_is_an_error(operator: Operator, tmp_path: Path, name: str, message: str) -> None:
+    assert message in require_error(operator.manage("source", "backup", str(tmp_path / name)))
+
+
+def test_database_without_our_tables_is_an_error(operator: Operator, tmp_path: Path) -> None:
+    database = operator.create_database()
+
+    error = require_error(operator.manage(database, "backup", str(tmp_path / "demo.dump")))
+
+    assert f"The database {database} has no tables of this application." in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unreachable_database_is_an_error_without_the_password(operator: Operator, tmp_path: Path) -> None:
+    url = "postgresql://ines:hidden@127.0.0.1:1/shop"
+
+    done = operator.manage("source", "backup", str(tmp_path / "demo.dump"), DATABASE_URL=url)
+
+    assert "Cannot connect to the database." in require_error(done)
+    assert "hidden" not in done.stderr
+
+
+class BlockedBackup:
+    """A backup that has begun and cannot end: another transaction has locked the table of posts."""
+
+    def __init__(self, operator: Operator, path: Path, **variables: str) -> None:
+        self.lock = operator.connect("source")
+        self.lock.autocommit = False
+        self.lock.execute("LOCK TABLE blog_post IN ACCESS EXCLUSIVE MODE")
+        self.process = operator.start("source", "backup", str(path), start_new_session=True, variables=variables)
+        deadline = time.monotonic() + PATIENCE
+        while not self.find_dumps():
+            assert self.process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        (self.dump,) = self.find_dumps()
+
+    def find_dumps(self) -> list[psutil.Process]:
+        children = psutil.Process(self.process.pid).children()
+        return [child for child in children if child.name() == "pg_dump"]
+
+    def finish(self) -> None:
+        self.lock.close()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def blocked_backup(operator: Operator, tmp_path: Path) -> Iterator[BlockedBackup]:
+    url = operator.build_url("source", user="postgres:hidden%20word") + "&application_name=nightly"
+    backup = BlockedBackup(operator, tmp_path / "demo.dump", DATABASE_URL=url)
+    yield backup
+    backup.finish()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_interrupted_backup_leaves_no_file_and_no_process(
+    blocked_backup: BlockedBackup, tmp_path: Path, number: signal.Signals
+) -> None:
+    assert [path.suffix for path in tmp_path.iterdir()] == [".partial", ".partial"]
+
+    blocked_backup.process.send_signal(number)
+
+    assert blocked_backup.process.wait(PATIENCE) == 128 + number
+    assert list(tmp_path.iterdir()) == []
+    assert not blocked_backup.dump.is_running()
+
+
+def test_failure_of_pg_dump_ends_the_backup(blocked_backup: BlockedBackup, tmp_path: Path) -> None:
+    """Kill pg_dump, as the kernel does when the memory is full."""
+    blocked_backup.dump.kill()
+    blocked_backup.lock.rollback()
+    _, messages = blocked_backup.process.communicate(timeout=PATIENCE)
+
+    assert blocked_backup.process.returncode == 1
+    assert "CommandError: pg_dump failed. It was ended by signal 9." in messages
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pg_dump_gets_the_parameters_of_the_url_and_no_password_as_argument(blocked_backup: BlockedBackup) -> None:
+    arguments = " ".join(blocked_backup.dump.cmdline())
+
+    assert "application_name=nightly" in arguments
+    assert "hidden" not in arguments
+    assert blocked_backup.dump.environ()["PGPASSWORD"] == "hidden word"
+
+
+def test_file_that_cannot_grow_is_an_error_and_leaves_nothing(operator: Operator, tmp_path: Path) -> None:
+    process = operator.start("source", "backup", str(tmp_path / "demo.dump"), file_size=20_000)
+    _, messages = process.communicate(timeout=PATIENCE)
+
+    assert process.returncode == 1
+    assert "CommandError: pg_dump failed." in messages
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_full_disk_is_an_error_and_keeps_the_older_backup(operator: Operator, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        pytest.skip("mounting a small tmpfs needs root")
+    try:
+        older = disk / "demo.dump"
+        older.write_text("an older backup")
+        error = require_error(operator.manage("source", "backup", "--force", str(older)))
+        left = {path.name: path.read_text() for path in disk.iterdir()}
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+    assert "No space left on device" in error
+    assert left == {"demo.dump": "an older backup"}

@@ -1,0 +1,226 @@
+"""The command `restore`: into an empty database only, completely or not at all, and verified by checksums."""
+
+import json
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.contentapi.db.backups.operators import Operator, require_error, require_success
+
+pytestmark = pytest.mark.processes
+PATIENCE = 180
+
+
+def copy_archive(archive: Path, folder: Path) -> Path:
+    """Copy an archive and its manifest."""
+    for path in archive.parent.iterdir():
+        shutil.copy(path, folder)
+    return folder / archive.name
+
+
+def is_empty(operator: Operator, database: str) -> bool:
+    return operator.read_rows(database) == {}
+
+
+def test_restored_database_equals_the_source(operator: Operator, archive: Path) -> None:
+    database = operator.create_database()
+
+    done = operator.manage(database, "restore", str(archive))
+
+    assert len(require_success(done).splitlines()) == len(operator.read_rows("source"))
+    assert "tables are equal to the backup, by checksum." in done.stderr
+    assert operator.read_rows(database) == operator.read_rows("source")
+    assert "migrations are not applied" not in done.stderr
+
+
+def test_restored_triggers_and_sequences_work(operator: Operator, archive: Path) -> None:
+    """The history has the versions of the source, no others; a change writes one more; a new row gets a new id."""
+    database = operator.create_database()
+    require_success(operator.manage(database, "restore", str(archive)))
+    versions = "SELECT count(*) FROM blog_postversion"
+    assert operator.execute(versions, database) == operator.execute(versions, "source")
+    triggers = "SELECT tgrelid::regclass::text, tgname, tgenabled FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1, 2"
+    assert operator.execute(triggers, database) == operator.execute(triggers, "source") != []
+
+    require_success(operator.manage(database, "create_user", "new@example.invalid", "--name", "New"))
+
+    ((largest, newest),) = operator.execute(
+        "SELECT max(id) FILTER (WHERE email <> 'new@example.invalid'), max(id) FROM users_user", database
+    )
+    assert newest > largest
+
+
+def test_ordinary_role_restores_into_its_own_database(operator: Operator, archive: Path) -> None:
+    operator.execute("CREATE ROLE ordinary LOGIN")
+    database = operator.create_database(options="OWNER ordinary")
+    url = operator.build_url(database, user="ordinary")
+
+    require_success(operator.manage(database, "restore", str(archive), DATABASE_URL=url))
+
+    owners = "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'"
+    assert operator.execute(owners, database) == [("ordinary",)]
+    assert operator.read_rows(database) == operator.read_rows("source")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE mine (id int)",
+        "CREATE TYPE mine AS ENUM ('a')",
+        "CREATE SCHEMA other CREATE VIEW mine AS SELECT 1",
+    ],
+)
+def test_database_that_is_not_empty_is_not_changed(operator: Operator, archive: Path, statement: str) -> None:
+    database = operator.create_database()
+    operator.execute(statement, database)
+    before = operator.read_rows(database)
+
+    error = require_error(operator.manage(database, "restore", str(archive)))
+
+    assert f"The database {database} is not empty" in error
+    assert "mine" in error
+    assert operator.read_rows(database) == before
+
+
+def test_database_of_another_encoding_is_an_error(operator: Operator, archive: Path) -> None:
+    database = operator.create_database(options="ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+
+    assert "has the encoding SQL_ASCII" in require_error(operator.manage(database, "restore", str(archive)))
+
+
+@pytest.mark.parametrize(("kept", "manifest"), [(0.9, "kept"), (0.2, "removed"), (0.9, "removed")])
+def test_truncated_archive_restores_nothing(
+    operator: Operator, archive: Path, tmp_path: Path, kept: float, manifest: str
+) -> None:
+    path = copy_archive(archive, tmp_path)
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * kept)])
+    if manifest == "removed":
+        path.with_name("demo.dump.json").unlink()
+    database = operator.create_database()
+
+    error = require_error(operator.manage(database, "restore", str(path)))
+
+    assert ("is damaged: it has" in error) == (manifest == "kept")
+    assert is_empty(operator, database)
+
+
+def test_archive_that_fails_in_the_middle_restores_nothing(operator: Operator, archive: Path, tmp_path: Path) -> None:
+    """Damage the data of a table, which pg_restore reads after it has created all tables."""
+    path = copy_archive(archive, tmp_path)
+    path.with_name("demo.dump.json").unlink()
+    content = path.read_bytes()
+    path.write_bytes(content[:-2000] + bytes(1500) + content[-500:])
+    database = operator.create_database()
+
+    error = require_error(operator.manage(database, "restore", str(path)))
+
+    assert "The restore is rolled back. The database is empty, as before." in error
+    assert is_empty(operator, database)
+
+
+def test_changed_byte_is_found_by_the_digest(operator: Operator, archive: Path, tmp_path: Path) -> None:
+    path = copy_archive(archive, tmp_path)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+    error = require_error(operator.manage(operator.create_database(), "restore", str(path)))
+
+    assert "is damaged: its SHA-256 is not" in error
+
+
+@pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"tables": []}'])
+def test_file_that_is_no_manifest_is_an_error(operator: Operator, archive: Path, tmp_path: Path, manifest: str) -> None:
+    path = copy_archive(archive, tmp_path)
+    path.with_name("demo.dump.json").write_text(manifest)
+
+    error = require_error(operator.manage(operator.create_database(), "restore", str(path)))
+
+    assert "is not the manifest of a backup." in error
+
+
+@pytest.mark.parametrize(("content", "message"), [(b"", "cannot be read as a backup"), (b"hello\n", "cannot be read")])
+def test_file_that_is_no_archive_is_an_error(operator: Operator, tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "demo.dump"
+    path.write_bytes(content)
+
+    assert message in require_error(operator.manage(operator.create_database(), "restore", str(path)))
+
+
+def test_missing_file_is_an_error(operator: Operator, tmp_path: Path) -> None:
+    assert "There is no file" in require_error(operator.manage("source", "restore", str(tmp_path / "none")))
+
+
+def test_difference_of_one_row_is_reported(operator: Operator, archive: Path, tmp_path: Path) -> None:
+    path = copy_archive(archive, tmp_path)
+    manifest = json.loads(path.with_name("demo.dump.json").read_text())
+    manifest["tables"]["public.users_user"]["checksum"] = "0" * 32
+    manifest["sequences"]["public.users_user_id_seq"] = 10**9
+    path.with_name("demo.dump.json").write_text(json.dumps(manifest))
+
+    error = require_error(operator.manage(operator.create_database(), "restore", str(path)))
+
+    assert "differs from the backup in: public.users_user, public.users_user_id_seq." in error
+
+
+def test_backup_of_a_newer_server_is_an_error(operator: Operator, archive: Path, tmp_path: Path) -> None:
+    path = copy_archive(archive, tmp_path)
+    manifest = path.with_name("demo.dump.json")
+    manifest.write_text(manifest.read_text().replace('"serverVersion": "18', '"serverVersion": "19'))
+    database = operator.create_database()
+
+    assert "Restore it on PostgreSQL 19 or newer." in require_error(operator.manage(database, "restore", str(path)))
+    assert is_empty(operator, database)
+
+
+def test_backup_of_another_application_is_an_error(operator: Operator, tmp_path: Path) -> None:
+    other = operator.create_database()
+    operator.execute("CREATE TABLE django_migrations (app text, name text)", other)
+    operator.execute("INSERT INTO django_migrations VALUES ('shop', '0001_initial')", other)
+    path = tmp_path / "demo.dump"
+    require_success(operator.manage(other, "backup", str(path)))
+
+    error = require_error(operator.manage(operator.create_database(), "restore", str(path)))
+
+    assert "is no backup of this application: it has no table blog_post, users_user." in error
+
+
+def test_backup_of_an_older_release_names_the_next_step(operator: Operator, tmp_path: Path) -> None:
+    older = operator.create_database(options="TEMPLATE source")
+    operator.execute("DELETE FROM django_migrations WHERE app = 'sessions'", older)
+    operator.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('users', '0999_new', now())", older)
+    path = tmp_path / "demo.dump"
+    require_success(operator.manage(older, "backup", str(path)))
+
+    done = operator.manage(operator.create_database(), "restore", str(path))
+
+    require_success(done)
+    assert "1 migrations are not applied. Run `migrate`." in done.stderr
+    assert "The backup is of a newer release, with users.0999_new." in done.stderr
+
+
+def test_interrupted_restore_leaves_the_database_empty(operator: Operator, archive: Path) -> None:
+    """Interrupt pg_restore while it waits: another transaction has reserved the name of a table."""
+    database = operator.create_database()
+    with psycopg.connect(operator.build_url(database)) as other:
+        other.execute("CREATE TABLE public.users_user (id int)")
+        process = operator.start(database, "restore", str(archive), start_new_session=True)
+        deadline = time.monotonic() + PATIENCE
+        waiting = f"SELECT FROM pg_stat_activity WHERE datname = '{database}' AND wait_event_type = 'Lock'"
+        while not operator.execute(waiting):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+        process.communicate()
+        other.rollback()
+
+    deadline = time.monotonic() + PATIENCE
+    while not is_empty(operator, database):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
