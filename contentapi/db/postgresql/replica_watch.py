@@ -20,6 +20,7 @@ from contentapi.db.postgresql.replication import ORIGIN, Position, ServerState, 
 
 LOG = logging.getLogger("contentapi.replicas")
 INTERVAL = 0.5  # seconds between two looks at a server
+GONE_AFTER = 2  # failures of the primary
 PAUSE = 2.0  # seconds that a replica is left out after a read has failed on it
 RETURN_SHARE = 0.5  # of the accepted lag: a replica returns when it lags less, so that it does not come and go
 
@@ -73,6 +74,7 @@ class PrimaryWatch(Watch):
     def __init__(self, parameters: dict[str, Any], span: float) -> None:
         super().__init__(DEFAULT_DB_ALIAS, parameters)
         self.is_gone = False
+        self.failures = 0  # without a success between them
         self.latest: ServerState | None = None
         # The newest states of one timeline, the oldest first, for somewhat longer than the accepted lag.
         self.states: deque[ServerState] = deque(maxlen=int(span / INTERVAL) + 4)
@@ -92,18 +94,18 @@ class PrimaryWatch(Watch):
             self.latest = state
         if self.is_gone:
             LOG.warning("The primary is available again.")
-        self.is_gone = False
+        self.is_gone, self.failures = False, 0
         for listener in self.listeners:
             listener(state)
 
     def accept_failure(self, reason: str) -> None:
+        """Count a failure. A single one may be a slow response of a busy primary."""
+        self.failures += 1
+        if self.failures < GONE_AFTER:
+            return
         if not self.is_gone:
             LOG.error("The primary is unavailable (%s). Reads continue on the replicas.", reason)
         self.is_gone = True
-
-    def report_failure(self) -> None:
-        """Accept that a request could not connect. The next look decides whether the primary is gone."""
-        self.accept_failure("a request failed")
 
     def measure_lag(self, lsn: int) -> float | None:
         """Return the seconds since the primary was at a position. None: longer than is known."""

@@ -226,7 +226,6 @@ def read_credential(function: Callable[[], T]) -> tuple[T, bool]:
             alias = replicas.choose_at(ORIGIN, 0)
             if alias is None:
                 raise
-            replicas.primary.report_failure()
     else:
         alias = replicas.choose_at(ORIGIN, 0)
     ROUTE.alias, ROUTE.required = alias, ORIGIN

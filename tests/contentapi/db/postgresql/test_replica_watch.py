@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from contentapi.db.postgresql.replica_watch import PrimaryWatch, ReplicaWatch
+from contentapi.db.postgresql.replica_watch import GONE_AFTER, PrimaryWatch, ReplicaWatch
 from contentapi.db.postgresql.replication import ServerState
 
 
@@ -18,6 +18,10 @@ class Watched:
 
     def write(self, lsn: int, *, timeline: int = 1, cluster: int = 7, ago: float = 0) -> None:
         self.primary.accept_state(ServerState(False, lsn, timeline, cluster, time.monotonic() - ago))
+
+    def lose_primary(self) -> None:
+        for _ in range(GONE_AFTER):
+            self.primary.accept_failure("refused")
 
     def replay(self, lsn: int, *, cluster: int = 7) -> str:
         """Let the replica have replayed a position. Return why it is not usable, or an empty string."""
@@ -40,7 +44,7 @@ def test_replica_is_not_used_before_the_primary_is_known() -> None:
 
 def test_replica_is_used_if_the_primary_is_gone_from_the_start() -> None:
     watched = Watched()
-    watched.primary.accept_failure("refused")
+    watched.lose_primary()
     assert watched.replay(100) == ""
 
 
@@ -70,13 +74,13 @@ def test_lagging_replica_returns_below_half_of_the_accepted_lag(watched: Watched
 
 def test_replica_in_use_remains_in_use_while_the_primary_is_gone(watched: Watched) -> None:
     watched.write(200)
-    watched.primary.accept_failure("refused")
+    watched.lose_primary()
     assert watched.replay(150) == ""
 
 
 def test_replica_with_unknown_lag_is_not_used_while_the_primary_is_gone(watched: Watched) -> None:
     watched.write(200)
-    watched.primary.accept_failure("refused")
+    watched.lose_primary()
     watched.replica.accept_failure("refused")
     assert watched.replay(150) == "it lags, and the primary is gone"
     assert watched.replay(200) == ""
@@ -118,3 +122,13 @@ def test_replica_rests_after_a_failed_read(watched: Watched) -> None:
     assert watched.replay(100) == "a read failed"
     watched.replica.paused_until = 0
     assert watched.replay(100) == ""
+
+
+def test_one_failure_of_a_busy_primary_is_not_an_outage(watched: Watched) -> None:
+    watched.primary.accept_failure("no response within 1 s")
+    assert not watched.primary.is_gone
+    watched.write(110)
+    watched.primary.accept_failure("no response within 1 s")
+    assert not watched.primary.is_gone
+    watched.primary.accept_failure("no response within 1 s")
+    assert watched.primary.is_gone
