@@ -5,13 +5,13 @@ the thread then waits for the body. So there are many threads, and few of them h
 (`contentapi.server.complete_requests`).
 """
 
-import atexit
 import logging
 import os
 import socket
 import sys
 import time
 from functools import partial
+from multiprocessing.util import Finalize
 from threading import Thread
 from typing import Any
 from wsgiref.types import WSGIApplication
@@ -109,9 +109,10 @@ def make_application() -> WSGIApplication:
     from contentapi.wsgi import application
 
     start_figures("worker")
-    atexit.register(flush_figures)
     start_tracing()
-    atexit.register(stop_tracing)
+    # A worker is forked by multiprocessing, which ends it without the functions of `atexit`.
+    for priority, function in enumerate((stop_tracing, flush_figures)):
+        Finalize(None, function, exitpriority=priority)
     return application
 
 
