@@ -16,7 +16,7 @@ from tests.redis_server import RedisServer
 pytestmark = [pytest.mark.processes, pytest.mark.slow]
 
 LAG = 1500  # milliseconds that a replica may lag
-DETECTED = 6  # seconds within which a failure or a recovery is noticed
+DETECTED = 20  # seconds; a failure or a recovery is noticed within two, and later on a busy machine
 
 
 @dataclass
@@ -233,7 +233,7 @@ def test_failed_replica_fails_no_read_and_comes_back(deployment: Deployment, fai
     while time.monotonic() < deadline:
         read()
 
-    assert max(times) < 3
+    assert max(times) < 5  # on a busy machine; otherwise less than two seconds
     assert "replica1 is left out" in host.log.read_text()
     if failure == "kill":
         replica.start()
