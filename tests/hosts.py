@@ -29,8 +29,15 @@ class Host:
     """A server with its environment variables."""
 
     def __init__(
-        self, log: Path, variables: dict[str, str], *, port: int | None = None, server: str = "granian"
+        self,
+        log: Path,
+        variables: dict[str, str],
+        *,
+        port: int | None = None,
+        server: str = "granian",
+        folder: Path = ROOT,
     ) -> None:
+        self.folder = folder
         self.port = port or reserve_port()
         self.log = log
         self.server = server
@@ -48,7 +55,13 @@ class Host:
         """Run a command of an operator. Returns its standard output."""
         command = [sys.executable, "manage.py", *arguments]
         done = subprocess.run(
-            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
@@ -59,7 +72,7 @@ class Host:
         command = granian if self.server == "granian" else [*gunicorn, "contentapi.wsgi"]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+                command, cwd=self.folder, env=self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )  # fmt: skip
         deadline = time.monotonic() + PATIENCE

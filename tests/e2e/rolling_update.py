@@ -1,0 +1,312 @@
+"""An update without downtime, observed: `python -m tests.e2e.rolling_update [SERVER]` prints a table.
+
+Two servers of the old release run behind nginx, under a load of reads and writes. The new release adds a column, an
+index and a constraint. Its `migrate` runs while a long transaction reads the changed table, and then while the old
+servers continue. Afterwards the servers are replaced one after the other, as docs/deployment.md describes.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Lock, Thread
+from typing import NamedTuple
+
+import psycopg
+
+from benchmarks.hostile.servers import CONFIGURATION, adapt_configuration, require_nginx, run_process
+from tests.e2e.checkout import Checkout
+from tests.hosts import Host
+from tests.postgresql_cluster import PostgresServer, reserve_port, run_cluster
+
+READERS, WRITERS = 2, 2
+QUIET = 2.0  # seconds of load before and after the update
+DRAINING = 1.0  # seconds between the proxy's last request and the end of a server
+QUERY = "{ posts(limit: 10) { id title author { name } comments(limit: 3) { id } } }"
+MUTATION = "mutation ($input: CreatePostInput!) { createPost(input: $input) { id } }"
+RESULT = "SELECT count(*) FROM blog_post WHERE title LIKE 'Written under load %'"
+MIGRATIONS = {
+    "expand": """
+        migrations.AddField("post", "subtitle", models.CharField(max_length=80, default="", db_default="")),
+        AddConstraintNotValid("post", models.CheckConstraint(
+            condition=~models.Q(subtitle="forbidden"), name="blog_post_subtitle_allowed")),
+""",
+    "index": """
+        AddIndexConcurrently("post", models.Index(fields=["subtitle", "id"], name="blog_post_subtitle")),
+""",
+    "validate": """
+        ValidateConstraint("post", "blog_post_subtitle_allowed"),
+""",
+}
+TEMPLATE = """from django.contrib.postgres.operations import *
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    atomic = {atomic}
+    dependencies = [("blog", "{parent}")]
+    operations = [{operations}    ]
+"""
+
+
+class Phase(NamedTuple):
+    """The requests of a part of the update. Times are in seconds."""
+
+    name: str
+    seconds: float
+    requests: int
+    failed: int
+    slowest: float
+
+
+class Observation(NamedTuple):
+    phases: list[Phase]
+    failures: list[str]
+    acknowledged: int
+    stored: int
+    output: str  # of migrate
+    checked: str  # the output of the check of migrations, in the new release
+    state: tuple[bool, bool, str]  # the index is valid, the constraint is valid, the default of the column
+    folders: list[Path]  # of the servers at the end
+
+
+class Load:
+    """Clients that read and write, each with a new connection for each request, until they are stopped."""
+
+    def __init__(self, port: int, key: str) -> None:
+        self.port, self.key = port, key
+        self.lock, self.stopped = Lock(), Event()
+        self.times: list[float] = []
+        self.failures: list[str] = []
+        self.failed = self.acknowledged = 0
+        self.phases: list[Phase] = []
+        self.begin = time.monotonic()
+        self.threads = [Thread(target=self.read) for _ in range(READERS)]
+        self.threads += [Thread(target=self.write, args=[number]) for number in range(WRITERS)]
+
+    def run(self) -> None:
+        for thread in self.threads:
+            thread.start()
+
+    def stop(self) -> None:
+        self.stopped.set()
+        for thread in self.threads:
+            thread.join()
+
+    def end_phase(self, name: str) -> None:
+        """Record the requests since the last phase."""
+        with self.lock:
+            now = time.monotonic()
+            slowest = max(self.times, default=0.0)
+            self.phases.append(Phase(name, now - self.begin, len(self.times), self.failed, slowest))
+            self.times, self.failed, self.begin = [], 0, now
+
+    def read(self) -> None:
+        number = 0
+        while not self.stopped.is_set():
+            number += 1
+            if number % 2:
+                self.send("GET", "/posts?limit=10", None)
+            else:
+                self.send("POST", "/graphql", {"query": QUERY})
+
+    def write(self, writer: int) -> None:
+        number = 0
+        while not self.stopped.is_set():
+            number += 1
+            variables = {"input": {"title": f"Written under load {writer}.{number}", "body": "Text."}}
+            if self.send("POST", "/graphql", {"query": MUTATION, "variables": variables}):
+                with self.lock:
+                    self.acknowledged += 1
+
+    def send(self, method: str, path: str, body: object) -> bool:
+        """Send a request. Return whether the response is a success."""
+        begin = time.monotonic()
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        headers = {"Content-Type": "application/json", "X-API-Key": self.key, "Connection": "close"}
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            response = connection.getresponse()
+            text = response.read().decode()
+            failure = "" if response.status == 200 and '"errors"' not in text else f"{response.status} {text[:200]}"
+        except (OSError, HTTPException) as error:
+            failure = repr(error)
+        finally:
+            connection.close()
+        with self.lock:
+            self.times.append(time.monotonic() - begin)
+            if failure:
+                self.failed += 1
+                self.failures.append(f"{method} {path}: {failure}")
+        return not failure
+
+
+class Proxy:
+    """nginx with the configuration of deploy/, in front of several servers."""
+
+    def __init__(self, folder: Path, ports: list[int]) -> None:
+        self.folder, self.ports, self.port = folder, ports, reserve_port()
+        folder.mkdir()
+        self.configure()
+
+    def configure(self, *, down: int | None = None) -> None:
+        """Write the configuration. The server on the port `down` gets no requests."""
+        servers = "\n".join(f"server 127.0.0.1:{each}{' down' if each == down else ''};" for each in self.ports)
+        text = adapt_configuration(CONFIGURATION.read_text(), self.folder, self.port, 8000)
+        (self.folder / "nginx.conf").write_text(text.replace("server 127.0.0.1:8000;", servers))
+
+    def take_out(self, port: int | None) -> None:
+        """Take a server out, or put all in with None, and wait until the new configuration is used."""
+        self.configure(down=port)
+        os.kill(int((self.folder / "nginx.pid").read_text()), signal.SIGHUP)
+        time.sleep(DRAINING)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        directives = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
+        command = [require_nginx(), "-p", str(self.folder), "-c", f"{self.folder}/nginx.conf", "-g", directives]
+        with run_process(command, self.folder / "nginx.log", self.port, dict(os.environ)):
+            yield
+
+
+def write_migrations(release: Path) -> None:
+    """Add the migrations of the new release, after the last one."""
+    folder = release / "blog" / "migrations"
+    parent = max(path.stem for path in folder.glob("0*.py"))
+    for number, (name, operations) in enumerate(MIGRATIONS.items(), int(parent[:4]) + 1):
+        text = TEMPLATE.format(atomic=name != "index", parent=parent, operations=operations)
+        parent = f"{number:04}_{name}"
+        (folder / f"{parent}.py").write_text(text)
+
+
+def add_posts(database: PostgresServer) -> None:
+    database.execute(
+        "INSERT INTO blog_post (title, body, status, author_id, tags, created_at, updated_at, version, published_at) "
+        "SELECT 'Post ' || number, repeat('Text. ', 100), 'published', (SELECT min(id) FROM blog_author), '{}', "
+        "now(), now(), 1, now() FROM generate_series(1, 5000) AS number"
+    )
+
+
+def migrate_during_long_transaction(new: Host, database: PostgresServer, log: Path) -> str:
+    """Run `migrate` while a transaction that has read the changed table is open, until `migrate` has failed once.
+
+    Return its output.
+    """
+    with psycopg.connect(database.build_url()) as reader, log.open("wb") as output:
+        reader.execute("SELECT count(*) FROM blog_post")
+        command = [sys.executable, "manage.py", "migrate", "--noinput"]
+        process = subprocess.Popen(command, cwd=new.folder, env=new.environment, stdout=output, stderr=output)
+        while process.poll() is None and "could not get a lock" not in log.read_text():
+            time.sleep(0.1)
+    assert process.wait(120) == 0, log.read_text()
+    return log.read_text()
+
+
+def wait_until_ready(host: Host) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        with suppress(OSError):
+            if host.request("GET", "/readyz?exclude=clock,redis").status == 200:
+                return
+        assert time.monotonic() < deadline, host.log.read_text()
+        time.sleep(0.1)
+
+
+def replace(old: Host, new: Host, proxy: Proxy) -> None:
+    """Replace a server by one of the new release on the same port."""
+    proxy.take_out(old.port)
+    old.stop()
+    new.start()
+    wait_until_ready(new)
+    proxy.take_out(None)
+
+
+def read_state(database: PostgresServer) -> tuple[bool, bool, str]:
+    ((index,),) = database.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = 'blog_post_subtitle'::regclass")
+    ((constraint,),) = database.execute(
+        "SELECT convalidated FROM pg_constraint WHERE conname = 'blog_post_subtitle_allowed'"
+    )
+    ((default,),) = database.execute(
+        "SELECT column_default FROM information_schema.columns WHERE column_name = 'subtitle'"
+    )
+    return index, constraint, default
+
+
+def update(folder: Path, server: str = "granian") -> Observation:
+    """Run the update in a folder, and return what was observed."""
+    releases = [Checkout(folder / name).folder for name in ("old", "new")]
+    write_migrations(releases[1])
+    with ExitStack() as stack:
+        (database,) = stack.enter_context(run_cluster(folder, replicas=0))
+        variables = {"DATABASE_URL": database.build_url(), "CONTENTAPI_TRUSTED_PROXIES": "1"}
+        old = [Host(folder / f"old{number}.log", variables, server=server, folder=releases[0]) for number in (1, 2)]
+        new = [
+            Host(folder / f"new{each.port}.log", variables, port=each.port, server=server, folder=releases[1])
+            for each in old
+        ]
+        old[0].manage("migrate", "--noinput")
+        old[0].manage("create_user", "editor@example.com", "--name", "Editor", "--role", "admin")
+        key = old[0].manage("create_api_key", "editor@example.com", "--name", "load")
+        for host in old:
+            stack.callback(host.stop)
+            host.start()
+        first = {"query": MUTATION, "variables": {"input": {"title": "First", "body": "Text."}}}
+        assert old[0].request("POST", "/graphql", first, X_API_Key=key).status == 200  # creates the author
+        add_posts(database)
+        proxy = Proxy(folder / "proxy", [host.port for host in old])
+        stack.enter_context(proxy.running())
+
+        load = Load(proxy.port, key)
+        load.run()
+        try:
+            time.sleep(QUIET)
+            load.end_phase("old release")
+            output = migrate_during_long_transaction(new[0], database, folder / "migrate.log")
+            load.end_phase("migrate")
+            for number, (before, after) in enumerate(zip(old, new, strict=True), 1):
+                stack.callback(after.stop)
+                replace(before, after, proxy)
+                load.end_phase(f"replace server {number}")
+            time.sleep(QUIET)
+        finally:
+            load.stop()
+        load.end_phase("new release")
+        ((stored,),) = database.execute(RESULT)
+        folders = [Path(f"/proc/{host.process.pid}/cwd").resolve() for host in new if host.process]
+        checked = subprocess.run(
+            [sys.executable, "-m", "tests.quality.migrations"],
+            cwd=releases[1], env=new[0].environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return Observation(
+            load.phases, load.failures, load.acknowledged, stored, output, checked.stdout + checked.stderr,
+            read_state(database), folders,
+        )  # fmt: skip
+
+
+def describe(observed: Observation) -> str:
+    """Return the table of the phases and the other observations."""
+    lines = [f"{'phase':18} {'seconds':>8} {'requests':>9} {'failed':>7} {'slowest (ms)':>13}"]
+    lines += [
+        f"{each.name:18} {each.seconds:8.1f} {each.requests:9} {each.failed:7} {each.slowest * 1000:13.0f}"
+        for each in observed.phases
+    ]
+    lines.append(f"writes acknowledged: {observed.acknowledged}, stored: {observed.stored}")
+    lines.append("index valid: {}, constraint valid: {}, default: {}".format(*observed.state))
+    lines.append(observed.checked.strip())
+    return "\n".join([*lines, *observed.failures[:10]])
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory(dir="/tmp") as temporary:
+        Path(temporary).chmod(0o755)
+        observed = update(Path(temporary), *sys.argv[1:])
+    print(observed.output)  # noqa: T201
+    print(describe(observed))  # noqa: T201
+    sys.exit(1 if observed.failures or observed.acknowledged != observed.stored else 0)

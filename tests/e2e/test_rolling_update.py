@@ -1,0 +1,27 @@
+"""An update from one release to the next: no request fails, and no acknowledged write is lost."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hostile.servers import find_nginx
+from tests.e2e.rolling_update import describe, update
+
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.slow,
+    pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed"),
+]
+
+
+def test_no_request_fails_while_a_release_replaces_another(tmp_path: Path) -> None:
+    observed = update(tmp_path)
+
+    table = describe(observed)
+    assert observed.failures == [], table
+    assert all(phase.requests > 0 for phase in observed.phases), table
+    assert observed.acknowledged == observed.stored > 0, table
+    assert observed.state == (True, True, "''::character varying")
+    assert observed.folders == [tmp_path / "new"] * 2
+    assert "could not get a lock within 2s" in observed.output
+    assert "problems that are not accepted: 0" in observed.checked
