@@ -91,8 +91,9 @@ class BlockedBackup:
         (self.dump,) = self.find_dumps()
 
     def find_dumps(self) -> list[psutil.Process]:
+        """Return the processes that dump: not those that print the version of a program."""
         children = psutil.Process(self.process.pid).children()
-        return [child for child in children if child.name() == "pg_dump"]
+        return [child for child in children if child.name() == "pg_dump" and "--format=custom" in child.cmdline()]
 
     def finish(self) -> None:
         self.lock.close()

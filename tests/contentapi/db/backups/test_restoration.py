@@ -210,8 +210,8 @@ def test_interrupted_restore_leaves_the_database_empty(operator: Operator, archi
         other.execute("CREATE TABLE public.users_user (id int)")
         process = operator.start(database, "restore", str(archive), start_new_session=True)
         deadline = time.monotonic() + PATIENCE
-        waiting = f"SELECT FROM pg_stat_activity WHERE datname = '{database}' AND wait_event_type = 'Lock'"
-        while not operator.execute(waiting):
+        waiting = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        while not operator.execute(waiting, database):
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.05)
