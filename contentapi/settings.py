@@ -96,8 +96,10 @@ def build_database_settings(url: str) -> dict[str, Any]:
         "keepalives_count": 3,
         "tcp_user_timeout": 15_000,
     }
+    # PostgreSQL, too, detects a host that has vanished. The transactions of its connections hold locks.
+    limits: dict[str, Any] = {"tcp_keepalives_idle": 5, "tcp_keepalives_interval": 2, "tcp_keepalives_count": 3}
     if SERVING:
-        limits = {
+        limits |= {
             "statement_timeout": round(1000 * TIMEOUTS.statement),
             "lock_timeout": round(1000 * TIMEOUTS.lock),
             "idle_in_transaction_session_timeout": round(1000 * TIMEOUTS.idle_in_transaction),
@@ -107,10 +109,8 @@ def build_database_settings(url: str) -> dict[str, Any]:
             # On an SSD the most selective index is the fastest. The default is for disks and prefers another index.
             "random_page_cost": 1.1,
         }
-        # The server, too, detects a host that has vanished. The transactions of its connections hold locks.
-        limits |= {"tcp_keepalives_idle": 5, "tcp_keepalives_interval": 2, "tcp_keepalives_count": 3}
         options["connect_timeout"] = 2  # of each host; a request does not wait longer (`db.postgresql.availability`)
-        options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
+    options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
     common = {
         "OPTIONS": options,
         "CONN_MAX_AGE": 600 if SERVING else 0,
@@ -122,7 +122,7 @@ def build_database_settings(url: str) -> dict[str, Any]:
     parameters = environment.parse_database_url(url)
     names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
     values = {setting: parameters.pop(name, "") for setting, name in names.items()}
-    if SERVING and "options" in parameters:
+    if "options" in parameters:
         options["options"] += f" {parameters.pop('options')}"
     if "," in values["HOST"]:  # several servers, one of which is the primary
         options["target_session_attrs"] = "read-write"

@@ -4,7 +4,9 @@ For platforms whose router buffers requests: a thread of gunicorn's waits while 
 """
 
 import os
+import time
 from math import ceil
+from threading import Thread
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
@@ -19,6 +21,8 @@ from contentapi.monitoring.figures import flush_figures, start_exporter, start_f
 from contentapi.monitoring.traces import start_tracing, stop_tracing
 from contentapi.server import gunicorn_master, systemd
 from contentapi.server.complete_requests import DRAIN_LIMIT
+
+ORPHAN_GRACE = 1.0  # seconds for the requests that a worker handles when its master is killed
 
 environment = conf.environment
 
@@ -71,6 +75,18 @@ def pre_fork(arbiter: Any, worker: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     gunicorn_master.start_worker(worker)
+    Thread(target=end_without_master, args=(os.getppid(),), name="orphan", daemon=True).start()
+
+
+def end_without_master(master: int) -> None:
+    """End this worker soon after its master was killed.
+
+    The worker would serve its clients for up to `graceful_timeout`, and hold the port, which the next master needs.
+    """
+    while os.getppid() == master:
+        time.sleep(0.25)
+    time.sleep(ORPHAN_GRACE)
+    os._exit(1)
 
 
 def when_ready(_: Any) -> None:
