@@ -1,7 +1,7 @@
 """Limits on the locks of migrations, so that a migration that waits for a lock does not block all requests.
 
 A statement such as ALTER TABLE waits until no transaction uses the table, and every later statement on the table waits
-behind it. So it may wait for two seconds; then the migration is rolled back and repeated.
+behind it. So it may wait for one second; then the migration is rolled back and repeated.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from typing import Any
 from django.db import OperationalError
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 
-LOCK_TIMEOUT = "2s"
+LOCK_TIMEOUT = "1s"  # below the lock_timeout of the servers, 2s: a request behind the migration must not fail
 # These wait for old transactions without blocking reads or writes. A time-out would leave an invalid index behind.
 PATIENT_STATEMENTS = ("CREATE INDEX CONCURRENTLY", "CREATE UNIQUE INDEX CONCURRENTLY", "DROP INDEX CONCURRENTLY")
 

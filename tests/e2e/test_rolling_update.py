@@ -23,5 +23,5 @@ def test_no_request_fails_while_a_release_replaces_another(tmp_path: Path) -> No
     assert observed.acknowledged == observed.stored > 0, table
     assert observed.state == (True, True, "''::character varying")
     assert observed.folders == [tmp_path / "new"] * 2
-    assert "could not get a lock within 2s" in observed.output
+    assert "could not get a lock within 1s" in observed.output
     assert "problems that are not accepted: 0" in observed.checked

@@ -1,4 +1,4 @@
-"""Migrate without blocking requests: wait for a lock for two seconds at most, and try again."""
+"""Migrate without blocking requests: wait for a lock for one second at most, and try again."""
 
 import time
 from typing import Any
