@@ -118,7 +118,7 @@ def test_requests_are_503_within_two_seconds_while_the_database_hangs(run_on_dat
     assert before == after == NO_POSTS
     assert first[0] == second[0] == build_unavailable_response("posts")
     assert first[1] < 2
-    assert second[1] < 0.5  # without waiting
+    assert second[1] < 2  # another worker may have to notice it
     assert without_database[0] == 200
 
 
