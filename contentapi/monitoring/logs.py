@@ -14,7 +14,7 @@ import msgspec
 
 ENCODER = msgspec.json.Encoder()
 # No format shows these. Python's documentation names the switches; a record takes half the time without them.
-logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+logging.logThreads = logging.logMultiprocessing = False
 
 
 class JsonFormatter(logging.Formatter):

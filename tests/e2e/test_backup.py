@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from threading import Event, Thread
 
@@ -31,16 +32,18 @@ class Writer(Thread):
         self.is_stopped = Event()
 
     def run(self) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        while not self.is_stopped.is_set():
-            title = f"{self.name} {len(self.sent)}"
-            self.sent.append(title)
-            body = json.dumps({"query": MUTATION, "variables": {"title": title}})
-            headers = {"Content-Type": "application/json", "X-API-Key": self.key}
-            connection.request("POST", "/graphql", body, headers)
-            response = connection.getresponse()
-            assert (response.status, "errors" in json.loads(response.read())) == (200, False)
-            self.acknowledged.append(title)
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
+            while not self.is_stopped.is_set():
+                self.write(connection)
+
+    def write(self, connection: http.client.HTTPConnection) -> None:
+        title = f"{self.name} {len(self.sent)}"
+        self.sent.append(title)
+        body = json.dumps({"query": MUTATION, "variables": {"title": title}})
+        connection.request("POST", "/graphql", body, {"Content-Type": "application/json", "X-API-Key": self.key})
+        response = connection.getresponse()
+        assert (response.status, "errors" in json.loads(response.read())) == (200, False)
+        self.acknowledged.append(title)
 
 
 @pytest.fixture
