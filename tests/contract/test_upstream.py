@@ -129,7 +129,7 @@ UPSTREAM = {
     "django.utils.connection:BaseConnectionHandler.settings": "f404923ee30f4baa",
     "django.core.signing:Signer.signature": "dda3a3fccaae486e",
     "django.core.signing:base64_hmac": "ad85331cc1fdbdd2",
-    "django.db.migrations.executor:MigrationExecutor": "",
+    "django.db.migrations.executor:MigrationExecutor": "9ebe73241e6b350b",
     "django.utils.crypto:salted_hmac": "51af2df0bdba42d5",
     "django.utils.crypto:get_random_string": "d4dbd8ebc47b234b",
     "django.contrib.sessions.backends.db:SessionStore._get_session_from_db": "e5480331fb07bf4c",
