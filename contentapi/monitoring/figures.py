@@ -11,6 +11,7 @@ bounded.
 import logging
 import os
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -40,10 +41,13 @@ REQUEST_BUCKETS = (
     10.0,
 )  # upper bounds, seconds
 STATEMENT_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+BATCH = 64  # requests that are added to the figures at once
 METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
 
 Labels = tuple[str, ...]
 Sample = tuple[str, Labels, float]  # the name of a metric, the values of its labels, its value
+# Operation, method, status, time in seconds, bytes of the body, cost, times of the statements in seconds
+PendingRequest = tuple[str, str, int, float, int, int, list[float]]
 
 
 class HistogramState(msgspec.Struct, array_like=True):
@@ -96,6 +100,7 @@ class Figures:
     def reset(self) -> None:
         """Forget what was counted. After a fork, it belongs to the parent."""
         self.lock = Lock()
+        self.pending: deque[PendingRequest] = deque()
         self.counters: dict[tuple[str, Labels], float] = {}
         self.operations: dict[str, OperationFigures] = {}
         self.statements = HistogramState([0] * (len(STATEMENT_BUCKETS) + 1))
@@ -111,24 +116,36 @@ class Figures:
         self.counters[key] = self.counters.get(key, 0) + amount
 
     def observe_request(self, record: RequestRecord, seconds: float) -> None:
-        """Count a request that has its response. `seconds` is the time that it took."""
-        method = record.method if record.method in METHODS else "other"
-        with self.lock:
-            figures = self.operations.get(record.operation) or self.add_operation(record.operation)
-            key = method, record.status
+        """Count a request that has its response. `seconds` is the time that it took.
+
+        Requests are added to the figures in batches: the code is in the processor's cache then.
+        """
+        self.pending.append(
+            (record.operation, record.method, record.status, seconds, record.size, record.cost, record.statements)
+        )
+        if record.waited or record.errors:
+            with self.lock:
+                self.add_exceptions(record)
+        if len(self.pending) >= BATCH:
+            with self.lock:
+                self.add_pending()
+
+    def add_pending(self) -> None:
+        """Add the requests of a batch to the figures. Call this with the lock."""
+        pending, statement_state = self.pending, self.statements
+        while pending:
+            operation, method, status, seconds, size, cost, statements = pending.popleft()
+            figures = self.operations.get(operation) or self.add_operation(operation)
+            key = method if method in METHODS else "other", status
             figures.counts[key] = figures.counts.get(key, 0) + 1
             durations = figures.durations
             durations.buckets[bisect_left(REQUEST_BUCKETS, seconds)] += 1
             durations.total += seconds
-            figures.size += record.size
-            figures.cost += record.cost
-            if record.statements:
-                statements = self.statements
-                for each in record.statements:
-                    statements.buckets[bisect_left(STATEMENT_BUCKETS, each)] += 1
-                    statements.total += each
-            if record.waited or record.errors:
-                self.add_exceptions(record)
+            figures.size += size
+            figures.cost += cost
+            for each in statements:
+                statement_state.buckets[bisect_left(STATEMENT_BUCKETS, each)] += 1
+                statement_state.total += each
 
     def add_operation(self, operation: str) -> OperationFigures:
         """Return the figures of an operation. Requests that reach none share those of `other`."""
@@ -145,6 +162,7 @@ class Figures:
     def take_snapshot(self) -> Snapshot:
         """Return the figures of this moment."""
         with self.lock:
+            self.add_pending()
             counters: list[Sample] = [(name, labels, value) for (name, labels), value in self.counters.items()]
             histograms: list[tuple[str, Labels, HistogramState]] = []
             for operation, figures in self.operations.items():

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from contentapi.monitoring import exporter
 from contentapi.monitoring.exporter import SnapshotCollector, is_process_alive
-from contentapi.monitoring.figures import Figures, SnapshotWriter, build_snapshot_name
+from contentapi.monitoring.figures import BATCH, Figures, SnapshotWriter, build_snapshot_name
 from contentapi.monitoring.metrics import METRICS
 from contentapi.monitoring.records import RequestRecord
 
@@ -78,6 +78,7 @@ def test_unknown_method_and_operation_have_one_label(figures: Figures) -> None:
     for number in range(50):
         figures.observe_request(make_record("", f"X{number}", 405), 0.001)
 
+    figures.take_snapshot()
     assert {name: each.counts for name, each in figures.operations.items()} == {"other": {("other", 405): 50}}
 
 
@@ -92,6 +93,7 @@ def test_threads_lose_no_request(figures: Figures) -> None:
     for thread in threads:
         thread.join()
 
+    figures.take_snapshot()
     assert figures.operations["query posts"].counts == {("POST", 200): 40_000}
     assert sum(figures.statements.buckets) == 40_000
 
@@ -99,7 +101,7 @@ def test_threads_lose_no_request(figures: Figures) -> None:
 CHILD = """
 import sys
 from pathlib import Path
-from contentapi.monitoring.figures import Figures, SnapshotWriter
+from contentapi.monitoring.figures import BATCH, Figures, SnapshotWriter
 from contentapi.monitoring.records import RequestRecord
 figures = Figures()
 record = RequestRecord("GET", "/")
@@ -165,3 +167,13 @@ def test_address_in_use_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None
         with pytest.raises(SystemExit, match=f"CONTENTAPI_METRICS_BIND: cannot listen on 127.0.0.1:{port}"):
             exporter.serve_metrics(f"127.0.0.1:{port}")
     assert "CONTENTAPI_METRICS_FOLDER" not in os.environ
+
+
+def test_requests_are_added_in_batches(figures: Figures) -> None:
+    for _ in range(BATCH + 1):
+        figures.observe_request(make_record(), 0.001)
+
+    assert len(figures.pending) == 1
+    assert figures.operations["query posts"].counts == {("POST", 200): BATCH}
+    figures.take_snapshot()
+    assert figures.operations["query posts"].counts == {("POST", 200): BATCH + 1}
