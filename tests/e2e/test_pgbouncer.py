@@ -4,8 +4,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -30,7 +31,19 @@ class Pooled:
 
 @pytest.fixture(scope="module")
 def pooled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pooled]:
-    folder = tmp_path_factory.mktemp("pooled")
+    with start_pooled(tmp_path_factory.mktemp("pooled")) as pooled:
+        yield pooled
+
+
+@pytest.fixture
+def restarted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pooled]:
+    """A deployment of its own: after a restart of PostgreSQL, each broken connection costs a request."""
+    with start_pooled(tmp_path_factory.mktemp("restarted")) as pooled:
+        yield pooled
+
+
+@contextmanager
+def start_pooled(folder: Path) -> Iterator[Pooled]:
     folder.chmod(0o755)
     with ExitStack() as stack:
         server = PostgresServer(folder / "primary")
@@ -141,12 +154,12 @@ def test_direct_connection_is_not_taken_for_a_pooled_one(pooled: Pooled) -> None
         assert host.manage("shell", "--verbosity", "0", "-c", code + "print(is_pooled(connection))") == expected
 
 
-def test_restart_of_postgresql_needs_no_restart_of_the_server(pooled: Pooled) -> None:
+def test_restart_of_postgresql_needs_no_restart_of_the_server(restarted: Pooled) -> None:
     query = {"query": "{ posts(limit: 1) { id } }"}
-    assert pooled.host.request("POST", "/graphql", query).status == 200
-    pooled.server.kill()
-    assert pooled.host.request("POST", "/graphql", query).status == 503
+    assert restarted.host.request("POST", "/graphql", query).status == 200
+    restarted.server.kill()
+    assert restarted.host.request("POST", "/graphql", query).status == 503
 
-    pooled.server.start()
+    restarted.server.start()
 
-    pooled.server.wait_until(lambda: pooled.host.request("POST", "/graphql", query).status == 200, 8)
+    restarted.server.wait_until(lambda: restarted.host.request("POST", "/graphql", query).status == 200, 8)
