@@ -8,7 +8,7 @@ from graphql import get_introspection_query, parse
 from pytest_django import Settings
 
 from contentapi.core.errors import LimitExceeded
-from contentapi.graphql.limits import COUNT_CAP, measure_operations, require_count_within_limit
+from contentapi.graphql.limits import COUNT_CAP, build_limit_error, measure_operations, require_count_within_limit
 from tests.graphql_requests import PostToGraphQL, build_error_entry
 
 COUNTED = ("depth", "introspection_depth", "root_fields", "aliases", "directives")
@@ -269,3 +269,7 @@ def test_count_over_its_setting_is_reported_with_the_setting(settings: Settings)
         require_count_within_limit(57, "cost", "contentapi_max_cost")
 
     assert raised.value.message == "The query's cost is 51 or more; at most 50 is allowed (CONTENTAPI_MAX_COST)."
+
+
+def test_limit_error_names_its_limit_for_metrics() -> None:
+    assert build_limit_error("number of aliases", 3, 2).limit == "number of aliases"
