@@ -11,7 +11,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, Timer
 from typing import BinaryIO
@@ -47,7 +47,8 @@ class OutageLog:
             is_due = uncounted > 0 and not last_line <= now < last_line + INTERVAL
             state = (0, now) if is_due else (uncounted, last_line)
             if file:
-                write_state(file, *state)
+                with suppress(OSError):  # no room: the next request begins a new count
+                    write_state(file, *state)
             else:
                 self.uncounted, self.last_line = state
         if is_due:

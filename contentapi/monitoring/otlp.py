@@ -209,7 +209,7 @@ class CollectorLog(logging.Handler):
 
 
 def describe_line(record: logging.LogRecord) -> str:
-    """Return the message with the types of exceptions in place of their texts, which may have the address."""
+    """Return the message with the types of its exceptions. Their texts may contain the address."""
     if not isinstance(record.args, tuple):
         return str(record.msg)
     values = [type(value).__name__ if isinstance(value, BaseException) else value for value in record.args]

@@ -194,7 +194,7 @@ class Master(MPServer):
                 each.process.kill()
 
     def replace_ended(self, step: float) -> None:
-        """Start a worker in place of each that has ended unexpectedly."""
+        """Start a new worker for each worker that has ended unexpectedly."""
         for number, worker in [*self.current.items()]:
             if worker.process.is_alive():
                 if worker.watch.is_ready:

@@ -29,13 +29,6 @@ from tests.redis_server import RedisServer
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def connection() -> Iterator[DeadlineConnection]:
-    connection = DeadlineConnection()
-    yield connection
-    connection.close()
-
-
 def execute(sql: str) -> None:
     with django_connection.cursor() as cursor:
         cursor.execute(sql)

@@ -1,7 +1,6 @@
 """The connection of the checks: each wait ends at its deadline, and no message contains an address or a name."""
 
 import socket
-from collections.abc import Iterator
 from time import monotonic
 
 import pytest
@@ -16,13 +15,6 @@ from contentapi.health.connection import (
 )
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def connection() -> Iterator[DeadlineConnection]:
-    connection = DeadlineConnection()
-    yield connection
-    connection.close()
 
 
 def query(connection: DeadlineConnection, sql: str, seconds: float = 10) -> module.Rows:

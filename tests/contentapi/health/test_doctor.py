@@ -27,13 +27,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 KEY = "a key that is long enough for the tests, 50 bytes or more"
 
 
-@pytest.fixture
-def connection() -> Iterator[DeadlineConnection]:
-    connection = DeadlineConnection()
-    yield connection
-    connection.close()
-
-
 def execute(sql: str) -> None:
     with django_connection.cursor() as cursor:
         cursor.execute(sql)

@@ -1,6 +1,5 @@
 """The heartbeat of the clock: what a dead clock, a clock that hangs, long work and hosts with other times look like."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from threading import Event, Thread
 from time import monotonic, sleep
@@ -17,13 +16,6 @@ from contentapi.health.results import OK, CheckResult
 from contentapi.models import ClockHeartbeat
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def connection() -> Iterator[DeadlineConnection]:
-    connection = DeadlineConnection()
-    yield connection
-    connection.close()
 
 
 def check(connection: DeadlineConnection) -> CheckResult:

@@ -62,3 +62,12 @@ def test_missing_file_is_no_failure(caplog: pytest.LogCaptureFixture, tmp_path: 
     OutageLog(str(tmp_path / "gone")).add("connection refused")
 
     assert len(caplog.records) == 1
+
+
+def test_full_file_system_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
+    log = OutageLog("/dev/full")
+
+    log.add("connection refused")
+    log.add("connection refused")
+
+    assert len(caplog.records) == 2  # each is counted at once, because no state can be kept
