@@ -119,6 +119,7 @@ class LiveServer:
 
     def __init__(self, site: Site, kind: str, variables: dict[str, str]) -> None:
         self.port = int(variables.get("PORT", 0)) or free_port()
+        self.count_of_workers = int(variables.get("WEB_CONCURRENCY", 1))
         self.log = site.folder / f"{kind}-{self.port}-{len([*site.folder.iterdir()])}.log"
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(
@@ -142,12 +143,21 @@ class LiveServer:
         return sorted(each.pid for each in children if is_python(each))
 
     def wait_until_ready(self) -> Self:
+        """Wait for the first response and all workers: gunicorn starts them one after the other."""
+
+        def has_ended_or(condition: Callable[[], bool]) -> Callable[[], bool]:
+            return lambda: self.process.poll() is not None or condition()
+
         try:
-            wait_until(lambda: self.process.poll() is not None or self.try_request(), "the first response")
+            wait_until(has_ended_or(self.try_request), "the first response")
+            wait_until(has_ended_or(self.has_all_workers), "the start of all workers")
         except AssertionError as error:
             raise AssertionError(self.printed) from error
         assert self.process.poll() is None, self.printed
         return self
+
+    def has_all_workers(self) -> bool:
+        return len(self.workers) == self.count_of_workers and all(ignores_ctrl_c(pid) for pid in self.workers)
 
     def try_request(self) -> bool:
         return send_requests(self.port, count=1).failures == []
@@ -179,6 +189,13 @@ class LiveServer:
             except subprocess.TimeoutExpired:
                 self.process.kill()
         self.process.wait(PATIENCE)
+
+
+def ignores_ctrl_c(pid: int) -> bool:
+    """Return whether a process ignores SIGINT, as each worker does once it is ready: proc_pid_status(5)."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    ignored = re.search(r"^SigIgn:\s*([0-9a-f]+)$", status, re.MULTILINE)
+    return ignored is not None and bool(int(ignored[1], 16) & 1 << (signal.SIGINT - 1))
 
 
 def is_python(process: psutil.Process) -> bool:

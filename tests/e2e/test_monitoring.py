@@ -102,6 +102,9 @@ def test_metrics_keep_the_counts_of_replaced_workers(checkout: Checkout, server:
         "CONTENTAPI_WORKER_MAX_REQUESTS": "200",
     }
     run = checkout.run(f"SERVER={server}", port=free_port(), **variables).wait_until_ready()
+    deadline = time.monotonic() + 30
+    while read_metrics(address)["contentapi_processes"].get(("worker",)) != 2 and time.monotonic() < deadline:
+        time.sleep(0.2)  # gunicorn starts its workers one after the other
     workers = {process.pid for process in checkout.processes()}
     clients = send_requests(run) + send_requests(run)
     deadline = time.monotonic() + 30

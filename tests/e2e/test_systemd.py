@@ -12,12 +12,13 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from random import sample
 from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
 
-from tests.e2e.checkout import Checkout, Run, free_port
+from tests.e2e.checkout import Checkout, Run
 from tests.e2e.units import INSTALLED, UNITS, NotificationSocket, read_command, read_variables
 
 pytestmark = pytest.mark.processes
@@ -92,7 +93,15 @@ def start(checkout: Checkout, command: list[str], variables: dict[str, str]) -> 
 
 @pytest.fixture
 def port() -> int:
-    return free_port()
+    """Return a free port of four digits: the unit puts a 1 before it for the port of the metrics."""
+    for port in sample(range(2000, 10_000), 100):
+        try:
+            for each in (port, int(f"1{port}")):
+                socket.create_server(("127.0.0.1", each)).close()
+        except OSError:
+            continue
+        return port
+    pytest.fail("There is no free port.")
 
 
 @pytest.fixture
