@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import psycopg
@@ -26,7 +27,8 @@ class Database:
 
     def __init__(self, folder: Path) -> None:
         self.data = folder / "postgres"
-        self.address = folder / "socket"
+        self.short_folder = TemporaryDirectory()  # the path of a socket has at most 107 bytes
+        self.address = Path(self.short_folder.name) / "socket"
         self.url = f"postgresql://postgres@/postgres?host={self.address}"
         self.start()
 
@@ -59,6 +61,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
     database = Database(folder)
     yield database
     database.stop()
+    database.short_folder.cleanup()
 
 
 @pytest.fixture
