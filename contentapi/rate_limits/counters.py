@@ -15,6 +15,7 @@ from typing import Any
 
 from limits.storage import RedisStorage
 
+from contentapi.core.circuit_breaker import CircuitBreaker
 from contentapi.monitoring.traces import trace
 from contentapi.rate_limits.limits import Charge, LimitStatus
 from contentapi.rate_limits.memory import KeyWindow
@@ -176,22 +177,20 @@ class RedisCounter:
         options["retry"] = Retry(NoBackoff(), 0)
         self.redis = RedisWindows(RedisStorage(url, key_prefix="contentapi", **options))
         self.fallback = InProcessCounter()
-        self.clock = clock
+        self.breaker = CircuitBreaker(RETRY_INTERVAL, clock)
         self.lock = Lock()
-        self.is_down = False
-        self.retry_at = self.silent_until = float("-inf")
         self.counted_in_process = 0
 
     def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
-        if self.may_try():
+        if self.breaker.may_try():
             try:
                 with trace("redis consume", REDIS):
                     outcome = self.redis.consume(key, charges)
             except self.failures as error:
-                self.record_failure(error)
+                self.handle_failure(error)
             else:
-                if self.is_down:
-                    self.record_recovery()
+                if self.breaker.record_success():
+                    self.log_recovery()
                 return outcome
         with self.lock:
             self.counted_in_process += 1
@@ -199,44 +198,29 @@ class RedisCounter:
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
         """Give charges back where requests are counted now. Charges from before a failure of Redis stay consumed."""
-        if self.is_down:
+        if self.breaker.is_open:
             self.fallback.refund(key, charges)
             return
         try:
             with trace("redis refund", REDIS):
                 self.redis.refund(key, charges)
         except self.failures as error:
-            self.record_failure(error)
+            self.handle_failure(error)
 
-    def may_try(self) -> bool:
-        """Return whether to use Redis. After each interval one request tries it; the others do not wait for it."""
-        if not self.is_down:
-            return True
-        with self.lock:
-            now = self.clock()
-            if now < self.retry_at:
-                return False
-            self.retry_at = now + RETRY_INTERVAL
-            return True
+    def handle_failure(self, error: Exception) -> None:
+        if self.breaker.record_failure():
+            # Log the type only: the message may contain the password.
+            LOG.error(
+                "Redis is unavailable (%s). Rate limits are counted in this process: %s requests so far. "
+                "Next attempt in %g s.",
+                type(error).__name__,
+                self.counted_in_process,
+                RETRY_INTERVAL,
+            )
 
-    def record_failure(self, error: Exception) -> None:
+    def log_recovery(self) -> None:
         with self.lock:
-            now = self.clock()
-            self.is_down, self.retry_at = True, now + RETRY_INTERVAL
-            if now >= self.silent_until:
-                self.silent_until = now + RETRY_INTERVAL
-                # Log the type only: the message may contain the password.
-                LOG.error(
-                    "Redis is unavailable (%s). Rate limits are counted in this process: %s requests so far. "
-                    "Next attempt in %g s.",
-                    type(error).__name__,
-                    self.counted_in_process,
-                    RETRY_INTERVAL,
-                )
-
-    def record_recovery(self) -> None:
-        with self.lock:
-            counted, self.counted_in_process, self.is_down = self.counted_in_process, 0, False
+            counted, self.counted_in_process = self.counted_in_process, 0
         LOG.warning("Redis is available again. %s requests were counted in this process.", counted)
 
 

@@ -227,4 +227,4 @@ def test_refund_that_fails_in_redis_raises_nothing(redis_server: RedisServer) ->
 
         counter.refund("somebody", [Charge.to(1, TEN)])
 
-        assert counter.is_down
+        assert counter.breaker.is_open
