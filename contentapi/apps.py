@@ -1,4 +1,7 @@
+from typing import Any
+
 from django.apps import AppConfig
+from django.core.checks import Error, register
 
 
 class ContentApiConfig(AppConfig):
@@ -6,8 +9,23 @@ class ContentApiConfig(AppConfig):
 
     def ready(self) -> None:
         from contentapi.auth import checks as auth_checks  # noqa: F401 - registers itself
-        from contentapi.conf import checks  # noqa: F401
+        from contentapi.conf.checks import ENVIRONMENT_TAG
         from contentapi.core.errors import SCHEMA
         from contentapi.health.schema_state import SCHEMA_STATE
 
+        register(check_trusted_documents, ENVIRONMENT_TAG)
         SCHEMA.lacks_migrations = SCHEMA_STATE.read
+
+
+def check_trusted_documents(**_: Any) -> list[Error]:
+    """Check the documents that CONTENTAPI_DOCUMENTS and CONTENTAPI_DOCUMENTS_MANIFEST select."""
+    from contentapi.conf.environment import build_error
+    from contentapi.graphql.trusted_documents import ManifestError
+    from contentapi.urls import endpoint
+
+    try:
+        endpoint.load_documents()
+    except ManifestError as error:
+        hint = "Correct the file, or name another one."
+        return [build_error("CONTENTAPI_DOCUMENTS", str(error), hint)]
+    return []

@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 
@@ -8,7 +9,7 @@ from contentapi.http.api_version import PREFIX
 from contentapi.rest.openapi import docs, openapi
 from contentapi.schema import SCHEMA
 
-endpoint = GraphQLEndpoint(SCHEMA)
+endpoint = GraphQLEndpoint(SCHEMA, settings.SCHEMA_DIR / "documents")
 resources = [include(f"{app}.urls") for app in ("blog", "orders", "users")]
 
 urlpatterns = [

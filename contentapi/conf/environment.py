@@ -21,6 +21,7 @@ Port = Annotated[int, Meta(ge=1, le=65535, description="a port number, 1 to 6553
 Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Meta(description="DEBUG, INFO, WARNING or ERROR")]
 LogFormat = Annotated[Literal["auto", "json", "text"], Meta(description="auto, json or text")]
+Documents = Annotated[Literal["any", "trusted"], Meta(description="any or trusted")]
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
 Address = Annotated[str, Meta(pattern=r"^[^\s/]*:[1-9][0-9]{0,4}$", description="an address like 127.0.0.1:9100")]
 MaxPage = Annotated[
@@ -69,6 +70,8 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     cors_allowed_origins: Words = ()
     contentapi_bind: str = ""
     contentapi_document_cache: Count = 256 * 1024
+    contentapi_documents: Documents = "any"
+    contentapi_documents_manifest: str = ""
     contentapi_fast_path: Switch = "on"
     contentapi_https: Switch = "off"
     contentapi_introspection: Switch = "on"
@@ -93,6 +96,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_max_tokens: Count = 2000
     contentapi_max_values: Count = 10_000
     contentapi_metrics_bind: Address = ""
+    contentapi_persisted_cache: Count = 1024 * 1024
     contentapi_public_url: Origin = ""
     contentapi_rate_anonymous: Rate = "300/minute"
     contentapi_rate_authenticated: Rate = "3000/minute"

@@ -100,9 +100,9 @@ class MethodNotAllowed(ApiError):
     status = 405
     code = "METHOD_NOT_ALLOWED"
 
-    def __init__(self, method: str, allowed: Sequence[str]) -> None:
+    def __init__(self, method: str, allowed: Sequence[str], message: str = "") -> None:
         allow = ", ".join(allowed)
-        super().__init__(f"{method} is not allowed here; allowed: {allow}.", headers={"Allow": allow})
+        super().__init__(message or f"{method} is not allowed here; allowed: {allow}.", headers={"Allow": allow})
 
 
 class NotAcceptable(ApiError):

@@ -1,53 +1,51 @@
-"""Handle requests to the GraphQL endpoint: one POST request with one JSON body, one response.
+"""Handle requests to the GraphQL endpoint: a POST with a JSON body, or a GET of a query.
 
 Ariadne's HTTP layer is not used: it shows the texts of exceptions to clients, accepts form bodies, and has neither
 content negotiation nor the status rule of docs/decisions/0001-status-rule-and-294.md. `graphql_sync` is
 not used, because it parses and validates the document of every request; here prepared operations are cached.
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, partial
+from hashlib import blake2b
+from http import HTTPStatus
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
-from graphql import GraphQLSchema
+from graphql import GraphQLError, GraphQLSchema, OperationType
 
-from contentapi.auth.authentication import authenticate_request
+from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.conf import conf
-from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, MethodNotAllowed, NotAcceptable, UnsupportedMediaType
-from contentapi.core.text import require_storable
+from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Malformed, MethodNotAllowed, NotAcceptable
 from contentapi.db.postgresql.replicas import read, record_write
 from contentapi.db.postgresql.slots import enter_expensive_lane, enter_preparation_lane
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import COST_PER_CHARGE, require_cost_within_limit
 from contentapi.graphql.documents import DocumentRejected, get_operation
 from contentapi.graphql.errors import ErrorReport, build_error_entry
+from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
-from contentapi.graphql.limits import build_limit_error
-from contentapi.http.body import JSON, decode_json, has_unicode_escapes, is_json, read_request_body
+from contentapi.graphql.persisted_documents import PersistedDocuments
+from contentapi.graphql.requests import BatchRefused, GraphQLRequest, read_body, read_query_string
+from contentapi.graphql.trusted_documents import TrustedDocuments, load_trusted_documents
+from contentapi.http.body import JSON
+from contentapi.http.conditional import etag_matches
 from contentapi.http.negotiation import select_media_type
-from contentapi.http.response import Response
+from contentapi.http.response import Response, finalize_response
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
 
 T = TypeVar("T")
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
+EVENT_STREAM = "text/event-stream"
+METHODS = ("GET", "HEAD", "POST", "OPTIONS")  # in the order of Allow
+READS = ("GET", "HEAD")
+VARY = ", ".join(["Accept", *HEADERS])
 EXPENSIVE_SHARE = 10  # an operation that costs more than a tenth of CONTENTAPI_MAX_COST is expensive
 SHORT = 4  # digits of a Content-Length: less than 10,000 bytes
-
-
-class GraphQLBody(msgspec.Struct, rename="camel"):
-    """The members of a request's body. All others are ignored."""
-
-    query: str
-    variables: dict[str, Any] | None = None
-    operation_name: str | None = None
-    extensions: dict[str, Any] | None = None
-
-
-BODY = msgspec.json.Decoder(GraphQLBody)
 
 
 class GraphQLEndpoint:
@@ -56,12 +54,25 @@ class GraphQLEndpoint:
     csrf_exempt = True  # cookies are not a credential of the API
     handles_rate_limit = True
 
-    def __init__(self, schema: GraphQLSchema) -> None:
+    def __init__(self, schema: GraphQLSchema, documents: Path) -> None:
+        """`documents` is the folder of trusted documents."""
         self.schema = schema
+        self.folder = documents
+
+    @cached_property
+    def documents(self) -> PersistedDocuments:
+        return PersistedDocuments(self.load_documents())
+
+    def load_documents(self) -> TrustedDocuments:
+        """Return the trusted documents. Raises `ManifestError`."""
+        return load_trusted_documents(self.schema, self.folder)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.handle(request.META)
-        return HttpResponse(response.body, status=response.status, headers=response.headers)
+        django_response = HttpResponse(response.body, status=response.status, headers=response.headers)
+        if "Content-Type" not in response.headers:
+            del django_response["Content-Type"]
+        return django_response
 
     def handle(self, environ: Mapping[str, Any]) -> Response:
         """Return the response to the request of a WSGI environ. Every error becomes a response.
@@ -71,33 +82,71 @@ class GraphQLEndpoint:
         """
         account = Account(environ)
         media_type = negotiate_media_type(environ)
+        is_post = environ["REQUEST_METHOD"] == "POST"
+        copies = 0
         try:
             actor = authenticate_request(environ)
             account.set_actor(actor)
-            if environ["REQUEST_METHOD"] != "POST":
+            if not is_post or not 1 <= len(environ.get("CONTENT_LENGTH", "")) <= SHORT:
                 account.charge_request()
-                page_headers, page = render_explorer(environ)
-                return Response(200, page, {**account.headers, **page_headers})
-            require_acceptable(media_type)
-            if not 1 <= len(environ.get("CONTENT_LENGTH", "")) <= SHORT:
-                account.charge_request()
-            members, status, headers = execute_request(self.schema, read_body(environ), {"actor": actor}, account)
+            response = None if is_post else respond_without_query(environ)
+            if response is not None:
+                return response._replace(headers={**account.headers, **response.headers})
+            require_acceptable(environ, media_type)
+            request = read_body(environ) if is_post else read_query_string(environ)
+            members, status, headers = self.execute(request, {"actor": actor}, account, may_write=is_post)
         except Exception as exception:  # noqa: BLE001 - every error, ours included, gets a response of the same form
             kind = account.charge_failure(exception)
             members, status, headers = {"errors": [build_error_entry(kind)]}, kind.status, kind.headers
-        return build_response(members, status, {**account.headers, **headers}, media_type or JSON)
+            copies = exception.length if isinstance(exception, BatchRefused) else 0
+        content = encode_members(members)
+        if copies:
+            content = b"[" + b",".join([content] * copies) + b"]"
+        response = build_response(content, status, {**account.headers, **headers}, media_type or JSON)
+        return response if is_post else add_cache_headers(response, environ)
+
+    def execute(
+        self, request: GraphQLRequest, context: RequestContext, account: Account, *, may_write: bool
+    ) -> tuple[dict[str, Any], int, Mapping[str, str]]:
+        """Execute a request. Returns the members of the response's body, its status and its headers."""
+        text = self.documents.find_text(request)
+        before_work = partial(charge_and_wait_for_preparation, account, len(text))
+        try:
+            operation = get_operation(self.schema, text, request.operation_name or None, before_work=before_work)
+        except DocumentRejected as rejection:
+            return report_errors(rejection.errors)
+        if not may_write and operation.node.operation is OperationType.MUTATION:
+            raise MethodNotAllowed("GET", ["POST"], "Send a mutation by POST.")
+        if request.extensions:
+            self.documents.remember(request)
+        if request.operation_name:
+            current_record.get().operation_name = request.operation_name
+        return execute_operation(operation, request, context, account, before_work)
 
 
-def render_explorer(environ: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
-    """Return the headers and the body of the page for browsers. Raises `MethodNotAllowed` for all other requests."""
+def respond_without_query(environ: Mapping[str, Any]) -> Response | None:
+    """Return the explorer for a browser, or the response to OPTIONS; None for a GET or HEAD of a query.
+
+    Raises `MethodNotAllowed` for other methods than POST.
+    """
+    method = environ["REQUEST_METHOD"]
     if is_explorer_requested(environ, (JSON, GRAPHQL_RESPONSE)):
-        return render_page()
-    raise MethodNotAllowed(environ["REQUEST_METHOD"], ["POST"])
+        headers, page = render_page()
+        return Response(HTTPStatus.OK, page, headers)
+    if method == "OPTIONS":
+        return Response(HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(METHODS)})
+    if method not in READS:
+        raise MethodNotAllowed(method, METHODS)
+    return None
 
 
-def require_acceptable(media_type: str | None) -> None:
-    if media_type is None:
-        raise NotAcceptable(f"The response is {JSON} or {GRAPHQL_RESPONSE}; Accept allows neither.")
+def require_acceptable(environ: Mapping[str, Any], media_type: str | None) -> None:
+    """Raise `NotAcceptable` if Accept allows no media type of a response, or `Malformed` if it asks for events."""
+    if media_type is not None:
+        return
+    if select_media_type(environ.get("HTTP_ACCEPT", ""), [EVENT_STREAM]) is not None:
+        raise Malformed(f"This server has no subscriptions and sends no {EVENT_STREAM}. Accept {JSON}.")
+    raise NotAcceptable(f"The response is {JSON} or {GRAPHQL_RESPONSE}; Accept allows neither.")
 
 
 def negotiate_media_type(environ: Mapping[str, Any]) -> str | None:
@@ -105,37 +154,20 @@ def negotiate_media_type(environ: Mapping[str, Any]) -> str | None:
     return JSON if accept in ("", JSON, "*/*") else select_media_type(accept, [JSON, GRAPHQL_RESPONSE])
 
 
-def read_body(environ: Mapping[str, Any]) -> GraphQLBody:
-    """Decode the body. Raises `UnsupportedMediaType`, `TooLarge`, `Malformed` or `LimitExceeded`."""
-    if not is_json(environ.get("CONTENT_TYPE", "")):
-        raise UnsupportedMediaType(f"Send the body as {JSON} in UTF-8.")
-    content = read_request_body(environ)
-    body, _ = decode_json(content, BODY)
-    limit = conf.environment.contentapi_max_values
-    if len(content) < 2 * limit and not has_unicode_escapes(content):
-        return body  # so short a body cannot have more values: each takes two bytes or more
-    values = require_storable(body.variables)
-    if values > limit:
-        raise build_limit_error("number of values in variables", values, limit, "contentapi_max_values")
-    return body
-
-
-def execute_request(
-    schema: GraphQLSchema, body: GraphQLBody, context: RequestContext, account: Account
+def execute_operation(
+    operation: Operation,
+    request: GraphQLRequest,
+    context: RequestContext,
+    account: Account,
+    before_work: Callable[[], None],
 ) -> tuple[dict[str, Any], int, Mapping[str, str]]:
-    """Execute a request. Returns the members of the response's body, its status and its headers."""
-    before_work = partial(charge_and_wait_for_preparation, account, len(body.query))
-    try:
-        operation = get_operation(schema, body.query, body.operation_name, before_work=before_work)
-    except DocumentRejected as rejection:
-        report = ErrorReport()
-        errors = [report.add(error) for error in rejection.errors]
-        return {"errors": errors}, report.worst.status, report.worst.headers
+    """Charge and execute an operation. Returns the members of the response's body, its status and its headers.
+
+    Calls `before_work` before introspection fields are counted, unless their values are cached.
+    """
     record = current_record.get()
     record.operation = operation.label
-    if body.operation_name:
-        record.operation_name = body.operation_name
-    variables = body.variables or {}
+    variables = request.variables or {}
     cost, introspection = operation.cost.evaluate(variables), None
     if operation.cost.has_introspection:
         introspection = operation.introspect(variables, before_work=before_work)
@@ -151,10 +183,10 @@ def execute_request(
     execute = partial(operation.execute, variables, context, hide_suggestions=is_hidden, introspection=introspection)
     result = execute_on_server(execute, context["actor"].user_id, writes=operation.cost.writes > 0)
     members: dict[str, Any] = {"data": result.data}
-    if (body.extensions or {}).get("cost") is True:
+    if (request.extensions or {}).get("cost") is True:
         members["extensions"] = {"cost": cost}
     if not result.errors:
-        return members, 200, {}
+        return members, HTTPStatus.OK, {}
     report = ErrorReport()
     members["errors"] = [report.add(error) for error in result.errors]
     if report.outside_execution:
@@ -162,6 +194,13 @@ def execute_request(
     if any(value is not None for value in (result.data or {}).values()):
         return members, PARTIAL_SUCCESS, {}
     return members, report.worst.status, report.worst.headers
+
+
+def report_errors(errors: Iterable[GraphQLError]) -> tuple[dict[str, Any], int, Mapping[str, str]]:
+    """Return the members, the status and the headers of a response without data."""
+    report = ErrorReport()
+    entries = [report.add(error) for error in errors]
+    return {"errors": entries}, report.worst.status, report.worst.headers
 
 
 def execute_on_server(execute: Callable[[], T], user_id: int | None, *, writes: bool) -> T:
@@ -184,13 +223,29 @@ def charge_and_wait_for_preparation(account: Account, length: int) -> None:
 def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Response:
     """Return the error response to a request whose body is not read."""
     media_type = negotiate_media_type(environ) or JSON
-    return build_response({"errors": [build_error_entry(error)]}, error.status, dict(error.headers), media_type)
+    content = encode_members({"errors": [build_error_entry(error)]})
+    response = build_response(content, error.status, dict(error.headers), media_type)
+    return response if environ["REQUEST_METHOD"] == "POST" else add_cache_headers(response, environ)
 
 
-def build_response(members: dict[str, Any], status: int, headers: dict[str, str], media_type: str) -> Response:
+def encode_members(members: dict[str, Any]) -> bytes:
     if "errors" in members:  # GraphQL's specification recommends that they come first
         members = {"errors": members["errors"], **members}
-    body = msgspec.json.encode(members)
+    return msgspec.json.encode(members)
+
+
+def build_response(content: bytes, status: int, headers: dict[str, str], media_type: str) -> Response:
     headers["Content-Type"] = f"{media_type}; charset=utf-8"
-    headers["Content-Length"] = str(len(body))
-    return Response(status, body, headers)
+    headers["Content-Length"] = str(len(content))
+    return Response(status, content, headers)
+
+
+def add_cache_headers(response: Response, environ: Mapping[str, Any]) -> Response:
+    """Return the response to a GET or HEAD, with what caches need: only that to an anonymous caller may be stored."""
+    headers = {**response.headers, "Vary": VARY, "Cache-Control": "no-store"}
+    if response.status == HTTPStatus.OK and not any(variable in environ for variable in HEADERS.values()):
+        digest = blake2b(response.body, digest_size=16, key=headers["Content-Type"].encode()).hexdigest()
+        headers |= {"ETag": f'"{digest}"', "Cache-Control": "no-cache"}
+        if etag_matches(headers["ETag"], environ.get("HTTP_IF_NONE_MATCH", "")):
+            response = response._replace(status=HTTPStatus.NOT_MODIFIED)
+    return finalize_response(response, headers, environ["REQUEST_METHOD"])

@@ -58,8 +58,10 @@ def read_request_body(environ: Mapping[str, Any]) -> bytes:
     return content
 
 
-def decode_json(content: bytes, decoder: msgspec.json.Decoder[B]) -> tuple[B, Any]:
+def decode_json(content: bytes, decoder: msgspec.json.Decoder[B], name: str = "body") -> tuple[B, Any]:
     """Decode a body. Return the decoded object, and the plain value of the whole body with its ignored members.
+
+    `name` is what an error calls the content.
 
     Raises `Malformed` with the position of the error. A duplicate key is an error: two readers might use different
     values.
@@ -76,7 +78,7 @@ def decode_json(content: bytes, decoder: msgspec.json.Decoder[B]) -> tuple[B, An
         text = content.decode()  # ignored members must be UTF-8 too
         return decoder.decode(text), loads_without_duplicates(text)
     except (msgspec.DecodeError, DuplicateKey, UnicodeDecodeError, RecursionError) as error:
-        raise Malformed(f"Invalid body: {get_decode_error_reason(error)}.") from None
+        raise Malformed(f"Invalid {name}: {get_decode_error_reason(error)}.") from None
 
 
 def has_no_duplicate_keys(content: bytes, value: Any) -> bool:

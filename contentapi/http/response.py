@@ -28,3 +28,14 @@ def created(location: str, response: Response) -> Response:
 
 def no_content() -> Response:
     return Response(HTTPStatus.NO_CONTENT)
+
+
+def finalize_response(response: Response, headers: dict[str, str], method: str) -> Response:
+    """Return the response to send. One to HEAD, and a 304, has the length of the body that it omits."""
+    status, body, _ = response
+    if status == HTTPStatus.NO_CONTENT:
+        return Response(status, b"", headers)
+    headers["Content-Length"] = str(len(body))
+    if status == HTTPStatus.NOT_MODIFIED:
+        del headers["Content-Type"]
+    return Response(status, b"" if method == "HEAD" or status == HTTPStatus.NOT_MODIFIED else body, headers)

@@ -17,7 +17,7 @@ from contentapi.http.api_version import VERSION, negotiate_rest_media_type, requ
 from contentapi.http.body import JSON, is_json, read_request_body
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
 from contentapi.http.error_response import error_response
-from contentapi.http.response import Response
+from contentapi.http.response import Response, finalize_response
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
 from contentapi.rest.idempotency import replay_or_execute
@@ -146,14 +146,3 @@ class Resource:
         if "Location" in headers:
             headers["Location"] = request.prefix + headers["Location"]
         return response._replace(headers=headers)
-
-
-def finalize_response(response: Response, headers: dict[str, str], method: str) -> Response:
-    """Return the response to send. One to HEAD, and a 304, has the length of the body that it omits."""
-    status, body, _ = response
-    if status == HTTPStatus.NO_CONTENT:
-        return Response(status, b"", headers)
-    headers["Content-Length"] = str(len(body))
-    if status == HTTPStatus.NOT_MODIFIED:
-        del headers["Content-Type"]
-    return Response(status, b"" if method == "HEAD" or status == HTTPStatus.NOT_MODIFIED else body, headers)

@@ -118,7 +118,7 @@ class FastPath:
         path = environ["PATH_INFO"]
         if path == PATH:
             current_record.get().operation = PATH  # until the operation is known
-            return endpoint.handle if environ["REQUEST_METHOD"] == "POST" else None
+            return endpoint.handle if may_be_query(environ) else None
         match = self.router.match(path) if path.isascii() else None
         if match is None:
             return None
@@ -140,6 +140,12 @@ def require_no_request_receivers() -> None:
                     "which is not sent for requests of the fast path. Do this work in contentapi/server/fast_path.py "
                     "too, or set CONTENTAPI_FAST_PATH=off."
                 )
+
+
+def may_be_query(environ: Mapping[str, Any]) -> bool:
+    """Return whether a request to the endpoint is not for the explorer, whose page needs Django's middleware."""
+    method = environ["REQUEST_METHOD"]
+    return method == "POST" or (method in ("GET", "HEAD") and "text/html" not in environ.get("HTTP_ACCEPT", "").lower())
 
 
 def build_no_slot_response(environ: Mapping[str, Any], error: ApiError) -> Response:

@@ -42,9 +42,7 @@ def build_body(text: str, query: str = "query ($a: ID!) { post(id: $a) { title }
         (b'{"query": "{ __typename }"} more', "JSON is malformed: trailing characters (byte 29)."),
         (b"null", "Expected `object`, got `null`."),
         (b'"{ __typename }"', "Expected `object`, got `str`."),
-        (b"[]", "Expected `object`, got `array`."),
-        (b'[{"query": "{ __typename }"}]', "Expected `object`, got `array`."),
-        (b"{}", "Object missing required field `query`."),
+        (b"[{", "Expected `object`, got `array`."),
         (b'{"query": null}', "Expected `str`, got `null` - at `$.query`."),
         (b'{"query": 1}', "Expected `str`, got `int` - at `$.query`."),
         (b'{"query": "{a}", "variables": []}', "Expected `object | null`, got `array` - at `$.variables`."),
@@ -77,6 +75,41 @@ def test_invalid_body_is_400_with_the_reason(post: PostToGraphQL, body: bytes, r
 
     error = build_error_entry(response, "BAD_REQUEST", 400, BODY + reason)
     assert (response.status, response.body) == (400, {"errors": [error]})
+
+
+@pytest.mark.parametrize(
+    "body", [b"{}", b'{"variables": {}}', b'{"extensions": {}}', b'{"documentId": null}', b'{"id": "Latest"}']
+)
+def test_body_without_a_document_is_400(post: PostToGraphQL, body: bytes) -> None:
+    response = post(body)
+
+    message = "The request has no query. Send query, documentId or extensions.persistedQuery."
+    error = build_error_entry(response, "BAD_REQUEST", 400, message)
+    assert (response.status, response.body) == (400, {"errors": [error]})
+
+
+@pytest.mark.parametrize(
+    ("body", "length"),
+    [
+        (b"[]", 1),
+        (b'[{"query": "{ __typename }"}]', 1),
+        (b' [{"query": "{ __typename }"}, {"query": "{ __typename }"}]', 2),
+        (b"[1, null, [], {}]", 4),
+        (b"[" + b"1," * 9 + b"1]", 10),
+        (b"[" + b"1," * 100_000 + b"1]", 10),
+    ],
+    ids=lambda value: value[:40].decode() if isinstance(value, bytes) else "",
+)
+def test_batch_is_refused_with_an_entry_for_each_request(client: Client, body: bytes, length: int) -> None:
+    """A client of batches reads as many results as it sent requests."""
+    response = client.generic("POST", "/graphql", body, content_type="application/json")
+
+    [entry, *others] = json.loads(response.content)
+    assert (response.status_code, len(others)) == (400, length - 1)
+    assert all(other == entry for other in others)
+    [error] = entry["errors"]
+    assert error["message"] == "A batch of requests is not supported. Send one request as a JSON object."
+    assert error["extensions"]["code"] == "BAD_REQUEST"
 
 
 @pytest.mark.parametrize(
@@ -281,6 +314,9 @@ def test_no_body_causes_a_500(body: bytes) -> None:
 
     response = GraphQLResponse(client.generic("POST", "/graphql", body or b" ", content_type="application/json"))
 
+    entries: Any = response.body
+    if isinstance(entries, list):  # to a batch
+        response.body = entries[0]
     if response.status != 200:
         assert (response.status, set(response.body)) == (400, {"errors"})
         assert set(response.codes) <= {

@@ -63,9 +63,21 @@ def test_failed_request_is_charged_to_the_address(post: PostToGraphQL, body: Any
     assert read_remaining_units(response) == {"anonymous": 299}
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "OPTIONS"])
+@pytest.mark.parametrize("method", ["GET", "PUT"])
 def test_other_method_is_charged(client: Client, method: str) -> None:
     assert read_remaining_units(GraphQLResponse(client.generic(method, "/graphql"))) == {"anonymous": 299}
+
+
+def test_options_is_charged(client: Client) -> None:
+    assert client.options("/graphql").headers["RateLimit"].startswith('"anonymous";r=299;')
+
+
+def test_query_by_get_is_charged_by_its_cost(client: Client) -> None:
+    query = "{ posts(limit: 100) { comments { id } } }"  # costs 10,100
+
+    response = GraphQLResponse(client.get("/graphql", {"query": query}))
+
+    assert read_remaining_units(response) == {"anonymous": 289}
 
 
 def test_500_states_the_remaining_limit(post: PostToGraphQL, monkeypatch: pytest.MonkeyPatch) -> None:

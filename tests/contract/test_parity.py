@@ -254,7 +254,7 @@ def test_both_transports_refuse_too_many_requests_alike(settings: Settings) -> N
 
 @pytest.mark.parametrize(
     ("body", "content_type"),
-    [(b"{", "application/json"), (b"{}", "text/plain"), (b"{}", ""), (b"[]", "application/json")],
+    [(b"{", "application/json"), (b"{}", "text/plain"), (b"{}", ""), (b"null", "application/json")],
 )
 def test_both_transports_refuse_an_invalid_body_alike(body: bytes, content_type: str) -> None:
     key = make_api_key(make_actor(Role.AUTHOR))

@@ -22,11 +22,6 @@ EXCLUDED = {
     "572B": "SHOULD use 200 status code on document parsing failure when accepting application/json",
     "FDE2": "SHOULD use 200 status code on document validation failure when accepting application/json",
     "7B9B": "SHOULD use a status code of 200 on variable coercion failure when accepting application/json",
-    # They want queries by GET. The specification: "as an HTTP POST with a JSON body".
-    "5A70": "MAY accept application/x-www-form-urlencoded formatted GET requests",
-    "D6D5": "MAY allow URL-encoded JSON string {variables} parameter in GETs when accepting "
-    "application/graphql-response+json",
-    "6A70": "MAY allow URL-encoded JSON string {variables} parameter in GETs when accepting application/json",
 }
 
 

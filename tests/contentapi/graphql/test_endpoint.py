@@ -29,6 +29,7 @@ from tests.graphql_requests import GraphQLResponse, PostToGraphQL, build_error_e
 
 JSON = "application/json; charset=utf-8"
 GRAPHQL = "application/graphql-response+json; charset=utf-8"
+METHODS = "GET, HEAD, POST, OPTIONS"
 HELLO = {"query": "{ __typename }"}
 BAD_LIMIT = "limit must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is 0."
 WORST_FIRST: list[ApiError] = [
@@ -120,13 +121,21 @@ def test_kind_earlier_in_the_order_is_worse(worse: ApiError, better: ApiError) -
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "BREW"])
 def test_other_method_is_405_with_allow(client: Client, method: str) -> None:
     response = GraphQLResponse(client.generic(method, "/graphql?query={__typename}"))
 
-    message = f"{method} is not allowed here; allowed: POST."
-    assert (response.status, response.headers["Allow"], response.headers["Content-Type"]) == (405, "POST", JSON)
+    message = f"{method} is not allowed here; allowed: {METHODS}."
+    assert (response.status, response.headers["Allow"], response.headers["Content-Type"]) == (405, METHODS, JSON)
     assert response.body == {"errors": [build_error_entry(response, "METHOD_NOT_ALLOWED", 405, message)]}
+
+
+@pytest.mark.django_db
+def test_options_is_204_with_allow(client: Client) -> None:
+    response = client.options("/graphql")
+
+    assert (response.status_code, response.content, response.headers["Allow"]) == (204, b"", METHODS)
+    assert "Content-Type" not in response.headers
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kept_connections")
         {"HTTP_AUTHORIZATION": "Bearer no.to.ken"},
         {"HTTP_X_API_KEY": "no key", "HTTP_AUTHORIZATION": "Bearer no.to.ken"},
         {"HTTP_HOST": "127.0.0.1"},
+        {"REQUEST_METHOD": "GET", "QUERY_STRING": "query={posts{title}}"},
+        {"REQUEST_METHOD": "GET", "QUERY_STRING": "query={posts{title}}", "HTTP_IF_NONE_MATCH": "*"},
+        {"REQUEST_METHOD": "GET", "QUERY_STRING": "query=mutation{deletePost(id:1)}"},
+        {"REQUEST_METHOD": "GET", "QUERY_STRING": "", "HTTP_ORIGIN": "https://www.example.com"},
+        {"REQUEST_METHOD": "GET", "QUERY_STRING": "query={__typename}", "HTTP_X_API_KEY": "no key"},
+        {"body": b"[{}, {}]"},
     ],
     ids=str,
 )
@@ -53,7 +59,8 @@ def test_response_of_graphql_equals_djangos(fast_path: FastPath, django: WSGIHan
     by_django = call_application(django, build_environ(**changes))
 
     assert normalize_response(direct) == normalize_response(by_django)
-    assert dict(direct[1])["Content-Length"] == str(len(direct[2]))
+    if direct[0] != "304 Not Modified":  # which has the length of the body that it omits
+        assert dict(direct[1])["Content-Length"] == str(len(direct[2]))
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "PATCH", "DELETE", "PUT"])

@@ -23,7 +23,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kept_connections")
 @pytest.mark.parametrize(
     "changes",
     [
-        {"REQUEST_METHOD": "GET"},
+        {"REQUEST_METHOD": "GET", "HTTP_ACCEPT": "application/json;q=0.5, Text/HTML"},
+        {"REQUEST_METHOD": "PUT"},
         {"REQUEST_METHOD": "OPTIONS"},
         {"PATH_INFO": "/graphql/"},
         {"PATH_INFO": "/admin/"},

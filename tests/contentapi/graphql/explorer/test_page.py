@@ -47,10 +47,17 @@ def test_browser_gets_a_page(client: Client, accept: str) -> None:
 @pytest.mark.parametrize(
     "accept", ["", "*/*", "application/json", "application/json, text/html", "text/html;q=0, */*", "image/png"]
 )
-def test_client_that_prefers_another_type_gets_405(client: Client, accept: str) -> None:
+def test_client_that_prefers_another_type_gets_no_page(client: Client, accept: str) -> None:
     response = GraphQLResponse(client.get("/graphql", headers={"Accept": accept}))
 
-    assert (response.status, response.headers["Allow"]) == (405, "POST")
+    expected = (406, ["NOT_ACCEPTABLE"]) if accept == "image/png" else (400, ["BAD_REQUEST"])
+    assert (response.status, response.codes) == expected
+
+
+def test_browser_gets_the_page_at_the_address_of_a_query(client: Client) -> None:
+    response = client.get("/graphql?query={__typename}", headers={"Accept": CHROMIUM})
+
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
 
 
 def test_post_from_a_browser_gets_json(client: Client) -> None:

@@ -1,0 +1,181 @@
+"""Documents that clients name instead of sending them: automatic persisted queries and trusted documents.
+
+An automatic persisted query is named by the SHA-256 of its text: `extensions.persistedQuery {version: 1, sha256Hash}`.
+A client first sends the hash alone. If the server does not know it, the client sends the text with the hash, and the
+server keeps a valid document. Apollo Client and urql do this by themselves.
+
+Trusted documents are those of a manifest, which the build of a client writes (`contentapi.graphql.trusted_documents`).
+See docs/decisions/0046-persisted-documents.md.
+"""
+
+import logging
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from contentapi.conf import conf
+from contentapi.core.caching import BoundedCache
+from contentapi.core.circuit_breaker import CircuitBreaker
+from contentapi.core.errors import Malformed
+from contentapi.graphql.requests import GraphQLRequest
+from contentapi.graphql.trusted_documents import TrustedDocuments
+from contentapi.monitoring.traces import trace
+
+LOG = logging.getLogger("contentapi.graphql")
+
+VERSION = 1
+SHA256 = re.compile(r"[0-9a-f]{64}")
+MAX_ID = 200  # characters of an id in an error message
+REDIS = {"db.system.name": "redis"}  # attributes of spans
+REDIS_TIMEOUT = 0.2  # seconds
+RETRY_INTERVAL = 5.0  # seconds between two attempts to use a Redis that has failed
+SLOTS = 4096  # documents in Redis at most
+EXPIRY = 7 * 24 * 3600  # seconds until Redis drops a document
+PREFIX = "contentapi:persisted:"
+
+
+class PersistedQueryNotFound(Malformed):
+    """The hash is unknown. urql compares the message, Apollo Client the message or the code."""
+
+    code = "PERSISTED_QUERY_NOT_FOUND"
+
+    def __init__(self) -> None:
+        super().__init__("PersistedQueryNotFound")
+
+
+class DocumentNotFound(Malformed):
+    code = "DOCUMENT_NOT_FOUND"
+
+
+class PersistedDocuments:
+    """Finds the text of a request's document, and keeps the texts of automatic persisted queries. Thread-safe."""
+
+    def __init__(self, trusted: TrustedDocuments) -> None:
+        self.trusted = trusted
+        self.texts: BoundedCache[str] = BoundedCache(
+            conf.environment.contentapi_persisted_cache, weigh=lambda text: 256 + len(text), name="persisted documents"
+        )
+        url = conf.environment.redis_url
+        self.shared = SharedTexts(url) if url else None
+
+    def find_text(self, request: GraphQLRequest) -> str:
+        """Return the document of a request. Raises `Malformed`, `PersistedQueryNotFound` or `DocumentNotFound`."""
+        text, extensions = request.query, request.extensions
+        persisted = extensions.get("persistedQuery") if extensions else None
+        digest = None if persisted is None else parse_persisted_query(persisted)
+        if isinstance(text, str):
+            if request.document_id is not None:
+                raise Malformed("Send query or documentId, not both.")
+            if digest is not None:
+                self.require_matching(digest, text)
+            self.require_trusted(text)
+            return text
+        if request.document_id is not None:
+            return self.find_trusted(request.document_id)
+        if digest is None:
+            raise Malformed("The request has no query. Send query, documentId or extensions.persistedQuery.")
+        found = self.trusted.texts.get(digest) or self.find_persisted(digest)
+        if found is None:
+            raise PersistedQueryNotFound
+        return found
+
+    def remember(self, request: GraphQLRequest) -> None:
+        """Keep the text of a valid document that the client sent with its hash."""
+        if not request.extensions or not isinstance(request.query, str):
+            return
+        persisted = request.extensions.get("persistedQuery")
+        if persisted is not None and request.query not in self.trusted.ids:
+            digest = parse_persisted_query(persisted)
+            if self.texts.get(digest) is None:
+                self.texts.put(digest, request.query)
+                if self.shared is not None:
+                    self.shared.put(digest, request.query)
+
+    def find_persisted(self, digest: str) -> str | None:
+        """Return the text of an automatic persisted query, from this process or from Redis."""
+        if self.trusted.are_required or not SHA256.fullmatch(digest):
+            return None
+        text = self.texts.get(digest)
+        if text is None and self.shared is not None:
+            text = self.shared.get(digest)
+            if text is not None:
+                self.texts.put(digest, text)
+        return text
+
+    def find_trusted(self, document_id: str) -> str:
+        text = self.trusted.texts.get(document_id)
+        if text is None:
+            raise DocumentNotFound(f"There is no trusted document with the id {document_id[:MAX_ID]}.")
+        return text
+
+    def require_matching(self, digest: str, text: str) -> None:
+        """Raise `Malformed` unless the hash is that of the text, or the id of this trusted document."""
+        if digest != sha256(text.encode()).hexdigest() and self.trusted.texts.get(digest) != text:
+            raise Malformed("extensions.persistedQuery.sha256Hash is not the SHA-256 of the query.")
+
+    def require_trusted(self, text: str) -> None:
+        if self.trusted.are_required and text not in self.trusted.ids:
+            raise DocumentNotFound("This server executes trusted documents only, and this document is not one of them.")
+
+
+def parse_persisted_query(value: Any) -> str:
+    """Return the hash of the member `persistedQuery`. Raises `Malformed` for another form or version."""
+    if not isinstance(value, Mapping):
+        raise Malformed("extensions.persistedQuery must be an object.")
+    version, digest = value.get("version"), value.get("sha256Hash")
+    if type(version) is not int or version != VERSION:
+        raise Malformed(f"extensions.persistedQuery.version must be {VERSION}.")
+    if not isinstance(digest, str) or not digest:
+        raise Malformed("extensions.persistedQuery.sha256Hash must be a string.")
+    return digest
+
+
+class SharedTexts:
+    """Keeps texts in Redis for all workers, in a fixed number of slots, so that clients cannot fill it.
+
+    The hash decides the slot, and a text replaces the one before. While Redis is down, nothing is kept: clients send
+    the text again.
+    """
+
+    def __init__(self, url: str) -> None:
+        from redis import Redis
+        from redis.backoff import NoBackoff
+        from redis.exceptions import RedisError
+        from redis.retry import Retry
+
+        self.failures = (RedisError, OSError)
+        self.redis: Any = Redis.from_url(
+            url, socket_timeout=REDIS_TIMEOUT, socket_connect_timeout=REDIS_TIMEOUT, retry=Retry(NoBackoff(), 0)
+        )
+        self.breaker = CircuitBreaker(RETRY_INTERVAL)
+
+    def get(self, digest: str) -> str | None:
+        content = self.send("get", get_slot(digest))
+        # The hash is computed: another program with access to Redis must not choose what a hash executes.
+        if not isinstance(content, bytes) or sha256(content).hexdigest() != digest:
+            return None
+        return content.decode()
+
+    def put(self, digest: str, text: str) -> None:
+        self.send("set", get_slot(digest), text.encode(), EXPIRY)
+
+    def send(self, command: str, *arguments: Any) -> Any:
+        """Send a command. Return its reply; None if Redis is down."""
+        if not self.breaker.may_try():
+            return None
+        try:
+            with trace(f"redis {command}", REDIS):
+                reply = getattr(self.redis, command)(*arguments)
+        except self.failures as error:
+            if self.breaker.record_failure():
+                reason = type(error).__name__  # the message may contain the password
+                LOG.error("Redis is unavailable (%s). Persisted queries are kept in this process.", reason)  # noqa: TRY400
+            return None
+        if self.breaker.record_success():
+            LOG.warning("Redis is available again. It keeps persisted queries.")
+        return reply
+
+
+def get_slot(digest: str) -> str:
+    return f"{PREFIX}{int(digest[:8], 16) % SLOTS}"
