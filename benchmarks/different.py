@@ -1,7 +1,7 @@
 """Measures a worker's memory over many different requests: `python -m benchmarks.different granian --requests 1000000`.
 
-Starts one worker on the database of the environment (the embedded one by default) and sends requests of
-`different.lua` by wrk. Prints the memory of the worker at each step. The worker is not replaced meanwhile.
+Starts one worker on an embedded database with the demo content, and sends requests of `different.lua` by wrk. Prints
+the memory of the worker at each step. The worker is not replaced meanwhile. About half of the requests are bad.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from http.client import HTTPConnection, HTTPException
 
 import psutil
 
-from benchmarks.places import ROOT
+from benchmarks.places import ROOT, WORK
 from benchmarks.postgres import free_port
 
 COMMANDS = {
@@ -25,6 +25,7 @@ COMMANDS = {
 STEPS = (0, 10_000, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000, 900_000, 1_000_000)
 SLICE = 5  # seconds of one run of wrk
 PATIENCE = 60  # seconds for the start
+MOST_REFUSED = 0.8  # of the requests
 
 
 def main() -> None:
@@ -45,7 +46,12 @@ def main() -> None:
 def start(kind: str, port: int) -> subprocess.Popen[bytes]:
     unreached = {f"CONTENTAPI_RATE_{name}": "999999999/minute" for name in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
     limits = {"CONTENTAPI_WORKER_MAX_REQUESTS": "999999999", "CONTENTAPI_WORKER_MAX_MEMORY": "99999999999"}
-    environment = os.environ | unreached | limits | {"WEB_CONCURRENCY": "1", "PORT": str(port)}
+    place = {"WEB_CONCURRENCY": "1", "PORT": str(port), "CONTENTAPI_VAR": str(WORK / f"different-{kind}")}
+    environment = os.environ | unreached | limits | place
+    for command in (["migrate", "--noinput"], ["load_demo"]):
+        subprocess.run(
+            [sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True, capture_output=True
+        )
     process = subprocess.Popen(
         [sys.executable, *COMMANDS[kind]],
         cwd=ROOT,
@@ -86,6 +92,8 @@ def measure(kind: str, process: subprocess.Popen[bytes], port: int, requests: in
             )
             steps = [step for step in steps if step > sent]
             continue
+        if sent and refused > MOST_REFUSED * sent:
+            sys.exit(f"{refused:,} of {sent:,} requests were refused: something else than their input is wrong.")
         result = run_load(port, sent)
         sent, refused, failed = sent + result["requests"], refused + result["refused"], failed + result["failed"]
 
