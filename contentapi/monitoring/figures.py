@@ -12,7 +12,7 @@ import logging
 import os
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
@@ -46,8 +46,9 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"}
 
 Labels = tuple[str, ...]
 Sample = tuple[str, Labels, float]  # the name of a metric, the values of its labels, its value
-# Operation, method, status, time in seconds, bytes of the body, cost, times of the statements in seconds
-PendingRequest = tuple[str, str, int, float, int, int, list[float]]
+RequestKind = tuple[str, str, int]  # operation, method, status
+# Kind, time in seconds, bytes of the body, cost, times of the statements in seconds
+PendingRequest = tuple[RequestKind, float, int, int, list[float]]
 
 
 class HistogramState(msgspec.Struct, array_like=True):
@@ -69,23 +70,24 @@ class Snapshot(msgspec.Struct):
     histograms: list[tuple[str, Labels, HistogramState]] = []
 
 
-class OperationFigures:
-    """The requests of one operation or route."""
+class RequestFigures:
+    """The requests of one kind."""
 
-    __slots__ = ("cost", "counts", "durations", "size")
+    __slots__ = ("buckets", "cost", "count", "seconds", "size")
 
     def __init__(self) -> None:
-        self.counts: dict[tuple[str, int], int] = {}  # by method and status
-        self.durations = HistogramState([0] * (len(REQUEST_BUCKETS) + 1))
+        self.count = 0
+        self.buckets = [0] * (len(REQUEST_BUCKETS) + 1)  # of the times
+        self.seconds = 0.0
         self.size = 0  # bytes in the bodies of responses
         self.cost = 0
 
-    def collect_counters(self, operation: str) -> Iterator[Sample]:
-        for (method, status), count in self.counts.items():
-            yield "contentapi_requests_total", (operation, method, str(status)), count
-        yield "contentapi_response_bytes_total", (operation,), self.size
-        if self.cost:
-            yield "contentapi_cost_total", (operation,), self.cost
+    def add(self, other: "RequestFigures") -> None:
+        self.count += other.count
+        self.buckets = [mine + theirs for mine, theirs in zip(self.buckets, other.buckets, strict=True)]
+        self.seconds += other.seconds
+        self.size += other.size
+        self.cost += other.cost
 
 
 class Figures:
@@ -102,7 +104,7 @@ class Figures:
         self.lock = Lock()
         self.pending: deque[PendingRequest] = deque()
         self.counters: dict[tuple[str, Labels], float] = {}
-        self.operations: dict[str, OperationFigures] = {}
+        self.requests: dict[RequestKind, RequestFigures] = {}
         self.statements = HistogramState([0] * (len(STATEMENT_BUCKETS) + 1))
 
     def count(self, name: str, *labels: str, amount: float = 1) -> None:
@@ -120,9 +122,8 @@ class Figures:
 
         Requests are added to the figures in batches: the code is in the processor's cache then.
         """
-        self.pending.append(
-            (record.operation, record.method, record.status, seconds, record.size, record.cost, record.statements)
-        )
+        kind = record.operation, record.method, record.status
+        self.pending.append((kind, seconds, record.size, record.cost, record.statements))
         if record.waited or record.errors:
             with self.lock:
                 self.add_exceptions(record)
@@ -132,24 +133,24 @@ class Figures:
 
     def add_pending(self) -> None:
         """Add the requests of a batch to the figures. Call this with the lock."""
-        pending, statement_state = self.pending, self.statements
+        pending, requests, all_statements = self.pending, self.requests, self.statements
         while pending:
-            operation, method, status, seconds, size, cost, statements = pending.popleft()
-            figures = self.operations.get(operation) or self.add_operation(operation)
-            key = method if method in METHODS else "other", status
-            figures.counts[key] = figures.counts.get(key, 0) + 1
-            durations = figures.durations
-            durations.buckets[bisect_left(REQUEST_BUCKETS, seconds)] += 1
-            durations.total += seconds
+            kind, seconds, size, cost, statements = pending.popleft()
+            figures = requests.get(kind) or self.get_figures(kind)
+            figures.count += 1
+            figures.buckets[bisect_left(REQUEST_BUCKETS, seconds)] += 1
+            figures.seconds += seconds
             figures.size += size
             figures.cost += cost
             for each in statements:
-                statement_state.buckets[bisect_left(STATEMENT_BUCKETS, each)] += 1
-                statement_state.total += each
+                all_statements.buckets[bisect_left(STATEMENT_BUCKETS, each)] += 1
+                all_statements.total += each
 
-    def add_operation(self, operation: str) -> OperationFigures:
-        """Return the figures of an operation. Requests that reach none share those of `other`."""
-        return self.operations.setdefault(operation or "other", OperationFigures())
+    def get_figures(self, kind: RequestKind) -> RequestFigures:
+        """Return the figures of a kind. Requests without an operation share `other`, and so do unknown methods."""
+        operation, method, status = kind
+        kind = operation or "other", method if method in METHODS else "other", status
+        return self.requests.setdefault(kind, RequestFigures())
 
     def add_exceptions(self, record: RequestRecord) -> None:
         if record.waited:
@@ -165,19 +166,22 @@ class Figures:
             self.add_pending()
             counters: list[Sample] = [(name, labels, value) for (name, labels), value in self.counters.items()]
             histograms: list[tuple[str, Labels, HistogramState]] = []
-            for operation, figures in self.operations.items():
-                counters += figures.collect_counters(operation)
-                durations = copy_histogram(figures.durations)
+            totals: dict[str, RequestFigures] = {}
+            for (operation, method, status), figures in self.requests.items():
+                counters.append(("contentapi_requests_total", (operation, method, str(status)), figures.count))
+                totals.setdefault(operation, RequestFigures()).add(figures)
+            for operation, figures in totals.items():
+                counters.append(("contentapi_response_bytes_total", (operation,), figures.size))
+                if figures.cost:
+                    counters.append(("contentapi_cost_total", (operation,), figures.cost))
+                durations = HistogramState(figures.buckets, figures.seconds)
                 histograms.append(("contentapi_request_duration_seconds", (operation,), durations))
-            histograms.append(("contentapi_statement_duration_seconds", (), copy_histogram(self.statements)))
+            statements = HistogramState([*self.statements.buckets], self.statements.total)
+            histograms.append(("contentapi_statement_duration_seconds", (), statements))
         for source in self.counter_sources:
             counters += source()
         gauges = [sample for source in self.gauge_sources for sample in source()]
         return Snapshot(counters, gauges, histograms)
-
-
-def copy_histogram(state: HistogramState) -> HistogramState:
-    return HistogramState([*state.buckets], state.total)
 
 
 FIGURES = Figures()

@@ -79,7 +79,7 @@ def test_unknown_method_and_operation_have_one_label(figures: Figures) -> None:
         figures.observe_request(make_record("", f"X{number}", 405), 0.001)
 
     figures.take_snapshot()
-    assert {name: each.counts for name, each in figures.operations.items()} == {"other": {("other", 405): 50}}
+    assert {kind: each.count for kind, each in figures.requests.items()} == {("other", "other", 405): 50}
 
 
 def test_threads_lose_no_request(figures: Figures) -> None:
@@ -94,7 +94,7 @@ def test_threads_lose_no_request(figures: Figures) -> None:
         thread.join()
 
     figures.take_snapshot()
-    assert figures.operations["query posts"].counts == {("POST", 200): 40_000}
+    assert figures.requests["query posts", "POST", 200].count == 40_000
     assert sum(figures.statements.buckets) == 40_000
 
 
@@ -174,6 +174,6 @@ def test_requests_are_added_in_batches(figures: Figures) -> None:
         figures.observe_request(make_record(), 0.001)
 
     assert len(figures.pending) == 1
-    assert figures.operations["query posts"].counts == {("POST", 200): BATCH}
+    assert figures.requests["query posts", "POST", 200].count == BATCH
     figures.take_snapshot()
-    assert figures.operations["query posts"].counts == {("POST", 200): BATCH + 1}
+    assert figures.requests["query posts", "POST", 200].count == BATCH + 1
