@@ -109,6 +109,8 @@ class GraphQLEndpoint:
         self, request: GraphQLRequest, context: RequestContext, account: Account, *, may_write: bool
     ) -> tuple[dict[str, Any], int, Mapping[str, str]]:
         """Execute a request. Returns the members of the response's body, its status and its headers."""
+        if not isinstance(request.query, str):
+            account.charge_request()  # before a lookup in Redis
         text = self.documents.find_text(request)
         before_work = partial(charge_and_wait_for_preparation, account, len(text))
         try:
@@ -116,7 +118,7 @@ class GraphQLEndpoint:
         except DocumentRejected as rejection:
             return report_errors(rejection.errors)
         if not may_write and operation.node.operation is OperationType.MUTATION:
-            raise MethodNotAllowed("GET", ["POST"], "Send a mutation by POST.")
+            raise MethodNotAllowed("GET", METHODS, "Send a mutation by POST.")
         if request.extensions:
             self.documents.remember(request)
         if request.operation_name:

@@ -20,6 +20,7 @@ from graphql import GraphQLError, GraphQLSchema
 
 from contentapi.conf import conf
 from contentapi.graphql.documents import DocumentRejected, get_document
+from contentapi.http.body import DuplicateKey, loads_without_duplicates
 
 APOLLO_FORMAT = "apollo-persisted-query-manifest"
 MAX_ID = 200  # characters
@@ -91,13 +92,15 @@ def read_text(path: Path) -> str:
 def read_manifest(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the id and the text of each document in a manifest. Raises `ManifestError`."""
     try:
-        value: Any = msgspec.json.decode(read_text(path))
+        text = read_text(path)
+        value: Any = msgspec.json.decode(text)
+        loads_without_duplicates(text)
         if isinstance(value, dict) and value.get("format") == APOLLO_FORMAT:
             for operation in msgspec.convert(value, ApolloManifest).operations:
                 yield operation.id, operation.body
         else:
             yield from msgspec.convert(value, dict[str, str]).items()
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, DuplicateKey) as error:
         raise ManifestError(f"{path} is not a manifest of persisted documents: {error}.") from None
 
 

@@ -1,7 +1,9 @@
 """Allowed hosts and the public URL of this service, which is also the issuer of its tokens."""
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from django.http.request import split_domain_port, validate_host
 
@@ -16,6 +18,14 @@ def get_public_url() -> str:
         return conf.public_url
     host = next((host.lstrip(".") for host in conf.environment.allowed_hosts if host != "*"), "localhost")
     return f"https://{host}" if conf.https else f"http://{host}:{conf.environment.port}"
+
+
+def get_request_origin(environ: Mapping[str, Any]) -> str:
+    """Return the origin under which the client of a request reaches this service. Its host is an allowed one."""
+    host = environ.get("HTTP_HOST")
+    if conf.public_url or not host:
+        return get_public_url()
+    return f"https://{host}" if conf.https else f"http://{host}"
 
 
 def is_issuer(text: str) -> bool:

@@ -41,7 +41,7 @@ ITEM = msgspec.json.Decoder(CursorFields)
 class PageRequest:
     """The page that a request selects: from `offset` or, if that is None, after a position.
 
-    `prefix` is the part of the path before the collection, such as `/v1`.
+    `prefix` is the part of the URL before the collection, such as `https://api.example.com/v1`.
     """
 
     collection: str
@@ -52,7 +52,10 @@ class PageRequest:
     prefix: str = ""
 
     def link_to(self, name: str, place: int | str) -> dict[str, str]:
-        """Return the Link header of the next page. `place` is its offset or cursor, which needs no URL encoding."""
+        """Return the Link header with the URL of the next page.
+
+        `place` is the offset or cursor of that page, which needs no URL encoding.
+        """
         filters = f"{urlencode(self.filters)}&" if self.filters else ""
         address = f"{self.prefix}{self.collection}?{filters}limit={self.limit}&{name}={place}"
         return {"Link": f'<{address}>; rel="next"'}

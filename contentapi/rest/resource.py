@@ -17,6 +17,7 @@ from contentapi.http.api_version import VERSION, negotiate_rest_media_type, requ
 from contentapi.http.body import JSON, is_json, read_request_body
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
 from contentapi.http.error_response import error_response
+from contentapi.http.hosts import get_request_origin
 from contentapi.http.response import Response, finalize_response
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
@@ -45,7 +46,8 @@ class ResourceRequest:
     def page(self, *filters: str) -> PageRequest:
         """Return the requested page of a collection with these filters. Raises `Malformed`."""
         query = self.environ.get("QUERY_STRING", "").encode("latin-1")
-        return parse_page_params(QueryDict(query).lists() if query else (), self.path, filters, self.prefix)
+        prefix = get_request_origin(self.environ) + self.prefix
+        return parse_page_params(QueryDict(query).lists() if query else (), self.path, filters, prefix)
 
     @cached_property
     def content(self) -> bytes:

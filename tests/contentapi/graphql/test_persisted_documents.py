@@ -239,6 +239,10 @@ def test_documents_of_the_folder_have_the_names_of_their_files(tmp_path: Path) -
             "The trusted document a is invalid: Cannot query field 'nothing' on type 'Query'. (line 1)",
         ),
         ('{"a": "{"}', "The trusted document a is invalid: Syntax Error: Expected Name, found <EOF>. (line 1)"),
+        (
+            '{"a": "{ __typename }", "a": "{ posts { id } }"}',
+            "{path} is not a manifest of persisted documents: Object contains field `a` twice.",
+        ),
         ('{"": "{ __typename }"}', "{path}: an id must have 1 to 200 characters."),
     ],
 )  # fmt: skip

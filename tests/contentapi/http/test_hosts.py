@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 from pytest_django import Settings
 
-from contentapi.http.hosts import get_public_url, is_issuer
+from contentapi.http.hosts import get_public_url, get_request_origin, is_issuer
 
 
 def test_public_url_is_the_only_issuer(settings: Settings) -> None:
@@ -58,3 +58,21 @@ def test_public_url_defaults_to_the_first_allowed_host(
 
     assert get_public_url() == origin
     assert is_issuer(origin)
+
+
+@pytest.mark.parametrize(
+    ("public_url", "scheme", "environ", "origin"),
+    [
+        ("", "http", {"HTTP_HOST": "localhost:8000"}, "http://localhost:8000"),
+        ("", "http", {"HTTP_HOST": "[::1]:8000"}, "http://[::1]:8000"),
+        ("", "https", {"HTTP_HOST": "api.example.com"}, "https://api.example.com"),
+        ("", "http", {}, "http://localhost:8000"),
+        ("https://api.example.com", "http", {"HTTP_HOST": "localhost:8000"}, "https://api.example.com"),
+    ],
+)
+def test_origin_of_a_request_is_the_public_url_or_its_host(
+    settings: Settings, public_url: str, scheme: str, environ: dict[str, str], origin: str
+) -> None:
+    settings.PUBLIC_URL, settings.HTTPS, settings.ALLOWED_HOSTS = public_url, scheme == "https", ["localhost"]
+
+    assert get_request_origin(environ) == origin
