@@ -18,6 +18,7 @@ from benchmarks.dataset import Author, Comment, Post
 from benchmarks.places import HERE, ROOT, WORK, clean_environment
 from benchmarks.postgres import SOCKET, Address, BenchmarkServer
 from benchmarks.processes import DATABASE_CORE, pin, with_descendants
+from contentapi.db.ids import SEQUENCE
 
 # All data in memory, and no background work during a run: the servers are measured, not the disk.
 SETTINGS = {
@@ -129,6 +130,8 @@ def load_peers(database: Database) -> None:
     copy(database, "blog_author", list(Author._fields), rows.authors)
     copy(database, "blog_post", list(Post._fields), rows.posts)
     copy(database, "blog_comment", list(Comment._fields), rows.comments)
+    for table in ("blog_author", "blog_post", "blog_comment"):
+        database.run(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")
     database.run((HERE / "indexes.sql").read_text())
 
 
@@ -140,6 +143,8 @@ def load_ours(database: Database) -> None:
     copy(database, "blog_author", [*Author._fields, "created_at"], authors)
     copy(database, "blog_post", [*Post._fields, "version"], [(*post, 1) for post in rows.posts])
     copy(database, "blog_comment", list(Comment._fields), rows.comments)
+    highest = max(rows.authors[-1].id, rows.posts[-1].id, rows.comments[-1].id)
+    database.run(f"SELECT setval('{SEQUENCE}', {highest})")  # of all tables together
 
 
 def copy(database: Database, table: str, columns: list[str], rows: list[Any]) -> None:
@@ -149,7 +154,6 @@ def copy(database: Database, table: str, columns: list[str], rows: list[Any]) ->
     with database.connection.cursor() as cursor, cursor.copy(into) as stream:
         for row in rows:
             stream.write_row(row)
-    database.run(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")
 
 
 def our_environment(database: Database, transport: str = SOCKET) -> dict[str, str]:

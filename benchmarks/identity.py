@@ -23,6 +23,7 @@ from django.core.management import call_command  # noqa: E402  # isort: skip
 from django.db import connection  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
+from blog.models import Post  # noqa: E402
 from contentapi.core.identity import OPERATOR  # noqa: E402
 from contentapi.demo import AUTHOR  # noqa: E402
 from users.selectors import get_user_by_email  # noqa: E402
@@ -31,7 +32,10 @@ from users.tokens import issue_token  # noqa: E402
 
 ROUNDS = 21
 REQUESTS = 1000  # of each credential in a round
-QUERIES = {"{ __typename }": "nothing read", "{ post(id: 1) { id title author { name } } }": "a post with its author"}
+QUERIES = {
+    "{ __typename }": "nothing read",
+    "{ post(id: POST_ID) { id title author { name } } }": "a post with its author",
+}
 
 
 def main() -> None:
@@ -43,7 +47,9 @@ def main() -> None:
         "JWT": {"HTTP_AUTHORIZATION": f"Bearer {issue_token(user=get_user_by_email(AUTHOR), ttl=3600)}"},
     }
     print("| Request | Credential | CPU ms | to anonymous | statements |\n|---|---|---|---|---|")
-    for query, words in QUERIES.items():
+    post_id = str(Post.objects.earliest("pk").pk)
+    for template, words in QUERIES.items():
+        query = template.replace("POST_ID", post_id)
         for headers in credentials.values():
             measure_seconds(query, headers, REQUESTS)  # warm up
         rounds = [

@@ -18,6 +18,7 @@ from django.db.models.functions import Coalesce, Length, Now
 from django.db.models.lookups import LessThanOrEqual
 from django.utils import timezone
 
+from contentapi.db.ids import SharedIdField
 from contentapi.db.literals import TextLiteral
 
 MAX_NAME = 150
@@ -42,6 +43,7 @@ def build_search_trigger(column: str, watched: Sequence[str]) -> pgtrigger.Trigg
 class Author(models.Model):
     """The author of posts and comments: the public profile of a user, or an author without a user."""
 
+    id = SharedIdField("ID", primary_key=True)
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,
@@ -132,6 +134,7 @@ class Post(models.Model):
     The three `changed_` fields describe who made the present version. `PostVersion` has the earlier versions.
     """
 
+    id = SharedIdField("ID", primary_key=True)
     title = models.CharField(max_length=MAX_TITLE)
     body = models.TextField(blank=True, help_text="Markdown.")
     status = models.CharField(max_length=10, choices=PostStatus.choices, default=PostStatus.DRAFT)
@@ -232,6 +235,7 @@ class Comment(models.Model):
     whose state has never changed.
     """
 
+    id = SharedIdField("ID", primary_key=True)
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="comments", db_index=False)
     author = models.ForeignKey(Author, on_delete=models.CASCADE, related_name="comments")
     body = models.TextField()

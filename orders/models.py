@@ -9,6 +9,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from contentapi.db.ids import SharedIdField
+
 SMALLEST_TOTAL = Decimal("0.01")
 LARGEST_TOTAL = Decimal("99999999.99")
 MAX_TRACKING = 100
@@ -35,6 +37,7 @@ VERSIONS = {
 class Order(models.Model):
     """An order of a user. It remains when the user is deleted."""
 
+    id = SharedIdField("ID", primary_key=True)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="orders", db_index=False
     )

@@ -14,6 +14,7 @@ from django.utils import timezone
 from contentapi.auth.jwt import LEEWAY
 from contentapi.core import policy
 from contentapi.core.identity import OPERATOR, Role, Scope
+from contentapi.db.ids import SharedIdField
 from contentapi.monitoring.audit import Event, record_event
 
 MAX_NAME = 150
@@ -41,6 +42,7 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser):
     """An account. The role alone decides what a user may do: there are no groups and no other flags."""
 
+    id = SharedIdField("ID", primary_key=True)
     name = models.CharField(max_length=MAX_NAME)
     email = models.EmailField(
         max_length=MAX_EMAIL, help_text="The name to log in with. Upper and lower case do not matter."

@@ -76,6 +76,7 @@ UPSTREAM = {
     "django.urls.resolvers:URLPattern.callback": "django 5.2.19",
     "django.urls.resolvers:URLPattern.pattern": "django 5.2.19",
     "django.urls.resolvers:URLResolver.url_patterns": "1dc7744cba41f8df",
+    "django.db.models.fields:Field.db_type_suffix": "8b66f78a579b4245",
     "django.db.models.query:QuerySet.create": "058fc5bbda2ad637",
     "django.db.models.base:Model.from_db": "21b4e2ac538da4eb",
     "django.db.models.base:ModelState": "0ba24fcec78b9d6e",

@@ -98,7 +98,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "a number under DateTime": ("odd: DateTime!", "version", "a BigIntegerField cannot be a DateTime"),
     "a moment under String": ("odd: String!", "created_at", "a DateTimeField cannot be a String"),
     "64 bits under Int": ("odd: Int!", "version", "a BigIntegerField cannot be a Int"),
-    "a key of 64 bits under Int": ("odd: Int!", "id", "a BigAutoField cannot be a Int"),
+    "a key of 64 bits under Int": ("odd: Int!", "id", "a SharedIdField cannot be a Int"),
     "an object over a column": ("odd: Author!", "title", "a CharField cannot be a Author"),
     "an enum with values fewer than choices": (
         "odd: Two!",

@@ -1,0 +1,27 @@
+"""Ids that are unique across types: all types of the graph take theirs from one sequence.
+
+Clients such as Relay store records by their id alone, and would confuse a post with an author of the same id.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import BigAutoField
+from django.db.models.expressions import Combinable
+
+SEQUENCE = "contentapi_id_seq"
+
+if TYPE_CHECKING:  # a generic type in the stubs only
+    Base = BigAutoField[Combinable | int | str, int]
+else:
+    Base = BigAutoField
+
+
+class SharedIdField(Base):
+    """A primary key whose default is the next value of the shared sequence.
+
+    The migration contentapi.0003 creates the sequence: the migration of a new table depends on it.
+    """
+
+    def db_type_suffix(self, connection: Any) -> str:  # noqa: ARG002 - Django's signature
+        """Return the part of a column's definition after its type; for Django's own class, that is the identity."""
+        return f"DEFAULT nextval('{SEQUENCE}')"
