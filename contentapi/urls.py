@@ -7,14 +7,14 @@ from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
 from contentapi.http.api_version import PREFIX
 from contentapi.rest.openapi import docs, openapi
-from contentapi.schema import SCHEMA
+from contentapi.schema import SCHEMA, load_sdl
 
 endpoint = GraphQLEndpoint(SCHEMA, settings.SCHEMA_DIR / "documents")
 resources = [include(f"{app}.urls") for app in ("blog", "orders", "users")]
 
 urlpatterns = [
     path("graphql", endpoint),
-    path("schema.graphql", build_sdl_view(SCHEMA), name="sdl"),
+    path("schema.graphql", build_sdl_view(load_sdl()), name="sdl"),
     path("openapi.json", openapi),
     path("docs", docs),
     path(".well-known/jwks.json", jwks),

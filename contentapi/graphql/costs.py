@@ -1,20 +1,18 @@
-"""Compute the cost of an operation: an object costs 1, a scalar 0, and a page multiplies its selection by its size.
+"""Compute the cost of an operation, from the directives `@cost` and `@listSize` of the SDL.
 
-In a connection, the selection of `edges` is multiplied by the page size, and the rest counts once. An edge and its node
-cost 1 together, like an item of a list.
+The cost of a field is the size of its list, times the sum of its weight and the cost of its selection, plus the weights
+of its arguments. An object weighs 1 and a scalar 0, unless the SDL gives another weight. So the cost is the number of
+objects that an operation may return. docs/graphql.md describes it for clients.
 
-A document is measured once. The cost of an operation is an expression, because page sizes may be variables. A fragment
-is one expression, however often it is spread, so the work grows with the document and not with its expansion. `@skip`
-and `@include` do not change a cost.
-
-A connection with a search costs 500 more: it ranks up to 500 objects, whatever the size of the page.
+A document is measured once. The cost of an operation is an expression, because sizes and arguments may be variables. A
+fragment is one expression for each type that it is spread on, however often that is, so the work grows with the
+document and not with its expansion. `@skip` and `@include` do not change a cost.
 
 The cost of introspection is added by `contentapi.graphql.execution.introspection`, which counts objects of the result.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Any, NamedTuple, cast
 
 from graphql import (
@@ -22,118 +20,45 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
-    GraphQLField,
+    GraphQLInputObjectType,
     GraphQLNamedType,
     GraphQLSchema,
     InlineFragmentNode,
-    IntValueNode,
+    ListValueNode,
     NullValueNode,
     ObjectValueNode,
     OperationDefinitionNode,
     OperationType,
     SelectionNode,
     SelectionSetNode,
-    StringValueNode,
     ValueNode,
     VariableNode,
     get_named_type,
     get_nullable_type,
+    is_abstract_type,
     is_list_type,
 )
 
 from contentapi.conf import conf
-from contentapi.core.pagination import DEFAULT_PAGE
-from contentapi.graphql.bindings import get_default
+from contentapi.graphql.cost_directives import read_schema_costs
+from contentapi.graphql.cost_expressions import (
+    CostExpression,
+    FactorExpression,
+    InputExpression,
+    Variables,
+    build_size,
+    read_default,
+)
 from contentapi.graphql.limits import COUNT_CAP, INTROSPECTION, build_limit_error, get_operation_name
 
-PAGE_SIZES = ("limit", "first", "last")  # arguments with the number of items
-COST_OF_SEARCH = 500
-SEARCH = "search"  # the member of the argument `filter` that makes a connection a search
-LONGEST_INT = len("-2147483648")  # a longer default value belongs to a variable of another type
 COST_PER_CHARGE = 1000  # a request is charged 1, and 1 more for each full 1,000
+ONE = CostExpression(1)
 
-Variables = Mapping[str, Any]
-
-
-class PageSizeExpression(NamedTuple):
-    """The page size of a field: its arguments, each with a number or the name of a variable, and its default.
-
-    `fallback` is the size if no argument has a value; None means CONTENTAPI_MAX_PAGE.
-    """
-
-    arguments: tuple[tuple[int | str | None, int | None], ...]
-    fallback: int | None
-
-    def evaluate(self, variables: Variables) -> int:
-        """Return the largest value of the arguments, at most CONTENTAPI_MAX_PAGE: larger pages are rejected."""
-        most: int = conf.environment.contentapi_max_page
-        sizes = []
-        for argument, default in self.arguments:
-            size = as_int(variables.get(argument) if isinstance(argument, str) else argument)
-            size = default if size is None else size
-            if size is not None:
-                sizes.append(size)
-        if sizes:
-            return min(most, max(0, *sizes))
-        return most if self.fallback is None else self.fallback
-
-
-class SearchExpression(NamedTuple):
-    """Whether a connection is a search: 1 if a variable has a value, or its member `search` for a whole filter."""
-
-    variable: str
-    is_filter: bool = False
-
-    def evaluate(self, variables: Variables) -> int:
-        value = variables.get(self.variable)
-        if self.is_filter:
-            value = value.get(SEARCH) if isinstance(value, dict) else None
-        return int(value is not None)
-
-
-FactorExpression = PageSizeExpression | SearchExpression
-
-
-def as_int(value: Any) -> int | None:
-    """Return a JSON number as GraphQL's Int reads it; None for any other value."""
-    if isinstance(value, float):
-        return int(value) if isfinite(value) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-@dataclass(frozen=True, slots=True)
-class CostExpression:
-    """The sum of a number and of other expressions, each multiplied by a page size or by whether there is a search."""
-
-    constant: int = 0
-    parts: tuple[tuple[int | FactorExpression, "CostExpression"], ...] = ()
-
-    @classmethod
-    def sum_terms(cls, terms: Iterable[tuple[int | FactorExpression, "CostExpression"]]) -> "CostExpression":
-        """Return the sum of terms, with the parts that contain no variable added up."""
-        constant, parts = 0, []
-        for size, term in terms:
-            if isinstance(size, int) and not term.parts:
-                constant += size * term.constant
-            else:
-                parts.append((size, term))
-        return cls(min(constant, COUNT_CAP), tuple(parts))
-
-    def evaluate(self, variables: Variables, known: dict[int, int]) -> int:
-        """Return the value for these variables. `known` has the values of expressions by their identity."""
-        if not self.parts:
-            return self.constant
-        if id(self) not in known:
-            values = [
-                (size if isinstance(size, int) else size.evaluate(variables)) * part.evaluate(variables, known)
-                for size, part in self.parts
-            ]
-            known[id(self)] = min(self.constant + sum(values), COUNT_CAP)
-        return known[id(self)]
+Term = tuple[int | FactorExpression, CostExpression]
 
 
 class SelectionCost(NamedTuple):
-    """The cost of a selection: once, and for each item if it is a selection of a connection.
+    """The cost of a selection: once, and for each item of the list whose size another field determines.
 
     `leaves` is the number of scalars in its result, or `COUNT_CAP` if the selection contains a list of objects.
     """
@@ -141,6 +66,9 @@ class SelectionCost(NamedTuple):
     once: CostExpression = CostExpression()
     each: CostExpression = CostExpression()
     leaves: int = 1
+
+
+NOTHING = SelectionCost(leaves=0)
 
 
 class OperationCost(NamedTuple):
@@ -182,9 +110,10 @@ class CostVisitor:
 
     schema: GraphQLSchema
     document: DocumentNode
-    spread: dict[str, SelectionCost] = field(default_factory=dict)
+    spread: dict[tuple[str, str], SelectionCost] = field(default_factory=dict)  # by fragment and type
 
     def __post_init__(self) -> None:
+        self.costs = read_schema_costs(self.schema)
         definitions = self.document.definitions
         self.fragments = {node.name.value: node for node in definitions if isinstance(node, FragmentDefinitionNode)}
 
@@ -222,6 +151,15 @@ class CostVisitor:
                 yield from self.iterate_root_fields(self.fragments[selection.name.value].selection_set, spread)
 
     def measure_selections(self, parent: GraphQLNamedType, node: SelectionSetNode) -> SelectionCost:
+        """Return the cost of a selection. An object of an abstract type has the type that costs the most."""
+        if is_abstract_type(parent):
+            types = self.schema.get_possible_types(parent)
+            found = [self.measure_selections(kind, node) for kind in types]
+            return SelectionCost(
+                CostExpression.find_largest([cost.once for cost in found]),
+                CostExpression.find_largest([cost.each for cost in found]),
+                max(cost.leaves for cost in found),
+            )
         terms = [self.measure_selection(parent, selection) for selection in node.selections]
         return SelectionCost(
             CostExpression.sum_terms((1, term.once) for term in terms),
@@ -230,93 +168,57 @@ class CostVisitor:
         )
 
     def measure_selection(self, parent: GraphQLNamedType, node: SelectionNode) -> SelectionCost:
-        if isinstance(node, FragmentSpreadNode):
-            return self.measure_fragment(node.name.value)
+        if isinstance(node, FieldNode):
+            return self.measure_field(parent, node)
         if isinstance(node, InlineFragmentNode):
-            return self.measure_selections(self.get_type_condition(parent, node), node.selection_set)
-        return self.measure_field(parent, cast("FieldNode", node))
+            return self.measure_selections(parent, node.selection_set) if self.applies(node, parent) else NOTHING
+        name = cast("FragmentSpreadNode", node).name.value
+        fragment = self.fragments[name]
+        if not self.applies(fragment, parent):
+            return NOTHING
+        if (name, parent.name) not in self.spread:
+            self.spread[name, parent.name] = self.measure_selections(parent, fragment.selection_set)
+        return self.spread[name, parent.name]
 
-    def get_type_condition(
-        self, parent: GraphQLNamedType, node: InlineFragmentNode | FragmentDefinitionNode
-    ) -> GraphQLNamedType:
-        condition = node.type_condition
-        return cast("GraphQLNamedType", self.schema.get_type(condition.name.value)) if condition else parent
-
-    def measure_fragment(self, name: str) -> SelectionCost:
-        if name not in self.spread:
-            node = self.fragments[name]
-            kind = self.get_type_condition(cast("Any", None), node)
-            self.spread[name] = self.measure_selections(kind, node.selection_set)
-        return self.spread[name]
+    def applies(self, node: InlineFragmentNode | FragmentDefinitionNode, kind: GraphQLNamedType) -> bool:
+        """Return whether a fragment applies to the objects of an object type."""
+        name = node.type_condition.name.value if node.type_condition else kind.name
+        condition: Any = self.schema.get_type(name)
+        return condition is kind or (is_abstract_type(condition) and self.schema.is_sub_type(condition, kind))
 
     def measure_field(self, parent: Any, node: FieldNode) -> SelectionCost:
         name = node.name.value
-        definition = None if name.startswith("__") else parent.fields[name]
-        if definition is None or node.selection_set is None:
+        if name.startswith("__"):
             return SelectionCost()
-        kind = get_named_type(definition.type)
-        inner = self.measure_selections(kind, node.selection_set)
-        leaves = COUNT_CAP if is_list_type(get_nullable_type(definition.type)) else inner.leaves
-        own_cost = 0 if name == "node" and parent.name.endswith("Edge") else 1  # an edge and its node cost 1 together
-        one = CostExpression(min(inner.once.constant + own_cost, COUNT_CAP), inner.once.parts)
-        size = build_page_size(definition, node)
-        if is_connection(kind):
-            search = (count_searches(node), CostExpression(COST_OF_SEARCH))
-            return SelectionCost(CostExpression.sum_terms([(1, one), (size, inner.each), search]), leaves=leaves)
-        if name == "edges" and is_connection(parent):
+        definition, cost = parent.fields[name], self.costs.fields[parent.name, name]
+        inner, is_list = SelectionCost(), False
+        if node.selection_set is not None:
+            inner = self.measure_selections(get_named_type(definition.type), node.selection_set)
+            is_list = is_list_type(get_nullable_type(definition.type))
+        leaves = COUNT_CAP if is_list else inner.leaves
+        one = CostExpression.sum_terms([(1, CostExpression(cost.weight)), (1, inner.once)])
+        if cost.is_sized:
             return SelectionCost(each=one, leaves=leaves)
-        return SelectionCost(CostExpression.sum_terms([(size, one)]), leaves=leaves)
+        size = build_size(cost.size, node)
+        terms: list[Term] = [(1, one), (size, inner.each)] if cost.size.fields else [(size, one)]
+        for argument in node.arguments or ():
+            kind, weight = definition.args[argument.name.value].type, cost.arguments.get(argument.name.value, 0)
+            terms += self.measure_input(get_named_type(kind), weight, argument.value)
+        return SelectionCost(CostExpression.sum_terms(terms), leaves=leaves)
 
-
-def is_connection(kind: GraphQLNamedType) -> bool:
-    """Return whether a type is a connection, which Relay's specification defines by its name."""
-    return kind.name.endswith("Connection")
-
-
-def build_page_size(definition: GraphQLField, node: FieldNode) -> int | PageSizeExpression:
-    """Return the number of objects of a field, as an expression if it depends on variables."""
-    values = {argument.name.value: argument.value for argument in node.arguments or ()}
-    arguments = tuple(
-        (read_int_or_variable(values.get(name)), get_default(definition.args[name]))
-        for name in PAGE_SIZES
-        if name in definition.args
-    )
-    if not arguments:
-        return 1
-    size = PageSizeExpression(arguments, DEFAULT_PAGE if is_connection(get_named_type(definition.type)) else None)
-    has_variables = any(isinstance(argument, str) for argument, _ in arguments)
-    return size if has_variables else size.evaluate({})
-
-
-def count_searches(node: FieldNode) -> int | SearchExpression:
-    """Return whether a connection is a search, as an expression if it depends on a variable."""
-    value = next((argument.value for argument in node.arguments or () if argument.name.value == "filter"), None)
-    if isinstance(value, VariableNode):
-        return SearchExpression(value.name.value, is_filter=True)
-    search = find_member(value, SEARCH)
-    if isinstance(search, VariableNode):
-        return SearchExpression(search.name.value)
-    return int(search is not None and not isinstance(search, NullValueNode))
-
-
-def find_member(node: ValueNode | None, name: str) -> ValueNode | None:
-    """Return the value of a member of an input object; None if the value is not an object with this member."""
-    fields = node.fields if isinstance(node, ObjectValueNode) else ()
-    return next((field.value for field in fields if field.name.value == name), None)
-
-
-def read_default(node: ValueNode) -> Any:
-    """Return the default value of a variable as far as a cost can depend on it: a number, a text, a search."""
-    if isinstance(node, IntValueNode):
-        return int(node.value) if len(node.value) <= LONGEST_INT else None
-    if isinstance(node, StringValueNode):
-        return node.value
-    search = find_member(node, SEARCH)
-    return {SEARCH: read_default(search)} if search is not None else None
-
-
-def read_int_or_variable(node: ValueNode | None) -> int | str | None:
-    """Return the number or the name of the variable; None for any other value."""
-    if isinstance(node, VariableNode):
-        return node.name.value
-    return int(node.value) if isinstance(node, IntValueNode) else None
+    def measure_input(self, kind: GraphQLNamedType, weight: int, node: ValueNode) -> Iterator[Term]:
+        """Yield the cost of an argument or a member of an input: nothing for null, else its weight and its members'."""
+        if isinstance(node, VariableNode):
+            if weight or kind.name in self.costs.weighted_inputs:
+                yield InputExpression(self.costs.members, kind, weight, node.name.value), ONE
+        elif isinstance(node, ListValueNode):
+            yield weight, ONE
+            for item in node.values:
+                yield from self.measure_input(kind, 0, item)
+        elif not isinstance(node, NullValueNode):
+            yield weight, ONE
+            if isinstance(node, ObjectValueNode) and isinstance(kind, GraphQLInputObjectType):
+                for member in node.fields:
+                    name = member.name.value
+                    inner = get_named_type(kind.fields[name].type)
+                    yield from self.measure_input(inner, self.costs.members.get((kind.name, name), 0), member.value)

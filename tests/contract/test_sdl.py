@@ -1,12 +1,21 @@
 """Compares the SDL with the specification and with the bound code."""
 
+from typing import Any
+
 import pytest
 from graphql import (
     GraphQLArgument,
     GraphQLEnumType,
+    GraphQLField,
     GraphQLInputField,
     GraphQLInputObjectType,
     GraphQLObjectType,
+    get_directive_values,
+    get_named_type,
+    get_nullable_type,
+    is_composite_type,
+    is_list_type,
+    is_non_null_type,
     is_object_type,
     print_ast,
 )
@@ -15,6 +24,7 @@ import blog.projections
 import users.projections
 from contentapi.core.identity import Role
 from contentapi.graphql.bindings import get_projection
+from contentapi.graphql.cost_directives import read_schema_costs
 from contentapi.projection import PAGE_INFO
 from contentapi.schema import SCHEMA
 
@@ -163,6 +173,30 @@ def test_each_type_has_a_projection_and_each_root_field_a_resolver(kind: GraphQL
         assert unresolved == []
     else:
         assert get_projection(kind) in PROJECTIONS
+
+
+def test_each_list_of_objects_has_a_size_in_the_sdl() -> None:
+    sized = {name for cost in read_schema_costs(SCHEMA).fields.values() for name in cost.size.fields}
+    lists = {
+        f"{kind}.{name}": field
+        for kind in list_object_types()
+        for name, field in kind.fields.items()
+        if is_list_type(get_nullable_type(field.type)) and is_composite_type(get_named_type(field.type))
+    }
+
+    without = {name for name, field in lists.items() if not has_list_size(field)}
+    assert {name.partition(".")[2] for name in without} == sized == {"edges"}
+    assert {"Query.posts", "Post.comments"} <= lists.keys() - without
+
+
+def has_list_size(field: GraphQLField) -> bool:
+    """Return whether the SDL determines the size of a list also if its slicing arguments are null."""
+    directive: Any = SCHEMA.get_directive("listSize")
+    given = get_directive_values(directive, field.ast_node) if field.ast_node else None
+    if given is None:
+        return False
+    required = [name for name in given["slicingArguments"] if is_non_null_type(field.args[name].type)]
+    return given["requireOneSlicingArgument"] == bool(required) and (bool(required) or given["assumedSize"] > 0)
 
 
 def test_each_type_field_and_argument_has_a_description() -> None:

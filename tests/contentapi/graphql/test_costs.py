@@ -1,5 +1,6 @@
 """The costs of documents, each compared with a number counted by hand."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -8,6 +9,7 @@ from ariadne import gql as sdl
 from graphql import build_schema, parse
 from pytest_django import Settings
 
+from contentapi.graphql.cost_directives import CostDirectiveError, read_schema_costs
 from contentapi.graphql.costs import measure_costs
 from contentapi.graphql.limits import COUNT_CAP
 from contentapi.schema import SCHEMA
@@ -15,15 +17,37 @@ from tests.conftest import GraphQL
 from tests.graphql_requests import PostToGraphQL
 
 PAGE = "{ posts(limit: 100) { title comments { body author { name } } author { name } } }"
+DIRECTIVES = """
+    directive @cost(weight: String!) on ARGUMENT_DEFINITION | FIELD_DEFINITION | INPUT_FIELD_DEFINITION | OBJECT
+    directive @listSize(assumedSize: Int, slicingArguments: [String!], sizedFields: [String!],
+                        requireOneSlicingArgument: Boolean = true) on FIELD_DEFINITION
+"""
 PAGED = build_schema(
-    sdl("""
-    type Query { things(first: Int, last: Int): ThingConnection search(first: Int = 20): ThingConnection any: Node
-                 list(first: Int, last: Int): [Node!] }
-    type ThingConnection { edges: [ThingEdge!]! info: Info! total: Int! }
-    type ThingEdge { node: Node! other: Info! }
-    type Info { total: Int! }
-    interface Node { id: ID! next: Node }
-    type Thing implements Node { id: ID! next: Node parts(limit: Int = 5): [Node!]! }
+    sdl(f"""
+    {DIRECTIVES}
+    type Query {{
+      things(first: Int, last: Int): ThingConnection
+        @listSize(assumedSize: 10, slicingArguments: ["first", "last"], sizedFields: ["edges"])
+      search(first: Int = 20): ThingConnection
+        @listSize(assumedSize: 20, slicingArguments: ["first"], sizedFields: ["edges"])
+      any: Node
+      some(ids: [ID!]!): [Node]! @listSize(slicingArguments: ["ids"])
+      list(first: Int, last: Int): [Thing!] @listSize(assumedSize: 100, slicingArguments: ["first", "last"])
+      unknown: [Thing]
+      heavy: Heavy
+      find(of: Filter, all: [Filter], text: String @cost(weight: "7")): Thing @cost(weight: "3")
+    }}
+    type ThingConnection {{ edges: [ThingEdge!]! info: Info! total: Int! }}
+    type ThingEdge {{ node: Thing! @cost(weight: "0") other: Info! }}
+    type Info {{ total: Int! slow: Int! @cost(weight: "4") }}
+    interface Node {{ id: ID! next: Node }}
+    type Thing implements Node {{
+      id: ID! next: Node
+      parts(limit: Int = 5): [Thing!]! @listSize(assumedSize: 5, slicingArguments: ["limit"])
+    }}
+    type Part implements Node {{ id: ID! next: Node info: Info! }}
+    type Heavy @cost(weight: "9") {{ id: ID! info: Info }}
+    input Filter {{ words: String @cost(weight: "50") not: Filter id: ID }}
     """)
 )
 
@@ -152,12 +176,103 @@ def test_leaves_are_counted_and_a_list_has_the_maximum(document: str, leaves: in
             1 + 2 * 6,
         ),
         ("{ list { id } }", 100),
+        ("{ unknown { id } }", 100),
         ("{ list(first: 7) { id } }", 7),
-        ("{ any { next { id } ... on Thing { parts { id } } } }", 1 + 1 + 5),
     ],
 )
 def test_connection_costs_its_items_and_itself_once(document: str, counted: int) -> None:
     assert cost(document, schema=PAGED) == counted
+
+
+@pytest.mark.parametrize(
+    ("document", "counted"),
+    [
+        ("{ any { id } }", 1),
+        ("{ any { next { id } ... on Thing { parts { id } } } }", 1 + 1 + 5),
+        ("{ any { ... on Thing { parts { id } } ... on Part { info { total } } } }", 1 + 5),
+        ("{ any { ... on Thing { parts(limit: 1) { id } } ... on Part { a: info { total } b: info { total } } } }", 3),
+        ("{ any { ... on Node { ... on Part { info { total } } } ...T } } fragment T on Thing { parts { id } }", 1 + 5),
+        ("{ any { ...N } list(first: 2) { ...N } } fragment N on Node { ... on Part { info { total } } }", 2 + 2),
+        ("{ list(first: 2) { ... on Node { next { id } ... on Thing { parts { id } } } } }", 2 * (1 + 1 + 5)),
+    ],
+)
+def test_object_of_an_interface_costs_as_much_as_the_costliest_type(document: str, counted: int) -> None:
+    assert cost(document, schema=PAGED) == counted
+
+
+def test_variables_decide_which_type_costs_the_most() -> None:
+    document = "query ($n: Int) { any { ... on Thing { parts(limit: $n) { id } } ... on Part { info { slow } } } }"
+
+    assert [cost(document, {"n": n}, schema=PAGED) for n in (1, 5, 6, 100)] == [1 + 5, 1 + 5, 1 + 6, 1 + 100]
+
+
+@pytest.mark.parametrize(
+    ("head", "ids", "variables", "counted"),
+    [
+        ("", '["1", "2", "3"]', {}, 3),
+        ("", "[]", {}, 0),
+        ("", "4", {}, 1),
+        ('($a: ID = "1")', "[$a, $a]", {}, 2),
+        ("($ids: [ID!])", "$ids", {"ids": ["1", "2"]}, 2),
+        ("($ids: [ID!])", "$ids", {"ids": "1"}, 1),
+        ("($ids: [ID!])", "$ids", {"ids": 7}, 1),
+        ("($ids: [ID!])", "$ids", {"ids": []}, 0),
+        ("($ids: [ID!])", "$ids", {"ids": ["1"] * 1000}, 100),
+        ('($ids: [ID!] = ["1", "2", "3"])', "$ids", {}, 3),
+        ("($ids: [ID!])", "$ids", {}, 100),
+        ("", "null", {}, 100),
+    ],
+)
+def test_length_of_a_list_of_ids_is_its_size(head: str, ids: str, variables: dict[str, Any], counted: int) -> None:
+    assert cost(f"query {head} {{ some(ids: {ids}) {{ id }} }}", variables, schema=PAGED) == counted
+
+
+@pytest.mark.parametrize(
+    ("head", "arguments", "variables", "counted"),
+    [
+        ("", "", {}, 3),
+        ("", '(text: "a")', {}, 3 + 7),
+        ("", "(text: null, of: null)", {}, 3),
+        ("($t: String)", "(text: $t)", {"t": "a"}, 3 + 7),
+        ("($t: String)", "(text: $t)", {"t": None}, 3),
+        ("($t: String)", "(text: $t)", {}, 3),
+        ('($t: String = "a")', "(text: $t)", {}, 3 + 7),
+        ("", '(of: {words: "a", id: 1})', {}, 3 + 50),
+        ("", '(of: {words: null, not: {words: "a"}})', {}, 3 + 50),
+        ("", '(all: [{words: "a"}, {words: "b", not: {words: "c"}}, null])', {}, 3 + 150),
+        ("($f: Filter)", "(of: $f, all: [$f, {not: $f}])", {"f": {"words": "a"}}, 3 + 150),
+        ("($f: [Filter])", "(all: $f)", {"f": [{"words": "a"}, None, {"not": {"words": "b"}}]}, 3 + 100),
+        ("($f: [Filter])", "(all: $f)", {"f": {"words": "a"}}, 3 + 50),
+        ("($f: Filter)", "(of: $f)", {"f": {"id": "1"}}, 3),
+        ("($f: Filter)", "(of: $f)", {"f": {"unknown": {"words": "a"}}}, 3),
+        ("($f: Filter)", "(of: $f)", {"f": "no object"}, 3),
+        ('($f: Filter = {words: "a"})', "(of: $f)", {}, 3 + 50),
+        ("($w: String)", "(of: {words: $w, not: {words: $w}})", {"w": "a"}, 3 + 100),
+    ],
+)
+def test_input_costs_the_weights_of_its_members(
+    head: str, arguments: str, variables: dict[str, Any], counted: int
+) -> None:
+    assert cost(f"query {head} {{ find{arguments} {{ id }} }}", variables, schema=PAGED) == counted
+
+
+def test_weight_of_a_type_or_a_scalar_replaces_the_default() -> None:
+    assert cost("{ heavy { id info { total slow a: slow } } }", schema=PAGED) == 9 + 1 + 2 * 4
+
+
+@pytest.mark.parametrize(
+    ("sdl_text", "message"),
+    [
+        ('type Query { one: Query @cost(weight: "1.5") }', '@cost(weight: "1.5") is not a whole number.'),
+        (
+            'type Query { a: P @listSize(assumedSize: 1, sizedFields: ["items"]) b: P } type P { items: [Int] }',
+            "Fields that return P have different sizedFields: its cost is ambiguous.",
+        ),
+    ],
+)
+def test_sdl_that_does_not_determine_a_cost_is_an_error(sdl_text: str, message: str) -> None:
+    with pytest.raises(CostDirectiveError, match=re.escape(message)):
+        read_schema_costs(build_schema(DIRECTIVES + sdl_text))
 
 
 CONNECTED = """

@@ -1,12 +1,25 @@
 """GET /schema.graphql."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from django.test import Client
-from graphql import build_schema, introspection_from_schema
+from graphql import (
+    ConstDirectiveNode,
+    DocumentNode,
+    GraphQLSchema,
+    Visitor,
+    build_schema,
+    introspection_from_schema,
+    lexicographic_sort_schema,
+    parse,
+    print_ast,
+    visit,
+)
 from pytest_django import Settings
 
-from contentapi.schema import SCHEMA
+from contentapi.schema import SCHEMA, load_sdl
 from tests.resources import send_request
 
 PATH = "/schema.graphql"
@@ -21,8 +34,33 @@ def test_sdl_describes_the_schema_of_introspection(client: Client) -> None:
     response = client.get(PATH)
 
     assert (response.status_code, response.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
-    assert introspection_from_schema(build_schema(response.content.decode())) == introspection_from_schema(SCHEMA)
+    served = build_schema(response.content.decode())
+    assert introspect_in_order(served) == introspect_in_order(SCHEMA)
     assert {"RateLimit", "X-Request-ID"} <= set(response.headers)
+
+
+def introspect_in_order(schema: GraphQLSchema) -> Any:
+    return introspection_from_schema(lexicographic_sort_schema(schema))
+
+
+def test_sdl_has_the_directives_of_the_source(client: Client) -> None:
+    text = client.get(PATH).content.decode()
+
+    served, source = (sorted(map(print_ast, find_directives(parse(each)))) for each in (text, load_sdl()))
+    assert served == source
+    assert '@cost(weight: "500")' in served
+    assert "extend" not in {line.partition(" ")[0] for line in text.splitlines()}
+
+
+def find_directives(document: DocumentNode) -> list[ConstDirectiveNode]:
+    found: list[ConstDirectiveNode] = []
+
+    class Collector(Visitor):
+        def enter_directive(self, node: ConstDirectiveNode, *_: Any) -> None:
+            found.append(node)
+
+    visit(document, Collector())
+    return found
 
 
 def test_current_etag_gets_304(client: Client) -> None:

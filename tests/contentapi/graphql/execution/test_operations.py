@@ -22,7 +22,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role
-from contentapi.graphql.costs import CostExpression, OperationCost
+from contentapi.graphql.cost_expressions import CostExpression
+from contentapi.graphql.costs import OperationCost
 from contentapi.graphql.documents import DOCUMENTS, DocumentRejected, get_operation
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.execution.operations import DocumentFragments, Operation, has_constant_selection
