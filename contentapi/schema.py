@@ -7,12 +7,24 @@ from graphql import GraphQLSchema
 import blog.projections
 import blog.representations
 import blog.resolvers
+import blog.selectors
 import users.projections
 import users.resolvers
+import users.selectors
 from contentapi.graphql.bindings import ProjectionBindable
+from contentapi.graphql.nodes import build_node_resolvers
 from contentapi.graphql.scalars import DATE_TIME
-from contentapi.projection import PAGE_INFO
+from contentapi.projection import PAGE_INFO, NodeType
 from contentapi.rest.fragments import RepresentationFragments
+
+NODE = NodeType(
+    {
+        blog.projections.POST: blog.selectors.select_post_by_id,
+        blog.projections.AUTHOR: blog.selectors.select_author_by_id,
+        blog.projections.COMMENT: blog.selectors.select_comment_by_id,
+        users.projections.USER: users.selectors.select_user_by_id,
+    }
+)
 
 
 def load_sdl() -> str:
@@ -27,7 +39,8 @@ def build_schema() -> GraphQLSchema:
         DATE_TIME,
         *blog.resolvers.BINDABLES,
         *users.resolvers.BINDABLES,
-        ProjectionBindable([PAGE_INFO, *blog.projections.PROJECTIONS, *users.projections.PROJECTIONS]),
+        build_node_resolvers(NODE),
+        ProjectionBindable([PAGE_INFO, *blog.projections.PROJECTIONS, *users.projections.PROJECTIONS, NODE]),
         RepresentationFragments(settings.SCHEMA_DIR / "resources", blog.representations.REPRESENTATIONS),
         convert_names_case=True,
     )

@@ -10,7 +10,7 @@ from contentapi.core.errors import NotFound, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.text import is_storable
-from contentapi.projection import parametrised
+from contentapi.projection import Rows, parametrised
 from users.models import ApiKey, User
 
 
@@ -21,14 +21,19 @@ def select_users(actor: Actor, after: Position | None = None) -> QuerySet[User]:
     return users if after is None else users.filter(pk__gt=after.id)
 
 
-def select_user_by_id(actor: Actor, user_id: str) -> QuerySet[User]:
+def select_user_by_id(actor: Actor, user_id: str) -> Rows[User]:
     """Return the user with this id, or no user."""
-    return User.objects.filter(policy.visible_users(actor), pk=parse_id(user_id))
+    return select_visible_user(actor, pk=parse_id(user_id))
+
+
+@parametrised(User)
+def select_visible_user(actor: Actor, *, pk: int) -> QuerySet[User]:
+    return User.objects.filter(policy.visible_users(actor), pk=pk)
 
 
 def get_user(actor: Actor, user_id: str) -> User:
     """Return the user with this id. Raises `NotFound`."""
-    return require_found(select_user_by_id(actor, user_id).first(), "user")
+    return require_found(select_user_by_id(actor, user_id).queryset().first(), "user")
 
 
 @parametrised(User)

@@ -150,7 +150,7 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
 def find_user_to_change(actor: Actor, user_id: str, act: str) -> User:
     """Return a user whom the actor may see. The row is locked until the transaction ends."""
     policy.require_credential(actor, act)
-    users = selectors.select_user_by_id(actor, user_id)
+    users = selectors.select_user_by_id(actor, user_id).queryset()
     return require_found(users.select_for_update(of=("self",)).first(), "user")
 
 

@@ -1,6 +1,6 @@
 """Attach each projection to its object type of the SDL, and check that the fields of both match."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from ariadne import convert_camel_case_to_snake
@@ -8,6 +8,7 @@ from graphql import (
     GraphQLArgument,
     GraphQLEnumType,
     GraphQLField,
+    GraphQLInterfaceType,
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLOutputType,
@@ -19,7 +20,7 @@ from graphql import (
 )
 from graphql.utilities import coerce_input_literal
 
-from contentapi.projection import Projection, ProjectionError, RelayType, SdlField
+from contentapi.projection import NodeType, Projection, ProjectionError, RelayType, SdlField
 
 EXTENSION = "projection"  # the key among the extensions of a GraphQL type
 
@@ -33,15 +34,27 @@ class ProjectionBindable:
     def bind_to_schema(self, schema: GraphQLSchema) -> None:
         for projection in self.projections:
             kind = schema.get_type(projection.name)
-            if not isinstance(kind, GraphQLObjectType):
-                raise ProjectionError(f"{projection.name} has a projection, but is not an object type of the SDL.")
+            wanted = GraphQLInterfaceType if isinstance(projection, NodeType) else GraphQLObjectType
+            if not isinstance(kind, wanted):
+                what = "interface" if isinstance(projection, NodeType) else "object type"
+                raise ProjectionError(f"{projection.name} has a projection, but is not an {what} of the SDL.")
             kind.extensions[EXTENSION] = projection
+            if isinstance(kind, GraphQLInterfaceType) and isinstance(projection, NodeType):
+                check_possible_types(projection, schema.get_possible_types(kind))
         for projection in self.projections:
-            kind = cast("GraphQLObjectType", schema.get_type(projection.name))
+            kind = cast("GraphQLObjectType | GraphQLInterfaceType", schema.get_type(projection.name))
             for name, field in kind.fields.items():
                 if is_list_of_lists(field.type):
                     raise ProjectionError(f"{kind}.{name}: lists of lists cannot be projected.")
             projection.bind({name: build_sdl_field(field) for name, field in kind.fields.items()})
+
+
+def check_possible_types(node_type: NodeType, types: Iterable[GraphQLObjectType]) -> None:
+    """Raise `ProjectionError` unless the types that implement an interface are those that it can be read as."""
+    in_sdl, projected = {kind.name for kind in types}, {projection.name for projection in node_type.selectors}
+    for name in sorted(in_sdl ^ projected):
+        place = "the SDL" if name in in_sdl else "its projection"
+        raise ProjectionError(f"{name} implements {node_type.name} only in {place}.")
 
 
 def is_list_of_lists(kind: GraphQLOutputType) -> bool:

@@ -2,13 +2,15 @@
 
 Declare: `fields` and `connections` state how each field of an SDL type is read, `ordering` in which order, `sdl` checks
 that a column fits its field. Compile: `selections` are the fields that a client selects, `querysets` the rows of a
-selector, `expressions` and `unions` the SQL, `statements` the compiler with its cache. Run: `libpq` executes,
-`inserts` writes a row and reads it in the same statement, `prepared_query` is for internal queries.
+selector, `nodes` rows of several types, `expressions` and `unions` the SQL, `statements` the compiler with its cache.
+Run: `libpq` executes, `inserts` writes a row and reads it in the same statement, `prepared_query` is for internal
+queries.
 """
 
 from contentapi.projection.connections import PAGE_INFO, Connection, ConnectionQuery, ConnectionType, RelayType
 from contentapi.projection.fields import Computed, Count, Projection, SameRowAsType, ToMany, ToOne
 from contentapi.projection.inserts import PreparedInsert
+from contentapi.projection.nodes import NodeQuery, NodeType
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.prepared_query import PreparedQuery
 from contentapi.projection.querysets import Rows, parametrised
@@ -22,6 +24,8 @@ __all__ = [
     "ConnectionQuery",
     "ConnectionType",
     "Count",
+    "NodeQuery",
+    "NodeType",
     "Ordering",
     "PreparedInsert",
     "PreparedQuery",

@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db import router
 from django.db.models import Model, QuerySet
+from django.db.models.expressions import Combinable
 
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.projection.ordering import Ordering
@@ -77,14 +78,17 @@ class Rows(Generic[M]):
         limit, offset = self.limit_and_offset
         return self.select, get_actor_cache_key(self.actor), arguments, limit is None, not offset
 
-    def with_parameters(self) -> QuerySet[M]:
-        """Return the rows, not sliced, with parameters for all values. They read from `ExecutionInputs.rows`."""
+    def with_parameters(self, **expressions: Combinable) -> QuerySet[M]:
+        """Return the rows, not sliced, with parameters for all values. They read from `ExecutionInputs.rows`.
+
+        `expressions` take the place of arguments.
+        """
         actor = build_parametrised_actor(self.actor, lambda inputs: inputs.rows.actor)
         arguments = {
             name: value if is_structural(value) else build_argument_parameter(name)
             for name, value in self.arguments.items()
         }
-        return self.select(actor, **arguments)
+        return self.select(actor, **{**arguments, **expressions})
 
 
 def build_argument_parameter(name: str) -> Parameter:

@@ -6,6 +6,7 @@ second execution on, it is a prepared statement of the connection.
 
 import re
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -13,7 +14,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from django.core.exceptions import EmptyResultSet
-from django.db.models import Case, F, JSONField, QuerySet, When
+from django.db.models import BigIntegerField, Case, F, JSONField, Model, QuerySet, When
 from django.db.models.expressions import Combinable
 from django.db.models.lookups import IsNull
 from psycopg.pq.abc import PGresult
@@ -26,9 +27,10 @@ from contentapi.projection.connections import (
     ConnectionQuery,
     reject_foreign_cursors,
 )
-from contentapi.projection.expressions import JsonMembers, build_json_object_sql
+from contentapi.projection.expressions import JsonMembers, JsonObject, RawExpression, build_json_object_sql
 from contentapi.projection.fields import CompilationContext
 from contentapi.projection.libpq import execute, read_column
+from contentapi.projection.nodes import NodeQuery
 from contentapi.projection.ordering import with_total_order
 from contentapi.projection.querysets import Rows
 from contentapi.projection.selections import ExecutionInputs, Parameter, SelectedField, get_actor_cache_key
@@ -70,13 +72,14 @@ class SelectionRequest(NamedTuple):
     """A selection of a projected type, with the actor and the variables of a request.
 
     `key` identifies the selection, including all variables that can change its structure. `select` returns the
-    selection; it is called when the statement is not cached. `size` is the length of the selection's text in bytes.
+    selection; it is called when the statement is not cached. For a `NodeQuery`, it returns an entry for each possible
+    type: `name` is the type, and `selection` has its fields. `size` is the length of the selection's text in bytes.
     `room` is the maximum size of all rows in bytes; None means no maximum. `column` is a column or an annotation that
     `read_json_and_column` reads besides the selection. With `last_is_optional`, an object in which the last field is
     null omits this field.
     """
 
-    projection: Any  # the `Projection`, or the `ConnectionType` of a `ConnectionQuery`
+    projection: Any  # the `Projection`, or the type of a `ConnectionQuery` or a `NodeQuery`
     key: Hashable
     size: int
     select: Callable[[], tuple[SelectedField, ...]]
@@ -87,8 +90,8 @@ class SelectionRequest(NamedTuple):
     last_is_optional: bool = False
 
 
-def read_json(rows: Rows[Any] | ConnectionQuery, request: SelectionRequest) -> list[bytes]:
-    """Return the JSON object of each row, or the one JSON object of a connection. Executes one statement.
+def read_json(rows: Rows[Any] | ConnectionQuery | NodeQuery, request: SelectionRequest) -> list[bytes]:
+    """Return the JSON object of each row or of each requested node, or the one of a connection. Executes one statement.
 
     Raises `SelectedFieldError`, `ResponseTooLarge`, and Django's database errors. The server infers the types of values
     from their places in the statement. Where a place does not determine the type, as in a comparison of two values, the
@@ -111,9 +114,11 @@ def read_json_and_column(rows: Rows[Any], request: SelectionRequest) -> list[tup
 
 
 def execute_selection(
-    query: Rows[Any] | ConnectionQuery, request: SelectionRequest
+    query: Rows[Any] | ConnectionQuery | NodeQuery, request: SelectionRequest
 ) -> tuple[PGresult | None, Sequence[Any]]:
     """Return the result and the parsed arguments. There is no result if no row can meet the conditions."""
+    if isinstance(query, NodeQuery):
+        return execute_node_query(query, request)
     if isinstance(query, ConnectionQuery):
         rows, window, compile_ = query.rows, query.window, partial(compile_connection, query, request)
     else:
@@ -125,6 +130,12 @@ def execute_selection(
     arguments = [read(request.variables) for read in statement.arguments]
     inputs = ExecutionInputs(request.actor, rows, *rows.limit_and_offset, window, arguments)
     return statement.execute(rows.db, inputs), arguments
+
+
+def execute_node_query(query: NodeQuery, request: SelectionRequest) -> tuple[PGresult, Sequence[Any]]:
+    statement = get_statement(query.cache_key, request, lambda: compile_node_query(query, request))
+    arguments = [read(request.variables) for read in statement.arguments]
+    return statement.execute(query.db, ExecutionInputs(request.actor, query, None, 0, None, arguments)), arguments
 
 
 def get_statement(rows_key: Hashable, request: SelectionRequest, compile_: Callable[[], Statement]) -> Statement:
@@ -220,11 +231,45 @@ def compile_connection(connection: ConnectionQuery, request: SelectionRequest) -
         compilation,
         attrgetter("window"),
     )
-    # Django compiles an expression only within a query. This query has no rows and is not part of the statement.
-    query = rows.model._base_manager.none().query
-    expression = compiler.compile(request.select()).resolve_expression(query)
-    sql, parameters = query.get_compiler(rows.db).compile(expression)
-    return build_numbered_statement(f"SELECT {sql}", tuple(parameters), tuple(compilation.arguments))
+    sql, parameters = compile_without_rows(compiler.compile(request.select()), rows.model, rows.db)
+    return build_numbered_statement(f"SELECT {sql}", parameters, tuple(compilation.arguments))
+
+
+def compile_node_query(query: NodeQuery, request: SelectionRequest) -> Statement:
+    """Compile a selection of nodes. PostgreSQL looks for a row of each type in turn, until there is one:
+
+    SELECT coalesce(
+      (SELECT row_to_json(r.*) FROM (SELECT … FROM "blog_post" U0 WHERE … AND U0."id" = (node.id)) AS r("title")),
+      (SELECT row_to_json(r.*) FROM (SELECT … FROM "blog_author" U0 WHERE U0."id" = (node.id)) AS r("name")))
+    FROM unnest($1::bigint[]) WITH ORDINALITY AS node(id, place) ORDER BY node.place
+    """
+    compilation = CompilationContext(request.actor, request.variables)
+    selections = {selected.name: selected.selection for selected in request.select()}
+    texts: list[str] = []
+    parameters: list[Any] = []
+    for projection, select in query.node_type.selectors.items():
+        rows = select(request.actor, "0").with_parameters(pk=RawExpression("node.id", BigIntegerField()))
+        expression = JsonObject(*projection.select(rows, selections[projection.name], compilation))
+        with suppress(EmptyResultSet):  # the actor may see no row of this type
+            sql, values = compile_without_rows(expression, projection.model, query.db)
+            texts.append(sql)
+            parameters += values
+    sql = (
+        f"SELECT coalesce({', '.join(texts)}) FROM unnest(%s::bigint[]) WITH ORDINALITY AS node(id, place)"  # noqa: S608
+        " ORDER BY node.place"
+    )
+    ids = Parameter(lambda inputs: inputs.rows.array)
+    return build_numbered_statement(sql, (*parameters, ids), tuple(compilation.arguments))
+
+
+def compile_without_rows(expression: Any, model: type[Model], using: str) -> tuple[str, tuple[Any, ...]]:
+    """Return the SQL of an expression that reads no row of an enclosing query.
+
+    Django compiles an expression only within a query. This query has no rows and is not part of the statement.
+    """
+    query = model._base_manager.none().query
+    sql, parameters = query.get_compiler(using).compile(expression.resolve_expression(query))
+    return sql, tuple(parameters)
 
 
 def build_json_statement(

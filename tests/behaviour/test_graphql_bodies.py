@@ -52,7 +52,7 @@ def build_body(text: str, query: str = "query ($a: ID!) { post(id: $a) { title }
         (b'{"query": "{a}", "variables": ' + b'{"a":' * 100_000, "it is nested too deeply."),
         (b'\xef\xbb\xbf{"query": "{ __typename }"}', "JSON is malformed: invalid character (byte 0)."),
         (b'{"query": "{a}", "extensions": ' + b'{"a":' * 100_000, "it is nested too deeply."),
-        (b'{"query": "{ nope }", "query": "{ __typename }"}', "Object contains field `query` twice."),
+        (b'{"query": "{ absent }", "query": "{ __typename }"}', "Object contains field `query` twice."),
         (build_body('{"b": [{"c": 1, "c": 1}]}'), "Object contains field `c` twice."),
         (
             b'{"query": "{ __typename }", "ignored": {"' + b"a" * 90 + b'": 1, "' + b"a" * 90 + b'": 2}}',
@@ -165,7 +165,7 @@ def test_literal_that_cannot_be_stored_is_rejected(post: PostToGraphQL, query: s
     [
         ({"query": "{"}, "GRAPHQL_PARSE_FAILED", "Syntax Error: Expected Name, found <EOF>."),
         ({"query": "{ a \0 }"}, "GRAPHQL_PARSE_FAILED", "Syntax Error: Unexpected character: U+0000."),
-        ({"query": "{ nope }"}, "GRAPHQL_VALIDATION_FAILED", "Cannot query field 'nope' on type 'Query'."),
+        ({"query": "{ absent }"}, "GRAPHQL_VALIDATION_FAILED", "Cannot query field 'absent' on type 'Query'."),
         (
             {"query": "query A { __typename }", "operationName": "B"},
             "BAD_REQUEST",
@@ -279,7 +279,7 @@ def test_identity_encoding_is_accepted(post: PostToGraphQL) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["{", "{ nope }", '{ post(id: "\\u0000") { id } }', "query ($a: ID!) { post(id: $a) { id } }"]
+    "query", ["{", "{ absent }", '{ post(id: "\\u0000") { id } }', "query ($a: ID!) { post(id: $a) { id } }"]
 )
 def test_client_error_is_not_logged_as_an_error(
     post: PostToGraphQL, caplog: pytest.LogCaptureFixture, query: str

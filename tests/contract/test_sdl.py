@@ -40,6 +40,8 @@ SIGNATURES = [
         "orderBy: PostOrder): PostConnection!",
     ),
     ("Query", "author(id: ID!): Author"),
+    ("Query", "node(id: ID!): Node"),
+    ("Query", "nodes(ids: [ID!]!): [Node]!"),
     ("Query", "viewer: Viewer"),
     ("Mutation", "createPost(input: CreatePostInput!): Post"),
     ("Mutation", "updatePost(input: UpdatePostInput!): Post"),
@@ -186,7 +188,7 @@ def test_each_list_of_objects_has_a_size_in_the_sdl() -> None:
 
     without = {name for name, field in lists.items() if not has_list_size(field)}
     assert {name.partition(".")[2] for name in without} == sized == {"edges"}
-    assert {"Query.posts", "Post.comments"} <= lists.keys() - without
+    assert {"Query.posts", "Query.nodes", "Post.comments"} <= lists.keys() - without
 
 
 def has_list_size(field: GraphQLField) -> bool:

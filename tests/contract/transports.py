@@ -83,8 +83,12 @@ SERVICES: dict[str, Callable[[World], object]] = {
     "list published posts": lambda world: contains_row(
         select_posts(world, "published"), world.target.posts["published"]
     ),
-    "read an author": lambda world: blog.selectors.select_author_by_id(world.actor, str(world.target.author.pk)),
-    "read a comment": lambda world: blog.selectors.select_comment_by_id(world.actor, world.comment_id("published")),
+    "read an author": lambda world: blog.selectors.select_author_by_id(
+        world.actor, str(world.target.author.pk)
+    ).exists(),
+    "read a comment": lambda world: blog.selectors.select_comment_by_id(
+        world.actor, world.comment_id("published")
+    ).exists(),
     "read a draft": lambda world: select_post(world, "draft"),
     "read a scheduled post": lambda world: select_post(world, "scheduled"),
     "read an archived post": lambda world: select_post(world, "archived"),
@@ -122,7 +126,7 @@ SERVICES: dict[str, Callable[[World], object]] = {
         actor=world.actor, order_id=str(world.target.order.pk)
     ),
     "create an order": create_order,
-    "read a user": lambda world: users.selectors.select_user_by_id(world.actor, str(world.target.user.pk)),
+    "read a user": lambda world: users.selectors.select_user_by_id(world.actor, str(world.target.user.pk)).exists(),
     "list users": lambda world: contains_row(users.selectors.select_users(world.actor), world.target.user),
     "create a user": lambda world: users.services.create_user(
         actor=world.actor, email="new@example.invalid", name="New"

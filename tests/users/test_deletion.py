@@ -50,7 +50,7 @@ def test_second_deletion_raises_not_found() -> None:
 def test_invalid_id_finds_no_user(text: str) -> None:
     make_user(pk=1)
 
-    assert selectors.select_user_by_id(OPERATOR, text).first() is None
+    assert selectors.select_user_by_id(OPERATOR, text).queryset().first() is None
     with pytest.raises(NotFound):
         services.delete_user(actor=OPERATOR, user_id=text)
 

@@ -12,6 +12,7 @@ from graphql import (
     FieldNode,
     GraphQLError,
     GraphQLField,
+    GraphQLInterfaceType,
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLOutputType,
@@ -28,17 +29,28 @@ from graphql import (
 from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 
 from contentapi.conf import conf
-from contentapi.core.errors import ResponseTooLarge
+from contentapi.core.errors import LimitExceeded, ResponseTooLarge
 from contentapi.core.text import consume_into_json_array
 from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.limits import require_count_within_limit
 from contentapi.monitoring.traces import trace
-from contentapi.projection import ConnectionQuery, ConnectionType, Ordering, Projection, RelayType, Rows
+from contentapi.projection import (
+    ConnectionQuery,
+    ConnectionType,
+    NodeQuery,
+    NodeType,
+    Ordering,
+    Projection,
+    RelayType,
+    Rows,
+)
 from contentapi.projection.inserts import register_inserted_row_selection
 from contentapi.projection.querysets import QuerySetRows, select_instance
 from contentapi.projection.selections import ReadArguments, SelectedField, SelectedFieldError
 from contentapi.projection.statements import SelectionRequest, read_json
+
+Projected = Projection | ConnectionType | NodeType
 
 
 class RootField(NamedTuple):
@@ -58,9 +70,9 @@ class RootField(NamedTuple):
 class ProjectingExecutor(Executor[None]):
     """graphql-core's executor for one request, which reads rows by projection.
 
-    A resolver of a projected type returns a QuerySet or a saved instance of the type's model, or, for a connection, a
-    `ConnectionQuery`. One statement then reads the whole selection, and PostgreSQL's bytes become the value. Any other
-    value is completed by graphql-core.
+    A resolver of a projected type returns a QuerySet or a saved instance of the type's model; for a connection, a
+    `ConnectionQuery`; for `Node`, a `NodeQuery`. One statement then reads the whole selection, and PostgreSQL's bytes
+    become the value. Any other value is completed by graphql-core.
     """
 
     root: RootField | None = None  # the root field that is being executed
@@ -70,8 +82,9 @@ class ProjectingExecutor(Executor[None]):
     def execute_root_field(self, kind: GraphQLObjectType, root: RootField) -> Any:
         """Resolve and complete a root field, as `execute_field` does.
 
-        Raises `ResponseTooLarge` for a query. A mutation whose result may exceed the limit runs in a transaction. If
-        the result does, the mutation is rolled back and its field gets the error. Other mutations keep their results.
+        Any exception of a resolver is an error of its field, except that a query raises `LimitExceeded`: it concerns
+        the whole operation. A mutation whose result may exceed the size of a response runs in a transaction. If the
+        result does, the mutation is rolled back and its field gets the error. Other mutations keep their results.
         """
         self.root, room = root, self.room
         info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
@@ -89,7 +102,9 @@ class ProjectingExecutor(Executor[None]):
             rolled_back = ResponseTooLarge(error.most, " The mutation was rolled back.")
             super().handle_field_error(rolled_back, root.field.type, root.details, root.path)
             return None
-        except Exception as error:  # noqa: BLE001 - any exception of a resolver is an error of its field
+        except Exception as error:
+            if isinstance(error, LimitExceeded) and kind is not self.schema.mutation_type:
+                raise
             self.handle_field_error(error, root.field.type, root.details, root.path)
             return None
 
@@ -144,9 +159,10 @@ class ProjectingExecutor(Executor[None]):
             rows = select_instance(result, info.context["actor"])
         elif isinstance(result, QuerySet):
             rows = QuerySetRows(result)
-        model = (rows.rows if isinstance(rows, ConnectionQuery) else rows).model
-        if projection.model is not model:
-            raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")
+        if not isinstance(projection, NodeType):
+            model = (rows.rows if isinstance(rows, ConnectionQuery) else rows).model
+            if projection.model is not model:
+                raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")
         is_list = is_list_type(get_nullable_type(return_type))
         texts = read_json(
             rows, self.build_selection_request(kind, projection, field_details_list, path, is_list=is_list)
@@ -159,7 +175,7 @@ class ProjectingExecutor(Executor[None]):
             raise TypeError(f"{info.parent_type}.{info.field_name} is one object, and was resolved to {len(texts)}.")
         if not texts and is_non_null_type(return_type):
             raise TypeError(f"Cannot return null for non-nullable field {info.parent_type}.{info.field_name}.")
-        if not texts:
+        if not texts or texts[0] == b"null":  # there is no node
             return None
         self.take_room(len(texts[0]))
         return msgspec.Raw(texts[0])
@@ -186,7 +202,7 @@ class ProjectingExecutor(Executor[None]):
     def build_selection_request(
         self,
         kind: GraphQLNamedType,
-        projection: Projection | ConnectionType,
+        projection: Projected,
         details: FieldDetailsList,
         path: ResponsePath,
         *,
@@ -196,7 +212,7 @@ class ProjectingExecutor(Executor[None]):
             projection,
             self.build_selection_key(details),
             len(get_source_location(self.operation)[0].body),
-            lambda: self.select_fields(cast("GraphQLObjectType", kind), details, path, is_list),
+            lambda: self.select_fields_of_types(kind, details, path, is_list),
             self.context_value["actor"],
             self.variable_values,
             self.room,
@@ -209,6 +225,21 @@ class ProjectingExecutor(Executor[None]):
             return root.place
         place = get_selection_key(self.operation, details) if root is None else root.place
         return place, tuple([(name, get_variable_shape(value)) for name, value in self.variable_values.coerced.items()])
+
+    def select_fields_of_types(
+        self,
+        kind: GraphQLNamedType,
+        details: FieldDetailsList,
+        path: ResponsePath,
+        is_list: bool,  # noqa: FBT001
+    ) -> tuple[SelectedField, ...]:
+        """Return the selected fields of an object type, or an entry for each possible type of an interface."""
+        if isinstance(kind, GraphQLInterfaceType):
+            return tuple(
+                SelectedField(each.name, each.name, None, self.select_fields(each, details, path, is_list))
+                for each in self.schema.get_possible_types(kind)
+            )
+        return self.select_fields(cast("GraphQLObjectType", kind), details, path, is_list)
 
     def select_fields(
         self,
@@ -242,10 +273,12 @@ class ProjectingExecutor(Executor[None]):
         return tuple(selected)
 
 
-def is_projected(projection: Projection | RelayType | None, result: Any) -> TypeGuard[Projection | ConnectionType]:
+def is_projected(projection: Projection | RelayType | None, result: Any) -> TypeGuard[Projected]:
+    if isinstance(projection, Projection):
+        return isinstance(result, Model | QuerySet | Rows)
     if isinstance(projection, ConnectionType):
         return isinstance(result, ConnectionQuery)
-    return isinstance(projection, Projection) and isinstance(result, Model | QuerySet | Rows)
+    return isinstance(projection, NodeType) and isinstance(result, NodeQuery)
 
 
 def get_source_location(node: Node) -> tuple[Source, int]:

@@ -9,15 +9,18 @@ from typing import Any
 from ariadne import convert_camel_case_to_snake
 from hypothesis import strategies as st
 
+from contentapi.schema import SCHEMA
 from tests.contentapi.projection.fixture_rows import (
     AUTHORS,
     BO,
+    FIRST,
     IDA,
     LATER,
     MOMENT,
     MOMENTS,
     POSTS,
     TEXTS,
+    USERS,
     comments,
     posts,
 )
@@ -39,6 +42,8 @@ LEAVES = {
     ],
     "Author": ["id", "name", "bio", "avatarUrl", "email"],
     "Comment": ["id", "body", "createdAt"],
+    "User": ["id", "name", "email"],
+    "Node": ["id"],
     "PostConnection": ["totalCount"],
     "CommentConnection": ["totalCount"],
     "PostEdge": ["cursor"],
@@ -46,7 +51,14 @@ LEAVES = {
     "PageInfo": ["hasNextPage", "hasPreviousPage", "startCursor", "endCursor"],
 }
 OBJECTS = {
-    "Query": {"post": "Post", "posts": "Post", "postsConnection": "PostConnection", "author": "Author"},
+    "Query": {
+        "post": "Post",
+        "posts": "Post",
+        "postsConnection": "PostConnection",
+        "author": "Author",
+        "node": "Node",
+        "nodes": "Node",
+    },
     "Mutation": {"createPost": "Post"},
     "Post": {"author": "Author", "comments": "Comment", "commentsConnection": "CommentConnection"},
     "Author": {"posts": "Post"},
@@ -56,6 +68,7 @@ OBJECTS = {
     "PostEdge": {"node": "Post"},
     "CommentEdge": {"node": "Comment"},
 }
+NODES = ["Post", "Author", "Comment", "User"]  # the types that implement Node
 WHOLE = """ zEdges: edges { zCursor: cursor zNode: node { zId: id } } zTotal: totalCount
 zInfo: pageInfo { zNext: hasNextPage zPrevious: hasPreviousPage zStart: startCursor zEnd: endCursor } """
 RELAYS = ("PostConnection", "CommentConnection", "PostEdge", "CommentEdge")
@@ -68,6 +81,7 @@ ALIASES = [
 ]
 TYPES = {  # of the variables; the ids, limits and switches are declared where they are used
     "postId": "ID!",
+    "ids": "[ID!]!",
     "authorId": f'ID = "{IDA}"',
     "limit": "Int",
     "few": "Int = 2",
@@ -83,6 +97,7 @@ TYPES = {  # of the variables; the ids, limits and switches are declared where t
     "perhaps": "Boolean = true",
     "input": "CreatePostInput!",
 }
+NODE_IDS = [*map(str, POSTS), *map(str, AUTHORS), *map(str, USERS.values()), str(FIRST + 1000), str(FIRST + 998)]
 IDS = st.sampled_from([*map(str, POSTS), *map(str, AUTHORS), "0", "no id", "", str(2**63)])
 STATES = st.sampled_from(["draft", "scheduled", "published", "archived"])
 MONTH = {"createdFrom": MOMENT.replace(day=1), "createdBefore": MOMENTS[3]}
@@ -136,11 +151,16 @@ class Request:
 
 @dataclass
 class Writing:
-    """The state while a document is generated. Each response key has one call, so that all selections can merge."""
+    """The state while a document is generated. Each response key has one call, so that all selections can merge.
+
+    In a selection of nodes, the fields of several types stand beside each other. GraphQL then requires that equal keys
+    have equal types, which `types` ensures.
+    """
 
     draw: st.DrawFn
     wrong_limit: int
     calls: dict[str, str] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
     fragments: dict[str, tuple[str, str]] = field(default_factory=dict)
     room: int = 24
 
@@ -158,7 +178,7 @@ class Writing:
     def selection(self, kind: str, depth: int) -> str:
         self.room -= 1
         what = self.draw(st.integers(0, 9))
-        if what < 2 and self.room > 0:
+        if what < (8 if kind == "Node" else 2) and self.room > 0:
             return self.fragment(kind, depth)
         if what < (6 if depth and kind not in RELAYS else 9) and kind in OBJECTS and self.room > 0 and depth < DEEPEST:
             return self.object(kind, depth)
@@ -170,10 +190,18 @@ class Writing:
         """Return the call of a field under its name, or under an alias that no other call has."""
         call = f"{name}{arguments}"
         key = self.one_of(*ALIASES) if self.chance(3) else name
-        if self.calls.setdefault(f"{kind}.{key}", call) != call:
+        if self.calls.setdefault(f"{kind}.{key}", call) != call or not self.has_same_type(kind, name, key):
             key = f"k{len(self.calls)}"
             self.calls[f"{kind}.{key}"] = call
         return (call if key == name else f"{key}: {call}") + self.directives()
+
+    def has_same_type(self, kind: str, name: str, key: str) -> bool:
+        """Return whether a field has the type of the fields with this key in other types that implement Node."""
+        if kind not in (*NODES, "Node"):
+            return True
+        fields: Any = SCHEMA.type_map[kind]
+        type_ = "String!" if name == "__typename" else str(fields.fields[name].type)
+        return self.types.setdefault(key, type_) == type_
 
     def object(self, kind: str, depth: int) -> str:
         name = self.one_of(*OBJECTS[kind])
@@ -181,8 +209,14 @@ class Writing:
         return f"{call} {self.selection_set(OBJECTS[kind][name], depth + 1)}"
 
     def fragment(self, kind: str, depth: int) -> str:
+        around, conditions = kind, [kind]
+        if kind == "Node":
+            conditions = [*NODES, kind]
+        elif kind in NODES:
+            conditions = [kind, kind, kind, "Node"]
+        kind = self.one_of(*conditions)
         known = [name for name, (of, _) in self.fragments.items() if of == kind]
-        form = self.draw(st.integers(0, 4))
+        form = self.draw(st.integers(0 if kind == around else 1, 4))
         if form == 0:
             return f"...{self.directives()} {self.selection_set(kind, depth)}"
         if form == 1:
@@ -206,6 +240,11 @@ class Writing:
             ids = self.one_of(*map(str, POSTS if name == "post" else AUTHORS))
             id_ = self.one_of(ids, ids, f'"{ids}"', "$postId", "$authorId", '"none"')
             return f"(id: {id_})"
+        if name == "node" and kind == "Query":
+            return f"(id: {self.one_of(*NODE_IDS, '$postId')})"
+        if name == "nodes":
+            ids = ", ".join(self.one_of(*NODE_IDS, '"none"') for _ in range(self.draw(st.integers(0, 4))))
+            return f"(ids: {'$ids' if self.chance(4) else f'[{ids}]'})"
         if name == "createPost":
             return "(input: $input)"
         if name in ("postsConnection", "commentsConnection"):
@@ -276,6 +315,7 @@ def values_of_variables(draw: st.DrawFn, text: str) -> dict[str, Any]:
     """Return values for the variables of a document. Optional ones have a value, are null, or are omitted."""
     wholly: dict[str, st.SearchStrategy[Any]] = {
         "postId": IDS,
+        "ids": st.lists(st.sampled_from([*NODE_IDS, "none"]), max_size=4),
         "authorId": IDS,
         "limit": st.none() | st.sampled_from([1, 2, 3, 100]),
         "few": st.none() | st.sampled_from([1, 3, 100]),

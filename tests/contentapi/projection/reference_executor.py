@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from ariadne import MutationType, ObjectType, QueryType, make_executable_schema
+from ariadne import InterfaceType, MutationType, ObjectType, QueryType, make_executable_schema
 from django.core.signing import BadSignature
 from django.utils import timezone
 from graphql import DocumentNode, ExecutionResult, GraphQLResolveInfo, execute_sync
@@ -21,12 +21,14 @@ from contentapi.core.identity import Actor, Role
 from contentapi.core.pagination import build_cursor_signer
 from contentapi.graphql.scalars import DATE_TIME, serialize_date_time
 from contentapi.schema import load_sdl
+from users.models import User
 
 QUERY, MUTATION = QueryType(), MutationType()
 POST, AUTHOR, COMMENT = ObjectType("Post"), ObjectType("Author"), ObjectType("Comment")
+NODE = InterfaceType("Node", lambda row, *_: type(row).__name__)
 
 
-Row = TypeVar("Row", Author, Post)
+Row = TypeVar("Row", Author, Post, Comment, User)
 
 ORDERS = {
     f"{name}{way}": [f"{sign}{column}", f"{sign}pk"]
@@ -55,6 +57,7 @@ class World:
     authors: list[Author]
     posts: list[Post]
     comments: list[Comment]
+    users: list[User]
     written: list[Post]
     refused: Collection[str | int]  # the keys of the mutations that wrote nothing
     in_order: dict[tuple[type[Post | Comment], str], list[Any]] = field(default_factory=dict)
@@ -72,6 +75,7 @@ def all_rows(actor: Actor, known_posts: list[int], refused: Collection[str | int
         list(Author.objects.all()),
         [post for post in posts if post.pk in known_posts],
         comments,
+        list(User.objects.all()),
         sorted((post for post in posts if post.pk not in known_posts), key=lambda post: post.pk),
         refused,
         {
@@ -119,6 +123,27 @@ def post(_: None, info: Info, id: str) -> Post | None:  # noqa: A002
 @QUERY.field("author")
 def author(_: None, info: Info, id: str) -> Author | None:  # noqa: A002
     return with_id(info.context.authors, id)
+
+
+@QUERY.field("node")
+def node(_: None, info: Info, id: str) -> Any:  # noqa: A002
+    actor = info.context.actor
+    readable = {post.pk for post in info.context.posts if sees(actor, post)}
+    return (
+        with_id([post for post in info.context.posts if post.pk in readable], id)
+        or with_id(info.context.authors, id)
+        or with_id([comment for comment in info.context.comments if comment.post_id in readable], id)
+        or with_id([user for user in info.context.users if sees_user(actor, user)], id)
+    )
+
+
+@QUERY.field("nodes")
+def nodes(_: None, info: Info, ids: list[str]) -> list[Any]:
+    return [node(None, info, id) for id in ids]  # noqa: A001
+
+
+def sees_user(actor: Actor, user: User) -> bool:
+    return may(actor, "users:read") and (actor.user_id == user.pk or actor.role == Role.ADMIN)
 
 
 @QUERY.field("posts")
@@ -273,7 +298,7 @@ def create_post(_: None, info: Info, input: dict[str, Any]) -> Post:  # noqa: A0
 
 SCHEMA = make_executable_schema(
     load_sdl(),
-    *(DATE_TIME, QUERY, MUTATION, POST, AUTHOR, COMMENT),
+    *(DATE_TIME, QUERY, MUTATION, POST, AUTHOR, COMMENT, NODE),
     convert_names_case=True,
 )
 

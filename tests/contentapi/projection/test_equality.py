@@ -54,6 +54,7 @@ def code_and_message(error: GraphQLError) -> tuple[str, str]:
 def compare(request: Request, variables: dict[str, Any], actor: Actor) -> set[Any]:
     """Execute a request both ways and compare the responses. Returns the root fields that failed."""
     got = run(request.text, variables, actor=actor, operation_name=request.operation_name)
+    assert all("path" in error for error in got.errors), f"{got.errors} {request.text}"
     got_failed = {error["path"][0] for error in got.errors}
     document = get_document(SCHEMA, request.text, request.operation_name).document
     rows = reference_executor.all_rows(actor, POSTS, got_failed)  # a mutation that failed has written nothing

@@ -1,0 +1,32 @@
+"""Resolvers of `node(id:)` and `nodes(ids:)`, which return objects of any type that implements `Node`."""
+
+from collections.abc import Sequence
+
+from ariadne import QueryType
+from graphql import GraphQLResolveInfo
+
+from contentapi.conf import conf
+from contentapi.graphql.context import RequestContext
+from contentapi.graphql.limits import build_limit_error
+from contentapi.projection import NodeQuery, NodeType
+
+Info = GraphQLResolveInfo[RequestContext]
+
+
+def build_node_resolvers(node_type: NodeType) -> QueryType:
+    """Return the resolvers of both root fields for the types of a schema."""
+    query = QueryType()
+
+    @query.field("node")
+    def resolve_node(_: None, info: Info, id: str) -> NodeQuery:  # noqa: A002 - the name in the SDL
+        return NodeQuery(node_type, info.context["actor"], [id])
+
+    @query.field("nodes")
+    def resolve_nodes(_: None, info: Info, ids: Sequence[str]) -> NodeQuery:
+        """Raises `LimitExceeded` for more ids than a page has items."""
+        most = conf.environment.contentapi_max_page
+        if len(ids) > most:
+            raise build_limit_error("number of ids", len(ids), most, "contentapi_max_page")
+        return NodeQuery(node_type, info.context["actor"], ids)
+
+    return query
