@@ -56,6 +56,7 @@ def test_typed_client_compiles_and_works_against_a_server(generated: Path, check
         "title": "Typed again",
         "newest": {"title": "Typed again", "tags": ["a"], "comments": ["First."]},
         "newestOfAuthor": "Typed again",
+        "nodes": ["Post", "Author", None],
         "deletedTheComment": True,
         "deletedThePost": True,
         "post": None,

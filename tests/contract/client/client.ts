@@ -32,6 +32,7 @@ const { addComment } = await ask(api.AddCommentDocument, { input: { postId: id, 
 const { posts } = await ask(api.PostsDocument, { limit: 1, status: "published" });
 const newest = present(posts[0]);
 const { author } = await ask(api.AuthorDocument, { id: newest.author.id, limit: 1 });
+const { nodes } = await ask(api.NodesDocument, { ids: [newest.id, newest.author.id, "0"] });
 const { deleteComment } = await ask(api.DeleteCommentDocument, { id: present(addComment).id });
 const { archivePost } = await ask(api.ArchivePostDocument, { id });
 const { deletePost } = await ask(api.DeletePostDocument, { id });
@@ -47,6 +48,7 @@ console.log(
     title: updatePost?.title,
     newest: { title: newest.title, tags: newest.tags, comments: newest.comments.map((comment) => comment.body) },
     newestOfAuthor: author?.posts[0]?.title,
+    nodes: nodes.map((each) => each?.__typename ?? null),
     deletedTheComment: deleteComment === addComment?.id,
     deletedThePost: deletePost === id,
     post,
