@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -27,8 +28,7 @@ class Database:
 
     def __init__(self, folder: Path) -> None:
         self.data = folder / "postgres"
-        self.short_folder = TemporaryDirectory()  # the path of a socket has at most 107 bytes
-        self.address = Path(self.short_folder.name) / "socket"
+        self.address = Path(gettempdir()) / f"database-{uuid4().hex}"  # the path of a socket has at most 107 bytes
         self.url = f"postgresql://postgres@/postgres?host={self.address}"
         self.start()
 
@@ -39,6 +39,7 @@ class Database:
 
     def stop(self) -> None:
         self.server_user.finish()
+        self.address.unlink(missing_ok=True)
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
@@ -61,12 +62,12 @@ def database(tmp_path: Path) -> Iterator[Database]:
     database = Database(folder)
     yield database
     database.stop()
-    database.short_folder.cleanup()
 
 
 @pytest.fixture
 def run_on_database(checkout: Checkout, database: Database) -> Run:
     variables = {"DATABASE_URL": database.url, "SECRET_KEY": SECRET, "JWT_SECRET": SECRET}
+    variables["CONTENTAPI_RATE_ANONYMOUS"] = "1000000/minute"
     assert checkout.manage("migrate", "--noinput", **variables).returncode == 0
     run = checkout.serve_as_the_procfile(free_port(), **variables)
     run.wait_for("Booting worker")
