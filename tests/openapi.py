@@ -74,7 +74,10 @@ def get_properties(schema: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]
 
 
 def get_types(schema: Mapping[str, Any]) -> set[str]:
-    found = resolve(schema)["type"]
+    whole = resolve(schema)
+    if "anyOf" in whole:
+        return set().union(*map(get_types, whole["anyOf"]))
+    found = whole["type"]
     return {found} if isinstance(found, str) else set(found)
 
 

@@ -37,10 +37,15 @@ def authenticate(headers: Mapping[str, str]) -> Actor:
     """Return the actor of a request; the anonymous actor only if there is no credential.
 
     Raises `Unauthenticated` for an invalid credential and `Malformed` for two. Executes at most one indexed read.
+
+    Generated clients send one credential in every header that the OpenAPI document allows. An API key that is also the
+    bearer token, or a bearer token that is also the API key, is one credential.
     """
     key, authorization = headers.get("X-API-Key"), headers.get("Authorization")
     if key is not None and authorization is not None:
-        raise Malformed("Send one credential: X-API-Key or Authorization, not both.")
+        if get_bearer_token(authorization) != key:
+            raise Malformed("Send one credential: X-API-Key or Authorization, not both.")
+        return authenticate_api_key(key) if API_KEY.fullmatch(key) else authenticate_authorization(authorization)
     if key is not None:
         return authenticate_api_key(key)
     if authorization is not None:
@@ -48,9 +53,18 @@ def authenticate(headers: Mapping[str, str]) -> Actor:
     return ANONYMOUS
 
 
+def get_bearer_token(authorization: str) -> str | None:
+    """Return the token of an Authorization header, or None for another scheme.
+
+    Spaces may precede the token (RFC 6750, section 2.1).
+    """
+    scheme, _, presented = authorization.partition(" ")
+    return presented.lstrip(" ") if scheme.lower() == "bearer" else None
+
+
 def authenticate_authorization(value: str) -> Actor:
-    scheme, _, presented = value.partition(" ")
-    if scheme.lower() != "bearer":
+    presented = get_bearer_token(value)
+    if presented is None:
         raise Unauthenticated("Authorization must be Bearer and a token.")
     try:
         return authenticate_bearer_token(presented)
@@ -60,11 +74,8 @@ def authenticate_authorization(value: str) -> Actor:
 
 
 def authenticate_bearer_token(presented: str) -> Actor:
-    """Return the actor in a token's claims, without a query. Raises `TokenError`.
-
-    Spaces may precede the token (RFC 6750, section 2.1). Any other extra character is not canonical base64url.
-    """
-    claims = tokens.verify_access_token(presented.lstrip(" "))
+    """Return the actor in a token's claims, without a query. Raises `TokenError`."""
+    claims = tokens.verify_access_token(presented)
     if claims["jti"] in REVOCATIONS:
         raise TokenError("revoked")
     role, scope = claims.get("role"), claims.get("scope", "")

@@ -72,7 +72,7 @@ def test_paths_are_those_of_the_urls() -> None:
     served = {"/" + re.sub(r"<str:(\w+)>", r"{\1}", route) for route in routes if not route.startswith(NOT_RESOURCES)}
 
     resources = {operation.path for operation in OPERATIONS.values() if not operation.is_document}
-    assert [server["url"] for server in DOCUMENT["servers"]] == ["/", "/v1"]
+    assert [server["url"] for server in DOCUMENT["servers"]] == ["/"]
     assert served == set(DOCUMENT["paths"]) | {f"/v1{path}" for path in resources}
 
 

@@ -174,6 +174,34 @@ def test_two_credentials_raise_malformed(key: str) -> None:
 
 
 @pytest.mark.django_db
+def test_one_credential_in_both_headers_authenticates_its_user() -> None:
+    user = make_user()
+    key = services.create_api_key(actor=OPERATOR, email=user.email, name="test")
+    token = tokens.issue_token(user=user)
+
+    actors = [authenticate({"X-API-Key": text, "Authorization": f"Bearer {text}"}) for text in (key, token)]
+
+    assert [(actor.user_id, actor.credential) for actor in actors] == [(user.pk, "api-key"), (user.pk, "jwt")]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", ["", "x", "a.b.c", "capi_00000000_" + "0" * 64])
+def test_one_invalid_credential_in_both_headers_is_refused(text: str) -> None:
+    with pytest.raises(Unauthenticated):
+        authenticate({"X-API-Key": text, "Authorization": f"Bearer {text}"})
+
+
+@pytest.mark.django_db
+def test_api_key_is_not_a_bearer_token() -> None:
+    key = services.create_api_key(actor=OPERATOR, email=make_user().email, name="test")
+
+    with pytest.raises(Unauthenticated):
+        authenticate({"Authorization": f"Bearer {key}"})
+    with pytest.raises(Malformed):
+        authenticate({"X-API-Key": key, "Authorization": f"Basic {key}"})
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.EDITOR, Role.ADMIN])
 def test_session_authenticates_its_user_with_all_scopes_of_the_role(role: Role) -> None:
     user = make_user(role)
