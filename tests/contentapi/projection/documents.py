@@ -153,8 +153,8 @@ class Request:
 class Writing:
     """The state while a document is generated. Each response key has one call, so that all selections can merge.
 
-    In a selection of nodes, the fields of several types stand beside each other. GraphQL then requires that equal keys
-    have equal types, which `types` ensures.
+    In a selection of nodes, fields of several types are beside each other. GraphQL then requires that equal keys have
+    equal types, which `types` ensures.
     """
 
     draw: st.DrawFn
