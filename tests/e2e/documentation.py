@@ -31,9 +31,10 @@ class Example(NamedTuple):
 
 
 def documents(root: Path) -> list[Path]:
-    """Return README.md, then all other pages of the documentation in alphabetical order."""
+    """Return README.md, then all other pages of the documentation, and the README of each example."""
     top = [root / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
-    return [path for path in (*top, *sorted((root / "docs").rglob("*.md"))) if path.exists()]
+    pages = [*sorted((root / "docs").rglob("*.md")), *sorted((root / "examples").glob("*/README.md"))]
+    return [path for path in (*top, *pages) if path.exists()]
 
 
 def examples(document: Path) -> list[Example]:

@@ -1,0 +1,317 @@
+"""examples/site: builds against a real server, and works in Chromium for readers and for editors."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, expect
+
+from contentapi.graphql.explorer.build import INSTALL, has_node
+from tests.blog.xss import VECTORS
+from tests.e2e.checkout import ROOT, Checkout, Run, free_port
+from tests.e2e.editors import NEEDS_CHROMIUM, launch_chromium
+from tests.e2e.test_desk import AXE, list_serious_findings
+
+EXAMPLE = ROOT / "examples" / "site"
+NOT_TRACKED = shutil.ignore_patterns("node_modules", ".svelte-kit", "build", "schema.graphql", "graphql-env.d.ts")
+DRAFT = "Notes for the winter issue"
+ODD = "</title><b>&amp; {@html x} ${y} 'q' \"q\" \\u0041 עברית 👩🏽‍🚀 e\u0301 \u2028 \U000e0041"
+READER_PATHS = ("/", "/page/2/", "/404.html")
+FORMS = [("light", 1280), ("dark", 1280), ("light", 390)]
+
+pytestmark = [*NEEDS_CHROMIUM, pytest.mark.skipif(not has_node(), reason="Node and npm are not installed")]
+
+
+class StaticHost(SimpleHTTPRequestHandler):
+    """Serves a folder as a static host does: 404.html for every path that does not exist."""
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        if code != 404:
+            super().send_error(code, message, explain)
+            return
+        content = Path(self.directory, "404.html").read_bytes()
+        self.send_response(404)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+class Site:
+    """A copy of the example, its server, and the addresses of both."""
+
+    def __init__(self, folder: Path, run: Run, port: int) -> None:
+        self.folder, self.run = folder, run
+        self.api, self.address = f"http://localhost:{run.port}", f"http://localhost:{port}"
+        self.key = (run.checkout.folder / "var/demo_api_key").read_text()
+
+    def run_npm(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        # The key is in the environment of the build, as it may be on an editor's machine.
+        environment = {**os.environ, "PUBLIC_API_URL": self.api, "CONTENTAPI_API_KEY": self.key, **variables}
+        return subprocess.run(
+            ["npm", *command], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+
+    def build(self) -> None:
+        done = self.run_npm("run", "build")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "0 errors and 0 warnings" in done.stdout
+
+    def send(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Send a POST request with the key. Return the decoded response."""
+        headers = {"Content-Type": "application/json", "X-API-Key": self.key}
+        request = Request(self.api + path, json.dumps(body).encode(), headers)  # noqa: S310 - loopback
+        with urlopen(request, timeout=30) as response:  # noqa: S310 - loopback
+            result: dict[str, Any] = json.load(response)
+        return result
+
+    def read_build(self) -> dict[str, str]:
+        """Return the text of each built file, by its path."""
+        files = [path for path in (self.folder / "build").rglob("*") if path.is_file()]
+        return {str(path.relative_to(self.folder / "build")): path.read_text() for path in files}
+
+
+class Visit:
+    """A page in a new browser context, what its console reported, and the hosts that it sent requests to."""
+
+    def __init__(self, browser: Browser, **options: Any) -> None:
+        self.reports: list[str] = []
+        self.hosts: set[str] = set()
+        self.dialogs: list[str] = []
+        self.page = browser.new_context(**options).new_page()
+        self.page.on("console", lambda message: self.reports.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.reports.append(str(error)))
+        self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
+        self.page.on("dialog", self.dismiss)
+
+    def dismiss(self, dialog: Dialog) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+
+@pytest.fixture
+def site(checkout: Checkout, tmp_path: Path) -> Iterator[Site]:
+    """The example with its packages, served at an origin whose scripts may call the server. Nothing is built yet."""
+    folder = tmp_path / "site"
+    shutil.copytree(EXAMPLE, folder, ignore=NOT_TRACKED)
+    port = free_port()
+    run = checkout.run(
+        port=free_port(), CORS_ALLOWED_ORIGINS=f"http://localhost:{port}", CONTENTAPI_RATE_ANONYMOUS="9999/minute"
+    )
+    install(folder)
+    run.wait_until_ready()
+    with serve(folder / "build", port):
+        yield Site(folder, run, port)
+
+
+def install(folder: Path) -> None:
+    done = subprocess.run(INSTALL, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def serve(folder: Path, port: int) -> Iterator[None]:
+    with ThreadingHTTPServer(("localhost", port), partial(StaticHost, directory=str(folder))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield
+        server.shutdown()
+
+
+def test_example_site_builds_and_works(site: Site, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    shutil.copytree(AXE, tmp_path / "axe")
+    install(tmp_path / "axe")
+    axe = (tmp_path / "axe/node_modules/axe-core/axe.min.js").read_text()
+
+    site.build()
+
+    with launch_chromium() as browser:
+        with subtests.test("readers need no script"):
+            check_reading(site, browser)
+        with subtests.test("pages are accessible, and fit on a phone"):
+            check_accessibility(site, browser, axe)
+        with subtests.test("an unknown address gets the page for it"):
+            check_unknown_address(site, browser)
+        with subtests.test("an editor reads drafts with a token"):
+            check_drafts(site, browser)
+        with subtests.test("the page of drafts explains what it cannot show"):
+            check_refusals(site, browser)
+        with subtests.test("the build contains no secret and no draft"):
+            check_secrets(site)
+        with subtests.test("a build without the API fails, and leaves the last one"):
+            check_build_without_api(site)
+        with subtests.test("texts of posts cannot run scripts"):
+            check_attacks(site, browser)
+
+
+def check_reading(site: Site, browser: Browser) -> None:
+    visit = Visit(browser, java_script_enabled=False)
+    page = visit.page
+    page.goto(f"{site.address}/")
+    expect(page.locator("ol.posts > li")).to_have_count(5)
+    expect(page.locator("ol.posts > li").first).to_contain_text(
+        "By Marguerite Okafor, 1 November 2026 at 00:00 GMT, 2 comments"
+    )
+
+    page.get_by_role("link", name="Older posts").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Posts, page 2 of 2")
+    expect(page.locator("ol.posts > li")).to_have_count(2)
+    page.get_by_role("link", name="Newer posts").click()
+    page.get_by_role("link", name="How we name our boats").click()
+
+    expect(page).to_have_title("How we name our boats · Harbour Notes")
+    expect(page.locator("article time").first).to_have_attribute("datetime", re.compile("^2026-11-01T00:00:00"))
+    expect(page.locator(".tags li")).to_have_text(["harbour", "history"])
+    expect(page.locator(".comments li")).to_have_text(
+        [re.compile("Rosa Reader.*on the list of refused names"), re.compile("Aurel Author.*the winter issue")]
+    )
+    page.get_by_role("link", name="Harbour Notes").click()
+    page.get_by_role("link", name="Soup for forty").click()
+    expect(page.locator("article tr", has_text="Haddock").locator("td").last).to_have_text("8 kg")
+    assert (visit.reports, visit.hosts) == ([], {urlsplit(site.address).netloc})
+
+
+def check_accessibility(site: Site, browser: Browser, axe: str) -> None:
+    posts = sorted(f"/{path.removesuffix('index.html')}" for path in site.read_build() if "posts" in path)
+    paths = [*READER_PATHS, *(path for path in posts if not path.endswith(".json")), "/drafts/"]
+    findings = {}
+    for scheme, width in FORMS:
+        page = Visit(browser, color_scheme=scheme, viewport={"width": width, "height": 800}).page
+        for path in paths:
+            page.goto(site.address + path)
+            findings[f"{path} {scheme} {width}"] = list_serious_findings(page, axe)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+    assert len(findings) == len(FORMS) * (4 + 7)
+    assert {where: found for where, found in findings.items() if found} == {}
+
+
+def check_unknown_address(site: Site, browser: Browser) -> None:
+    page = Visit(browser).page
+
+    response = page.goto(f"{site.address}/posts/0/and/more")
+
+    assert response is not None
+    assert response.status == 404
+    expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
+    assert page.evaluate("getComputedStyle(document.body).maxWidth") != "none"  # it has its style
+    page.get_by_role("link", name="See the newest posts").click()
+    expect(page.locator("ol.posts > li")).to_have_count(5)
+
+
+def check_drafts(site: Site, browser: Browser) -> None:
+    scheduled = site.send(
+        "/posts", {"title": "Later", "body": "Soon.", "status": "scheduled", "publishAt": "2999-01-01T12:00:00Z"}
+    )
+    visit = Visit(browser)
+    page = visit.page
+    page.goto(f"{site.address}/")
+    page.get_by_role("link", name="For editors").click()
+
+    show_drafts(page, "capi_1_unknown")
+    expect(page.get_by_role("alert")).to_have_text("The API key is unknown, expired or revoked.")
+    assert page.evaluate("({...sessionStorage}).token") is None
+    visit.reports.clear()  # the browser reports the 401
+
+    show_drafts(page, site.key)
+    expect(page.locator("main")).to_contain_text("Read as Alva Admin.")
+    expect(page.locator("main")).to_contain_text("to be published 1 January 2999 at 12:00 GMT")
+    page.get_by_role("link", name=DRAFT).click()
+    expect(page.locator(".notice").first).to_contain_text("the status of this post is “draft”")
+    expect(page.locator("article")).to_contain_text("Ask the keeper about the tea again.")
+    page.goto(f"{site.address}/drafts/?post={scheduled['id']}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Later")
+    expect(page.locator("main")).to_contain_text("will be published 1 January 2999 at 12:00 GMT")
+    assert site.key not in page.evaluate("JSON.stringify({...localStorage}) + document.cookie")
+    assert (visit.reports, visit.hosts) == ([], {urlsplit(site.address).netloc, urlsplit(site.api).netloc})
+
+    other_tab = page.context.new_page()
+    other_tab.goto(f"{site.address}/drafts/?post={scheduled['id']}")
+    expect(other_tab.get_by_label("Token")).to_have_value("")
+
+    page.get_by_role("button", name="Forget the token").click()
+    expect(page.get_by_label("Token")).to_have_value("")
+    assert site.key not in page.evaluate("JSON.stringify({...sessionStorage})")
+
+
+def check_refusals(site: Site, browser: Browser) -> None:
+    page = Visit(browser).page
+    page.goto(f"{site.address}/drafts/?post=999999999")
+    show_drafts(page, "clé")
+    assert page.get_by_label("Token").evaluate("(input) => input.validity.patternMismatch")
+    show_drafts(page, f" {site.key} ")
+    expect(page.get_by_role("alert")).to_have_text("This post does not exist, or the token may not read it.")
+
+    port = free_port()
+    with serve(site.folder / "build", port):  # an origin that the server does not allow
+        page.goto(f"http://localhost:{port}/drafts/")
+        show_drafts(page, site.key)
+        alert = page.get_by_role("alert")
+        expect(alert).to_contain_text(f"The API at {site.api} cannot be reached")
+        expect(alert).to_contain_text(f"Is http://localhost:{port} one of its CORS_ALLOWED_ORIGINS?")
+        assert site.key not in page.evaluate("JSON.stringify({...sessionStorage})")
+
+
+def show_drafts(page: Page, token: str) -> None:
+    page.get_by_label("Token").fill(token)
+    page.get_by_role("button", name="Show drafts").click()
+
+
+def check_secrets(site: Site) -> None:
+    files = site.read_build()
+
+    assert "index.html" in files
+    assert any("How we name our boats" in text for text in files.values())
+    assert [path for path, text in files.items() if site.key in text or DRAFT in text] == []
+
+
+def check_build_without_api(site: Site) -> None:
+    before = site.read_build()
+    unused = f"http://localhost:{free_port()}"
+
+    done = site.run_npm("run", "build", PUBLIC_API_URL=unused)
+
+    assert done.returncode != 0
+    assert f"The API at {unused}/schema.graphql cannot be reached" in done.stderr
+    assert site.read_build() == before
+
+
+def check_attacks(site: Site, browser: Browser) -> None:
+    for number, vector in enumerate(VECTORS):
+        site.send("/posts", {"title": f"Attack {number}", "body": vector, "status": "published"})
+    odd = site.send("/posts", {"title": ODD, "body": f"    {ODD}", "status": "published"})
+    site.build()
+    visit = Visit(browser, bypass_csp=True)  # The sanitiser must suffice without the policy of the pages
+    page = visit.page
+    pages = {path: text for path, text in site.read_build().items() if re.search(r"<h1>Attack \d+</h1>", text)}
+
+    for path in pages:
+        page.goto(f"{site.address}/{path}", wait_until="domcontentloaded")
+        page.evaluate(
+            "() => document.querySelectorAll('.text *').forEach((e) => ['mouseover', 'click', 'focus', 'toggle']"
+            ".forEach((name) => e.dispatchEvent(new Event(name, {bubbles: true, cancelable: true}))))"
+        )
+        expect(page.locator("footer.site")).to_be_visible()
+        assert visit.dialogs == [], path
+        assert page.evaluate("document.querySelectorAll('script, iframe, body style, svg, form').length") == 0, path
+
+    assert len(pages) == len(VECTORS)
+
+    page.goto(f"{site.address}/posts/{odd['id']}/")
+    expect(page).to_have_title(f"{ODD} · Harbour Notes")
+    assert page.locator("h1").text_content() == ODD
+    assert page.locator("article pre").text_content() == f"{ODD}\n"
