@@ -250,6 +250,13 @@ def check_drafts(site: Site, browser: Browser) -> None:
 
 def check_refusals(site: Site, browser: Browser) -> None:
     page = Visit(browser).page
+    weak = site.run.checkout.manage(
+        "create_api_key", "admin@example.com", "--name", "weak", "--scope", "comments:write"
+    )
+    page.goto(f"{site.address}/drafts/")
+    show_drafts(page, weak.stdout.strip())
+    expect(page.get_by_role("alert")).to_have_text("The token does not have the scope posts:read.")
+
     page.goto(f"{site.address}/drafts/?post=999999999")
     show_drafts(page, "clé")
     assert page.get_by_label("Token").evaluate("(input) => input.validity.patternMismatch")
@@ -262,7 +269,7 @@ def check_refusals(site: Site, browser: Browser) -> None:
         show_drafts(page, site.key)
         alert = page.get_by_role("alert")
         expect(alert).to_contain_text(f"The API at {site.api} cannot be reached")
-        expect(alert).to_contain_text(f"Is http://localhost:{port} one of its CORS_ALLOWED_ORIGINS?")
+        expect(alert).to_contain_text(f"is http://localhost:{port} one of its CORS_ALLOWED_ORIGINS?")
         assert site.key not in page.evaluate("JSON.stringify({...sessionStorage})")
 
 
@@ -293,7 +300,7 @@ def check_build_without_api(site: Site) -> None:
 def check_attacks(site: Site, browser: Browser) -> None:
     for number, vector in enumerate(VECTORS):
         site.send("/posts", {"title": f"Attack {number}", "body": vector, "status": "published"})
-    odd = site.send("/posts", {"title": ODD, "body": f"    {ODD}", "status": "published"})
+    odd = site.send("/posts", {"title": ODD, "body": f"    {ODD}\n\n|a|\n|-:|\n|1|\n", "status": "published"})
     site.build()
     visit = Visit(browser, bypass_csp=True)  # The sanitiser must suffice without the policy of the pages
     page = visit.page
@@ -315,3 +322,4 @@ def check_attacks(site: Site, browser: Browser) -> None:
     expect(page).to_have_title(f"{ODD} · Harbour Notes")
     assert page.locator("h1").text_content() == ODD
     assert page.locator("article pre").text_content() == f"{ODD}\n"
+    assert page.locator("article td").evaluate("(cell) => getComputedStyle(cell).textAlign").endswith("right")

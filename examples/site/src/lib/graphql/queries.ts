@@ -93,6 +93,7 @@ export const DRAFTS = graphql(
   `
     query Drafts {
       viewer {
+        scopes
         user {
           name
         }
@@ -121,6 +122,9 @@ export const DRAFTS = graphql(
 export const DRAFT = graphql(
   `
     query Draft($id: ID!) {
+      viewer {
+        scopes
+      }
       post(id: $id) {
         ...Article
       }

@@ -56,9 +56,10 @@ async function read<Data, Variables>(
     try {
       return await query(document, variables);
     } catch (error) {
-      const wait = error instanceof ApiError ? error.retryAfter : undefined;
-      if (wait === undefined || attempt === MAX_ATTEMPTS) throw error;
-      await setTimeout(Math.min(wait, LONGEST_WAIT) * 1000);
+      if (!(error instanceof ApiError) || error.retryAfter === undefined || attempt === MAX_ATTEMPTS) throw error;
+      const wait = Math.min(error.retryAfter, LONGEST_WAIT);
+      console.warn(`${error.message} The next attempt is in ${wait} seconds.`);
+      await setTimeout(wait * 1000);
     }
   }
 }
