@@ -59,7 +59,10 @@ class Author(models.Model):
 
     class Meta:
         constraints = [models.CheckConstraint(condition=~Q(name=""), name="blog_author_name_present")]
-        indexes = [models.Index(fields=["name"], name="blog_author_by_name")]  # import_posts looks authors up
+        indexes = [
+            models.Index(fields=["name", "id"], name="blog_author_name"),  # import_posts looks authors up, too
+            models.Index(fields=["created_at", "id"], name="blog_author_oldest"),
+        ]
         triggers = [build_search_trigger("author_id", ["name"])]
 
     def __str__(self) -> str:

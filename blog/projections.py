@@ -31,14 +31,24 @@ POST_ORDERS = {
     "publishedAtDesc": Ordering("publication_order", descending=True),
     "publishedAtAsc": Ordering("publication_order"),
 }
+POST_SORT_FIELDS = {
+    "createdAt": Ordering("created_at"),
+    "updatedAt": Ordering("updated_at"),
+    "publishedAt": Ordering("publication_order"),
+}
+AUTHOR_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
 COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}
 
 
-def select_oldest_visible_comments(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
-    return comments.filter(policy.VISIBLE_COMMENTS).order_by("created_at", "id")
+def filter_visible_comments(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
+    return comments.filter(policy.VISIBLE_COMMENTS)
 
 
-def filter_visible_posts(posts: PostQuerySet, actor: Actor, status: PostStatus | None) -> PostQuerySet:
+def select_oldest_visible_comments(comments: CommentQuerySet, actor: Actor) -> QuerySet[Comment]:
+    return filter_visible_comments(comments, actor).order_by("created_at", "id")
+
+
+def filter_visible_posts(posts: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> PostQuerySet:
     """Return the posts that the actor may see, with one status if it is given."""
     if status is not None:
         return posts.filter(policy.build_visibility_within_status(actor, status)).in_status(status)
@@ -46,7 +56,7 @@ def filter_visible_posts(posts: PostQuerySet, actor: Actor, status: PostStatus |
 
 
 def select_newest_visible_posts(posts: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> QuerySet[Post]:
-    return filter_visible_posts(posts, actor, status).newest_first()
+    return filter_visible_posts(posts, actor, status=status).newest_first()
 
 
 def build_visible_email(actor: Actor) -> Expression:
@@ -64,7 +74,7 @@ POST = Projection(
         "status": "status",
         "author": ToOne("author"),
         "comments": ToMany("comments", select_oldest_visible_comments),
-        "commentsConnection": Connection("comments", policy.VISIBLE_COMMENTS),
+        "commentsConnection": Connection("comments", filter_visible_comments),
         "commentCount": Count("comments", policy.VISIBLE_COMMENTS),
         "createdAt": "created_at",
         "updatedAt": "updated_at",
@@ -85,6 +95,7 @@ AUTHOR = Projection(
         "avatarUrl": "avatar_url",
         "email": Computed(build_visible_email),
         "posts": ToMany("posts", select_newest_visible_posts),
+        "postsConnection": Connection("posts", filter_visible_posts),
     },
 )
 
@@ -101,9 +112,10 @@ COMMENT = Projection(
 
 POST_CONNECTION = ConnectionType(POST)
 COMMENT_CONNECTION = ConnectionType(COMMENT)
+AUTHOR_CONNECTION = ConnectionType(AUTHOR)
 
 PROJECTIONS: list[Projection | RelayType] = [
     *(POST, POST_CONNECTION, POST_CONNECTION.edge),
     *(COMMENT, COMMENT_CONNECTION, COMMENT_CONNECTION.edge),
-    AUTHOR,
+    *(AUTHOR, AUTHOR_CONNECTION, AUTHOR_CONNECTION.edge),
 ]

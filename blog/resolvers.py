@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from ariadne import EnumType, MutationType, QueryType
+from ariadne import EnumType, InputType, MutationType, QueryType
 from graphql import GraphQLResolveInfo
 
 from blog import selectors, services
 from blog.models import Author, Comment, Post, PostStatus
-from blog.projections import COMMENT_ORDERS, POST_ORDERS
+from blog.projections import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, POST_ORDERS, POST_SORT_FIELDS
 from contentapi.graphql.context import RequestContext
+from contentapi.graphql.sorting import build_ordering
 from contentapi.projection import ConnectionQuery, Ordering, Rows
 
 Info = GraphQLResolveInfo[RequestContext]
@@ -19,6 +20,8 @@ STATUSES = {status.value: status for status in PostStatus}
 BINDABLES = [
     *(QUERY, MUTATION),
     *(EnumType("PostStatus", STATUSES), EnumType("PostOrder", POST_ORDERS), EnumType("CommentOrder", COMMENT_ORDERS)),
+    *(EnumType("PostSortField", POST_SORT_FIELDS), InputType("PostSort", out_type=build_ordering)),
+    *(EnumType("AuthorSortField", AUTHOR_SORT_FIELDS), InputType("AuthorSort", out_type=build_ordering)),
 ]
 
 
@@ -42,6 +45,16 @@ def posts_connection(
 @QUERY.field("author")
 def author(_: None, info: Info, id: str) -> Rows[Author]:
     return selectors.select_author_by_id(info.context["actor"], id)
+
+
+@QUERY.field("authors")
+def authors(_: None, info: Info, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
+    return selectors.build_authors_connection(info.context["actor"], order_by=order_by, **window)
+
+
+@QUERY.field("comment")
+def comment(_: None, info: Info, id: str) -> Rows[Comment]:
+    return selectors.select_comment_by_id(info.context["actor"], id)
 
 
 @MUTATION.field("createPost")

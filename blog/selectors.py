@@ -114,7 +114,7 @@ def select_visible_posts(
     conditions = build_post_conditions(author, created_from, created_before)
     if tag is not None:
         conditions["tags__contains"] = [tag]
-    posts = filter_visible_posts(Post.objects.all(), actor, status).filter(**conditions)
+    posts = filter_visible_posts(Post.objects.all(), actor, status=status).filter(**conditions)
     return posts.filter(build_after_condition(NEWEST_FIRST, after, after_pk)).newest_first()
 
 
@@ -181,6 +181,22 @@ def select_authors(actor: Actor, after: Position | None = None) -> Rows[Author]:
 @parametrised(Author)
 def select_authors_after(_: Actor, *, after_pk: int) -> QuerySet[Author]:
     return Author.objects.filter(pk__gt=after_pk).order_by("pk")
+
+
+def build_authors_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
+    """Return a page of authors: by `first` and `after`, or by `last` and `before`; oldest first without an order.
+
+    Raises `Malformed`.
+    """
+    order = order_by or OLDEST_FIRST
+    return ConnectionQuery(
+        select_every_author(actor), order, parse_connection_args("authors", {"orderBy": order.terms()}, **window)
+    )
+
+
+@parametrised(Author)
+def select_every_author(_: Actor) -> QuerySet[Author]:
+    return Author.objects.all()
 
 
 def select_comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None = None) -> Rows[Comment]:

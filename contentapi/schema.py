@@ -8,12 +8,16 @@ import blog.projections
 import blog.representations
 import blog.resolvers
 import blog.selectors
+import orders.projections
+import orders.resolvers
+import orders.selectors
 import users.projections
 import users.resolvers
 import users.selectors
 from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.nodes import build_node_resolvers
 from contentapi.graphql.scalars import DATE_TIME
+from contentapi.graphql.sorting import SORT_DIRECTION
 from contentapi.projection import PAGE_INFO, NodeType
 from contentapi.rest.fragments import RepresentationFragments
 
@@ -23,6 +27,7 @@ NODE = NodeType(
         blog.projections.AUTHOR: blog.selectors.select_author_by_id,
         blog.projections.COMMENT: blog.selectors.select_comment_by_id,
         users.projections.USER: users.selectors.select_user_by_id,
+        orders.projections.ORDER: orders.selectors.select_order_by_id,
     }
 )
 
@@ -38,9 +43,18 @@ def build_schema() -> GraphQLSchema:
         load_sdl(),
         DATE_TIME,
         *blog.resolvers.BINDABLES,
+        *orders.resolvers.BINDABLES,
         *users.resolvers.BINDABLES,
+        SORT_DIRECTION,
         build_node_resolvers(NODE),
-        ProjectionBindable([PAGE_INFO, *blog.projections.PROJECTIONS, *users.projections.PROJECTIONS, NODE]),
+        ProjectionBindable(
+            [
+                *(PAGE_INFO, NODE),
+                *blog.projections.PROJECTIONS,
+                *orders.projections.PROJECTIONS,
+                *users.projections.PROJECTIONS,
+            ]
+        ),
         RepresentationFragments(settings.SCHEMA_DIR / "resources", blog.representations.REPRESENTATIONS),
         convert_names_case=True,
     )

@@ -103,7 +103,7 @@ class OrderAdmin(ActsAdmin):
         return policy.may_see_order(actor, row.user_id)
 
     def find_row(self, actor: Actor, row_id: str) -> Order | None:
-        return selectors.select_order_by_id(actor, row_id).select_related("user").first()
+        return selectors.select_order_by_id(actor, row_id).queryset().select_related("user").first()
 
     def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
         order = options.get("obj")

@@ -24,6 +24,14 @@ class OrderStatus(models.TextChoices):
     CANCELLED = "cancelled"
 
 
+class OrderAction(models.TextChoices):
+    """What a caller can do with an order. Orders do not store it."""
+
+    CANCEL = "cancel"
+    PAY = "pay"
+    TRACK = "track"
+
+
 ON_THE_WAY = (OrderStatus.SHIPPED, OrderStatus.DELIVERED)
 VERSIONS = {
     OrderStatus.PENDING: 1,
@@ -70,7 +78,11 @@ class Order(models.Model):
                 violation_error_message="A delivered order, and no other, has a time of delivery.",
             ),
         ]
-        indexes = [models.Index("user", F("id").desc(), name="orders_order_user_newest")]
+        indexes = [
+            models.Index("user", F("id").desc(), name="orders_order_user_newest"),
+            models.Index(fields=["user", "created_at", "id"], name="orders_order_user_created"),
+            models.Index(fields=["created_at", "id"], name="orders_order_created"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.pk}: {self.total} ({self.status})"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
 from django.db.models import F, QuerySet
@@ -10,8 +10,10 @@ from django.db.models import F, QuerySet
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Position, parse_id
-from orders.models import ON_THE_WAY, Order, OrderState, OrderStatus
+from contentapi.core.pagination import Position, parse_connection_args, parse_id
+from contentapi.projection import ConnectionQuery, Ordering, Rows, parametrised
+from orders.models import ON_THE_WAY, Order, OrderAction, OrderState
+from orders.projections import ACTION_RULES, NEWEST_FIRST
 
 DATABASE = "database"  # `origin` of a change in SQL or in the shell
 
@@ -23,14 +25,36 @@ def select_orders(actor: Actor, after: Position | None = None) -> QuerySet[Order
     return orders if after is None else orders.filter(pk__lt=after.id)
 
 
-def select_order_by_id(actor: Actor, order_id: str) -> QuerySet[Order]:
+def build_orders_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
+    """Return a page of orders: by `first` and `after`, or by `last` and `before`; newest first without an order.
+
+    Raises `Unauthenticated`, `Forbidden` and `Malformed`.
+    """
+    policy.require_permission(actor, policy.may_list_orders(actor), "list orders")
+    order = order_by or NEWEST_FIRST
+    return ConnectionQuery(
+        select_visible_orders(actor), order, parse_connection_args("orders", {"orderBy": order.terms()}, **window)
+    )
+
+
+@parametrised(Order)
+def select_visible_orders(actor: Actor) -> QuerySet[Order]:
+    return Order.objects.filter(policy.visible_orders(actor))
+
+
+def select_order_by_id(actor: Actor, order_id: str) -> Rows[Order]:
     """Return the order with this id, or no order."""
-    return Order.objects.filter(policy.visible_orders(actor), pk=parse_id(order_id))
+    return select_visible_order(actor, pk=parse_id(order_id))
+
+
+@parametrised(Order)
+def select_visible_order(actor: Actor, *, pk: int) -> QuerySet[Order]:
+    return Order.objects.filter(policy.visible_orders(actor), pk=pk)
 
 
 def get_order(actor: Actor, order_id: str) -> Order:
     """Return the order with this id. Raises `NotFound`."""
-    return require_found(select_order_by_id(actor, order_id).first(), "order")
+    return require_found(select_order_by_id(actor, order_id).queryset().first(), "order")
 
 
 def get_trackable_order(actor: Actor, order_id: str) -> Order:
@@ -77,9 +101,11 @@ def name_person(user_id: int | None, names: Mapping[int, str]) -> str:
     return "" if user_id is None else names.get(user_id, f"deleted user {user_id}")
 
 
-def list_next_actions(actor: Actor, order: Order) -> set[str]:
-    """Return the actions that are possible for this actor in the order's status: cancel, payment, track."""
-    if order.status == OrderStatus.PENDING:
-        return {"cancel", "payment"} if policy.may_write_orders_of(actor, order.user_id) else set()
-    is_tracked = order.status in ON_THE_WAY and policy.may_see_order(actor, order.user_id)
-    return {"track"} if is_tracked else set()
+def list_next_actions(actor: Actor, order: Order) -> list[OrderAction]:
+    """Return the actions that are possible for this actor in the order's status, as `allowedActions` has them."""
+    return [
+        action
+        for rule in ACTION_RULES
+        if order.status in rule.statuses and rule.is_permitted(actor, order.user_id)
+        for action in rule.actions
+    ]

@@ -13,7 +13,7 @@ from contentapi.http.response import Response, build_tagged_response, created, n
 from contentapi.rest import Body, EmptyBody, Resource, ResourceRequest
 from contentapi.rest.pages import render_page
 from orders import selectors, services
-from orders.models import Order
+from orders.models import Order, OrderAction
 
 ENCODER = msgspec.json.Encoder(decimal_format="number")
 
@@ -45,13 +45,11 @@ def build_links(order: Order, actor: Actor, prefix: str) -> dict[str, OrderLink]
     """Return the links to an order and to the actions that are possible for this actor; paths begin with `prefix`."""
     here = f"{prefix}/orders/{order.pk}"
     links = {
-        "self": OrderLink(here),
-        "cancel": OrderLink(here, "DELETE"),
-        "payment": OrderLink(f"{here}/payment", "POST"),
-        "track": OrderLink(f"{here}/tracking"),
+        OrderAction.CANCEL: ("cancel", OrderLink(here, "DELETE")),
+        OrderAction.PAY: ("payment", OrderLink(f"{here}/payment", "POST")),
+        OrderAction.TRACK: ("track", OrderLink(f"{here}/tracking")),
     }
-    possible = {"self", *selectors.list_next_actions(actor, order)}
-    return {name: link for name, link in links.items() if name in possible}
+    return {"self": OrderLink(here), **dict(links[action] for action in selectors.list_next_actions(actor, order))}
 
 
 def render_order(order: Order, actor: Actor, prefix: str = "") -> bytes:

@@ -40,6 +40,12 @@ def make_order(**values: Any) -> Order:
     return Order.objects.create(**{"total": "1.00", **values})
 
 
+def get_user(actor: Actor) -> User:
+    """Return the user of an actor that has one."""
+    assert actor.user_id is not None
+    return User.objects.get(pk=actor.user_id)
+
+
 def make_actor(role: Role, *, scopes: set[Scope] | None = None, author: Author | None = None) -> Actor:
     """Return the actor of a new user. With `author`, the user gets this author profile."""
     user = make_user(role)

@@ -71,6 +71,10 @@ class User(AbstractBaseUser):
             models.CheckConstraint(condition=Q(role__in=list(Role)), name="users_user_role_known"),
             models.CheckConstraint(condition=~Q(name=""), name="users_user_name_present"),
         ]
+        indexes = [
+            models.Index(fields=["name", "id"], name="users_user_name"),
+            models.Index(fields=["created_at", "id"], name="users_user_oldest"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} <{self.email}>"

@@ -4,12 +4,24 @@ from django.contrib.postgres.fields import ArrayField
 from django.db.models import CharField, Expression, Value
 from django.db.models.functions import Cast
 
+from contentapi.core import policy
 from contentapi.core.identity import Actor, Role, Scope
-from contentapi.projection import Computed, Projection, SameRowAsType, ToOne
+from contentapi.projection import (
+    Computed,
+    Connection,
+    ConnectionType,
+    Ordering,
+    Projection,
+    RelayType,
+    SameRowAsType,
+    ToOne,
+)
 from users.models import User
 
 ROLE = CharField(choices=[(role.value, role.value) for role in Role])
 SCOPES = ArrayField(CharField())
+OLDEST_FIRST = Ordering("created_at")
+USER_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
 
 
 def build_credential_role(actor: Actor) -> Expression:
@@ -21,6 +33,10 @@ def build_usable_scopes(actor: Actor) -> Expression:
     return Cast(Value(sorted(scope.value for scope in Scope if actor.has(scope))), SCOPES)
 
 
+def require_list_of_orders(actor: Actor) -> None:
+    policy.require_permission(actor, policy.may_list_orders(actor), "list orders")
+
+
 VIEWER = Projection(
     "Viewer",
     User,
@@ -29,6 +45,7 @@ VIEWER = Projection(
         "role": Computed(build_credential_role),
         "scopes": Computed(build_usable_scopes),
         "author": ToOne("author"),
+        "orders": Connection("orders", require=require_list_of_orders),
     },
 )
 
@@ -39,7 +56,14 @@ USER = Projection(
         "id": "id",
         "name": "name",
         "email": "email",
+        "author": ToOne("author"),
     },
 )
 
-PROJECTIONS = [VIEWER, USER]
+USER_CONNECTION = ConnectionType(USER)
+CREATE_USER_PAYLOAD = Projection("CreateUserPayload", User, {"user": SameRowAsType()})
+
+PROJECTIONS: list[Projection | RelayType] = [
+    *(USER, USER_CONNECTION, USER_CONNECTION.edge),
+    *(VIEWER, CREATE_USER_PAYLOAD),
+]

@@ -1,6 +1,7 @@
 """Reads of users: which ones an actor may see."""
 
 from collections.abc import Collection
+from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -8,17 +9,35 @@ from django.utils import timezone
 from contentapi.core import policy
 from contentapi.core.errors import NotFound, require_found
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Position, parse_id
+from contentapi.core.pagination import Position, parse_connection_args, parse_id
 from contentapi.core.text import is_storable
-from contentapi.projection import Rows, parametrised
+from contentapi.projection import ConnectionQuery, Ordering, Rows, parametrised
 from users.models import ApiKey, User
+from users.projections import OLDEST_FIRST
 
 
 def select_users(actor: Actor, after: Position | None = None) -> QuerySet[User]:
     """Return users, oldest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
     policy.require_permission(actor, policy.may_list_users(actor), "list users")
-    users = User.objects.filter(policy.visible_users(actor)).order_by("id")
+    users = select_visible_users(actor).queryset().order_by("id")
     return users if after is None else users.filter(pk__gt=after.id)
+
+
+def build_users_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
+    """Return a page of users: by `first` and `after`, or by `last` and `before`; oldest first without an order.
+
+    Raises `Unauthenticated`, `Forbidden` and `Malformed`.
+    """
+    policy.require_permission(actor, policy.may_list_users(actor), "list users")
+    order = order_by or OLDEST_FIRST
+    return ConnectionQuery(
+        select_visible_users(actor), order, parse_connection_args("users", {"orderBy": order.terms()}, **window)
+    )
+
+
+@parametrised(User)
+def select_visible_users(actor: Actor) -> QuerySet[User]:
+    return User.objects.filter(policy.visible_users(actor))
 
 
 def select_user_by_id(actor: Actor, user_id: str) -> Rows[User]:

@@ -268,6 +268,11 @@ def may_see_order(actor: Actor, owner_id: int | None) -> bool:
     return get_reach(actor, Scope.ORDERS_READ).includes(owner_id)
 
 
+def writable_orders(actor: Actor) -> Q:
+    """With `orders:write` the actor's own orders; for admins all orders."""
+    return get_reach(actor, Scope.ORDERS_WRITE).build_condition(lambda user_id: Q(user=user_id))
+
+
 def may_list_orders(actor: Actor) -> bool:
     """Whether the actor may list orders. Without this rule a missing permission would look like an empty list."""
     return actor.has(Scope.ORDERS_READ)

@@ -1,8 +1,8 @@
 """Relay connections in SQL: pages of rows in both directions, page information and the total count.
 
-    POST_CONNECTION = ConnectionType(POST)          # the SDL type PostConnection, with edges of type PostEdge
-    "commentsConnection": Connection("comments")    # a field of a projection: the pages of a to-many relation
-    ConnectionQuery(rows, order, window)            # what a resolver returns for a root field
+    POST_CONNECTION = ConnectionType(POST)              # the SDL type PostConnection, with edges of type PostEdge
+    "commentsConnection": Connection("comments", rows)  # a field of a projection: the pages of a to-many relation
+    ConnectionQuery(rows, order, window)                # what a resolver returns for a root field
 
 A connection is one JSON object, selected from at most two derived tables: `page`, a row with the arrays and the two
 ends of the page, and `total`, a row with the count. Each is in the statement only if the selection needs it. PostgreSQL
@@ -20,15 +20,20 @@ from typing import Any
 from django.db.models import BooleanField, Case, ExpressionWrapper, F, Func, JSONField, Model, Q, QuerySet, When
 from django.db.models.expressions import Combinable
 
+from contentapi.core.errors import ApiError
+from contentapi.core.identity import Actor
 from contentapi.core.pagination import ConnectionWindow, build_cursor_error, parse_connection_args
 from contentapi.db.literals import TextLiteral
 from contentapi.projection.expressions import CountTable, HasRow, JsonMembers, PageTable, RawExpression, SignedCursor
 from contentapi.projection.fields import (
-    EVERY_ROW,
     CompilationContext,
     ProjectedField,
     Projection,
+    SelectRelated,
     build_related_rows,
+    list_arguments,
+    parametrise_arguments,
+    select_every_row,
 )
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.querysets import Rows
@@ -97,32 +102,47 @@ class ConnectionArguments:
     selected: SelectedField
     order: Ordering
     window: ConnectionWindow
+    criteria: Arguments
     parent: int | None
     refusal: str
 
 
 class Connection(ProjectedField):
-    """A to-many relation as a connection of the rows that meet `condition`. The SDL has the default order."""
+    """A to-many relation as a connection.
 
-    def __init__(self, relation: str, condition: Q = EVERY_ROW) -> None:
+    `rows(queryset, actor, **arguments)` filters the related rows, as that of `ToMany` does. Its arguments are those of
+    the SDL that not all connections have; cursors are valid for the same arguments only. The SDL has the default order.
+    `require(actor)` raises an `ApiError` if the actor may not list the rows.
+    """
+
+    def __init__(
+        self,
+        relation: str,
+        rows: SelectRelated = select_every_row,
+        *,
+        require: Callable[[Actor], None] = lambda _: None,
+    ) -> None:
         self.relation = relation
-        self.condition = condition
+        self.rows = rows
+        self.require = require
+        self.names = list_arguments(rows)
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        self.related = build_related_rows(model, self.relation).filter(self.condition)
+        self.related = build_related_rows(model, self.relation)
         self.key = get_model_field(model, self.relation).field
         if not isinstance(sdl.projection, ConnectionType) or sdl.projection.model is not self.related.model:
             raise ProjectionError(
                 f"the SDL has {sdl.type_name}, which is not a connection of {self.related.model.__name__}"
             )
-        if set(sdl.arguments) != ARGUMENTS:
+        wanted = ARGUMENTS.union(self.names)
+        if set(sdl.arguments) != wanted:
             raise ProjectionError(
-                f"the SDL's arguments are {join_names(sdl.arguments)}; a connection's are {join_names(ARGUMENTS)}"
+                f"the SDL's arguments are {join_names(sdl.arguments)}; the connection's are {join_names(wanted)}"
             )
         self.connection_type = sdl.projection
         self.default_order = sdl.arguments["order_by"]
         if not isinstance(self.default_order, Ordering):
-            raise ProjectionError("orderBy needs a default in the SDL, and its enum values must be orders")
+            raise ProjectionError("orderBy needs a default in the SDL, and its values must be orders")
         self.name = f"{model._meta.label}.{self.relation}"
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
@@ -130,9 +150,14 @@ class Connection(ProjectedField):
 
         CASE WHEN "blog_post"."id" = $1 THEN (SELECT row_to_json(r.*) FROM …) ELSE to_json($2::text) END
         """
+        try:
+            self.require(compilation.actor)
+        except ApiError as error:
+            raise SelectedFieldError(selected, error) from None
         arguments, read = compilation.bind_arguments(selected, partial(self.parse_arguments, selected))
+        criteria = parametrise_arguments(self.names, arguments.criteria, lambda inputs: read(inputs).criteria)
         compiler = ConnectionCompiler(
-            self.related,
+            self.rows(self.related, compilation.actor, **criteria),
             arguments.order,
             arguments.window,
             self.connection_type,
@@ -153,11 +178,13 @@ class Connection(ProjectedField):
         """Raises `Malformed`."""
         order = arguments.get("order_by") or self.default_order
         values = {name: arguments.get(name) for name in ("first", "after", "last", "before")}
-        window = parse_connection_args(self.name, {"orderBy": order.terms()}, **values)
+        criteria = {name: arguments.get(name) for name in self.names}
+        given = {name: str(value) for name, value in criteria.items() if value is not None}
+        window = parse_connection_args(self.name, {**given, "orderBy": order.terms()}, **values)
         parents = {position.parent for position in (window.after, window.before) if position is not None}
         if len(parents) > 1:
             raise build_cursor_error("before")
-        return ConnectionArguments(selected, order, window, next(iter(parents), None), secrets.token_hex(16))
+        return ConnectionArguments(selected, order, window, criteria, next(iter(parents), None), secrets.token_hex(16))
 
 
 def has_unverified_cursor(arguments: Sequence[Any]) -> bool:

@@ -61,6 +61,8 @@ from contentapi.projection.selections import (
 
 EVERY_ROW = Q()
 
+SelectRelated = Callable[..., QuerySet[Any]]  # of related rows, an actor, and arguments by keyword
+
 
 class CompilationContext:
     """The state while one statement is compiled: actor, variables, and the arguments that the statement uses."""
@@ -144,12 +146,17 @@ class Computed(ProjectedField):
 
 
 class SameRowAsType(ProjectedField):
-    """The same row as another SDL type of the same model."""
+    """The same row as another SDL type of the same model; null unless the row meets `condition`."""
+
+    def __init__(self, condition: Q = EVERY_ROW) -> None:
+        self.condition = condition
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         require_no_arguments(sdl)
         self.target = require_target_projection(sdl, model, is_list=False)
-        self.rows = model._base_manager.filter(pk=OuterRef("pk"))
+        if self.condition and not sdl.is_nullable:
+            raise ProjectionError("a row may not meet the condition, but the SDL type is non-null")
+        self.rows = model._base_manager.filter(self.condition, pk=OuterRef("pk"))
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
@@ -182,6 +189,28 @@ class ToOne(ProjectedField):
         return JsonObject(rows, keys)
 
 
+def select_every_row(rows: QuerySet[Any], _: Actor) -> QuerySet[Any]:
+    return rows
+
+
+def list_arguments(rows: SelectRelated) -> list[str]:
+    """Return the names of the keyword-only parameters."""
+    parameters = inspect.signature(rows).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+
+
+def parametrise_arguments(
+    names: Iterable[str], arguments: Arguments, read: Callable[[ExecutionInputs], Arguments]
+) -> dict[str, Any]:
+    """Return each argument as a parameter, or as its value if it can change the structure of the statement."""
+
+    def parametrise(name: str) -> Any:
+        value = arguments.get(name)
+        return value if is_structural(value) else Parameter(lambda inputs: read(inputs)[name])
+
+    return {name: parametrise(name) for name in names}
+
+
 class ToMany(ProjectedField):
     """A to-many relation: the rows whose foreign key refers to this row.
 
@@ -190,11 +219,10 @@ class ToMany(ProjectedField):
     The actor's id and all other values except enum members are parameters.
     """
 
-    def __init__(self, relation: str, rows: Callable[..., QuerySet[Any]]) -> None:
+    def __init__(self, relation: str, rows: SelectRelated) -> None:
         self.relation = relation
         self.rows = rows
-        kinds = inspect.signature(rows).parameters.values()
-        self.names = [parameter.name for parameter in kinds if parameter.kind is parameter.KEYWORD_ONLY]
+        self.names = list_arguments(rows)
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         self.related = build_related_rows(model, self.relation)
@@ -212,12 +240,7 @@ class ToMany(ProjectedField):
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
         arguments, read = compilation.bind_arguments(selected, self.parse_arguments)
-
-        def argument(name: str) -> Any:
-            value = arguments.get(name)
-            return value if is_structural(value) else Parameter(lambda inputs: read(inputs)[name])
-
-        related = self.rows(self.related, compilation.actor, **{name: argument(name) for name in self.names})
+        related = self.rows(self.related, compilation.actor, **parametrise_arguments(self.names, arguments, read))
         rows, keys = self.target.select(with_total_order(related), selected.selection, compilation)
         return JsonArray(rows, keys, Parameter(lambda inputs: read(inputs)["limit"]))
 

@@ -13,6 +13,7 @@ from django.db.models import (
     BooleanField,
     CharField,
     DateTimeField,
+    DecimalField,
     Field,
     FloatField,
     IntegerField,
@@ -28,7 +29,7 @@ COLUMNS: dict[str, tuple[type[Field[Any, Any]], ...]] = {  # the columns that fi
     "ID": (*TEXTS, IntegerField, UUIDField),
     "String": (*TEXTS, IntegerField, UUIDField),
     "Int": (IntegerField,),
-    "Float": (FloatField, IntegerField),
+    "Float": (FloatField, IntegerField, DecimalField),
     "Boolean": (BooleanField,),
     "DateTime": (DateTimeField,),
 }

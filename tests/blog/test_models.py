@@ -230,7 +230,8 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
             .order_by("-publication_order", "-id")[:5]
         ),
     ),
-    ("blog_author_by_name", lambda author: Author.objects.filter(name=author.name)),
+    ("blog_author_name", lambda author: Author.objects.filter(name=author.name)),
+    ("blog_author_oldest", lambda _: Author.objects.order_by("created_at", "id")[:10]),
 ]
 
 

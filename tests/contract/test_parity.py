@@ -12,9 +12,11 @@ from pytest_django import Settings
 from blog.models import Comment, Post
 from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope
 from contentapi.rate_limits.account import COUNTERS
+from orders.models import Order
 from tests.conftest import GraphQL, make_api_key
-from tests.factories import make_actor, make_author, make_comment, make_post
+from tests.factories import get_user, make_actor, make_author, make_comment, make_order, make_post
 from tests.resources import send_request
+from users.models import User
 
 pytestmark = pytest.mark.django_db
 
@@ -31,6 +33,11 @@ PUBLISH, UNPUBLISH, ARCHIVE = (
     for act in ("publishPost", "unpublishPost", "archivePost")
 )
 DELETE = "mutation ($id: ID!, $expectedVersion: String) { deletePost(id: $id, expectedVersion: $expectedVersion) }"
+CREATE_ORDER = "mutation ($input: CreateOrderInput!) { createOrder(input: $input) { order { id } } }"
+PAY = "mutation ($input: PayOrderInput!) { payOrder(input: $input) { order { id } } }"
+CANCEL = "mutation ($input: CancelOrderInput!) { cancelOrder(input: $input) { order { id } } }"
+CREATE_USER = "mutation ($input: CreateUserInput!) { createUser(input: $input) { user { id } } }"
+DELETE_USER = "mutation ($input: DeleteUserInput!) { deleteUser(input: $input) { deletedUserId } }"
 DELETE_COMMENT = "mutation ($id: ID!) { deleteComment(id: $id) }"
 
 
@@ -49,12 +56,16 @@ class World:
     posts: dict[str, Post] = field(init=False)
     others: dict[str, Post] = field(init=False)
     comment: Comment = field(init=False)
+    orders: dict[str, Order] = field(init=False)
+    user: User = field(init=False)
 
     def __post_init__(self) -> None:
         profile, other = make_author(), make_author()
         self.author = make_actor(Role.AUTHOR, author=profile, scopes=self.scopes)
         self.posts, self.others = ({s: self.post(of, s) for s in self.states} for of in (profile, other))
         self.comment = make_comment(self.others["published"])
+        self.user = get_user(self.author)
+        self.orders = {status: make_order(user=self.user, status=status) for status in ("pending", "paid")}
 
     states = ("draft", "scheduled", "published", "archived")
 
@@ -131,6 +142,27 @@ def delete_comment(comment_id: str | None = None) -> Any:
     return of
 
 
+def create_order(total: float) -> Any:
+    return lambda _: ((CREATE_ORDER, {"input": {"total": total}}), ("POST", "/orders", {"total": total}))
+
+
+def pay_order(order_id: str) -> Any:
+    return lambda _: ((PAY, {"input": {"id": order_id}}), ("POST", f"/orders/{order_id}/payment", None))
+
+
+def cancel_order(order_id: str) -> Any:
+    return lambda _: ((CANCEL, {"input": {"id": order_id}}), ("DELETE", f"/orders/{order_id}", None))
+
+
+def create_user(**values: str) -> Any:
+    new = {"name": "New", "email": "new@example.invalid", **values}
+    return lambda _: ((CREATE_USER, {"input": new}), ("POST", "/users", new))
+
+
+def delete_user(user_id: str) -> Any:
+    return lambda _: ((DELETE_USER, {"input": {"id": user_id}}), ("DELETE", f"/users/{user_id}", None))
+
+
 def list_posts(**arguments: Any) -> Any:
     query = "&".join(f"{name}={value}" for name, value in arguments.items())
     document = "query ($limit: Int) { posts(limit: $limit) { id } }"
@@ -175,10 +207,28 @@ FAILURES: dict[str, tuple[Any, int]] = {
     "a comment on nothing": (add_comment("x", NO_ID), 404),
     "deleting no comment": (delete_comment(NO_ID), 404),
     "deleting another's comment": (delete_comment(), 403),
+    "an order of nothing": (create_order(0), 422),
+    "an order with three decimals": (create_order(1.005), 422),
+    "an order of too much": (create_order(1e300), 422),
+    "paying no order": (pay_order(NO_ID), 404),
+    "paying what is paid": (lambda world: pay_order(str(world.orders["paid"].pk))(world), 409),
+    "cancelling no order": (cancel_order("x"), 404),
+    "cancelling what is paid": (lambda world: cancel_order(str(world.orders["paid"].pk))(world), 409),
+    "creating a user": (create_user(), 403),
+    "deleting no user": (delete_user(NO_ID), 404),
     "no item on a page": (list_posts(limit=0), 400),
     "too many items on a page": (list_posts(limit=101), 400),
 }
 WRITES = [name for name in FAILURES if "page" not in name]
+FAILURES_OF_ADMINS: dict[str, tuple[Any, int]] = {
+    "no name": (create_user(name=" "), 422),
+    "a long name": (create_user(name="x" * 151), 422),
+    "an email that is none": (create_user(email="new"), 422),
+    "nothing right": (create_user(name="", email=""), 422),
+    "NUL": (create_user(name="a\0b"), 400),
+    "an email that is taken": (lambda world: create_user(email=world.user.email.upper())(world), 409),
+    "deleting a user who is no id": (delete_user("x"), 404),
+}
 
 
 def fail_on_both_transports(gql: GraphQL, act: Any, world: World, actor: Actor, **headers: str) -> list[Failure]:
@@ -201,6 +251,16 @@ def test_both_transports_respond_with_the_same_error(gql: GraphQL, name: str) ->
     world = World()
 
     by_graphql, by_rest = fail_on_both_transports(gql, act, world, world.author)
+
+    assert by_graphql == by_rest
+    assert by_graphql.status == status
+
+
+@pytest.mark.parametrize("name", FAILURES_OF_ADMINS)
+def test_both_transports_respond_to_admins_with_the_same_error(gql: GraphQL, name: str) -> None:
+    act, status = FAILURES_OF_ADMINS[name]
+
+    by_graphql, by_rest = fail_on_both_transports(gql, act, World(), make_actor(Role.ADMIN))
 
     assert by_graphql == by_rest
     assert by_graphql.status == status

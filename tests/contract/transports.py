@@ -119,7 +119,9 @@ SERVICES: dict[str, Callable[[World], object]] = {
         actor=world.actor, comment_id=world.comment_id("draft")
     ),
     "read an author's email": select_author_with_email,
-    "read an order": lambda world: orders.selectors.select_order_by_id(world.actor, str(world.target.order.pk)),
+    "read an order": lambda world: orders.selectors.select_order_by_id(
+        world.actor, str(world.target.order.pk)
+    ).exists(),
     "list orders": lambda world: contains_row(orders.selectors.select_orders(world.actor), world.target.order),
     "pay an order": lambda world: orders.services.pay_order(actor=world.actor, order_id=str(world.target.order.pk)),
     "cancel an order": lambda world: orders.services.cancel_order(
@@ -178,6 +180,16 @@ def list_document(world: World, status: str) -> tuple[str, dict[str, Any], str]:
     return f"{{ posts(status: {status}) {{ id }} }}", {}, world.post_id(status)
 
 
+def object_document(field: str, row: Model) -> tuple[str, dict[str, Any], None]:
+    return f"query ($id: ID!) {{ {field}(id: $id) {{ id }} }}", {"id": str(row.pk)}, None
+
+
+def input_document(mutation: str, selection: str, **values: Any) -> tuple[str, dict[str, Any], None]:
+    """Return a mutation whose only argument is an input with the name of the mutation."""
+    kind = f"{mutation[0].upper()}{mutation[1:]}Input"
+    return f"mutation ($input: {kind}!) {{ {mutation}(input: $input) {{ {selection} }} }}", {"input": values}, None
+
+
 def author_document(
     world: World, selection: str, expected_value: str | None = None
 ) -> tuple[str, dict[str, Any], str | None]:
@@ -192,7 +204,7 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
     "read a published post": lambda world: read_document(world, "published"),
     "list published posts": lambda world: list_document(world, "published"),
     "read an author": lambda world: author_document(world, "name"),
-    "read a comment": lambda world: author_document(world, "posts { comments { id } }", world.comment_id("published")),
+    "read a comment": lambda world: object_document("comment", world.comments["published"]),
     "read a draft": lambda world: read_document(world, "draft"),
     "read a scheduled post": lambda world: read_document(world, "scheduled"),
     "read an archived post": lambda world: read_document(world, "archived"),
@@ -218,6 +230,15 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
     "delete a comment": lambda world: id_document("deleteComment", world.comment_id("published"), ""),
     "delete a comment on a draft": lambda world: id_document("deleteComment", world.comment_id("draft"), ""),
     "read an author's email": lambda world: author_document(world, "email", world.target.author.email),
+    "read an order": lambda world: object_document("order", world.target.order),
+    "list orders": lambda world: ("{ orders { edges { node { id } } } }", {}, str(world.target.order.pk)),
+    "pay an order": lambda world: input_document("payOrder", "order { id }", id=str(world.target.order.pk)),
+    "cancel an order": lambda world: input_document("cancelOrder", "order { id }", id=str(world.target.order.pk)),
+    "create an order": lambda _: input_document("createOrder", "order { id }", total=1),
+    "read a user": lambda world: object_document("user", world.target.user),
+    "list users": lambda world: ("{ users { edges { node { id } } } }", {}, str(world.target.user.pk)),
+    "create a user": lambda _: input_document("createUser", "user { id }", email="new@example.invalid", name="New"),
+    "delete a user": lambda world: input_document("deleteUser", "deletedUserId", id=str(world.target.user.pk)),
 }
 
 

@@ -30,5 +30,5 @@ def test_reader_lists_only_their_own_orders() -> None:
 def test_invalid_id_finds_nothing(text: str) -> None:
     make_order(pk=1)
 
-    assert selectors.select_order_by_id(OPERATOR, text).first() is None
-    assert selectors.select_order_by_id(OPERATOR, "1").first() is not None
+    assert selectors.select_order_by_id(OPERATOR, text).queryset().first() is None
+    assert selectors.select_order_by_id(OPERATOR, "1").queryset().first() is not None

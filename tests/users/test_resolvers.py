@@ -5,7 +5,7 @@ import pytest
 from contentapi.core.identity import ALL_SCOPES, ROLE_SCOPES, Actor, Role, Scope
 from tests.conftest import GraphQL
 from tests.contentapi.projection.execution import run
-from tests.factories import make_actor, make_author, make_post
+from tests.factories import make_actor, make_author, make_post, make_user
 from users.models import User
 
 VIEWER = "{ viewer { user { id name email } role scopes author { id name email } } }"
@@ -75,3 +75,72 @@ def test_viewer_returns_each_callers_own_posts_in_one_statement() -> None:
         {"user": {"id": str(actor.user_id)}, "author": {"posts": [{"id": str(post.pk)}]}}
         for actor, post in zip(actors, posts, strict=True)
     ]
+
+
+USERS = """
+query ($orderBy: UserSort, $last: Int, $before: String) {
+  users(orderBy: $orderBy, last: $last, before: $before) {
+    totalCount pageInfo { hasPreviousPage startCursor } edges { node { name author { name } } }
+  }
+}
+"""
+
+
+@pytest.mark.django_db
+def test_users_are_ordered_by_name_and_paged_backward(gql: GraphQL) -> None:
+    admin = make_actor(Role.ADMIN)
+    User.objects.update(name="Mia")
+    for name in ("Zoe", "Adam"):
+        make_author(name=f"{name} writes", user=make_user(Role.READER, name=name))
+    order = {"field": "name", "direction": "desc"}
+
+    last = gql(USERS, actor=admin, orderBy=order, last=2).data["users"]
+    before = gql(USERS, actor=admin, orderBy=order, last=2, before=last["pageInfo"]["startCursor"]).data["users"]
+
+    assert last["totalCount"] == 3
+    assert last["pageInfo"]["hasPreviousPage"]
+    assert [edge["node"] for edge in last["edges"]] == [
+        {"name": "Mia", "author": None},
+        {"name": "Adam", "author": {"name": "Adam writes"}},
+    ]
+    assert [edge["node"]["name"] for edge in before["edges"]] == ["Zoe"]
+
+
+@pytest.mark.django_db
+def test_cursor_of_users_is_refused_in_another_order(gql: GraphQL) -> None:
+    admin = make_actor(Role.ADMIN)
+    make_actor(Role.READER)
+    cursor = gql(USERS, actor=admin, last=1).data["users"]["pageInfo"]["startCursor"]
+
+    refused = gql(USERS, actor=admin, last=1, before=cursor, orderBy={"field": "name"})
+
+    assert (refused.status, refused.codes) == (400, ["BAD_REQUEST"])
+
+
+@pytest.mark.django_db
+def test_user_is_created_and_deleted(gql: GraphQL) -> None:
+    admin = make_actor(Role.ADMIN)
+    create = (
+        "mutation ($input: CreateUserInput!) { createUser(input: $input) { user { id name email author { id } } } }"
+    )
+    delete = "mutation ($input: DeleteUserInput!) { deleteUser(input: $input) { deletedUserId __typename } }"
+
+    created = gql(create, actor=admin, input={"name": " Nia ", "email": "nia@example.invalid"}).data["createUser"]
+    user = User.objects.get(name="Nia")
+    deleted = gql(delete, actor=admin, input={"id": str(user.pk)}).data["deleteUser"]
+
+    assert created == {"user": {"id": str(user.pk), "name": "Nia", "email": "nia@example.invalid", "author": None}}
+    assert (user.role, user.has_usable_password()) == (Role.READER, False)
+    assert deleted == {"deletedUserId": str(user.pk), "__typename": "DeleteUserPayload"}
+    assert not User.objects.filter(pk=user.pk).exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", ["number", "text"])
+def test_deleted_user_has_the_id_that_was_sent(gql: GraphQL, kind: str) -> None:
+    admin, user = make_actor(Role.ADMIN), make_user(Role.READER)
+    literal = {"number": str(user.pk), "text": f'"{user.pk}"'}[kind]
+
+    response = gql(f"mutation {{ deleteUser(input: {{id: {literal}}}) {{ deletedUserId }} }}", actor=admin)
+
+    assert response.data == {"deleteUser": {"deletedUserId": str(user.pk)}}

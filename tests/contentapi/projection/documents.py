@@ -2,14 +2,17 @@
 
 import json
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from ariadne import convert_camel_case_to_snake
 from hypothesis import strategies as st
 
+from blog.models import Author, Comment, Post
 from contentapi.schema import SCHEMA
+from orders.models import Order
 from tests.contentapi.projection.fixture_rows import (
     AUTHORS,
     BO,
@@ -18,13 +21,19 @@ from tests.contentapi.projection.fixture_rows import (
     LATER,
     MOMENT,
     MOMENTS,
+    ORDERS,
     POSTS,
     TEXTS,
     USERS,
+    authors,
     comments,
+    orders,
     posts,
+    users,
 )
-from tests.contentapi.projection.reference_executor import ORDERS, Bound, cursor_of
+from tests.contentapi.projection.reference_executor import ORDERS as ORDERINGS
+from tests.contentapi.projection.reference_executor import Bound, cursor_of
+from users.models import User
 
 LEAVES = {
     "Post": [
@@ -43,11 +52,10 @@ LEAVES = {
     "Author": ["id", "name", "bio", "avatarUrl", "email"],
     "Comment": ["id", "body", "createdAt"],
     "User": ["id", "name", "email"],
+    "Order": ["id", "status", "total", "createdAt", "allowedActions", "version"],
+    "OrderTracking": ["carrier", "trackingNumber", "shippedAt", "deliveredAt"],
+    "Viewer": ["role", "scopes"],
     "Node": ["id"],
-    "PostConnection": ["totalCount"],
-    "CommentConnection": ["totalCount"],
-    "PostEdge": ["cursor"],
-    "CommentEdge": ["cursor"],
     "PageInfo": ["hasNextPage", "hasPreviousPage", "startCursor", "endCursor"],
 }
 OBJECTS = {
@@ -56,22 +64,31 @@ OBJECTS = {
         "posts": "Post",
         "postsConnection": "PostConnection",
         "author": "Author",
+        "authors": "AuthorConnection",
+        "comment": "Comment",
+        "viewer": "Viewer",
+        "user": "User",
+        "users": "UserConnection",
+        "order": "Order",
+        "orders": "OrderConnection",
         "node": "Node",
         "nodes": "Node",
     },
     "Mutation": {"createPost": "Post"},
     "Post": {"author": "Author", "comments": "Comment", "commentsConnection": "CommentConnection"},
-    "Author": {"posts": "Post"},
+    "Author": {"posts": "Post", "postsConnection": "PostConnection"},
     "Comment": {"author": "Author"},
-    "PostConnection": {"edges": "PostEdge", "pageInfo": "PageInfo"},
-    "CommentConnection": {"edges": "CommentEdge", "pageInfo": "PageInfo"},
-    "PostEdge": {"node": "Post"},
-    "CommentEdge": {"node": "Comment"},
+    "Viewer": {"user": "User", "author": "Author", "orders": "OrderConnection"},
+    "User": {"author": "Author"},
+    "Order": {"tracking": "OrderTracking"},
 }
-NODES = ["Post", "Author", "Comment", "User"]  # the types that implement Node
+NODES = ["Post", "Author", "Comment", "User", "Order"]  # the types that implement Node
+for node in NODES:
+    LEAVES |= {f"{node}Connection": ["totalCount"], f"{node}Edge": ["cursor"]}
+    OBJECTS |= {f"{node}Connection": {"edges": f"{node}Edge", "pageInfo": "PageInfo"}, f"{node}Edge": {"node": node}}
 WHOLE = """ zEdges: edges { zCursor: cursor zNode: node { zId: id } } zTotal: totalCount
 zInfo: pageInfo { zNext: hasNextPage zPrevious: hasPreviousPage zStart: startCursor zEnd: endCursor } """
-RELAYS = ("PostConnection", "CommentConnection", "PostEdge", "CommentEdge")
+RELAYS = tuple(f"{node}{kind}" for node in NODES for kind in ("Connection", "Edge"))
 DEEPEST = 7
 ALIASES = [
     *("r", "_0", "_1", "_2", "a", "A", "b"),
@@ -93,12 +110,21 @@ TYPES = {  # of the variables; the ids, limits and switches are declared where t
     "filter": "PostFilter",
     "order": "PostOrder",
     "wayOfComments": "CommentOrder = createdAtAsc",
+    "sort": "PostSort",
+    "sortField": "PostSortField!",
+    "sortDirection": "SortDirection! = desc",
     "yes": "Boolean!",
     "perhaps": "Boolean = true",
     "input": "CreatePostInput!",
 }
-NODE_IDS = [*map(str, POSTS), *map(str, AUTHORS), *map(str, USERS.values()), str(FIRST + 1000), str(FIRST + 998)]
+NODE_IDS = [*map(str, [*POSTS, *AUTHORS, *USERS.values(), *ORDERS]), str(FIRST + 1000), str(FIRST + 998)]
+IDS_OF = {  # of the rows that a field finds by id
+    "post": POSTS, "author": AUTHORS, "user": list(USERS.values()), "order": ORDERS,
+    "comment": [FIRST + 1000 - place for place in range(14)],
+}  # fmt: skip
 IDS = st.sampled_from([*map(str, POSTS), *map(str, AUTHORS), "0", "no id", "", str(2**63)])
+SORT_FIELDS = st.sampled_from(["createdAt", "updatedAt", "publishedAt"])
+SORT_DIRECTIONS = st.sampled_from(["asc", "desc"])
 STATES = st.sampled_from(["draft", "scheduled", "published", "archived"])
 MONTH = {"createdFrom": MOMENT.replace(day=1), "createdBefore": MOMENTS[3]}
 FILTERS: list[dict[str, Any]] = [
@@ -120,20 +146,74 @@ INPUTS = st.fixed_dictionaries(
 )
 
 
-def cursor_of_post(place: int, order: str, filter_: dict[str, Any]) -> str:
-    """Return the cursor of a post in the connection with this order and filter."""
+class Pages(NamedTuple):
+    """A connection: its rows, the collection that its cursors name, and the column of the parent's id, if it has one.
+
+    Its order is an input with a field and a direction, or else an enum. `variables` are orders with variables.
+    """
+
+    model: type[Any]
+    rows: Callable[[], list[Any]]
+    collection: str
+    default: str
+    parent: str = ""
+    variables: Sequence[str] = ()
+    is_sorted_by_input: bool = True
+
+
+PAGES = {
+    "Query.postsConnection": Pages(
+        Post, posts, "postsConnection", "createdAtDesc", variables=["$order"], is_sorted_by_input=False
+    ),
+    "Query.authors": Pages(Author, authors, "authors", "createdAtAsc"),
+    "Query.users": Pages(User, users, "users", "createdAtAsc"),
+    "Query.orders": Pages(Order, orders, "orders", "createdAtDesc"),
+    "Author.postsConnection": Pages(
+        Post,
+        posts,
+        "blog.Author.posts",
+        "createdAtDesc",
+        "author_id",
+        ["$sort", "{field: $sortField, direction: $sortDirection}", "{field: $sortField}"],
+    ),
+    "Viewer.orders": Pages(Order, orders, "users.User.orders", "createdAtDesc", "user_id"),
+    "Post.commentsConnection": Pages(
+        Comment,
+        comments,
+        "blog.Post.comments",
+        "createdAtAsc",
+        "post_id",
+        ["$wayOfComments"],
+        is_sorted_by_input=False,
+    ),
+}
+
+
+def build_cursor(pages: Pages, place: int, order: str, criteria: dict[str, str]) -> str:
+    """Return the cursor of a row in the connection with this order and these criteria."""
+    rows = pages.rows()
+    row = rows[place % len(rows)]
+    parent = getattr(row, pages.parent) if pages.parent else None
+    return cursor_of(row, Bound(pages.model, pages.collection, order, criteria, parent))
+
+
+def build_cursor_of_post(place: int) -> str:
+    return build_cursor(PAGES["Query.postsConnection"], place, "createdAtDesc", {})
+
+
+def build_criteria(filter_: dict[str, Any]) -> dict[str, str]:
     filters = {convert_camel_case_to_snake(name): str(value) for name, value in filter_.items() if value is not None}
-    bound = Bound("postsConnection", {**dict(sorted(filters.items())), "orderBy": ORDERS[order]}, None)
-    return cursor_of(posts()[place], order, bound)
-
-
-def cursor_of_comment(place: int, order: str) -> str:
-    comment = comments()[place]
-    return cursor_of(comment, order, Bound("blog.Post.comments", {"orderBy": ORDERS[order]}, comment.post_id))
+    return dict(sorted(filters.items()))
 
 
 def in_json(filter_: dict[str, Any]) -> dict[str, Any]:
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in filter_.items()}
+
+
+def in_sort(order: str) -> str:
+    """Return an order as an input: `createdAtDesc` is `{field: createdAt, direction: desc}`."""
+    column, direction = re.fullmatch(r"(\w+)(Asc|Desc)", order).groups()  # type: ignore[union-attr]
+    return f"{{field: {column}, direction: {direction.lower()}}}"
 
 
 def in_graphql(filter_: dict[str, Any]) -> str:
@@ -190,9 +270,12 @@ class Writing:
         """Return the call of a field under its name, or under an alias that no other call has."""
         call = f"{name}{arguments}"
         key = self.one_of(*ALIASES) if self.chance(3) else name
-        if self.calls.setdefault(f"{kind}.{key}", call) != call or not self.has_same_type(kind, name, key):
+        # A selection of `Node` applies to the same objects as one of their own types.
+        same = {"Node": ["Node", *NODES]}.get(kind, [kind, "Node"] if kind in NODES else [kind])
+        is_free = all(self.calls.get(f"{each}.{key}", call) == call for each in same)
+        if not is_free or not self.has_same_type(kind, name, key):
             key = f"k{len(self.calls)}"
-            self.calls[f"{kind}.{key}"] = call
+        self.calls[f"{kind}.{key}"] = call
         return (call if key == name else f"{key}: {call}") + self.directives()
 
     def has_same_type(self, kind: str, name: str, key: str) -> bool:
@@ -236,8 +319,8 @@ class Writing:
         return one + (" @skip(if: $yes)" if "include" in one and self.chance(4) else "")
 
     def arguments(self, kind: str, name: str) -> str:
-        if name in ("post", "author") and kind == "Query":
-            ids = self.one_of(*map(str, POSTS if name == "post" else AUTHORS))
+        if name in IDS_OF and kind == "Query":
+            ids = self.one_of(*map(str, IDS_OF[name]))
             id_ = self.one_of(ids, ids, f'"{ids}"', "$postId", "$authorId", '"none"')
             return f"(id: {id_})"
         if name == "node" and kind == "Query":
@@ -247,8 +330,8 @@ class Writing:
             return f"(ids: {'$ids' if self.chance(4) else f'[{ids}]'})"
         if name == "createPost":
             return "(input: $input)"
-        if name in ("postsConnection", "commentsConnection"):
-            return self.window(name)
+        if f"{kind}.{name}" in PAGES:
+            return self.window(f"{kind}.{name}")
         given = []
         if name in ("posts", "comments") and self.chance(2):
             given.append(f"limit: {self.limit()}")
@@ -258,14 +341,19 @@ class Writing:
 
     def window(self, name: str) -> str:
         """Return the arguments of a connection, most of which are consistent."""
-        of_posts = name == "postsConnection"
+        pages, of_posts = PAGES[name], name == "Query.postsConnection"
         filter_, order = (self.draw(st.sampled_from(FILTERS)) if of_posts and self.chance(2) else {}), None
+        criteria = build_criteria(filter_)
         given = {}
         if self.chance(2):
-            order = self.one_of(*(ORDERS if of_posts else ("createdAtAsc", "createdAtDesc")))
-            given["orderBy"] = order
-        elif self.chance(6):
-            given["orderBy"] = "$order" if of_posts else "$wayOfComments"
+            order = self.one_of(*ORDERINGS[pages.model])
+            given["orderBy"] = in_sort(order) if pages.is_sorted_by_input else order
+        elif pages.variables and self.chance(6):
+            given["orderBy"] = self.one_of(*pages.variables)
+        if name == "Author.postsConnection" and self.chance(3):
+            status = self.one_of("draft", "published", "null", "$status", "$published")
+            given["status"] = status
+            criteria = {"status": status} if status.isalpha() and status != "null" else {}
         if filter_:
             given["filter"] = in_graphql(filter_)
         elif of_posts and self.chance(6):
@@ -277,16 +365,14 @@ class Writing:
             if self.chance(20):
                 given |= sizes
         for end in ("after", "before"):
-            if self.chance(3 if of_posts else 9):
-                given[end] = self.cursor(of_posts, filter_, order)
+            if self.chance(9 if pages.parent else 3):
+                given[end] = self.cursor(pages, criteria, order)
         return f"({', '.join(f'{name}: {value}' for name, value in given.items())})" if given else ""
 
-    def cursor(self, of_posts: bool, filter_: dict[str, Any], order: str | None) -> str:  # noqa: FBT001
+    def cursor(self, pages: Pages, criteria: dict[str, str], order: str | None) -> str:
         if self.chance(12):
             return self.one_of("$cursor", "null", '"none"')
-        if of_posts:
-            return f'"{cursor_of_post(self.draw(st.integers(0, 9)), order or "createdAtDesc", filter_)}"'
-        return f'"{cursor_of_comment(self.draw(st.integers(0, 13)), order or "createdAtAsc")}"'
+        return f'"{build_cursor(pages, self.draw(st.integers(0, 13)), order or pages.default, criteria)}"'
 
     def limit(self) -> str:
         return str(self.wrong_limit) if self.chance(30) else self.one_of("1", "2", "100", "null", "$limit", "$few")
@@ -323,10 +409,13 @@ def values_of_variables(draw: st.DrawFn, text: str) -> dict[str, Any]:
         "published": st.none() | STATES,
         "first": st.none() | st.sampled_from([1, 2, 3, 100]),
         "last": st.none() | st.sampled_from([1, 2, 100]),
-        "cursor": st.none() | st.builds(cursor_of_post, st.integers(0, 9), st.just("createdAtDesc"), st.just({})),
+        "cursor": st.none() | st.builds(build_cursor_of_post, st.integers(0, 9)),
         "filter": st.none() | st.sampled_from(FILTERS).map(in_json),
-        "order": st.none() | st.sampled_from(list(ORDERS)),
-        "wayOfComments": st.none() | st.sampled_from(["createdAtAsc", "createdAtDesc"]),
+        "order": st.none() | st.sampled_from(list(ORDERINGS[Post])),
+        "wayOfComments": st.none() | st.sampled_from(list(ORDERINGS[Comment])),
+        "sort": st.none() | st.fixed_dictionaries({"field": SORT_FIELDS}, optional={"direction": SORT_DIRECTIONS}),
+        "sortField": SORT_FIELDS,
+        "sortDirection": SORT_DIRECTIONS,
         "yes": st.booleans(),
         "perhaps": st.booleans(),
         "input": INPUTS,

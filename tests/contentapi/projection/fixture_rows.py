@@ -1,9 +1,11 @@
 """A few rows with all kinds of values, and actors with all kinds of permissions."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from blog.models import Author, Comment, Post
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from orders.models import ON_THE_WAY, Order, OrderStatus
 from users.models import User
 
 FIRST = 10**12  # far above the ids of sequences
@@ -11,6 +13,7 @@ IDA, BO, EMPTY, LAST = FIRST + 1, FIRST + 2, FIRST + 3, 2**63 - 1
 AUTHORS = [IDA, BO, EMPTY, LAST]
 USERS = {IDA: FIRST + 11, BO: FIRST + 12, LAST: 2**63 - 2}  # of authors
 NEWCOMER = FIRST + 13  # a user without a profile
+ORDERS = [FIRST + number for number in range(200, 207)]
 POSTS = [FIRST + number for number in range(100, 109)] + [LAST]
 
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, tzinfo=UTC)
@@ -44,29 +47,66 @@ ACTORS: dict[str, Actor] = {
     "editor": make_key_actor(Role.EDITOR, NEWCOMER),
     "editor who reads posts": make_key_actor(Role.EDITOR, USERS[LAST], frozenset({Scope.POSTS_READ})),
     "editor who reads emails": make_key_actor(Role.EDITOR, USERS[IDA], frozenset({Scope.AUTHORS_READ})),
+    "admin": make_key_actor(Role.ADMIN, USERS[BO]),
     "operator": OPERATOR,
 }
 WRITERS = ["author", "another author", "editor", "operator"]
 
 
 def fill() -> None:
-    """Create authors with and without users, posts and emails, and posts in each status, some with comments."""
-    User.objects.bulk_create(
-        User(pk=pk, name=f"User {pk}", email=f"{pk}@example.invalid") for pk in [*USERS.values(), NEWCOMER]
-    )
-    Author.objects.bulk_create(
-        Author(pk=pk, user_id=USERS.get(pk), name=TEXTS[place], bio=TEXTS[-place], avatar_url=url, email=email)
-        for place, (pk, url, email) in enumerate(
-            [
-                (IDA, "https://example.invalid/a?b=%20&c='d'", "ida@example.invalid"),
-                (BO, "", "bo@example.invalid"),
-                (EMPTY, "", ""),
-                (LAST, "x", ""),
-            ]
-        )
-    )
+    """Create authors with and without users, posts and emails, posts in each status, some with comments, and orders."""
+    User.objects.bulk_create(users())
+    Author.objects.bulk_create(authors())
     Post.objects.bulk_create(posts())
     Comment.objects.bulk_create(comments())
+    Order.objects.bulk_create(orders())
+
+
+def users() -> list[User]:
+    return [
+        User(pk=pk, name=f"User {place % 3}", email=f"{pk}@example.invalid", created_at=MOMENTS[-place])
+        for place, pk in enumerate([*USERS.values(), NEWCOMER])
+    ]
+
+
+def authors() -> list[Author]:
+    addresses = [
+        (IDA, "https://example.invalid/a?b=%20&c='d'", "ida@example.invalid"),
+        (BO, "", "bo@example.invalid"),
+        (EMPTY, "", ""),
+        (LAST, "x", ""),
+    ]
+    return [
+        Author(
+            pk=pk,
+            user_id=USERS.get(pk),
+            name=TEXTS[place],
+            bio=TEXTS[-place],
+            avatar_url=url,
+            email=email,
+            created_at=MOMENTS[place],
+        )
+        for place, (pk, url, email) in enumerate(addresses)
+    ]
+
+
+def orders() -> list[Order]:
+    """Return orders in each status. One belonged to a user who has been deleted."""
+    states = [*OrderStatus, OrderStatus.PENDING, OrderStatus.DELIVERED]
+    return [
+        Order(
+            pk=pk,
+            user_id=[USERS[IDA], USERS[BO], USERS[IDA], None][place % 4],
+            status=status,
+            total=Decimal(["0.01", "99999999.99", "10.50", "7.00"][place % 4]),
+            carrier=TEXTS[1] if status in ON_THE_WAY else "",
+            tracking_number=TEXTS[2] if status in ON_THE_WAY else "",
+            created_at=MOMENTS[place // 2],
+            shipped_at=MOMENTS[place] if status in ON_THE_WAY else None,
+            delivered_at=LATER if status == OrderStatus.DELIVERED else None,
+        )
+        for place, (pk, status) in enumerate(zip(ORDERS, states, strict=True))
+    ]
 
 
 def posts() -> list[Post]:

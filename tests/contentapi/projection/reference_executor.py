@@ -16,37 +16,56 @@ from django.utils import timezone
 from graphql import DocumentNode, ExecutionResult, GraphQLResolveInfo, execute_sync
 
 from blog.models import Author, Comment, Post
-from contentapi.core.errors import Forbidden, Malformed
-from contentapi.core.identity import Actor, Role
+from contentapi.core.errors import Forbidden, Malformed, Unauthenticated
+from contentapi.core.identity import ROLE_SCOPES, Actor, Role
 from contentapi.core.pagination import build_cursor_signer
 from contentapi.graphql.scalars import DATE_TIME, serialize_date_time
 from contentapi.schema import load_sdl
+from orders.models import Order
 from users.models import User
 
 QUERY, MUTATION = QueryType(), MutationType()
 POST, AUTHOR, COMMENT = ObjectType("Post"), ObjectType("Author"), ObjectType("Comment")
+USER, VIEWER, ORDER = ObjectType("User"), ObjectType("Viewer"), ObjectType("Order")
 NODE = InterfaceType("Node", lambda row, *_: type(row).__name__)
 
 
-Row = TypeVar("Row", Author, Post, Comment, User)
+Row = TypeVar("Row", Author, Post, Comment, User, Order)
 
+RELATED: dict[type[Any], list[str]] = {Post: ["author"]}
+COLUMNS: dict[type[Any], dict[str, str]] = {  # by which the rows of a connection can be ordered
+    Post: {"createdAt": "created_at", "updatedAt": "updated_at", "publishedAt": "publication_order"},
+    Comment: {"createdAt": "created_at"},
+    Author: {"name": "name", "createdAt": "created_at"},
+    User: {"name": "name", "createdAt": "created_at"},
+    Order: {"createdAt": "created_at"},
+}
 ORDERS = {
-    f"{name}{way}": [f"{sign}{column}", f"{sign}pk"]
-    for name, column in {
-        "createdAt": "created_at",
-        "updatedAt": "updated_at",
-        "publishedAt": "publication_order",
-    }.items()
-    for way, sign in {"Asc": "", "Desc": "-"}.items()
+    model: {
+        f"{name}{way}": [f"{sign}{column}", f"{sign}pk"]
+        for name, column in columns.items()
+        for way, sign in {"Asc": "", "Desc": "-"}.items()
+    }
+    for model, columns in COLUMNS.items()
 }
 
 
 class Bound(NamedTuple):
-    """The collection, filters and parent for which a cursor is valid."""
+    """The collection, the order of its rows, the criteria and the parent for which a cursor is valid."""
 
+    model: type[Any]
     collection: str
-    filters: dict[str, Any]
-    parent: int | None
+    order: str
+    criteria: dict[str, str]
+    parent: int | None = None
+
+    @property
+    def terms(self) -> list[str]:
+        return ORDERS[self.model][self.order]
+
+    @property
+    def signer(self) -> Any:
+        return build_cursor_signer(self.collection, {**self.criteria, "orderBy": self.terms})
 
 
 @dataclass
@@ -58,9 +77,10 @@ class World:
     posts: list[Post]
     comments: list[Comment]
     users: list[User]
+    orders: list[Order]
     written: list[Post]
     refused: Collection[str | int]  # the keys of the mutations that wrote nothing
-    in_order: dict[tuple[type[Post | Comment], str], list[Any]] = field(default_factory=dict)
+    in_order: dict[tuple[type[Any], str], list[Any]] = field(default_factory=dict)
 
 
 Info = GraphQLResolveInfo[World]
@@ -76,21 +96,15 @@ def all_rows(actor: Actor, known_posts: list[int], refused: Collection[str | int
         [post for post in posts if post.pk in known_posts],
         comments,
         list(User.objects.all()),
+        list(Order.objects.all()),
         sorted((post for post in posts if post.pk not in known_posts), key=lambda post: post.pk),
         refused,
         {
-            **{
-                (Post, order): list(Post.objects.select_related("author").order_by(*terms))
-                for order, terms in ORDERS.items()
-            },
-            (Comment, "createdAtAsc"): comments,
-            (Comment, "createdAtDesc"): comments[::-1],
+            (model, order): list(model.objects.select_related(*RELATED.get(model, ())).order_by(*terms))
+            for model, orders in ORDERS.items()
+            for order, terms in orders.items()
         },
     )
-
-
-def in_order(terms: list[str]) -> list[Post]:
-    return list(Post.objects.select_related("author").order_by(*terms))
 
 
 def may(actor: Actor, scope: str) -> bool:
@@ -127,14 +141,24 @@ def author(_: None, info: Info, id: str) -> Author | None:  # noqa: A002
 
 @QUERY.field("node")
 def node(_: None, info: Info, id: str) -> Any:  # noqa: A002
-    actor = info.context.actor
-    readable = {post.pk for post in info.context.posts if sees(actor, post)}
-    return (
-        with_id([post for post in info.context.posts if post.pk in readable], id)
-        or with_id(info.context.authors, id)
-        or with_id([comment for comment in info.context.comments if comment.post_id in readable], id)
-        or with_id([user for user in info.context.users if sees_user(actor, user)], id)
-    )
+    found = [find(None, info, id) for find in (post, author, comment, user, order)]
+    return next((row for row in found if row is not None), None)
+
+
+@QUERY.field("comment")
+def comment(_: None, info: Info, id: str) -> Comment | None:  # noqa: A002
+    readable = {post.pk for post in info.context.posts if sees(info.context.actor, post)}
+    return with_id([comment for comment in info.context.comments if comment.post_id in readable], id)
+
+
+@QUERY.field("user")
+def user(_: None, info: Info, id: str) -> User | None:  # noqa: A002
+    return with_id([user for user in info.context.users if sees_user(info.context.actor, user)], id)
+
+
+@QUERY.field("order")
+def order(_: None, info: Info, id: str) -> Order | None:  # noqa: A002
+    return with_id([order for order in info.context.orders if sees_order(info.context.actor, order)], id)
 
 
 @QUERY.field("nodes")
@@ -142,8 +166,25 @@ def nodes(_: None, info: Info, ids: list[str]) -> list[Any]:
     return [node(None, info, id) for id in ids]  # noqa: A001
 
 
+def owns_with(actor: Actor, user_id: int | None, scope: str) -> bool:
+    """Return whether a row of a user is the actor's own, or the actor is an admin, and has the scope."""
+    mine = actor.user_id is not None and actor.user_id == user_id
+    return actor.role is not None and scope in actor.scopes and (mine or actor.role == Role.ADMIN)
+
+
+def sees_order(actor: Actor, order: Order) -> bool:
+    return owns_with(actor, order.user_id, "orders:read")
+
+
+def require_scope(actor: Actor, scope: str, act: str) -> None:
+    if actor.is_anonymous:
+        raise Unauthenticated(f"A credential is needed to {act}.")
+    if not may(actor, scope):
+        raise Forbidden(f"You may not {act}.")
+
+
 def sees_user(actor: Actor, user: User) -> bool:
-    return may(actor, "users:read") and (actor.user_id == user.pk or actor.role == Role.ADMIN)
+    return owns_with(actor, user.pk, "users:read")
 
 
 @QUERY.field("posts")
@@ -190,8 +231,87 @@ def posts_connection(_: None, info: Info, **given: Any) -> dict[str, Any]:
     rows = [
         post for post in info.context.in_order[Post, order] if sees(info.context.actor, post) and fits(post, chosen)
     ]
-    bound_to = {**{name: str(value) for name, value in chosen.items()}, "orderBy": ORDERS[order]}
-    return connection(info, rows, order, Bound("postsConnection", bound_to, None), given)
+    bound = Bound(Post, "postsConnection", order, {name: str(value) for name, value in chosen.items()})
+    return connection(info, rows, bound, given)
+
+
+@AUTHOR.field("postsConnection")
+def author_posts_connection(author: Author, info: Info, **given: Any) -> dict[str, Any]:
+    order, status = name_order(given.pop("order_by"), "createdAtDesc"), given.pop("status", None)
+    rows = [
+        post
+        for post in info.context.in_order[Post, order]
+        if post.author_id == author.pk and sees(info.context.actor, post) and status in (None, post.status)
+    ]
+    bound = Bound(Post, "blog.Author.posts", order, {"status": status} if status else {}, author.pk)
+    return connection(info, rows, bound, given)
+
+
+@QUERY.field("authors")
+def authors(_: None, info: Info, **given: Any) -> dict[str, Any]:
+    order = name_order(given.pop("order_by"), "createdAtAsc")
+    return connection(info, info.context.in_order[Author, order], Bound(Author, "authors", order, {}), given)
+
+
+@QUERY.field("users")
+def users(_: None, info: Info, **given: Any) -> dict[str, Any]:
+    actor, order = info.context.actor, name_order(given.pop("order_by"), "createdAtAsc")
+    require_scope(actor, "users:read", "list users")
+    rows = [user for user in info.context.in_order[User, order] if sees_user(actor, user)]
+    return connection(info, rows, Bound(User, "users", order, {}), given)
+
+
+@QUERY.field("orders")
+def orders(_: None, info: Info, **given: Any) -> dict[str, Any]:
+    actor, order = info.context.actor, name_order(given.pop("order_by"), "createdAtDesc")
+    require_scope(actor, "orders:read", "list orders")
+    rows = [each for each in info.context.in_order[Order, order] if sees_order(actor, each)]
+    return connection(info, rows, Bound(Order, "orders", order, {}), given)
+
+
+@VIEWER.field("orders")
+def viewer_orders(viewer: dict[str, Any], info: Info, **given: Any) -> dict[str, Any]:
+    order, user_id = name_order(given.pop("order_by"), "createdAtDesc"), viewer["user"].pk
+    require_scope(info.context.actor, "orders:read", "list orders")
+    rows = [each for each in info.context.in_order[Order, order] if each.user_id == user_id]
+    return connection(info, rows, Bound(Order, "users.User.orders", order, {}, user_id), given)
+
+
+def name_order(sort: dict[str, str] | None, default: str) -> str:
+    return f"{sort['field']}{sort['direction'].capitalize()}" if sort else default
+
+
+@QUERY.field("viewer")
+def viewer(_: None, info: Info) -> dict[str, Any] | None:
+    actor = info.context.actor
+    found = next((user for user in info.context.users if user.pk == actor.user_id), None)
+    if found is None or actor.role is None:
+        return None
+    allowed = actor.scopes & ROLE_SCOPES[actor.role]
+    return {"user": found, "role": actor.role.value, "scopes": sorted(allowed), "author": profile(found, info)}
+
+
+@USER.field("author")
+def profile(user: User, info: Info) -> Author | None:
+    return next((author for author in info.context.authors if author.user_id == user.pk), None)
+
+
+@ORDER.field("total")
+def total(order: Order, _: Info) -> float:
+    return float(order.total)
+
+
+@ORDER.field("tracking")
+def tracking(order: Order, _: Info) -> Order | None:
+    return order if order.status in ("shipped", "delivered") else None
+
+
+@ORDER.field("allowedActions")
+def allowed_actions(order: Order, info: Info) -> list[str]:
+    actor = info.context.actor
+    if order.status == "pending":
+        return ["cancel", "pay"] if owns_with(actor, order.user_id, "orders:write") else []
+    return ["track"] if order.status in ("shipped", "delivered") and sees_order(actor, order) else []
 
 
 def fits(post: Post, chosen: dict[str, Any]) -> bool:
@@ -208,11 +328,10 @@ def fits(post: Post, chosen: dict[str, Any]) -> bool:
 def comments_connection(post: Post, info: Info, **given: Any) -> dict[str, Any]:
     order = given.pop("order_by", None) or "createdAtAsc"
     rows = [comment for comment in info.context.in_order[Comment, order] if comment.post_id == post.pk]
-    bound_to = Bound("blog.Post.comments", {"orderBy": ORDERS[order]}, post.pk)
-    return connection(info, rows, order, bound_to, given)
+    return connection(info, rows, Bound(Comment, "blog.Post.comments", order, {}, post.pk), given)
 
 
-def connection(info: Info, rows: list[Any], order: str, bound: Bound, given: dict[str, Any]) -> dict[str, Any]:
+def connection(info: Info, rows: list[Any], bound: Bound, given: dict[str, Any]) -> dict[str, Any]:
     """Return a connection by Relay's specification. The rows around the page are found in the list."""
     first_ones, last_ones = given.get("first"), given.get("last")
     if first_ones is not None and last_ones is not None:
@@ -221,10 +340,7 @@ def connection(info: Info, rows: list[Any], order: str, bound: Bound, given: dic
     size = 10 if size is None else size
     if size < 1 or size > 100:
         raise Malformed(f"{name} must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is {size}.")
-    ranks = {
-        row.pk: place
-        for place, row in enumerate(info.context.in_order[Post if bound.parent is None else Comment, order])
-    }
+    ranks = {row.pk: place for place, row in enumerate(info.context.in_order[bound.model, bound.order])}
     after, before = (rank_of(given.get(name), name, bound, ranks) for name in ("after", "before"))
     within = [
         row for row in rows if (after is None or ranks[row.pk] > after) and (before is None or ranks[row.pk] < before)
@@ -232,7 +348,7 @@ def connection(info: Info, rows: list[Any], order: str, bound: Bound, given: dic
     page = within[:size] if name == "first" else within[-size:]
     start = ranks[page[0].pk] if page else -1 if after is None else after + 1
     end = ranks[page[-1].pk] if page else len(ranks) if before is None else before - 1
-    cursors = [cursor_of(row, order, bound) for row in page]
+    cursors = [cursor_of(row, bound) for row in page]
     return {
         "edges": [{"cursor": cursor, "node": row} for cursor, row in zip(cursors, page, strict=True)],
         "total_count": len(rows),
@@ -245,12 +361,11 @@ def connection(info: Info, rows: list[Any], order: str, bound: Bound, given: dic
     }
 
 
-def cursor_of(row: Post | Comment, order: str, bound: Bound) -> str:
-    value = getattr(row, ORDERS[order][0].lstrip("-"))
+def cursor_of(row: Any, bound: Bound) -> str:
+    value = getattr(row, bound.terms[0].lstrip("-"))
     position = [row.pk, value if isinstance(value, str) else serialize_date_time(value), bound.parent]
-    return build_cursor_signer(bound.collection, bound.filters).sign(
-        json.dumps(position, ensure_ascii=False).encode().hex()
-    )
+    signed: str = bound.signer.sign(json.dumps(position, ensure_ascii=False).encode().hex())
+    return signed
 
 
 def rank_of(cursor: str | None, name: str, bound: Bound, ranks: dict[int, int]) -> int | None:
@@ -258,7 +373,7 @@ def rank_of(cursor: str | None, name: str, bound: Bound, ranks: dict[int, int]) 
     if cursor is None:
         return None
     try:
-        pk, _, parent = json.loads(bytes.fromhex(build_cursor_signer(bound.collection, bound.filters).unsign(cursor)))
+        pk, _, parent = json.loads(bytes.fromhex(bound.signer.unsign(cursor)))
     except BadSignature:
         parent = "foreign"
     if parent != bound.parent:
@@ -298,7 +413,7 @@ def create_post(_: None, info: Info, input: dict[str, Any]) -> Post:  # noqa: A0
 
 SCHEMA = make_executable_schema(
     load_sdl(),
-    *(DATE_TIME, QUERY, MUTATION, POST, AUTHOR, COMMENT, NODE),
+    *(DATE_TIME, QUERY, MUTATION, POST, AUTHOR, COMMENT, USER, VIEWER, ORDER, NODE),
     convert_names_case=True,
 )
 

@@ -192,7 +192,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "Connection without an order": (
         f"odd({WINDOW}): CommentConnection!",
         Connection("comments"),
-        "the SDL's arguments are after, before, first, last; a connection's are after, before, first, last, order_by",
+        "the SDL's arguments are after, before, first, last; the connection's are after, before, first, last, order_by",
     ),
     "Connection with an order that has no default": (
         f"odd({WINDOW}, orderBy: Way): CommentConnection!",
@@ -202,7 +202,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "Connection with an order that is none": (
         f"odd({WINDOW}, orderBy: Nowhere = up): CommentConnection!",
         Connection("comments"),
-        "its enum values must be orders",
+        "its values must be orders",
     ),
     "ToMany under a connection": (
         "odd(limit: Int = 9): CommentConnection!",

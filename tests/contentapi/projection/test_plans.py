@@ -14,8 +14,11 @@ from pytest_django import DjangoDbBlocker
 
 from blog.models import Author, Comment, Post
 from blog.projections import POST_ORDERS
+from contentapi.core.identity import ALL_SCOPES, Actor, Role
+from orders.models import Order
 from tests.contentapi.projection.execution import run
 from tests.contentapi.projection.fixture_rows import ACTORS
+from users.models import User
 
 BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
 FIELDS = "id title tags commentCount author { id name avatarUrl } comments { id body author { name } }"
@@ -69,8 +72,16 @@ def create_many_rows() -> None:
         Comment(post=posts[number * 7 % 2000], author=authors[number % 1000], body="Well said.", created_at=BEGAN)
         for number in range(10_000)
     )
+    users = User.objects.bulk_create(
+        User(pk=number, name=f"User {number % 97}", email=f"{number}@example.invalid", created_at=BEGAN)
+        for number in range(1, 1001)
+    )
+    Order.objects.bulk_create(
+        Order(user=users[number % 1000], total=1, created_at=BEGAN + timedelta(hours=number * 37 % 1999))
+        for number in range(2000)
+    )
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE blog_author, blog_post, blog_comment")
+        cursor.execute("ANALYZE blog_author, blog_post, blog_comment, users_user, orders_order")
 
 
 CONNECTION = f"""
@@ -222,3 +233,41 @@ def test_public_pages_use_public_indexes_with_old_and_new_statistics(statistics:
     assert {name for name, indexes in used.items() if not any("_public_" in index for index in indexes)} == set()
     allowed = ("blog_post_public_", "blog_post_own_") if actor_name == "author" else ("blog_post_public_",)
     assert {index for indexes in used.values() for index in indexes if not index.startswith(allowed)} == set()
+
+
+PAGES = {
+    "authors(orderBy: {field: name})": "blog_author_name",
+    "authors(last: 10, orderBy: {field: createdAt, direction: desc})": "blog_author_oldest",
+    "users(orderBy: {field: name, direction: desc})": "users_user_name",
+    "users": "users_user_oldest",
+    "orders": "orders_order_created",
+    "orders(last: 10)": "orders_order_created",
+}
+
+
+@pytest.mark.parametrize(("field", "index"), PAGES.items())
+@pytest.mark.usefixtures("many_rows")
+def test_page_of_a_whole_table_is_read_from_the_index_of_its_order(field: str, index: str) -> None:
+    document = f"{{ {field} {{ edges {{ cursor node {{ id }} }} {AROUND} }} }}"
+    [(statement, parameters)] = run(document, actor=ACTORS["operator"]).statements
+
+    plan = explain_generic_plan(statement, parameters)
+
+    assert index in {node.get("Index Name") for node in plan}
+    is_backward = "last" in field  # the page is sorted, once it has been read
+    assert not ({"Seq Scan"} if is_backward else {"Sort", "Seq Scan"}) & {node["Node Type"] for node in plan}
+
+
+@pytest.mark.parametrize("field", ["orders", "viewer { orders"])
+@pytest.mark.usefixtures("many_rows")
+def test_own_orders_are_read_from_an_index(field: str) -> None:
+    end = "}" if field.startswith("viewer") else ""
+    document = f"{{ {field} {{ edges {{ cursor node {{ id total }} }} {AROUND} totalCount }} {end} }}"
+    reader = Actor(7, Role.READER, ALL_SCOPES, "api-key")
+    [(statement, parameters)] = run(document, actor=reader).statements
+
+    plan = explain_generic_plan(statement, parameters)
+
+    orders = [node for node in plan if node.get("Relation Name") == "orders_order"]
+    assert all("user_id" in node.get("Index Cond", "") for node in orders if node["Node Type"] != "Bitmap Heap Scan")
+    assert "Seq Scan" not in {node["Node Type"] for node in plan}

@@ -227,7 +227,7 @@ def test_invalid_credential_is_charged_to_the_address(header: str) -> None:
 
 
 def test_two_credentials_are_400() -> None:
-    assert send_request("GET", "/posts", X_API_Key="x", Authorization="Bearer x").error[:2] == (400, "BAD_REQUEST")
+    assert send_request("GET", "/posts", X_API_Key="x", Authorization="Bearer y").error[:2] == (400, "BAD_REQUEST")
 
 
 def test_write_also_counts_against_the_write_limit() -> None:

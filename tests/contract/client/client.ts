@@ -32,6 +32,19 @@ const { addComment } = await ask(api.AddCommentDocument, { input: { postId: id, 
 const { posts } = await ask(api.PostsDocument, { limit: 1, status: "published" });
 const newest = present(posts[0]);
 const { author } = await ask(api.AuthorDocument, { id: newest.author.id, limit: 1 });
+const { comment } = await ask(api.CommentDocument, { id: present(addComment).id });
+const { authors } = await ask(api.AuthorsDocument, {
+  first: 1,
+  order: { field: "name", direction: "desc" },
+  posts: { field: "updatedAt", direction: "asc" },
+});
+const { createOrder } = await ask(api.CreateOrderDocument, { input: { total: 12.5 } });
+const placed = present(createOrder).order;
+const { payOrder } = await ask(api.PayOrderDocument, { input: { id: placed.id, expectedVersion: placed.version } });
+const { orders } = await ask(api.OrdersDocument, { first: 1, order: { field: "createdAt", direction: "desc" } });
+const email = `typed-${placed.id}@example.invalid`;
+const { createUser } = await ask(api.CreateUserDocument, { input: { name: "Typed", email } });
+const { deleteUser } = await ask(api.DeleteUserDocument, { input: { id: present(createUser).user.id } });
 const { nodes } = await ask(api.NodesDocument, { ids: [newest.id, newest.author.id, "0"] });
 const { deleteComment } = await ask(api.DeleteCommentDocument, { id: present(addComment).id });
 const { archivePost } = await ask(api.ArchivePostDocument, { id });
@@ -49,6 +62,11 @@ console.log(
     newest: { title: newest.title, tags: newest.tags, comments: newest.comments.map((comment) => comment.body) },
     newestOfAuthor: author?.posts[0]?.title,
     nodes: nodes.map((each) => each?.__typename ?? null),
+    comment: comment?.body,
+    authors: authors.edges.length,
+    order: { total: placed.total, actions: placed.allowedActions, status: payOrder?.order.status },
+    newestOrder: orders?.edges[0]?.node.id === placed.id,
+    deletedTheUser: deleteUser?.deletedUserId === createUser?.user.id,
     deletedTheComment: deleteComment === addComment?.id,
     deletedThePost: deletePost === id,
     post,

@@ -1,0 +1,92 @@
+"""Projections of orders: how each field of the SDL is read."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Case, CharField, Expression, F, IntegerField, Q, Value, When
+from django.db.models.functions import Cast
+
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+from contentapi.projection import Computed, ConnectionType, Ordering, Projection, RelayType, SameRowAsType
+from orders.models import ON_THE_WAY, VERSIONS, Order, OrderAction, OrderStatus
+
+ACTIONS = ArrayField(CharField(choices=OrderAction.choices))
+NEWEST_FIRST = Ordering("created_at", descending=True)
+ORDER_SORT_FIELDS = {"createdAt": Ordering("created_at")}
+
+
+class ActionRule(NamedTuple):
+    """The actions that are possible in some statuses, and on whose orders: as a condition on rows and as yes or no."""
+
+    statuses: Sequence[OrderStatus]
+    actions: Sequence[OrderAction]
+    permitted_rows: Callable[[Actor], Q]
+    is_permitted: Callable[[Actor, int | None], bool]
+
+
+ACTION_RULES = (
+    ActionRule(
+        [OrderStatus.PENDING],
+        [OrderAction.CANCEL, OrderAction.PAY],
+        policy.writable_orders,
+        policy.may_write_orders_of,
+    ),
+    ActionRule(ON_THE_WAY, [OrderAction.TRACK], policy.visible_orders, policy.may_see_order),
+)
+
+
+def build_allowed_actions(actor: Actor) -> Expression:
+    cases = [
+        When(Q(status__in=rule.statuses) & rule.permitted_rows(actor), then=build_actions(rule.actions))
+        for rule in ACTION_RULES
+    ]
+    return Case(*cases, default=build_actions([]))
+
+
+def build_actions(actions: Sequence[OrderAction]) -> Expression:
+    return Cast(Value([str(action) for action in actions]), ACTIONS)
+
+
+def build_version(_: Actor) -> Expression:
+    cases = [When(status=status, then=Value(version)) for status, version in VERSIONS.items()]
+    return Case(*cases, output_field=IntegerField())
+
+
+ORDER = Projection(
+    "Order",
+    Order,
+    {
+        "id": "id",
+        "status": "status",
+        "total": "total",
+        "createdAt": "created_at",
+        "tracking": SameRowAsType(Q(status__in=ON_THE_WAY)),
+        "allowedActions": Computed(build_allowed_actions),
+        "version": Computed(build_version),
+    },
+)
+
+TRACKING = Projection(
+    "OrderTracking",
+    Order,
+    {
+        "carrier": "carrier",
+        "trackingNumber": "tracking_number",
+        "shippedAt": Computed(lambda _: F("shipped_at")),  # orders_order_shipped_has_tracking: not null
+        "deliveredAt": "delivered_at",
+    },
+)
+
+ORDER_CONNECTION = ConnectionType(ORDER)
+
+PAYLOADS = [
+    Projection(f"{mutation}Payload", Order, {"order": SameRowAsType()})
+    for mutation in ("CreateOrder", "PayOrder", "CancelOrder")
+]
+
+PROJECTIONS: list[Projection | RelayType] = [
+    *(ORDER, ORDER_CONNECTION, ORDER_CONNECTION.edge, TRACKING),
+    *PAYLOADS,
+]

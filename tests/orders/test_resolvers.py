@@ -1,0 +1,177 @@
+"""Orders in the graph. tests/contract has permissions and errors, tests/contentapi/projection all selections."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from contentapi.core.identity import Role, Scope
+from orders.models import Order
+from tests.conftest import GraphQL
+from tests.contentapi.projection.execution import run
+from tests.factories import get_user, make_actor, make_order
+from tests.resources import send_request
+from users.models import User
+
+pytestmark = pytest.mark.django_db
+
+BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
+FIELDS = "id status total createdAt version allowedActions tracking { carrier trackingNumber shippedAt deliveredAt }"
+ORDER = f"query ($id: ID!) {{ order(id: $id) {{ {FIELDS} }} }}"
+ORDERS = """
+query ($first: Int, $after: String, $field: OrderSortField!, $direction: SortDirection!) {
+  orders(first: $first, after: $after, orderBy: {field: $field, direction: $direction}) {
+    totalCount pageInfo { hasNextPage endCursor } edges { node { id } }
+  }
+}
+"""
+CREATE = f"mutation ($input: CreateOrderInput!) {{ createOrder(input: $input) {{ order {{ {FIELDS} }} }} }}"
+PAY = "mutation ($input: PayOrderInput!) { payOrder(input: $input) { order { id status version } } }"
+CANCEL = "mutation ($input: CancelOrderInput!) { cancelOrder(input: $input) { order { status } } }"
+
+
+def test_order_has_the_same_values_as_in_rest(gql: GraphQL) -> None:
+    actor = make_actor(Role.READER)
+    user = User.objects.get()
+    times = {"shipped_at": BEGAN, "delivered_at": BEGAN + timedelta(days=1)}
+    order = make_order(
+        user=user, status="delivered", total="99999999.99", carrier="Post", tracking_number="RR 1", **times
+    )
+
+    in_graph = gql(ORDER, actor=actor, id=str(order.pk)).data["order"]
+    by_rest = send_request("GET", f"/orders/{order.pk}", actor=actor)
+    tracking = send_request("GET", f"/orders/{order.pk}/tracking", actor=actor)
+
+    assert in_graph == {
+        "id": str(by_rest.body["id"]),
+        "status": by_rest.body["status"],
+        "total": by_rest.body["total"],
+        "createdAt": order.created_at.isoformat(),
+        "version": str(order.version),
+        "allowedActions": ["track"],
+        "tracking": {
+            "carrier": tracking.body["carrier"],
+            "trackingNumber": tracking.body["trackingNumber"],
+            "shippedAt": times["shipped_at"].isoformat(),
+            "deliveredAt": times["delivered_at"].isoformat(),
+        },
+    }
+
+
+@pytest.mark.parametrize("status", ["pending", "paid", "shipped", "delivered", "cancelled"])
+@pytest.mark.parametrize("scopes", [{Scope.ORDERS_READ}, {Scope.ORDERS_READ, Scope.ORDERS_WRITE}])
+def test_allowed_actions_are_the_links_of_rest(gql: GraphQL, status: str, scopes: set[Scope]) -> None:
+    actor = make_actor(Role.READER, scopes=scopes)
+    sent = (
+        {"carrier": "Post", "tracking_number": "1", "shipped_at": BEGAN} if status in ("shipped", "delivered") else {}
+    )
+    done = {"delivered_at": BEGAN} if status == "delivered" else {}
+    order = make_order(user=User.objects.get(), status=status, **sent, **done)
+
+    actions = gql(ORDER, actor=actor, id=str(order.pk)).data["order"]["allowedActions"]
+    links = send_request("GET", f"/orders/{order.pk}", actor=actor).body["_links"]
+
+    assert {{"pay": "payment"}.get(action, action) for action in actions} == links.keys() - {"self"}
+
+
+def test_orders_are_paged_in_both_directions_of_their_order(gql: GraphQL) -> None:
+    actor = make_actor(Role.READER)
+    own = [make_order(user=get_user(actor), created_at=BEGAN + timedelta(days=n)) for n in (2, 0, 1)]
+    make_order()
+    oldest_first = [str(own[place].pk) for place in (1, 2, 0)]
+
+    for direction, wanted in (("asc", oldest_first), ("desc", oldest_first[::-1])):
+        seen: list[str] = []
+        page = {"pageInfo": {"hasNextPage": True, "endCursor": None}}
+        while page["pageInfo"]["hasNextPage"]:
+            after = page["pageInfo"]["endCursor"]
+            sort = {"field": "createdAt", "direction": direction}
+            page = gql(ORDERS, actor=actor, first=2, after=after, **sort).data["orders"]
+            assert page["totalCount"] == 3
+            seen += [edge["node"]["id"] for edge in page["edges"]]
+        assert seen == wanted
+
+
+def test_orders_without_a_scope_are_refused_and_the_other_fields_have_data(gql: GraphQL) -> None:
+    actor = make_actor(Role.ADMIN, scopes={Scope.POSTS_READ})
+
+    response = gql("{ orders { totalCount } posts { id } }", actor=actor)
+
+    assert (response.status, response.codes) == (294, ["FORBIDDEN"])
+    assert response.body["data"] == {"orders": None, "posts": []}
+
+
+def test_viewer_has_only_own_orders_even_as_an_admin(gql: GraphQL) -> None:
+    actor = make_actor(Role.ADMIN)
+    own = make_order(user=get_user(actor))
+    make_order()
+    make_order(user=None)
+
+    response = gql("{ viewer { orders { totalCount edges { node { id } } } } orders { totalCount } }", actor=actor)
+
+    assert response.data == {
+        "viewer": {"orders": {"totalCount": 1, "edges": [{"node": {"id": str(own.pk)}}]}},
+        "orders": {"totalCount": 3},
+    }
+
+
+def test_orders_of_the_viewer_need_their_scope(gql: GraphQL) -> None:
+    actor = make_actor(Role.READER, scopes={Scope.USERS_READ})
+
+    response = gql("{ viewer { role orders { totalCount } } }", actor=actor)
+
+    assert (response.status, response.codes) == (403, ["FORBIDDEN"])
+    assert response.body["errors"][0]["path"] == ["viewer", "orders"]
+    assert gql("{ viewer { role } }", actor=actor).data == {"viewer": {"role": "reader"}}
+    assert gql("{ viewer { orders { totalCount } } }").data == {"viewer": None}
+
+
+def test_order_is_created_paid_and_cancelled(gql: GraphQL) -> None:
+    actor = make_actor(Role.READER)
+
+    created = gql(CREATE, actor=actor, input={"total": 12.5}).data["createOrder"]["order"]
+    row = Order.objects.get()
+    paid = gql(PAY, actor=actor, input={"id": created["id"], "expectedVersion": created["version"]})
+    outdated = gql(PAY, actor=actor, input={"id": created["id"], "expectedVersion": created["version"]})
+    other = str(make_order(user=row.user).pk)
+    cancelled = [gql(CANCEL, actor=actor, input={"id": other}).data for _ in range(2)]
+
+    assert (row.user_id, row.total) == (actor.user_id, Decimal("12.50"))
+    assert created["status"] == "pending"
+    assert created["total"] == 12.5
+    assert created["allowedActions"] == ["cancel", "pay"]
+    assert paid.data["payOrder"]["order"] == {"id": created["id"], "status": "paid", "version": "2"}
+    assert (outdated.status, outdated.codes, outdated.body["data"]) == (409, ["CONFLICT"], {"payOrder": None})
+    assert cancelled == [{"cancelOrder": {"order": {"status": "cancelled"}}}] * 2
+
+
+def test_payload_is_read_by_one_statement() -> None:
+    actor = make_actor(Role.READER)
+    document = f"mutation {{ createOrder(input: {{total: 1}}) {{ order {{ {FIELDS} }} again: order {{ id }} }} }}"
+
+    done = run(document, actor=actor)
+
+    payload = done.data["createOrder"]
+    assert payload["again"]["id"] == payload["order"]["id"]
+    assert len([sql for sql, _ in done.statements if sql.startswith("SELECT row_to_json")]) == 1
+
+
+@pytest.mark.parametrize("total", ["1e309", "-0.01", "0", "1.001", "100000000", '"1"', "null", "true"])
+def test_total_that_is_no_amount_is_refused(gql: GraphQL, total: str) -> None:
+    response = gql(
+        f"mutation {{ createOrder(input: {{total: {total}}}) {{ order {{ id }} }} }}", actor=make_actor(Role.READER)
+    )
+
+    assert response.status in (400, 422)
+    assert Order.objects.count() == 0
+
+
+def test_order_is_a_node() -> None:
+    reader = make_actor(Role.READER)
+    own, other = make_order(user=User.objects.get()), make_order()
+    document = f'{{ nodes(ids: ["{own.pk}", "{other.pk}"]) {{ id __typename ... on Order {{ total }} }} }}'
+
+    assert json.loads(run(document, actor=reader).content) == {
+        "data": {"nodes": [{"id": str(own.pk), "__typename": "Order", "total": 1.0}, None]}
+    }
