@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from contentapi.auth import jwt
 from contentapi.auth.jwt import MAX_LIFETIME, Claims, TokenError
 from contentapi.auth.signing_keys import get_key_ring
+from contentapi.conf import conf
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
-from contentapi.http.hosts import get_public_url, is_issuer
+from contentapi.http.hosts import is_issuer
 from contentapi.monitoring.audit import Event, record_event
 from users.models import IssuedToken, User
 
@@ -42,7 +43,7 @@ def issue_token(
         raise Invalid({"ttl": [f"From 1 to {MAX_LIFETIME} seconds."]})
     role, now = Role(user.role), int(time.time())
     ours = {
-        "iss": issuer or get_public_url(),
+        "iss": issuer or conf.origin,
         "aud": AUDIENCE,
         "sub": str(user.pk),
         "name": user.name,

@@ -35,6 +35,14 @@ class CachedSettings:
         return str(settings.PUBLIC_URL)
 
     @cached_property
+    def origin(self) -> str:
+        """The origin of this service: CONTENTAPI_PUBLIC_URL, or a guess from ALLOWED_HOSTS."""
+        if self.public_url:
+            return self.public_url
+        host = next((host.lstrip(".") for host in self.environment.allowed_hosts if host != "*"), "localhost")
+        return f"https://{host}" if self.https else f"http://{host}:{self.environment.port}"
+
+    @cached_property
     def keys_folder(self) -> Path | None:
         """The folder of the generated signing keys. None with DATABASE_URL, which needs keys from the environment."""
         return settings.VAR_DIR / "jwt" if settings.EMBEDDED else None

@@ -22,6 +22,8 @@ from psycopg.errors import (
     UniqueViolation,
 )
 
+from contentapi.conf import conf
+
 T = TypeVar("T")
 Fields = Mapping[str, Sequence[str]]
 
@@ -74,7 +76,10 @@ class ResponseTooLarge(LimitExceeded):
 
 
 class Unauthenticated(ApiError):
-    """A missing or invalid credential. `bearer_error` is the error code of a bearer token (RFC 6750)."""
+    """A missing or invalid credential. `bearer_error` is the error code of a bearer token (RFC 6750).
+
+    The challenge names the metadata of the API (RFC 9728, section 5.1), from which OAuth clients find its server.
+    """
 
     status = 401
     code = "UNAUTHENTICATED"
@@ -83,6 +88,7 @@ class Unauthenticated(ApiError):
         challenge = 'ApiKey realm="contentapi", Bearer realm="contentapi"'
         if bearer_error:
             challenge += f', error="{bearer_error}"'
+        challenge += f', resource_metadata="{conf.origin}/.well-known/oauth-protected-resource"'
         super().__init__(message, headers={"WWW-Authenticate": challenge})
 
 

@@ -1,4 +1,4 @@
-"""Allowed hosts and the public URL of this service, which is also the issuer of its tokens."""
+"""Allowed hosts, and the origin of this service, which is also the issuer of its tokens."""
 
 import re
 from collections.abc import Mapping
@@ -12,19 +12,11 @@ from contentapi.conf import conf
 ORIGIN = re.compile(r"https?://(?P<host>[^/?#@\s]+)")
 
 
-def get_public_url() -> str:
-    """Return the origin of this service: CONTENTAPI_PUBLIC_URL, or a guess from ALLOWED_HOSTS."""
-    if conf.public_url:
-        return conf.public_url
-    host = next((host.lstrip(".") for host in conf.environment.allowed_hosts if host != "*"), "localhost")
-    return f"https://{host}" if conf.https else f"http://{host}:{conf.environment.port}"
-
-
 def get_request_origin(environ: Mapping[str, Any]) -> str:
     """Return the origin under which the client of a request reaches this service. Its host is an allowed one."""
     host = environ.get("HTTP_HOST")
     if conf.public_url or not host:
-        return get_public_url()
+        return conf.origin
     return f"https://{host}" if conf.https else f"http://{host}"
 
 

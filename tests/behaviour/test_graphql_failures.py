@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contentapi.core.identity import Role
+from tests.challenges import build_challenge
 from tests.conftest import GraphQL, make_api_key
 from tests.factories import make_actor, make_author, make_post
 from tests.graphql_requests import PostToGraphQL, build_error_entry, post_to_graphql
 
 HELLO = {"query": "{ __typename }"}
 POSTS = {"query": "{ __typename posts { title } }"}
-CHALLENGE = 'ApiKey realm="contentapi", Bearer realm="contentapi"'
+CHALLENGE = build_challenge()
 UNKNOWN_KEY = f"capi_00000000_{'0' * 64}"
 LATIN = st.text(st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"))
 
@@ -139,7 +140,7 @@ def test_invalid_bearer_token_is_401_with_the_reason(post: PostToGraphQL, value:
 
     error = build_error_entry(response, "UNAUTHENTICATED", 401, "This bearer token is not valid.")
     assert (response.status, response.body) == (401, {"errors": [error]})
-    assert response.headers["WWW-Authenticate"] == f'{CHALLENGE}, error="invalid_token"'
+    assert response.headers["WWW-Authenticate"] == build_challenge("invalid_token")
 
 
 def test_two_credentials_are_400_even_if_one_is_valid(post: PostToGraphQL) -> None:

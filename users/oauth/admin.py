@@ -24,6 +24,7 @@ from users.oauth.clients import (
     describe_state,
     list_name_problems,
     list_redirect_uri_problems,
+    list_redirect_uri_warnings,
     renew_client_secret,
     save_changed_client,
     save_new_client,
@@ -42,7 +43,8 @@ class ClientForm(forms.ModelForm):
         fields = ["name", "redirect_uris", "client_type"]
         help_texts = {
             "name": "The name that users see on the consent page.",
-            "redirect_uris": "Where users are sent back to: https, one on each line, compared character for character.",
+            "redirect_uris": "Where users are sent back to: https, one on each line, compared character for character. "
+            "A public application may also have http://127.0.0.1/…, with any port, or a scheme of its own with a dot.",
             "client_type": "Confidential: an application with a server that keeps a secret. Public: one that cannot, "
             "in a browser or on a phone. Another type gives the application a new secret, or none.",
         }
@@ -51,16 +53,22 @@ class ClientForm(forms.ModelForm):
         super().__init__(*arguments, **options)
         self.initial["redirect_uris"] = "\n".join(self.instance.redirect_uris.split())
         self.stored_type = self.instance.client_type if self.instance.pk else None
+        # The check of django-oauth-toolkit knows no schemes of public clients only. `clean` has the rules.
+        self.instance.clean = lambda: None
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
         raise_form_errors(list_name_problems(name))
         return name
 
-    def clean_redirect_uris(self) -> str:
-        uris = self.cleaned_data["redirect_uris"].split()
-        raise_form_errors(list_redirect_uri_problems(uris))
-        return " ".join(uris)
+    def clean(self) -> dict[str, Any]:
+        """Check the redirect URIs, for which the type of the application counts too."""
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        uris = values.get("redirect_uris", "").split()
+        public = values.get("client_type") == Application.CLIENT_PUBLIC
+        for problem in list_redirect_uri_problems(uris, public=public):
+            self.add_error("redirect_uris", problem)
+        return {**values, "redirect_uris": " ".join(uris)}
 
 
 def raise_form_errors(problems: list[str]) -> None:
@@ -138,6 +146,8 @@ class ClientAdmin(ActsAdmin):
 
     def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
         actor = get_actor(request)
+        for warning in list_redirect_uri_warnings(obj.redirect_uris.split()):
+            self.message_user(request, warning, messages.WARNING)
         if change:
             is_other_type = form.cleaned_data["client_type"] != form.stored_type
             obj.secret_shown_once = save_changed_client(obj, actor, is_other_type=is_other_type)

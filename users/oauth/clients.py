@@ -4,7 +4,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from typing import NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -22,6 +22,12 @@ MAX_URI = 2000
 URI = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")  # the characters of RFC 3986
 HOST = re.compile(r"[a-z0-9.-]+|[0-9a-f:.]+")  # of an IPv6 address without its brackets
 EXAMPLE = "https://app.example.com/callback"
+NATIVE_RULE = (
+    "A public client may also have a loopback URI such as http://127.0.0.1/callback, where any port is accepted, or "
+    "a URI with a scheme of its own that contains a dot, such as com.example.app:/callback."
+)
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+PRIVATE_SCHEME = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")
 RESPONSE_PARAMETERS = {"code", "state", "iss", "error", "error_description", "error_uri"}
 
 
@@ -34,7 +40,10 @@ class RegisteredClient(NamedTuple):
 
 def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = False) -> RegisteredClient:
     """Register an application. Only the Argon2 hash of its secret is stored. Raises `Invalid`."""
-    problems = {"name": list_name_problems(name.strip()), "redirect_uri": list_redirect_uri_problems(redirect_uris)}
+    problems = {
+        "name": list_name_problems(name.strip()),
+        "redirect_uri": list_redirect_uri_problems(redirect_uris, public=public),
+    }
     found = {field: messages for field, messages in problems.items() if messages}
     if found:
         raise Invalid(found)
@@ -131,27 +140,78 @@ def list_name_problems(name: str) -> list[str]:
     return [] if fits else [f"From 1 to {MAX_NAME} characters of Unicode text."]
 
 
-def list_redirect_uri_problems(uris: Sequence[str]) -> list[str]:
+def list_redirect_uri_problems(uris: Sequence[str], *, public: bool) -> list[str]:
     if not uris:
         return [f"Name at least one, such as {EXAMPLE}."]
     if len(set(uris)) < len(uris):
         return ["Each redirect URI must be there once."]
-    return [problem for uri in uris if (problem := find_redirect_uri_problem(uri))]
+    return [problem for uri in uris if (problem := find_redirect_uri_problem(uri, public=public))]
 
 
-def find_redirect_uri_problem(uri: str) -> str:
-    """Return why a URI is not allowed as a redirect URI, or an empty string if it is (RFC 9700, section 2.1)."""
+def find_redirect_uri_problem(uri: str, *, public: bool) -> str:
+    """Return why a URI is not allowed as a redirect URI, or an empty string if it is.
+
+    Web applications have https URIs (RFC 9700, section 2.1). Public clients, which may be applications on a device, can
+    also have loopback URIs and private-use schemes (RFC 8252, section 7).
+    """
     try:
         parts = urlsplit(uri)
         host, _ = parts.hostname, parts.port  # an invalid port raises `ValueError`
     except ValueError:
         return f"{uri} is not a URI. Write it like {EXAMPLE}."
-    if not URI.fullmatch(uri) or len(uri) > MAX_URI or parts.scheme != "https" or not HOST.fullmatch(host or ""):
+    is_web = parts.scheme == "https" and HOST.fullmatch(host or "")
+    is_native = is_loopback(parts) or is_private_use(parts)
+    if not URI.fullmatch(uri) or len(uri) > MAX_URI or not (is_web or is_native):
         rule = f"{uri} must be an absolute https URI of at most {MAX_URI} characters, written in ASCII."
-        return f"{rule} Write it like {EXAMPLE}."
+        return f"{rule} Write it like {EXAMPLE}. {NATIVE_RULE}"
+    if is_native and not public:
+        return f"{uri} is for applications on a device, which keep no secret: only a public client may have it."
     if "#" in uri or parts.username is not None:
         return f"{uri} must not have a fragment or a user."
     if RESPONSE_PARAMETERS & parse_qs(parts.query, keep_blank_values=True).keys():
         names = ", ".join(sorted(RESPONSE_PARAMETERS))
         return f"{uri} must not have these query parameters, which the server adds to its response: {names}."
     return ""
+
+
+def is_loopback(parts: SplitResult) -> bool:
+    """Return whether a URI leads to a server on the user's device (RFC 8252, section 7.3)."""
+    return parts.scheme == "http" and parts.hostname in LOOPBACK and parts.path.startswith("/")
+
+
+def is_private_use(parts: SplitResult) -> bool:
+    """Return whether a URI has a private-use scheme, such as `com.example.app:/callback` (RFC 8252, section 7.1).
+
+    The scheme is a reversed domain name of the application's author, so that no two applications share one.
+    """
+    return bool(PRIVATE_SCHEME.fullmatch(parts.scheme)) and bool(parts.netloc or parts.path.startswith("/"))
+
+
+def list_redirect_uri_warnings(uris: Sequence[str]) -> list[str]:
+    """Return a warning for each URI with the host `localhost`, which can be another device (RFC 8252, section 8.3)."""
+    return [
+        f"{uri}: the name localhost may lead to another device, depending on the user's settings. Prefer 127.0.0.1."
+        for uri in uris
+        if urlsplit(uri).hostname == "localhost"
+    ]
+
+
+def allows_redirect_uri(client: Application, uri: str) -> bool:
+    """Return whether a URI is registered: character for character, except for the port of a loopback URI.
+
+    An application on a device gets a free port from its operating system at each start (RFC 8252, section 7.3).
+    """
+    registered = client.redirect_uris.split()
+    if uri in registered:
+        return True
+    is_public = client.client_type == Application.CLIENT_PUBLIC
+    if not is_public or find_redirect_uri_problem(uri, public=True) or not is_loopback(urlsplit(uri)):
+        return False
+    return drop_port(uri) in {drop_port(each) for each in registered if is_loopback(urlsplit(each))}
+
+
+def drop_port(uri: str) -> str:
+    """Return a URI without its port: `http://[::1]:49152/callback` is `http://[::1]/callback`."""
+    parts = urlsplit(uri)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return parts._replace(netloc=host or "").geturl()

@@ -28,6 +28,7 @@ from contentapi.core.text import is_storable
 from contentapi.monitoring.audit import Event, record_event
 from users import tokens
 from users.models import IssuedToken, User
+from users.oauth.clients import allows_redirect_uri
 
 S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")  # a SHA-256 in base64url (RFC 7636, section 4.2)
 LONGEST_STATE = 1000
@@ -99,8 +100,7 @@ class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
         return bool(authenticate(request))
 
     def validate_redirect_uri(self, _: str, redirect_uri: str, request: Request, *__: Any, **___: Any) -> bool:
-        """Return whether this exact URI is registered (RFC 9700, section 2.1)."""
-        return redirect_uri in request.client.redirect_uris.split()
+        return allows_redirect_uri(request.client, redirect_uri)
 
     def _create_authorization_code(self, request: Request, code: dict[str, str], expires: Any = None) -> Grant:
         request.scopes = require_usable_scopes(request)

@@ -14,4 +14,5 @@ urlpatterns = [
     path("oauth/login", login.login, name="login"),
     path("oauth/logout", login.logout, name="logout"),
     path(".well-known/oauth-authorization-server", views.metadata_view, name="oauth-server-metadata"),
+    path(".well-known/oauth-protected-resource", views.resource_metadata_view, name="oauth-resource-metadata"),
 ]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import wraps
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.db import transaction
@@ -38,6 +38,7 @@ from users.pages import render_page
 from users.revocations import REVOCATIONS
 
 FORM = "application/x-www-form-urlencoded"
+WEB_SCHEMES = ("https", "http")
 CORE = OAuthLibMixin.get_oauthlib_core
 
 
@@ -64,8 +65,10 @@ class AuthorizeView(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-
     def get(self, request: HttpRequest) -> HttpResponse:
         target = urlsplit(self.credentials["redirect_uri"])
         meanings = [oauth2_settings.SCOPES[scope] for scope in self.scopes]
-        context = {"client": self.application, "host": target.netloc, "scopes": meanings}
-        return render_page(request, "authorize", context, leads_to=f"{target.scheme}://{target.netloc}")
+        is_web = target.scheme in WEB_SCHEMES
+        goal = target.netloc if is_web else f"an application on this device ({target.scheme})"
+        context = {"client": self.application, "goal": goal, "scopes": meanings}
+        return render_page(request, "authorize", context, leads_to=build_source(target))
 
     def post(self, request: HttpRequest) -> HttpResponseBase:
         names = ("client_id", "redirect_uri", "response_type", "state", "code_challenge", "code_challenge_method")
@@ -91,8 +94,18 @@ class AuthorizeView(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-
 
 
 def redirect_to_client(address: str) -> HttpResponse:
-    response: HttpResponse = OAuth2ResponseRedirect(address, oauth2_settings.ALLOWED_REDIRECT_URI_SCHEMES)
+    """Redirect to a registered redirect URI, whose scheme may be that of an application on a device."""
+    response: HttpResponse = OAuth2ResponseRedirect(address, [urlsplit(address).scheme])
     return response
+
+
+def build_source(target: SplitResult) -> str:
+    """Return the source of a Content-Security-Policy for a redirect URI.
+
+    A policy cannot name an IPv6 address, and a private-use scheme has no origin. The source is then the scheme alone.
+    """
+    has_origin = target.scheme in WEB_SCHEMES and not target.netloc.startswith("[")
+    return f"{target.scheme}://{target.netloc}" if has_origin else f"{target.scheme}:"
 
 
 def render_refusal(request: HttpRequest, message: str) -> HttpResponse:
@@ -191,5 +204,26 @@ def metadata_view(request: HttpRequest) -> HttpResponse:
     if request.method not in ("GET", "HEAD"):
         return django_error_response(MethodNotAllowed(request.method or "", ["GET", "HEAD"]), get_accept(request))
     found = json.loads(SERVER_METADATA(request).content)
+    issuer = found["issuer"]
     found["introspection_endpoint_auth_methods_supported"] = ["client_secret_basic", "client_secret_post"]
-    return JsonResponse({**found, "jwks_uri": f"{found['issuer']}/.well-known/jwks.json"})
+    found["protected_resources"] = [issuer]  # RFC 9728, section 4
+    return JsonResponse({**found, "jwks_uri": f"{issuer}/.well-known/jwks.json"})
+
+
+@csrf_exempt
+def resource_metadata_view(request: HttpRequest) -> HttpResponse:
+    """Return the metadata of the API as a protected resource (RFC 9728). `audience` is the `aud` of access tokens."""
+    if request.method not in ("GET", "HEAD"):
+        return django_error_response(MethodNotAllowed(request.method or "", ["GET", "HEAD"]), get_accept(request))
+    issuer = oauth2_settings.oauth2_authorization_server_issuer(request)
+    return JsonResponse(
+        {
+            "resource": issuer,
+            "authorization_servers": [issuer],
+            "scopes_supported": sorted(oauth2_settings.SCOPES),
+            "bearer_methods_supported": ["header"],
+            "resource_name": "Content API",
+            "resource_documentation": f"{issuer}/docs",
+            "audience": tokens.AUDIENCE,
+        }
+    )

@@ -18,6 +18,7 @@ from contentapi.core.identity import Role
 from contentapi.rate_limits.account import COUNTERS
 from contentapi.server.fast_path import FastPath
 from contentapi.server.observed_requests import observe_request
+from tests.challenges import build_challenge
 from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_post
 from tests.wsgi import WsgiResponse, call_application
@@ -61,9 +62,9 @@ FAILURES: list[tuple[Request, int, str, dict[str, str]]] = [
     (("POST", "/posts", {"body": b"{", **JSON_TYPE}), 400, "BAD_REQUEST", {}),
     (("POST", "/posts", {"body": b" " * 2**21, **JSON_TYPE}), 413, "TOO_LARGE", {}),
     (("POST", "/posts", {"body": b'{"title": "t", "body": "b"}', **JSON_TYPE}), 401, "UNAUTHENTICATED",
-     {"WWW-Authenticate": 'ApiKey realm="contentapi", Bearer realm="contentapi"'}),
+     {"WWW-Authenticate": build_challenge()}),
     (("GET", "/posts", {"HTTP_AUTHORIZATION": "Bearer x"}), 401, "UNAUTHENTICATED",
-     {"WWW-Authenticate": 'ApiKey realm="contentapi", Bearer realm="contentapi", error="invalid_token"'}),
+     {"WWW-Authenticate": build_challenge("invalid_token")}),
     (("GET", "/posts", {"HTTP_HOST": "elsewhere.invalid"}), 400, "BAD_REQUEST", {}),
     (("GET", "/nowhere", {"HTTP_HOST": "a b<"}), 400, "BAD_REQUEST", {}),
     (("GET", "/posts", {"QUERY_STRING": "&".join(f"a{n}" for n in range(2000))}), 400, "BAD_REQUEST", {}),

@@ -4,13 +4,14 @@ import pytest
 from msgspec import structs
 from pytest_django import Settings
 
-from contentapi.http.hosts import get_public_url, get_request_origin, is_issuer
+from contentapi.conf import conf
+from contentapi.http.hosts import get_request_origin, is_issuer
 
 
 def test_public_url_is_the_only_issuer(settings: Settings) -> None:
     settings.PUBLIC_URL = "https://api.example.com"
 
-    assert get_public_url() == "https://api.example.com"
+    assert conf.origin == "https://api.example.com"
     assert is_issuer("https://api.example.com")
     for other in ("https://api.example.com/", "http://api.example.com", "http://localhost:8000", ""):
         assert not is_issuer(other)
@@ -25,7 +26,7 @@ def test_each_allowed_host_is_an_issuer_without_a_public_url(settings: Settings,
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 
     assert is_issuer(origin)
-    assert is_issuer(get_public_url())
+    assert is_issuer(conf.origin)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_public_url_defaults_to_the_first_allowed_host(
     settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, allowed_hosts=hosts, port=8000)
     settings.PUBLIC_URL, settings.HTTPS, settings.ALLOWED_HOSTS = "", https, list(hosts)
 
-    assert get_public_url() == origin
+    assert conf.origin == origin
     assert is_issuer(origin)
 
 

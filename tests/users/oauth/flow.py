@@ -21,8 +21,8 @@ CSRF = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 class Application:
     """A registered application that requests authorization from a user."""
 
-    def __init__(self, *, public: bool = False, name: str = "Harbour News") -> None:
-        self.registered: RegisteredClient = register_client(name=name, redirect_uris=[CALLBACK], public=public)
+    def __init__(self, *, public: bool = False, name: str = "Harbour News", redirect_uri: str = CALLBACK) -> None:
+        self.registered: RegisteredClient = register_client(name=name, redirect_uris=[redirect_uri], public=public)
         self.verifier = secrets.token_urlsafe(48)
         self.state = secrets.token_urlsafe(16)
 

@@ -1,9 +1,11 @@
 """The successful authorization code flow with PKCE (RFC 6749, section 4.1; RFC 7636; RFC 9700)."""
 
+import base64
 import json
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from blog.models import Post
 from tests.users.oauth.flow import (
@@ -158,3 +160,39 @@ def test_metadata_lists_the_endpoints_and_supported_methods() -> None:
     assert metadata["authorization_response_iss_parameter_supported"] is True
     assert "posts:publish" in metadata["scopes_supported"]
     assert Client().get("/.well-known/jwks.json").status_code == 200
+
+
+def test_metadata_of_the_api_names_its_authorization_server_and_its_audience() -> None:
+    response = Client().get("/.well-known/oauth-protected-resource")
+    metadata = response.json()
+    server = Client().get("/.well-known/oauth-authorization-server").json()
+    application = Application()
+    granted = json.loads(application.exchange(Browser(make_member()).obtain_code(application)).content)
+    payload = granted["access_token"].split(".")[1]
+    claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+
+    assert metadata == {
+        "resource": "http://testserver",
+        "authorization_servers": ["http://testserver"],
+        "scopes_supported": server["scopes_supported"],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Content API",
+        "resource_documentation": "http://testserver/docs",
+        "audience": claims["aud"],
+    }
+    assert metadata["authorization_servers"] == [claims["iss"]] == [server["issuer"]]
+    assert server["protected_resources"] == [metadata["resource"]]
+
+
+def test_refused_request_leads_to_the_metadata_of_the_api(settings: Settings) -> None:
+    settings.PUBLIC_URL = "https://api.example.com"
+
+    challenge = query_api("no token")["WWW-Authenticate"]
+
+    assert 'resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"' in challenge
+
+
+def test_metadata_of_the_api_is_read_only() -> None:
+    response = Client(enforce_csrf_checks=True).post("/.well-known/oauth-protected-resource")
+
+    assert (response.status_code, response["Allow"]) == (405, "GET, HEAD")

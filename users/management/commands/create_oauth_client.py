@@ -2,7 +2,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from contentapi.core.commands import OperatorCommand
-from users.oauth.clients import register_client
+from users.oauth.clients import list_redirect_uri_warnings, register_client
 
 
 class Command(OperatorCommand):
@@ -19,13 +19,16 @@ class Command(OperatorCommand):
             required=True,
             dest="redirect_uris",
             metavar="URI",
-            help="an https URI to which users return, compared character for character; can be repeated",
+            help="an https URI to which users return, compared character for character; can be repeated. A public "
+            "client may also have http://127.0.0.1/… with any port, or a scheme with a dot: com.example.app:/callback",
         )
         public = "an application that cannot keep a secret (in a browser, on a phone): it gets none"
         parser.add_argument("--public", action="store_true", help=public)
 
     def handle(self, *, name: str, redirect_uris: list[str], public: bool, **_: Any) -> None:
         client = register_client(name=name, redirect_uris=redirect_uris, public=public)
+        for warning in list_redirect_uri_warnings(redirect_uris):
+            self.stderr.write(self.style.WARNING(warning))
         self.stdout.write(client.client_id)
         if client.secret:
             self.stdout.write(client.secret)
