@@ -8,11 +8,11 @@ VENV_PYTHON := .venv/bin/python
 BLOCK_SIGINT := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
-.PHONY: help run explorer test coverage thorough mutation audit slow-path bench hostile scale drill check format lock installed installed-dev python-present
+.PHONY: help run pages test coverage thorough mutation audit slow-path bench hostile scale drill check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
-	@echo "make explorer build the GraphiQL page at /graphql; needs Node; make run does it too"
+	@echo "make pages    build the explorer (/graphql) and the API reference (/docs); needs Node; make run does it too"
 	@echo "make test     run the tests in parallel"
 	@echo "make coverage run these and slower tests, and measure the lines and branches that they execute"
 	@echo "make thorough run the slow tests: all examples of the property tests, fuzzing, browsers, mutation"
@@ -28,23 +28,23 @@ help:
 	@echo "make lock     write the newest versions that pyproject.toml allows into requirements*.txt"
 
 run: installed
-	@$(BLOCK_SIGINT) $(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
+	@$(BLOCK_SIGINT) $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 	@exec $(BLOCK_SIGINT) $(VENV_PYTHON) manage.py serve --server $(SERVER)
 
-explorer: installed
-	@$(BLOCK_SIGINT) $(VENV_PYTHON) -m contentapi.graphql.explorer.build
+pages: installed
+	@$(BLOCK_SIGINT) $(VENV_PYTHON) -m contentapi.frontend.build
 
 test: installed-dev
-	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
+	@$(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 	@$(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal -m "$(SELECT)" $(TESTS)
 
 coverage: installed-dev
-	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
+	@$(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 	@$(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal -m "not thorough" --cov --cov-report= --cov-fail-under=0
 	@$(VENV_PYTHON) -m tests.quality.coverage_report
 
 thorough: installed-dev
-	@$(VENV_PYTHON) -m contentapi.graphql.explorer.build --if-possible
+	@$(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal -m "thorough or property"
 	@$(VENV_PYTHON) -m tests.quality.mutation
 

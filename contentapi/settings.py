@@ -47,7 +47,6 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django.contrib.sessions",
     "django.contrib.staticfiles",
-    "drf_spectacular_sidecar",
     "oauth2_provider",
     "pghistory",
     "pgtrigger",
@@ -57,6 +56,7 @@ MIDDLEWARE = [
     "contentapi.http.middleware.request_record_middleware",
     "contentapi.health.probes.ProbeMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "contentapi.http.static_files.static_compression_middleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     # Inside CORS: a script can read its 429, and a preflight request is not charged.
@@ -228,7 +228,8 @@ USE_I18N = False
 TIME_ZONE = "UTC"
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True  # serve the files of the admin from the packages, without collectstatic
-WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/explorer/"  # their URL changes with their content
+WHITENOISE_ROOT = BASE_DIR / "contentapi" / "static_root"  # files at fixed paths: /favicon.ico
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/frontend/"  # their URL changes with their content
 
 # --- Logs, on stderr: JSON for programs, lines for people -------------------------------------------------
 LOG_FORMAT = ENVIRONMENT.contentapi_log_format

@@ -6,6 +6,7 @@ from contentapi.auth.jwks import jwks
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
 from contentapi.http.api_version import PREFIX
+from contentapi.rest.index import index
 from contentapi.rest.openapi import docs, openapi
 from contentapi.schema import SCHEMA, load_sdl
 
@@ -13,6 +14,7 @@ endpoint = GraphQLEndpoint(SCHEMA, settings.SCHEMA_DIR / "documents")
 resources = [include(f"{app}.urls") for app in ("blog", "orders", "users")]
 
 urlpatterns = [
+    path("", index),
     path("graphql", endpoint),
     path("schema.graphql", build_sdl_view(load_sdl()), name="sdl"),
     path("openapi.json", openapi),

@@ -12,13 +12,21 @@ from contentapi.http.conditional import etag_matches
 from contentapi.http.error_response import django_error_response, get_accept
 
 METHODS = ("GET", "HEAD", "OPTIONS")
+View = Callable[[HttpRequest], HttpResponse]
 
 
-def build_document_view(
-    media_type: str, text: Callable[[], bytes], headers: Mapping[str, str] | None = None
-) -> Callable[[HttpRequest], HttpResponse]:
+def build_document_view(media_type: str, text: Callable[[], bytes], headers: Mapping[str, str] | None = None) -> View:
     """Return the view of a document, with an ETag. Caches must revalidate it unless `headers` allow otherwise."""
     all_headers = {"Cache-Control": "no-cache", **(headers or {})}
+
+    def handle(request: HttpRequest) -> HttpResponse:
+        return respond_with_etag(request, HttpResponse(text(), content_type=media_type, headers=all_headers))
+
+    return for_readers(handle)
+
+
+def for_readers(handle: View) -> View:
+    """Return a view that responds to GET and HEAD by `handle`, to OPTIONS itself, and to other methods with 405."""
 
     @csrf_exempt  # a POST gets 405 with Allow instead of 403
     def view(request: HttpRequest) -> HttpResponse:
@@ -26,11 +34,14 @@ def build_document_view(
             return HttpResponse(status=HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(METHODS)})
         if request.method not in METHODS:
             return django_error_response(MethodNotAllowed(str(request.method), METHODS), get_accept(request))
-        content = text()
-        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-        response = HttpResponse(content, content_type=media_type, headers={**all_headers, "ETag": etag})
-        if etag_matches(etag, request.headers.get("If-None-Match", "")):
-            response.status_code, response.content = HTTPStatus.NOT_MODIFIED, b""
-        return response
+        return handle(request)
 
     return view
+
+
+def respond_with_etag(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Add the ETag of the content to a response. It becomes 304 if the request has this ETag in If-None-Match."""
+    response["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:32]}"'
+    if etag_matches(response["ETag"], request.headers.get("If-None-Match", "")):
+        response.status_code, response.content = HTTPStatus.NOT_MODIFIED, b""
+    return response

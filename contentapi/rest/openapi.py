@@ -1,20 +1,32 @@
-"""Serve schema/openapi.yaml: as JSON at /openapi.json, and in Swagger UI at /docs."""
+"""Serve schema/openapi.yaml: as JSON at /openapi.json, and for people at /docs.
+
+/docs is Scalar's API reference with samples of this server. If it is not built, the page is plain HTML with the same
+operations and samples.
+"""
 
 import json
-from functools import cache
+import secrets
+from functools import cache, lru_cache
 from typing import Any
 
 import yaml
 from django.conf import settings
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
 
-from contentapi.http.documents import build_document_view
+from contentapi.frontend import find_built_folder
+from contentapi.http.documents import build_document_view, for_readers
+from contentapi.http.hosts import get_request_origin
+from contentapi.http.pages import build_page_headers
+from contentapi.rest.samples import METHODS, build_samples, resolve
 
-# Swagger UI loads its files and the document from this host, and its icons from `data:` URLs.
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
+# Looked up once, like the static files, when the server starts. Empty if the API reference is not built.
+FOLDER = find_built_folder()
+LOCAL = "http://localhost:8000"  # the address in the document
+ORIGINS = 16  # addresses whose samples are kept
+MARKDOWN = MarkdownIt()
 
 
 def load_openapi_document() -> dict[str, Any]:
@@ -29,10 +41,68 @@ def render_document() -> bytes:
     return json.dumps(load_openapi_document(), ensure_ascii=False, separators=(",", ":")).encode()
 
 
-@cache
-def render_swagger_ui() -> bytes:
-    return render_to_string("contentapi/docs.html").encode()
+@lru_cache(ORIGINS)
+def load_samples(origin: str) -> dict[str, list[dict[str, str]]]:
+    return build_samples(load_openapi_document(), origin)
+
+
+def render_reference(request: HttpRequest, folder: str = FOLDER) -> HttpResponse:
+    """Return the page, which loads the API reference from this folder of static files, or the plain page."""
+    origin, nonce = get_request_origin(request.META), secrets.token_urlsafe(16)
+    context: dict[str, Any] = {"folder": folder, "nonce": nonce, "page": "docs", "origin": origin}
+    if folder:
+        context["samples"] = load_samples(origin)
+    else:
+        context["reference"] = describe_document(origin)
+    body = render_to_string(f"contentapi/{'reference' if folder else 'plain_reference'}.html", context)
+    return HttpResponse(body, headers=build_page_headers(nonce))
+
+
+@lru_cache(ORIGINS)
+def describe_document(origin: str) -> dict[str, Any]:
+    """Return what the plain page shows: the introduction, and the operations by their tags."""
+    document, samples = load_openapi_document(), load_samples(origin)
+    operations = [
+        describe_operation(document, path, method, item) | {"samples": samples[item[method]["operationId"]]}
+        for path, item in document["paths"].items()
+        for method in METHODS
+        if method in item
+    ]
+    return {
+        "title": document["info"]["title"],
+        "introduction": render_markdown(document["info"]["description"].replace(LOCAL, origin)),
+        "groups": [
+            {
+                "name": tag["name"],
+                "description": render_markdown(tag["description"]),
+                "operations": [operation for operation in operations if tag["name"] in operation["tags"]],
+            }
+            for tag in document["tags"]
+        ],
+    }
+
+
+def describe_operation(document: dict[str, Any], path: str, method: str, item: dict[str, Any]) -> dict[str, Any]:
+    operation = item[method]
+    parameters = [resolve(document, each) for each in [*item.get("parameters", []), *operation.get("parameters", [])]]
+    responses = [(status, resolve(document, each)) for status, each in operation["responses"].items()]
+    return {
+        "id": operation["operationId"],
+        "tags": operation["tags"],
+        "method": method.upper(),
+        "path": path,
+        "summary": operation["summary"],
+        "description": render_markdown(operation.get("description", "")),
+        "parameters": [each | {"description": render_markdown(each.get("description", ""))} for each in parameters],
+        "responses": [(status, render_markdown(each["description"])) for status, each in responses],
+    }
+
+
+def render_markdown(text: str) -> SafeString:
+    """Render a text of the document, which is part of this program."""
+    html: SafeString = mark_safe(MARKDOWN.render(text))  # noqa: S308
+    return html
 
 
 openapi = build_document_view("application/json", render_document)
-docs = build_document_view("text/html; charset=utf-8", render_swagger_ui, {"Content-Security-Policy": POLICY})
+docs = for_readers(render_reference)

@@ -9,7 +9,9 @@ REVIEWED = (
     "contentapi.health.probes.ProbeMiddleware",
     # Adds constant headers, which are learned. A request without TLS is not eligible.
     "django.middleware.security.SecurityMiddleware",
-    # Serves /static/ only.
+    # For /static/ only.
+    "contentapi.http.static_files.static_compression_middleware",
+    # Serves /static/ and /favicon.ico only.
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Adds headers that are learned for each Origin. A preflight is not eligible.
     "corsheaders.middleware.CorsMiddleware",

@@ -128,6 +128,7 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
     "createUser": [(201, plain_request(body=NEW_USER))],
     "getUser": [(200, user_request())],
     "deleteUser": [(204, user_request())],
+    "getIndex": [(200, plain_request(who=""))],
     "getOpenAPI": [(200, plain_request(who=""))],
     "getDocs": [(200, plain_request(who=""))],
     "getGraphQLSchema": [(200, plain_request(who=""))],

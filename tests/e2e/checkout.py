@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from contentapi.graphql.explorer import BUILT
+from contentapi.frontend import BUILT
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60
@@ -38,7 +38,7 @@ class Checkout:
         (folder / ".venv").symlink_to(sys.prefix)
         BUILT.mkdir(parents=True, exist_ok=True)
         (folder / "contentapi/static").mkdir(exist_ok=True)
-        (folder / "contentapi/static/explorer").symlink_to(BUILT)
+        (folder / "contentapi/static/frontend").symlink_to(BUILT)
 
     def run(self, *arguments: str, port: int | None = None, **variables: str) -> "Run":
         """Start `make run` in a terminal of its own."""

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,16 +10,14 @@ from zipfile import ZipFile
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.e2e.checkout import PATIENCE, Checkout, Run, free_port
+from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings
+from tests.e2e.checkout import Checkout, Run, free_port
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-AXE = Path(__file__).parent / "axe"
 SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
 WAIT = 30_000  # milliseconds: the clock begins an import after at most five seconds
-MOST_PARTS = 20  # of an element that has the focus several times
 MANY = 4000  # files: the clock checks them for a minute
 WIDTHS = {390: 844, 820: 1180, 1280: 800}
-SERIOUS = {"serious", "critical"}
 PAGES = {
     "desk": "/admin/",
     "posts": "/admin/blog/post/",
@@ -75,12 +72,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def axe(tmp_path: Path) -> str:
     """Return the source of axe-core."""
-    folder = tmp_path / "axe"
-    shutil.copytree(AXE, folder)
-    command = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
-    assert done.returncode == 0, done.stderr
-    return (folder / "node_modules/axe-core/axe.min.js").read_text()
+    return install_axe(tmp_path)
 
 
 def log_in(page: Page, run: Run, checkout: Checkout) -> None:
@@ -89,17 +81,6 @@ def log_in(page: Page, run: Run, checkout: Checkout) -> None:
     page.locator("#id_password").fill((checkout.folder / "var/demo_password").read_text())
     page.get_by_role("button", name="Log in").click()
     page.wait_for_url(f"http://localhost:{run.port}/admin/")
-
-
-def list_serious_findings(page: Page, axe: str) -> list[str]:
-    page.evaluate(axe)
-    found: dict[str, Any] = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})")
-    return [
-        f"{rule['id']}: {node['html'][:160]}"
-        for rule in found["violations"]
-        if rule["impact"] in SERIOUS
-        for node in rule["nodes"]
-    ]
 
 
 def find_post(page: Page, run: Run) -> str:
@@ -200,34 +181,6 @@ def list_findings_of_progress(page: Page, axe: str, run: Run, folder: Path) -> d
     expect(page.get_by_role("heading", name="The import was cancelled")).to_be_visible()
     findings["cancelled import"] = list_serious_findings(page, axe)
     return findings
-
-
-IDENTIFY_FOCUS = """() => {
-  const element = document.activeElement;
-  if (!element || element === document.body) return null;
-  window.focusOrder ??= [];
-  if (!window.focusOrder.includes(element)) window.focusOrder.push(element);
-  return [window.focusOrder.indexOf(element), element.outerHTML.slice(0, 160)];
-}"""
-
-
-def find_keyboard_trap(page: Page, key: str) -> str:
-    """Press a key until the focus has left the page or is at the beginning again. Return the element that holds it.
-
-    Some elements have the focus several times: a field for a time, once for each part, and a frame.
-    """
-    previous, times = -1, 0
-    for _ in range(1000):
-        page.keyboard.press(key)
-        focused = page.evaluate(IDENTIFY_FOCUS)
-        if focused is None or (focused[0] == 0 and previous > 0):
-            return ""
-        number, html = focused
-        times = times + 1 if number == previous else 0
-        if number < previous or times > MOST_PARTS:
-            return str(html)
-        previous = number
-    return "more than 1000 elements"
 
 
 def open_schedule(page: Page, run: Run) -> None:

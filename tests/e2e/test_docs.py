@@ -1,50 +1,119 @@
-"""/docs, as a browser draws it."""
+"""The API reference at /docs in Chromium, under the page's own policy."""
 
-import shutil
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from contentapi.frontend import build
 from tests.e2e.checkout import Checkout, free_port
+from tests.e2e.page_visits import CHROMIUM, FORMS, Visit
 from tests.openapi import OPERATIONS
 
-BROWSER = shutil.which("chromium")
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.thorough,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+    pytest.mark.skipif(not build.has_node(), reason="Node and npm are not installed, which build the page"),
+]
 
-pytestmark = [pytest.mark.thorough, pytest.mark.processes, pytest.mark.skipif(BROWSER is None, reason="needs Chromium")]
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
+        yield browser
+        browser.close()
 
 
-def test_browser_renders_the_page_and_tries_an_operation(checkout: Checkout) -> None:
-    from playwright.sync_api import sync_playwright  # half a second, for this test alone
+def open_operation(page: Page, name: str) -> None:
+    """Open an operation by a link of the sidebar."""
+    operation = OPERATIONS[name]
+    address = f"tag/{operation.described['tags'][0]}/{operation.method}{operation.path}"
+    page.evaluate("address => { location.hash = address }", address)
+    section = page.locator(f"[id='api-1/{address}']")
+    section.locator(".operation-title").wait_for()
+    page.wait_for_function(
+        "id => Math.abs(document.getElementById(id).getBoundingClientRect().top) < 200", arg=f"api-1/{address}"
+    )
 
+
+@pytest.mark.parametrize("server", ["gunicorn", "granian"])
+def test_reader_finds_an_operation_and_sends_its_request(checkout: Checkout, browser: Browser, server: str) -> None:
+    run = checkout.run(f"SERVER={server}", port=free_port()).wait_until_ready()
+    origin = f"http://localhost:{run.port}"
+    visit = Visit(browser, origin, "/docs")
+    page = visit.page
+
+    page.get_by_role("button", name="Open Search").click()
+    page.get_by_role("combobox").or_(page.get_by_placeholder("Search")).first.fill("track an order")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{origin}/docs#tag/orders/GET/orders/{{order_id}}/tracking")
+
+    open_operation(page, "listAuthors")
+    section = page.locator("[id='api-1/tag/authors/GET/authors']")
+    expect(section).to_contain_text(f"curl '{origin}/authors?limit=2'")
+    section.get_by_role("button", name="Test Request").click()
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("dialog")).to_contain_text("200 OK")
+    expect(page.get_by_role("dialog")).to_contain_text("Ines Falk")
+
+    assert (visit.errors, visit.hosts) == ([], {f"localhost:{run.port}"})
+
+
+def test_samples_are_in_four_languages(checkout: Checkout, browser: Browser) -> None:
     run = checkout.run(port=free_port()).wait_until_ready()
-    here, asked, said = f"http://localhost:{run.port}", [], []
+    page = Visit(browser, f"http://localhost:{run.port}", "/docs").page
+    open_operation(page, "createPost")
+    section = page.locator("[id='api-1/tag/posts/POST/posts']")
 
-    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=BROWSER) as browser:
-        page = browser.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.add_init_script(
-            "window.violations = [];"
-            "addEventListener('securitypolicyviolation', event => violations.push(event.violatedDirective))"
-        )
-        page.goto(f"{here}/docs")
-        page.wait_for_selector(".opblock")
-        listed = page.locator(".opblock-summary-operation-id").all_inner_texts()
-        status = try_out(page, "operations-posts-listPosts")
-        violations = page.evaluate("violations")
+    shown = {}
+    for language in ("curl", "JavaScript", "TypeScript", "Python"):
+        section.locator(".request-header, .scalar-card-header").get_by_role("button").last.click()
+        page.get_by_role("option", name=language).click()
+        shown[language] = section.locator(".scalar-code-block, .code-snippet").first.inner_text()
 
-    assert sorted(listed) == sorted(OPERATIONS)
-    assert status == "200"
-    assert (said, violations) == ([], [])
-    assert [url for url in asked if not url.startswith((f"{here}/", "data:"))] == []
+    assert all(f"http://localhost:{run.port}" in text for text in shown.values()), shown
+    assert "--request POST" in shown["curl"]
+    assert "await fetch(" in shown["JavaScript"]
+    assert "createClient<paths>" in shown["TypeScript"]
+    assert "requests.post(" in shown["Python"]
 
 
-def try_out(page: Any, operation: str) -> str:
-    """Send the request that the page offers, and return the status that it shows."""
-    block = page.locator(f"#{operation}")
-    block.locator(".opblock-summary-control").click()
-    block.locator(".try-out__btn").click()
-    block.locator(".execute").click()
-    status: str = block.locator(".live-responses-table tbody .response-col_status").first.inner_text()
-    return status.split()[0]
+def test_opened_operation_is_on_one_screen(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    page = Visit(browser, f"http://localhost:{run.port}", "/docs", **FORMS["light"]).page
+    heights = {}
+
+    for name, operation in OPERATIONS.items():
+        open_operation(page, name)
+        address = f"api-1/tag/{operation.described['tags'][0]}/{operation.method}{operation.path}"
+        layout = page.locator(f"[id='{address}'] .operation-layout").bounding_box()
+        assert layout is not None
+        heights[name] = layout["height"]
+
+    assert {name: height for name, height in heights.items() if height > 800 - 48} == {}  # below the header
+
+
+def test_reader_switches_to_the_dark_mode(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    page = Visit(browser, f"http://localhost:{run.port}", "/docs", **FORMS["light"]).page
+    header = "getComputedStyle(document.querySelector('.site')).backgroundColor"
+    before = page.evaluate(header)
+
+    page.get_by_role("button", name="Set dark mode").click()
+
+    expect(page.locator("body")).to_have_class("viewer dark-mode")
+    assert page.evaluate(header) != before
+
+
+def test_page_works_behind_a_proxy_with_tls(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run(port=free_port(), CONTENTAPI_HTTPS="on").wait_until_ready()
+    forwarded = {"extra_http_headers": {"X-Forwarded-Proto": "https"}}
+
+    for path in ("/", "/docs", "/graphql"):
+        visit = Visit(browser, f"http://localhost:{run.port}", path, **forwarded)
+
+        assert (visit.errors, visit.hosts) == ([], {f"localhost:{run.port}"}), path
+        if path == "/docs":
+            assert visit.page.locator("#reference").get_attribute("data-origin") == f"https://localhost:{run.port}"

@@ -18,11 +18,11 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect
 
-from contentapi.graphql.explorer.build import INSTALL, has_node
+from contentapi.frontend.build import INSTALL, has_node
 from tests.blog.xss import VECTORS
+from tests.e2e.accessibility import install_axe, list_serious_findings
 from tests.e2e.checkout import ROOT, Checkout, Run, free_port
 from tests.e2e.editors import NEEDS_CHROMIUM, launch_chromium
-from tests.e2e.test_desk import AXE, list_serious_findings
 
 EXAMPLE = ROOT / "examples" / "site"
 NOT_TRACKED = shutil.ignore_patterns("node_modules", ".svelte-kit", "build", "schema.graphql", "graphql-env.d.ts")
@@ -141,9 +141,7 @@ def serve(folder: Path, port: int) -> Iterator[None]:
 
 
 def test_example_site_builds_and_works(site: Site, tmp_path: Path, subtests: pytest.Subtests) -> None:
-    shutil.copytree(AXE, tmp_path / "axe")
-    install(tmp_path / "axe")
-    axe = (tmp_path / "axe/node_modules/axe-core/axe.min.js").read_text()
+    axe = install_axe(tmp_path)
 
     site.build()
 

@@ -1,17 +1,16 @@
 """The explorer in Chromium, from both servers: what a person does with it, under the page's own policy."""
 
 import json
-import shutil
+import re
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
-from contentapi.graphql.explorer import build
-from tests.e2e.checkout import Checkout, Run, free_port
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+from contentapi.frontend import build
+from contentapi.graphql.explorer.examples import load_examples
+from tests.e2e.checkout import Checkout, free_port
+from tests.e2e.page_visits import CHROMIUM, EDITOR, FORMS, LOADED, Visit
 
 pytestmark = [
     pytest.mark.processes,
@@ -20,33 +19,7 @@ pytestmark = [
     pytest.mark.skipif(not build.has_node(), reason="Node and npm are not installed, which build the explorer"),
 ]
 
-WATCH = "addEventListener('securitypolicyviolation', each => console.error(`Policy: ${each.violatedDirective}`))"
-
-
-class Visit:
-    """A page, what its console complained of, and the hosts that it asked."""
-
-    def __init__(self, browser: Browser, run: Run) -> None:
-        self.complaints: list[str] = []
-        self.hosts: set[str] = set()
-        self.page = browser.new_page()
-        self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
-        self.page.add_init_script(WATCH)
-        self.page.goto(f"http://localhost:{run.port}/graphql")
-        self.query = self.page.locator(".graphiql-query-editor .CodeMirror")
-
-    def write(self, editor: Locator, text: str) -> None:
-        """Put a text in the place of an editor's own."""
-        editor.click()
-        self.page.keyboard.press("Control+A")
-        self.page.keyboard.insert_text(text)
-
-    def execute(self) -> Locator:
-        """Press the button, and return where the response will be."""
-        self.page.get_by_label("Execute query").click()
-        return self.page.locator(".result-window")
+STATUS = ".last-response"
 
 
 @pytest.fixture
@@ -58,56 +31,172 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+def enter_credential(visit: Visit, key: str, *, keep: bool) -> None:
+    visit.page.get_by_role("button", name="Show Credential").click()
+    visit.page.get_by_label("Requests carry").select_option("API key")
+    visit.page.get_by_label("API key", exact=True).fill(key)
+    visit.page.get_by_label("Keep it in this tab").set_checked(keep)
+
+
 @pytest.mark.parametrize("server", ["gunicorn", "granian"])
 def test_person_uses_the_explorer(checkout: Checkout, browser: Browser, server: str) -> None:
     run = checkout.run(f"SERVER={server}", port=free_port()).wait_until_ready()
-    visit = Visit(browser, run)
-    page, key = visit.page, (checkout.folder / "var/demo_api_key").read_text()
+    key = (checkout.folder / "var/demo_api_key").read_text()
+    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
+    page = visit.page
 
     expect(visit.execute()).to_contain_text("How we name our boats")
+    expect(page.locator(STATUS)).to_contain_text(re.compile(r"200 OK.*Cost \d+.*Rate \d+ of 300 left", re.DOTALL))
 
-    visit.write(visit.query, "{ ")
-    page.keyboard.type("po")
-    expect(page.locator(".CodeMirror-hints")).to_contain_text("post")
-    page.keyboard.press("Enter")
-    expect(visit.query).to_contain_text("{ post")
+    visit.write(EDITOR, "{ ")
+    page.keyboard.type("post")
+    expect(page.locator(".suggest-widget")).to_contain_text("postsConnection", timeout=LOADED)
+    page.keyboard.press("Escape")
 
-    page.get_by_label("Show Documentation Explorer").click()
-    page.get_by_role("link", name="PostStatus", exact=True).click()
+    page.get_by_role("button", name="Show Documentation Explorer").click()
+    page.get_by_role("link", name="Query", exact=True).click()
+    page.get_by_role("link", name="PostStatus", exact=True).first.click()
     expect(page.locator(".graphiql-doc-explorer")).to_contain_text("Visible to everybody.")
 
-    page.get_by_role("button", name="Headers").click()
-    visit.write(page.locator(".graphiql-editor-tool .CodeMirror:visible"), json.dumps({"X-API-Key": key}))
-    visit.write(visit.query, "{ viewer { role } }")
+    enter_credential(visit, key, keep=False)
+    visit.write(EDITOR, "{ viewer { role } }")
     expect(visit.execute()).to_contain_text('"role": "admin"')
+    expect(page.locator(STATUS)).to_contain_text(re.compile(r"\(authenticated\) [\d,]+ of 3,000.*\(writes\)"))
+
+    visit.write(EDITOR, "{ nothing }")
+    expect(visit.execute()).to_contain_text("Cannot query field")
+    expect(page.locator(STATUS)).to_contain_text("400 Bad request")
 
     for dialog in ("Open settings dialog", "Open short keys dialog"):
-        page.get_by_label(dialog).click()
+        page.get_by_role("button", name=dialog).click()
         expect(page.get_by_role("dialog")).to_be_visible()
         page.keyboard.press("Escape")
-    page.wait_for_function("JSON.stringify({...localStorage}).includes('viewer')")  # GraphiQL stores the query
+    page.wait_for_function("JSON.stringify({...localStorage}).includes('nothing')")  # GraphiQL stores the query
     assert key not in page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
-    assert (visit.complaints, visit.hosts) == ([], {f"localhost:{run.port}"})
+    assert [error for error in visit.errors if "status of 400" not in error] == []
+    assert visit.hosts == {f"localhost:{run.port}"}
 
 
-def test_explorer_works_without_introspection(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port(), CONTENTAPI_INTROSPECTION="off").wait_until_ready()
+def test_credential_is_kept_in_the_tab_only_if_the_user_wants_it(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    key = (checkout.folder / "var/demo_api_key").read_text()
+    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
+    page = visit.page
+    shown = page.get_by_label("API key", exact=True)
 
-    visit = Visit(browser, run)
+    enter_credential(visit, key, keep=True)
+    page.reload()
+    expect(shown).to_have_value(key, timeout=LOADED)
+    other_tab = page.context.new_page()
+    other_tab.goto(page.url)
+    expect(other_tab.get_by_label("Requests carry")).to_have_value("none", timeout=LOADED)
 
-    expect(visit.execute()).to_contain_text("How we name our boats")
-    assert (visit.complaints, visit.hosts) == ([], {f"localhost:{run.port}"})
+    page.get_by_label("Keep it in this tab").uncheck()
+    page.reload()
+    expect(page.get_by_label("Requests carry")).to_have_value("none", timeout=LOADED)
+    assert key not in page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
+
+    enter_credential(visit, key, keep=True) if not shown.is_visible() else shown.fill(key)
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.get_by_label("Requests carry")).to_have_value("none")
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run(port=free_port(), CONTENTAPI_RATE_WRITES="6000/minute").wait_until_ready()
+    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
+    page = visit.page
+    enter_credential(visit, (checkout.folder / "var/demo_api_key").read_text(), keep=False)
+    page.get_by_role("button", name="Show Examples").click()
+    failed = {}
+
+    for example in [example for _, examples in load_examples() for example in examples]:
+        page.get_by_role("button", name=example.title).first.click()
+        page.wait_for_function(
+            "name => document.querySelector('.graphiql-query-editor').innerText.includes(name)",
+            arg=example.query.split()[1].split("(")[0],
+        )
+        expect(page.get_by_role("button", name=example.title, pressed=True).first).to_be_visible()
+        with page.expect_response("**/graphql") as received:
+            visit.execute()
+        result = received.value.json()
+        if "errors" in result or None in result["data"].values():
+            failed[example.title] = json.dumps(result)
+
+    assert failed == {}
+    expect(page.locator(".graphiql-tab")).to_have_count(1)  # an example replaces an example
+    assert visit.errors == []
+
+
+def test_own_operation_stays_in_its_tab_when_an_example_is_opened(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
+    visit.write(EDITOR, "query Mine { __typename }")
+
+    visit.page.get_by_role("button", name="Search", exact=False).first.click()
+
+    expect(visit.page.locator(".graphiql-tab")).to_have_count(2)
+    expect(visit.page.locator(EDITOR)).to_contain_text("Search")
+    visit.page.get_by_role("button", name="Mine").click()
+    expect(visit.page.locator(EDITOR)).to_contain_text("__typename")
+
+
+def test_phone_executes_an_example(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql", **FORMS["phone"])
+    page = visit.page
+
+    page.get_by_role("button", name="Show Examples").click()
+    page.get_by_role("button", name="The caller").click()
+
+    expect(page.locator(".panel")).to_be_hidden()  # the panel makes room for the operation
+    expect(visit.execute()).to_contain_text('"viewer": null')
+    expect(page.locator(STATUS)).to_be_in_viewport()
+    expect(page.locator(".result-window")).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert visit.errors == []
+
+
+def test_keyboard_leaves_the_editors(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    page = Visit(browser, f"http://localhost:{run.port}", "/graphql").page
+
+    page.locator(f"{EDITOR} .view-lines").click()
+    page.keyboard.press("Tab")
+
+    assert page.evaluate("document.activeElement.closest('.graphiql-query-editor .monaco-editor')") is None
+    expect(page.locator(EDITOR)).not_to_contain_text("\t")
+
+
+@pytest.mark.parametrize(
+    ("variables", "notice"),
+    [
+        ({"CONTENTAPI_INTROSPECTION": "off"}, "Introspection is off"),
+        ({"CONTENTAPI_DOCUMENTS": "trusted"}, "trusted documents only"),
+    ],
+)
+def test_explorer_states_what_the_server_refuses(
+    checkout: Checkout, browser: Browser, variables: dict[str, str], notice: str
+) -> None:
+    run = checkout.run(port=free_port(), **variables).wait_until_ready()
+
+    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
+
+    expect(visit.page.locator(".notice")).to_contain_text(notice)
+    if "CONTENTAPI_INTROSPECTION" in variables:
+        expect(visit.execute()).to_contain_text("How we name our boats")
+    assert (visit.errors, visit.hosts) == ([], {f"localhost:{run.port}"})
 
 
 def test_page_without_a_build_states_how_to_build_it(checkout: Checkout, browser: Browser) -> None:
-    (checkout.folder / "contentapi/static/explorer").unlink()
+    (checkout.folder / "contentapi/static/frontend").unlink()
     assert checkout.manage("migrate", "--verbosity", "0").returncode == 0
     run = checkout.serve_as_the_procfile(free_port()).wait_for("Booting worker")
+    context = browser.new_context()
+    page = context.new_page()
 
-    visit = Visit(browser, run)
+    page.goto(f"http://localhost:{run.port}/graphql")
 
-    expect(visit.page.locator("main")).to_contain_text("make explorer")
-    visit.page.get_by_role("link", name="schema").click()
-    expect(visit.page.locator("body")).to_contain_text("type Query")
-    assert [complaint for complaint in visit.complaints if "Policy" in complaint] == []
-    assert visit.hosts == {f"localhost:{run.port}"}
+    expect(page.locator("main")).to_contain_text("make pages")
+    page.get_by_role("link", name="schema").click()
+    expect(page.locator("body")).to_contain_text("type Query")

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from contentapi.graphql.explorer.build import INSTALL, has_node
+from contentapi.frontend.build import INSTALL, has_node
 from tests.e2e.checkout import ROOT, Checkout, free_port
 
 CLIENT = ROOT / "tests" / "contract" / "client"

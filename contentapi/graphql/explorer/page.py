@@ -1,8 +1,8 @@
 """Render the explorer, GraphiQL, for browsers at the path of the endpoint.
 
-The page's content security policy allows one script, and requests to this server only. The page stores no credential.
-If GraphiQL is not built, a page without a script explains how to build it. Ariadne's page is not used, because it loads
-GraphiQL from another host.
+The page's content security policy allows the scripts of this server, and requests to this server only. The page stores
+no credential beyond the tab. If GraphiQL is not built, a page without a script explains how to build it. Ariadne's page
+is not used, because it loads GraphiQL from another host.
 """
 
 import secrets
@@ -12,23 +12,13 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from contentapi.conf import conf
-from contentapi.graphql.explorer import BUILT, hash_sources
+from contentapi.frontend import find_built_folder
+from contentapi.graphql.explorer.examples import describe_examples
 from contentapi.http.negotiation import select_media_type
+from contentapi.http.pages import HTML, build_page_headers
 
-HTML = "text/html"
-POLICY = [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self' 'nonce-{nonce}'",
-    "img-src 'self' data:",  # the style sheet contains icons and fonts
-    "font-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-]
 # Looked up once, like the static files, when the server starts. Empty if GraphiQL is not built.
-FOLDER = f"explorer/{hash_sources()}/" if (BUILT / hash_sources()).is_dir() else ""
+FOLDER = find_built_folder()
 
 
 def is_explorer_requested(environ: Mapping[str, Any], media_types: Sequence[str]) -> bool:
@@ -40,12 +30,13 @@ def is_explorer_requested(environ: Mapping[str, Any], media_types: Sequence[str]
 def render_page(folder: str = FOLDER) -> tuple[dict[str, str], bytes]:
     """Return the headers and the body of the page, which loads GraphiQL from this folder of static files."""
     nonce = secrets.token_urlsafe(16)
-    context = {"folder": folder, "nonce": nonce, "introspection": conf.environment.contentapi_introspection}
-    body = render_to_string(f"contentapi/{'explorer' if folder else 'no_explorer'}.html", context)
-    headers = {
-        "Content-Type": f"{HTML}; charset=utf-8",
-        "Content-Security-Policy": "; ".join(POLICY).format(nonce=nonce),
-        "Cache-Control": "no-cache",
-        "Vary": "Accept",
+    context = {
+        "folder": folder,
+        "nonce": nonce,
+        "introspection": conf.environment.contentapi_introspection,
+        "documents": conf.environment.contentapi_documents,
+        "examples": describe_examples(),
+        "page": "explorer",
     }
-    return headers, body.encode()
+    body = render_to_string(f"contentapi/{'explorer' if folder else 'no_explorer'}.html", context)
+    return {**build_page_headers(nonce), "Vary": "Accept"}, body.encode()

@@ -1,4 +1,4 @@
-"""Documents of the service: /openapi.json, /docs and the public keys."""
+"""Documents of the service: /openapi.json, /docs and the public keys. test_reference.py tests the content of /docs."""
 
 import json
 
@@ -17,16 +17,7 @@ def test_openapi_document_is_served_as_json() -> None:
     assert response.json() == DOCUMENT
 
 
-def test_docs_page_loads_everything_from_this_host() -> None:
-    response = Client().get("/docs")
-
-    assert response["Content-Type"] == "text/html; charset=utf-8"
-    assert response["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self'; ")
-    assert "unsafe" not in response["Content-Security-Policy"]
-    assert b"http" not in response.content
-
-
-@pytest.mark.parametrize("path", DOCUMENTS)
+@pytest.mark.parametrize("path", set(DOCUMENTS) - {"/docs"})  # each /docs has its own nonce
 def test_document_with_a_matching_etag_is_304(path: str) -> None:
     etag = Client().get(path)["ETag"]
 

@@ -12,7 +12,7 @@ from contentapi.graphql.explorer.page import render_page
 from tests.graphql_requests import GraphQLResponse
 
 CHROMIUM = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
-BUILT = "explorer/0123456789ab/"
+BUILT = "frontend/0123456789ab/"
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,8 @@ class Loaded(HTMLParser):
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         given = dict(attributes)
         self.inline += [name for name in given if name == "style" or name.startswith("on")]
-        if tag == "style" or (tag == "script" and "src" not in given):
+        is_data = given.get("type") == "application/json"
+        if tag == "style" or (tag == "script" and "src" not in given and not is_data):
             self.inline.append(tag)
         self.addresses += [str(given[name]) for name in ("src", "href") if name in given and tag != "a"]
 
@@ -85,7 +86,9 @@ def test_policy_of_the_page_allows_only_files_of_this_server(client: Client) -> 
     assert dict(directive.split(" ", 1) for directive in policies[0].split("; ")) == {
         "default-src": "'none'",
         "script-src": "'self'",
+        "worker-src": "'self'",
         "style-src": f"'self' 'nonce-{nonces[0][0]}'",
+        "style-src-attr": "'unsafe-inline'",
         "img-src": "'self' data:",
         "font-src": "'self' data:",
         "connect-src": "'self'",
@@ -102,15 +105,15 @@ def test_page_loads_only_from_this_server_and_has_no_inline_script(folder: str) 
 
     elsewhere = [address for address in loaded.addresses if not re.match(r"/(?!/)|data:,$", address)]
     assert (elsewhere, loaded.inline) == ([], [])
-    assert len(loaded.addresses) == (3 if folder else 2)
+    assert len(loaded.addresses) == (6 if folder else 4)
 
 
 def test_page_names_the_built_files() -> None:
     headers, page = render_page(BUILT)
 
-    assert b'src="/static/explorer/0123456789ab/explorer.js"' in page
-    assert b'href="/static/explorer/0123456789ab/explorer.css"' in page
-    nonce = re.search(rb'data-nonce="(.+?)"', page)
+    assert b'src="/static/frontend/0123456789ab/explorer.js"' in page
+    assert b'href="/static/frontend/0123456789ab/explorer.css"' in page
+    nonce = re.search(rb'<meta property="csp-nonce" content="(.+?)">', page)
     assert nonce
     assert f"'nonce-{nonce[1].decode()}'" in headers["Content-Security-Policy"]
 
@@ -118,7 +121,7 @@ def test_page_names_the_built_files() -> None:
 def test_page_without_a_build_explains_how_to_build_it() -> None:
     page = render_page("")[1]
 
-    assert b"make explorer" in page
+    assert b"make pages" in page
     assert b'<a href="/schema.graphql">' in page
     assert b"<script" not in page
 

@@ -1,4 +1,4 @@
-"""The build of the explorer by Node and npm; without them, or without a registry, it prints one line."""
+"""The build of the explorer and the API reference; without Node, or without a registry, it prints one line."""
 
 import json
 import threading
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contentapi.graphql.explorer import HERE, build, hash_sources
+from contentapi.frontend import HERE, build, hash_sources
 
 pytestmark = pytest.mark.processes
 
@@ -36,7 +36,7 @@ def test_without_node_the_start_is_silent_and_the_build_explains(
     built: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     build.main(["--if-possible"])
-    with pytest.raises(SystemExit, match=r"^The explorer was not built: it requires Node 18 or newer with npm\.$"):
+    with pytest.raises(SystemExit, match=r" were not built: Node 18 or newer with npm is required\.$"):
         build.main([])
 
     assert capsys.readouterr().err == ""
@@ -50,9 +50,9 @@ def test_start_continues_without_a_registry(built: Path, capsys: pytest.CaptureF
 
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2
-    assert said[0] == "Building the explorer (once; about 20 seconds)"
+    assert said[0] == "Building the explorer and the API reference (once; about a minute)"
     assert said[1].startswith(
-        "The explorer was not built: npm could not install its packages (is a registry reachable?)"
+        "The explorer and the API reference were not built: npm could not install its packages (is a registry "
     )
     assert list(built.iterdir()) == []
 
@@ -80,8 +80,10 @@ def test_concurrent_builds_build_once_and_delete_outdated_files(built: Path, cap
         each.join()
 
     assert [folder.name for folder in built.iterdir()] == [hash_sources()]
-    names = {"explorer.js", "explorer.js.gz", "explorer.css", "explorer.css.gz"}
-    assert {file.name for file in (built / hash_sources()).iterdir()} == names
+    files = {path.relative_to(built / hash_sources()).as_posix() for path in built.rglob("*") if path.is_file()}
+    for name in ("explorer.js", "explorer.css", "graphql.worker.js", "reference.css", "scalar/standalone.esm.js"):
+        assert {name, f"{name}.br", f"{name}.gz"} <= files
+    assert [name for name in files if name.endswith(".map")] == []
     assert capfd.readouterr().err.count("Building") == 1
 
 
@@ -91,3 +93,12 @@ def test_lock_file_has_a_hash_of_each_package_and_no_registry() -> None:
 
     assert len(packages) > 50
     assert [name for name, package in packages.items() if "integrity" not in package or "resolved" in package] == []
+
+
+def test_prebuilt_package_with_another_hash_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "some.tgz").write_bytes(b"something else")
+    monkeypatch.setattr(build, "run", lambda *_: "some.tgz\n")  # instead of `npm pack`
+    [(package, pinned)] = json.loads((HERE / "package.json").read_text())["prebuilt"].items()
+
+    with pytest.raises(build.CannotBuild, match="another hash"):
+        build.download(package, pinned, tmp_path)

@@ -1,0 +1,75 @@
+"""The pages for developers have no serious finding of axe-core, in light and dark mode and on a phone."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from contentapi.frontend import build
+from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings
+from tests.e2e.checkout import Checkout, free_port
+from tests.e2e.page_visits import CHROMIUM, FORMS, Visit
+
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.thorough,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+    pytest.mark.skipif(not build.has_node(), reason="Node and npm are not installed"),
+    pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed, which installs axe-core"),
+]
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
+        yield browser
+        browser.close()
+
+
+def test_pages_have_no_serious_finding(checkout: Checkout, browser: Browser, tmp_path: Path) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    axe, origin, findings = install_axe(tmp_path), f"http://localhost:{run.port}", {}
+
+    for form, context in FORMS.items():
+        for path in ("/", "/docs", "/docs#tag/posts/POST/posts", "/graphql"):
+            visit = Visit(browser, origin, path.partition("#")[0], **context, bypass_csp=True)
+            if "#" in path:
+                visit.page.goto(f"{origin}{path}")
+                visit.page.locator("[id='api-1/tag/posts/POST/posts'] .operation-title").wait_for()
+            if path == "/graphql":
+                expect(visit.execute()).to_contain_text("How we name our boats")
+            assert visit.page.evaluate("document.documentElement.scrollWidth") <= context["viewport"]["width"], path
+            findings[f"{path} {form}"] = list_serious_findings(visit.page, axe)
+            if path == "/graphql":
+                for panel in ("Documentation Explorer", "Credential"):
+                    visit.page.get_by_role("button", name=f"Show {panel}").click()
+                    findings[f"{panel} {form}"] = list_serious_findings(visit.page, axe)
+            visit.page.context.close()
+
+    assert {name: found for name, found in findings.items() if found} == {}
+
+
+def test_pages_without_a_build_have_no_serious_finding(checkout: Checkout, browser: Browser, tmp_path: Path) -> None:
+    (checkout.folder / "contentapi/static/frontend").unlink()
+    assert checkout.manage("migrate", "--verbosity", "0").returncode == 0
+    run = checkout.serve_as_the_procfile(free_port()).wait_for("Booting worker")
+    axe, findings = install_axe(tmp_path), {}
+
+    for form, context in FORMS.items():
+        page = browser.new_context(**context, bypass_csp=True).new_page()
+        for path in ("/", "/docs", "/graphql"):
+            page.goto(f"http://localhost:{run.port}{path}")
+            assert page.evaluate("document.documentElement.scrollWidth") <= context["viewport"]["width"], path
+            findings[f"{path} {form}"] = list_serious_findings(page, axe)
+
+    assert {name: found for name, found in findings.items() if found} == {}
+
+
+def test_keyboard_leaves_the_index(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run(port=free_port()).wait_until_ready()
+    page = Visit(browser, f"http://localhost:{run.port}", "/").page
+
+    assert [find_keyboard_trap(page, key) for key in ("Tab", "Shift+Tab")] == ["", ""]
