@@ -8,7 +8,7 @@ VENV_PYTHON := .venv/bin/python
 BLOCK_SIGINT := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
-.PHONY: help run pages test coverage thorough mutation audit slow-path bench hostile scale drill check format lock installed installed-dev python-present
+.PHONY: help run pages test coverage thorough mutation audit slow-path bench hostile scale drill clients check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
@@ -23,6 +23,7 @@ help:
 	@echo "make hostile  attack the server, and measure the requests of another client"
 	@echo "make scale    start two hosts with replicas, PgBouncer and Redis; measure reads and a failover"
 	@echo "make drill    break parts of a deployment under load, and count what clients lose: see docs/faults.md"
+	@echo "make clients  use every client of docs/clients.md against a real server; needs Node and, for one of them, Java"
 	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL and language"
 	@echo "make format   format the code"
 	@echo "make lock     write the newest versions that pyproject.toml allows into requirements*.txt"
@@ -73,6 +74,9 @@ scale: installed-dev
 drill: installed
 	@exec $(VENV_PYTHON) -m benchmarks.drill $(if $(FAULTS),--faults $(FAULTS)) $(if $(filter command line environment,$(origin SERVER)),--servers $(SERVER)) \
 		$(if $(filter small,$(SCALE)),--small)
+
+clients: installed-dev
+	@exec $(VENV_PYTHON) -m tests.clients $(if $(CLIENTS),--clients $(CLIENTS)) $(if $(REQUIRE_ALL),--require-all)
 
 check: installed-dev
 	$(VENV_PYTHON) -m ruff format --check .

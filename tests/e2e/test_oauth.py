@@ -5,80 +5,22 @@ Afterwards neither the database nor any log contains a usable credential.
 
 import base64
 import hashlib
-import json
-import re
 import secrets
 import time
-from collections.abc import Mapping
-from http.cookiejar import CookieJar
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.error import HTTPError
-from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
-from urllib.request import HTTPCookieProcessor, HTTPRedirectHandler, OpenerDirector, Request, build_opener
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
 from tests.e2e.checkout import PATIENCE, Checkout, Run, free_port
+from tests.e2e.http_client import HttpClient, HttpResponse
 
 pytestmark = [pytest.mark.processes, pytest.mark.slow]
 
 CALLBACK = "https://app.example.invalid/callback"
 EMAIL = "mara@example.invalid"
 LOUDEST = {"CONTENTAPI_LOG_LEVEL": "DEBUG", "CONTENTAPI_RATE_TOKENS": "1000/minute"}
-
-
-class HttpResponse(NamedTuple):
-    status: int
-    headers: Mapping[str, str]
-    body: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-
-class NoRedirectHandler(HTTPRedirectHandler):
-    """Return a redirect instead of following it."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
-class HttpClient:
-    """A client that stores cookies."""
-
-    def __init__(self, base: str) -> None:
-        self.base = base
-        self.cookies = CookieJar()
-        self.opener: OpenerDirector = build_opener(NoRedirectHandler(), HTTPCookieProcessor(self.cookies))
-
-    def get(self, address: str) -> HttpResponse:
-        return self.send(Request(urljoin(self.base, address)))  # noqa: S310 - our own server
-
-    def post(self, address: str, form: Mapping[str, str], **headers: str) -> HttpResponse:
-        url = urljoin(self.base, address)
-        sent = {"Referer": url, "Content-Type": "application/x-www-form-urlencoded", **headers}
-        return self.send(Request(url, urlencode(form).encode(), sent))  # noqa: S310
-
-    def query(self, query: str, **headers: str) -> HttpResponse:
-        sent = {"Content-Type": "application/json", **{name.replace("_", "-"): text for name, text in headers.items()}}
-        body = json.dumps({"query": query}).encode()
-        return self.send(Request(urljoin(self.base, "/graphql"), body, sent))  # noqa: S310
-
-    def send(self, request: Request) -> HttpResponse:
-        try:
-            response: Any = self.opener.open(request, timeout=30)
-        except HTTPError as error:
-            response = error
-        with response:
-            return HttpResponse(response.status, response.headers, response.read().decode())
-
-    def submit(self, address: str, **form: str) -> HttpResponse:
-        """Open a page, fill in its form and submit it."""
-        page = self.get(address)
-        hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.body))
-        return self.post(address, {**{name: text.replace("&amp;", "&") for name, text in hidden.items()}, **form})
 
 
 class Flow:

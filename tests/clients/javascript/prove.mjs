@@ -1,0 +1,36 @@
+// What the clients of this folder share: reports of what they have proved, and a look at the requests that they send.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+
+export { assert };
+export const { API_URL, GRAPHQL_URL, TRUSTED_GRAPHQL_URL, API_KEY, ACCESS_TOKEN } = process.env;
+
+/** Check something, and print it for the table of `make clients`. */
+export async function prove(what, check) {
+  try {
+    await check();
+  } catch (error) {
+    error.message = `${what}: ${error.message}`;
+    throw error;
+  }
+  console.log(what);
+}
+
+/** The requests that the client has sent since the last call: method, URL, body and status. */
+export const takeRequests = () => requests.splice(0);
+
+const requests = [];
+const send = globalThis.fetch;
+globalThis.fetch = async (input, init) => {
+  const request = new Request(input, init);
+  const body = request.method === "POST" ? await request.clone().text() : "";
+  const response = await send(request);
+  requests.push({ method: request.method, url: request.url, body, status: response.status });
+  return response;
+};
+
+/** Open an address as a user who logs in and consents. Returns the address to which the server sends the user. */
+export function browse(address) {
+  const [program, ...words] = JSON.parse(process.env.BROWSER);
+  return execFileSync(program, [...words, String(address)], { encoding: "utf8" }).trim();
+}

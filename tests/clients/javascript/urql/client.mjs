@@ -1,0 +1,84 @@
+import { Client, fetchExchange, gql } from "@urql/core";
+import { cacheExchange } from "@urql/exchange-graphcache";
+import { relayPagination } from "@urql/exchange-graphcache/extras";
+import { persistedExchange } from "@urql/exchange-persisted";
+import { API_KEY, GRAPHQL_URL, assert, prove, takeRequests } from "../prove.mjs";
+
+const connect = (options = {}, exchanges = [cacheExchange({}), fetchExchange]) =>
+  new Client({ url: GRAPHQL_URL, exchanges, ...options });
+const credential = { fetchOptions: { headers: { "X-API-Key": API_KEY } } };
+const PAGE = gql`
+  query Page($after: String) {
+    postsConnection(first: 3, after: $after, filter: { status: published }) {
+      edges { cursor node { id title author { id name } } }
+      pageInfo { hasNextPage endCursor hasPreviousPage startCursor }
+    }
+  }
+`;
+const present = ({ data, error }) => {
+  assert.ifError(error);
+  return data;
+};
+
+await prove("reads posts by GET, its default; the second time they come from the cache", async () => {
+  const client = connect();
+  const query = gql`{ posts(limit: 20) { id title author { id name } comments { id body author { id name } } } }`;
+  const { posts } = present(await client.query(query, {}));
+  assert.ok(posts.length >= 5);
+  assert.deepEqual(present(await client.query(query, {})).posts, posts);
+  assert.deepEqual(takeRequests().map(({ method, status }) => [method, status]), [["GET", 200]]);
+});
+
+await prove("follows cursors with relayPagination of graphcache", async () => {
+  const cache = cacheExchange({ resolvers: { Query: { postsConnection: relayPagination() } } });
+  const client = connect({}, [cache, fetchExchange]);
+  let { postsConnection } = present(await client.query(PAGE, {}));
+  while (postsConnection.pageInfo.hasNextPage) {
+    ({ postsConnection } = present(await client.query(PAGE, { after: postsConnection.pageInfo.endCursor })));
+  }
+  const ids = postsConnection.edges.map(({ node }) => node.id);
+  assert.ok(ids.length >= 6);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+await prove("mutations change the cached records of a query: a new title is shown without another request", async () => {
+  const client = connect(credential);
+  const title = `By urql ${process.pid}`;
+  const create = gql`mutation ($input: CreatePostInput!) { createPost(input: $input) { id title author { id name } } }`;
+  const { createPost } = present(await client.mutation(create, { input: { title, body: "Text" } }));
+  const query = gql`query ($id: ID!) { post(id: $id) { id title author { id name } } }`;
+  const { id } = createPost;
+  assert.equal(present(await client.query(query, { id })).post.title, title);
+  const update = gql`mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id title } }`;
+  takeRequests();
+  present(await client.mutation(update, { input: { id, title: "Changed" } }));
+  assert.deepEqual(present(await client.query(query, { id })).post.title, "Changed");
+  assert.deepEqual(takeRequests().map(({ method }) => method), ["POST"]);
+  present(await client.mutation(gql`mutation ($id: ID!) { deletePost(id: $id) }`, { id }));
+});
+
+await prove("gets the codes of errors with status 400, 401 and 422, and both data and errors of a 294", async () => {
+  const find = ({ error }) => error.graphQLErrors[0].extensions.code;
+  const anonymous = connect();
+  const invalid = gql`mutation { createPost(input: { title: "", body: "Text" }) { id } }`;
+  takeRequests();
+  assert.equal(find(await anonymous.query(gql`{ posts { unknown } }`, {})), "GRAPHQL_VALIDATION_FAILED");
+  assert.equal(find(await anonymous.mutation(invalid, {})), "UNAUTHENTICATED");
+  assert.equal(find(await connect(credential).mutation(invalid, {})), "INVALID");
+  const partial = await anonymous.query(gql`{ posts(limit: 1) { id } author(id: 1) { posts(limit: 0) { id } } }`, {});
+  assert.equal(partial.data.posts.length, 1);
+  assert.equal(find(partial), "BAD_REQUEST");
+  assert.deepEqual(takeRequests().map(({ status }) => status), [400, 401, 422, 294]);
+});
+
+await prove("automatic persisted queries: sends the hash by GET, then the text, then only the hash", async () => {
+  const query = gql`query Own($n: Int = ${1 + (process.pid % 50)}) { posts(limit: $n) { id } }`;
+  takeRequests();
+  for (const statuses of [[400, 200], [200]]) {
+    const client = connect({}, [persistedExchange({ preferGetForPersistedQueries: true }), fetchExchange]);
+    assert.ok(present(await client.query(query, {})).posts.length > 0);
+    const requests = takeRequests();
+    assert.deepEqual(requests.map(({ status }) => status), statuses);
+    assert.ok(!decodeURIComponent(requests[0].method + requests[0].url).includes("query Own"));
+  }
+});

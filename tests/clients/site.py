@@ -1,0 +1,79 @@
+"""The server that the clients use: its own folder and database, the demo's content, and a credential of each kind."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_urlsafe
+
+from tests.e2e.checkout import PATIENCE, ROOT, free_port
+from tests.e2e.live_server import Site
+
+MEMBER = "mara@example.com"
+REDIRECT_URI = "https://app.example.com/callback"
+RATES = ("ANONYMOUS", "AUTHENTICATED", "WRITES", "TOKENS", "LOGIN_ADDRESS")
+LIMITS = {f"CONTENTAPI_RATE_{name}": "1000000/minute" for name in RATES}
+
+
+class ClientSite:
+    """A site whose server listens on one port, and what its clients have in their environment."""
+
+    def __init__(self, folder: Path) -> None:
+        self.site = Site(folder)
+        self.port = free_port()
+        self.url = f"http://localhost:{self.port}"
+        self.settings = {**LIMITS, "PORT": str(self.port), "CONTENTAPI_PUBLIC_URL": self.url, "WEB_CONCURRENCY": "1"}
+        self.environment = {"API_URL": self.url, "GRAPHQL_URL": f"{self.url}/graphql", **self.create_credentials()}
+
+    def create_credentials(self) -> dict[str, str]:
+        """Create a user with a password, applications and tokens. Returns them as environment variables."""
+        password = token_urlsafe(18)
+        self.manage(
+            "create_user", MEMBER, "--name", "Mara Member", "--role", "author", "--password-stdin", given=password
+        )
+        application = ["create_oauth_client", "Harbour News", "--redirect-uri", REDIRECT_URI]
+        client_id, secret = self.manage(*application).split()
+        public_id = self.manage(*application, "--public").strip()
+        # `env`, because a client's own Python must not import from this folder.
+        browser = ["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "tests.clients.browser", MEMBER, password]
+        return {
+            "API_KEY": (self.site.folder / "var/demo_api_key").read_text(),
+            "ACCESS_TOKEN": self.manage("issue_token", "editor@example.com", "--ttl", "3600").strip(),
+            "BROWSER": json.dumps(browser),
+            "OAUTH_CLIENT_ID": client_id,
+            "OAUTH_CLIENT_SECRET": secret,
+            "OAUTH_PUBLIC_CLIENT_ID": public_id,
+            "OAUTH_REDIRECT_URI": REDIRECT_URI,
+        }
+
+    def manage(self, *arguments: str, given: str = "") -> str:
+        """Run a command of `manage.py`. Returns what it prints."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.site.environment(**self.settings),
+            input=given,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=PATIENCE,
+        ).stdout
+
+    @contextmanager
+    def serve(self) -> Iterator[None]:
+        with self.site.serve("granian", **self.settings):
+            yield
+
+    @contextmanager
+    def serve_trusted(self, manifest: Path) -> Iterator[str]:
+        """Start a second server, which executes only the documents of a manifest. Returns its GraphQL endpoint."""
+        port = free_port()
+        settings = {
+            "CONTENTAPI_DOCUMENTS": "trusted",
+            "CONTENTAPI_DOCUMENTS_MANIFEST": str(manifest),
+            "PORT": str(port),
+        }
+        with self.site.serve("granian", **self.settings | settings):
+            yield f"http://localhost:{port}/graphql"
