@@ -99,8 +99,8 @@ def describe_operation(document: dict[str, Any], path: str, method: str, item: d
 
 
 def render_markdown(text: str) -> SafeString:
-    """Render a text of the document, which is part of this program."""
-    html: SafeString = mark_safe(MARKDOWN.render(text))  # noqa: S308
+    """Render a text of the document, which is part of this program. The keyboard reaches what scrolls."""
+    html: SafeString = mark_safe(MARKDOWN.render(text).replace("<pre>", '<pre tabindex="0">'))  # noqa: S308
     return html
 
 

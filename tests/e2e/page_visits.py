@@ -43,6 +43,8 @@ class Visit:
         self.page.locator(f"{editor} .view-lines").click()
         self.page.keyboard.press("Control+A")
         self.page.keyboard.insert_text(text)
+        self.page.keyboard.press("Control+Shift+End")  # brackets that the editor has closed itself
+        self.page.keyboard.press("Delete")
 
     def execute(self) -> Locator:
         """Execute the operation in the explorer. Return the place of the response."""

@@ -1,6 +1,7 @@
 """The API reference at /docs in Chromium, under the page's own policy."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -33,9 +34,7 @@ def open_operation(page: Page, name: str) -> None:
     page.evaluate("address => { location.hash = address }", address)
     section = page.locator(f"[id='api-1/{address}']")
     section.locator(".operation-title").wait_for()
-    page.wait_for_function(
-        "id => Math.abs(document.getElementById(id).getBoundingClientRect().top) < 200", arg=f"api-1/{address}"
-    )
+    section.scroll_into_view_if_needed()
 
 
 @pytest.mark.parametrize("server", ["gunicorn", "granian"])
@@ -47,6 +46,8 @@ def test_reader_finds_an_operation_and_sends_its_request(checkout: Checkout, bro
 
     page.get_by_role("button", name="Open Search").click()
     page.get_by_role("combobox").or_(page.get_by_placeholder("Search")).first.fill("track an order")
+    expect(page.get_by_role("option", name="Track an order")).to_be_visible()
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{origin}/docs#tag/orders/GET/orders/{{order_id}}/tracking")
 
@@ -54,7 +55,7 @@ def test_reader_finds_an_operation_and_sends_its_request(checkout: Checkout, bro
     section = page.locator("[id='api-1/tag/authors/GET/authors']")
     expect(section).to_contain_text(f"curl '{origin}/authors?limit=2'")
     section.get_by_role("button", name="Test Request").click()
-    page.get_by_role("button", name="Send").click()
+    page.get_by_role("button", name="Send get request").click()
     expect(page.get_by_role("dialog")).to_contain_text("200 OK")
     expect(page.get_by_role("dialog")).to_contain_text("Ines Falk")
 
@@ -67,11 +68,12 @@ def test_samples_are_in_four_languages(checkout: Checkout, browser: Browser) -> 
     open_operation(page, "createPost")
     section = page.locator("[id='api-1/tag/posts/POST/posts']")
 
-    shown = {}
-    for language in ("curl", "JavaScript", "TypeScript", "Python"):
-        section.locator(".request-header, .scalar-card-header").get_by_role("button").last.click()
-        page.get_by_role("option", name=language).click()
-        shown[language] = section.locator(".scalar-code-block, .code-snippet").first.inner_text()
+    shown, languages = {}, ("curl", "JavaScript", "TypeScript", "Python")
+    for before, language in pairwise((*languages[-1:], *languages)):
+        if language != "curl":  # which is shown first
+            section.get_by_role("button", name=before, exact=True).click()
+            page.get_by_role("option", name=language).click()
+        shown[language] = section.locator(".request-card, .scalar-card").first.inner_text()
 
     assert all(f"http://localhost:{run.port}" in text for text in shown.values()), shown
     assert "--request POST" in shown["curl"]

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
@@ -32,7 +33,8 @@ def browser() -> Iterator[Browser]:
 
 
 def enter_credential(visit: Visit, key: str, *, keep: bool) -> None:
-    visit.page.get_by_role("button", name="Show Credential").click()
+    if not visit.page.get_by_label("Requests carry").is_visible():
+        visit.page.get_by_role("button", name="Show Credential").click()
     visit.page.get_by_label("Requests carry").select_option("API key")
     visit.page.get_by_label("API key", exact=True).fill(key)
     visit.page.get_by_label("Keep it in this tab").set_checked(keep)
@@ -61,7 +63,7 @@ def test_person_uses_the_explorer(checkout: Checkout, browser: Browser, server: 
     enter_credential(visit, key, keep=False)
     visit.write(EDITOR, "{ viewer { role } }")
     expect(visit.execute()).to_contain_text('"role": "admin"')
-    expect(page.locator(STATUS)).to_contain_text(re.compile(r"\(authenticated\) [\d,]+ of 3,000.*\(writes\)"))
+    expect(page.locator(STATUS)).to_contain_text(re.compile(r"Rate [\d,]+ of 3,000 left"))
 
     visit.write(EDITOR, "{ nothing }")
     expect(visit.execute()).to_contain_text("Cannot query field")
@@ -96,7 +98,7 @@ def test_credential_is_kept_in_the_tab_only_if_the_user_wants_it(checkout: Check
     expect(page.get_by_label("Requests carry")).to_have_value("none", timeout=LOADED)
     assert key not in page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
 
-    enter_credential(visit, key, keep=True) if not shown.is_visible() else shown.fill(key)
+    enter_credential(visit, key, keep=True)
     page.get_by_role("button", name="Forget it").click()
     expect(page.get_by_label("Requests carry")).to_have_value("none")
     assert page.evaluate("sessionStorage.length") == 0
@@ -110,7 +112,10 @@ def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browse
     page.get_by_role("button", name="Show Examples").click()
     failed = {}
 
-    for example in [example for _, examples in load_examples() for example in examples]:
+    examples = {example.title: example for _, examples in load_examples() for example in examples}
+    paid = [*examples].index("Cancel an order")  # the example before it pays the order
+    for title in [*[*examples][:paid], "Place an order", *[*examples][paid:]]:
+        example = examples[title]
         page.get_by_role("button", name=example.title).first.click()
         page.wait_for_function(
             "name => document.querySelector('.graphiql-query-editor').innerText.includes(name)",
@@ -132,6 +137,7 @@ def test_own_operation_stays_in_its_tab_when_an_example_is_opened(checkout: Chec
     run = checkout.run(port=free_port()).wait_until_ready()
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
     visit.write(EDITOR, "query Mine { __typename }")
+    expect(visit.page.get_by_role("button", name="Mine")).to_be_visible()
 
     visit.page.get_by_role("button", name="Search", exact=False).first.click()
 
@@ -160,12 +166,13 @@ def test_phone_executes_an_example(checkout: Checkout, browser: Browser) -> None
 def test_keyboard_leaves_the_editors(checkout: Checkout, browser: Browser) -> None:
     run = checkout.run(port=free_port()).wait_until_ready()
     page = Visit(browser, f"http://localhost:{run.port}", "/graphql").page
+    before = page.locator(EDITOR).inner_text()
 
     page.locator(f"{EDITOR} .view-lines").click()
     page.keyboard.press("Tab")
 
-    assert page.evaluate("document.activeElement.closest('.graphiql-query-editor .monaco-editor')") is None
-    expect(page.locator(EDITOR)).not_to_contain_text("\t")
+    expect(page.get_by_role("button", name="Execute query")).to_be_focused()
+    assert page.locator(EDITOR).inner_text() == before
 
 
 @pytest.mark.parametrize(
@@ -176,8 +183,11 @@ def test_keyboard_leaves_the_editors(checkout: Checkout, browser: Browser) -> No
     ],
 )
 def test_explorer_states_what_the_server_refuses(
-    checkout: Checkout, browser: Browser, variables: dict[str, str], notice: str
+    checkout: Checkout, browser: Browser, variables: dict[str, str], notice: str, tmp_path: Path
 ) -> None:
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(json.dumps({"some": "query Some { __typename }"}))
+    variables = {"CONTENTAPI_DOCUMENTS_MANIFEST": str(manifest), **variables}
     run = checkout.run(port=free_port(), **variables).wait_until_ready()
 
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")

@@ -54,10 +54,12 @@ function Credential() {
           </button>
         </>
       )}
-      <p>
-        Sent as <code>{kind === "bearer" ? "Authorization: Bearer …" : "X-API-Key: …"}</code>. Without “Keep it”, it is
-        gone when the page is loaded again. It is never stored beyond this tab, and is sent to this server only.
-      </p>
+      {kind !== "none" && (
+        <p>
+          Sent as <code>{kind === "bearer" ? "Authorization: Bearer …" : "X-API-Key: …"}</code>. Without “Keep it”, it is
+          gone when the page is loaded again. It is never stored beyond this tab, and is sent to this server only.
+        </p>
+      )}
       <p>
         You create API keys in the <a href="/admin/users/apikey/">admin</a>.
       </p>

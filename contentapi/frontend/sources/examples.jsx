@@ -33,7 +33,7 @@ async function findVariables({ variables, lookups }) {
 }
 
 function Examples() {
-  const { addTab, setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
+  const { addTab, setOperationName, setVisiblePlugin } = useGraphiQLActions();
   const { queryEditor, variableEditor } = useGraphiQL(({ queryEditor, variableEditor }) => ({
     queryEditor,
     variableEditor,
@@ -47,7 +47,8 @@ function Examples() {
     if (text && !isExample) addTab(); // the user's own operation stays in its tab
     queryEditor.setValue(example.query);
     variableEditor.setValue(Object.keys(variables).length ? JSON.stringify(variables, null, 2) : "");
-    updateActiveTabValues({ query: example.query, title: example.title });
+    // GraphiQL finds the name 100 ms later. Until then it would send that of the previous operation.
+    setOperationName(example.query.match(/(?:query|mutation) (\w+)/)[1]);
     setOpened(example.title);
     if (isNarrow()) setVisiblePlugin(null); // the panel covers the editors
     else queryEditor.focus();

@@ -23,22 +23,32 @@ globalThis.MonacoEnvironment = {
 };
 
 const [FIRST] = EXAMPLES[0].examples;
-const FIRST_TAB = { query: FIRST.query, variables: JSON.stringify(FIRST.variables, null, 2) };
+// The first example, unless GraphiQL has tabs of an earlier visit.
+const INITIAL =
+  localStorage.getItem("graphiql:tabState") === null
+    ? { initialQuery: FIRST.query, initialVariables: JSON.stringify(FIRST.variables, null, 2) }
+    : {};
 
-// Makes Tab leave an editor, so that the keyboard reaches everything. Enter indents.
-function useFocusableEditors() {
+let isTabFocusMode = false;
+
+// Makes Tab leave the editors, so that the keyboard reaches everything. Enter indents, and Ctrl-M lets Tab indent, too.
+// The mode is one of Monaco, not of an editor: its option `tabFocusMode` does not change what the key does.
+function useTabFocusMode() {
   const monaco = useMonaco((state) => state.monaco);
   useEffect(() => {
     if (!monaco) return undefined;
-    const leaveByTab = (editor) => editor.updateOptions({ tabFocusMode: true });
-    monaco.editor.getEditors().forEach(leaveByTab);
-    const listener = monaco.editor.onDidCreateEditor(leaveByTab);
+    const toggle = (editor) => {
+      if (!isTabFocusMode) editor.trigger("explorer", "editor.action.toggleTabFocusMode");
+      isTabFocusMode = true;
+    };
+    monaco.editor.getEditors().slice(0, 1).forEach(toggle);
+    const listener = monaco.editor.onDidCreateEditor(toggle);
     return () => listener.dispose();
   }, [monaco]);
 }
 
 function StatusLine() {
-  useFocusableEditors();
+  useTabFocusMode();
   return <LastResponse />;
 }
 
@@ -48,13 +58,13 @@ function Explorer() {
       fetcher={send}
       schema={page.dataset.introspection === "on" ? undefined : null} // null: do not request it
       inputValueDeprecation
-      defaultTabs={[FIRST_TAB]}
+      {...INITIAL}
       shouldPersistHeaders={false}
       showPersistHeadersSettings={false}
       plugins={[EXAMPLES_PLUGIN, CREDENTIAL_PLUGIN]}
       referencePlugin={DOC_EXPLORER_PLUGIN}
       visiblePlugin={isNarrow() ? undefined : EXAMPLES_PLUGIN}
-      defaultEditorToolsVisibility="variables"
+      defaultEditorToolsVisibility={isNarrow() ? false : "variables"}
     >
       <GraphiQL.Logo>{" "}</GraphiQL.Logo>
       <GraphiQL.Footer>

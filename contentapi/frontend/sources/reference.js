@@ -16,6 +16,15 @@ async function loadDocument() {
   return content;
 }
 
+// The buttons that copy code have an icon only.
+function nameCopyButtons() {
+  for (const button of document.querySelectorAll('button[class*="copy-button"]:not([aria-label])')) {
+    button.ariaLabel = "Copy";
+  }
+}
+
+new MutationObserver(nameCopyButtons).observe(document.body, { subtree: true, childList: true });
+
 createApiReference("#reference", {
   content: await loadDocument(),
   baseServerURL: origin,
