@@ -32,10 +32,8 @@ POST_ORDERS = {
     "publishedAtAsc": Ordering("publication_order"),
 }
 POST_SORT_FIELDS = {
-    "createdAt": Ordering("created_at"),
-    "updatedAt": Ordering("updated_at"),
-    "publishedAt": Ordering("publication_order"),
-}
+    "createdAt": OLDEST_FIRST
+}  # of one author's posts: others need an index that begins with the author
 AUTHOR_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
 COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}
 

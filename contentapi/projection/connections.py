@@ -112,7 +112,8 @@ class Connection(ProjectedField):
 
     `rows(queryset, actor, **arguments)` filters the related rows, as that of `ToMany` does. Its arguments are those of
     the SDL that not all connections have; cursors are valid for the same arguments only. The SDL has the default order.
-    `require(actor)` raises an `ApiError` if the actor may not list the rows.
+    `require(actor)` raises an `ApiError` if the actor may not list the rows. It is called when a statement is compiled,
+    so it may depend on the actor's role, scopes and kind of credential only.
     """
 
     def __init__(

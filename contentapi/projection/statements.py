@@ -170,8 +170,6 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
     compilation = CompilationContext(request.actor, request.variables)
     projection, selection = request.projection, request.select()
     all_rows = with_total_order(without_distinct(rows.with_parameters()))
-    if all_rows.query.is_empty():
-        raise EmptyResultSet
     if request.column is None and not request.last_is_optional:
         query, keys = projection.select(all_rows, selection, compilation)
         return build_json_statement(*compile_with_limit_and_offset(query, rows), keys, tuple(compilation.arguments))

@@ -34,15 +34,9 @@ NEWEST_FIRST = {"field": "createdAt", "direction": "desc"}
 
 
 def write_posts(author: Author) -> None:
-    """Write three published posts and a draft, whose orders by creation and by change differ."""
+    """Write three published posts and a draft, which is the newest."""
     for place, title in enumerate("ABC"):
-        make_post(
-            author=author,
-            title=title,
-            status="published",
-            created_at=BEGAN + timedelta(days=place),
-            updated_at=BEGAN + timedelta(days=[2, 0, 1][place]),
-        )
+        make_post(author=author, title=title, status="published", created_at=BEGAN + timedelta(days=place))
     make_post(author=author, title="D", status="draft", created_at=BEGAN + timedelta(days=9))
 
 
@@ -74,18 +68,14 @@ def test_authors_are_paged_in_the_given_order(gql: GraphQL) -> None:
     assert walk(orderBy={"field": "name", "direction": "desc"}) == ["Cleo", "Bea", "Ann"]
 
 
-@pytest.mark.parametrize(
-    ("field", "direction", "wanted"),
-    [("createdAt", "asc", "AB"), ("createdAt", "desc", "CB"), ("updatedAt", "asc", "BC"), ("updatedAt", "desc", "AC")],
-)
-def test_each_order_has_its_own_statement(gql: GraphQL, field: str, direction: str, wanted: str) -> None:
-    """The same document with other variables must not reuse a statement in another order."""
+def test_each_direction_has_its_own_statement(gql: GraphQL) -> None:
+    """The same document with another variable must not reuse a statement in the other direction."""
     author = make_author()
     write_posts(author)
-    for other in ("createdAt", "updatedAt", "publishedAt"):
-        read_posts(gql, author, field=other, direction="asc")
 
-    assert get_titles(read_posts(gql, author, field=field, direction=direction)) == wanted
+    pages = [read_posts(gql, author, field="createdAt", direction=each) for each in ("asc", "desc", "asc")]
+
+    assert [get_titles(page) for page in pages] == ["AB", "CB", "AB"]
 
 
 def test_posts_of_an_author_are_those_that_the_caller_may_see(gql: GraphQL) -> None:
@@ -118,14 +108,13 @@ def test_cursor_of_an_authors_posts_is_refused_for_other_criteria(gql: GraphQL) 
     others: list[dict[str, Any]] = [
         {"status": "draft"},
         {"status": None},
-        {"field": "updatedAt"},
         {"direction": "asc"},
         {"id": str(other.pk)},
     ]
     refused = [gql(POSTS, **{**same, **change}) for change in others]
 
     assert (get_titles(page), get_titles(following)) == ("CB", "A")
-    assert [(each.status, each.codes) for each in refused] == [(400, ["BAD_REQUEST"])] * 5
+    assert [(each.status, each.codes) for each in refused] == [(400, ["BAD_REQUEST"])] * 4
 
 
 def test_posts_of_several_authors_are_read_by_one_statement() -> None:

@@ -163,7 +163,7 @@ def test_cost_from_the_directives_equals_the_cost_of_the_server(client_of_costs:
         costs.add(compare(client_of_costs, request, data.draw(st.sampled_from(request.both_variables))))
 
     costs_the_same()
-    assert len(costs) > 10
+    assert len(costs) > 3
 
 
 @pytest.mark.parametrize(

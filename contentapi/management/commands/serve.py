@@ -20,7 +20,7 @@ from contentapi.conf import conf
 from contentapi.http.outage_log import share_outage_log
 from contentapi.monitoring.figures import start_exporter, start_figures
 
-LOCK = "SELECT pg_advisory_lock(hashtext('contentapi.serve'))"
+LOCK = "SELECT pg_try_advisory_lock(hashtext('contentapi.serve'))"
 SERVERS = {
     "granian": [sys.executable, "-m", "contentapi.server.granian"],
     "gunicorn": [sys.executable, "-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"],
@@ -68,10 +68,18 @@ def exit_on_termination_signals() -> Iterator[None]:
             sys.exit(128 + received[0])
 
 
-def prepare_database() -> None:
-    """Migrate the database and load the demo. Concurrent calls wait for each other."""
+def take_lock() -> bool:
+    """Take the lock for this session, unless another session has it. Return whether it was taken."""
     with connection.cursor() as cursor:
         cursor.execute(LOCK)
+        [(taken,)] = cursor.fetchall()
+        return bool(taken)
+
+
+def prepare_database() -> None:
+    """Migrate the database and load the demo. Concurrent calls wait for each other."""
+    while not take_lock():
+        time.sleep(0.2)  # pg_advisory_lock would wait with a snapshot, for which concurrent index builds wait
     call_command("migrate", verbosity=0, interactive=False)
     demo.load_demo()
     connection.close()  # releases the lock

@@ -36,7 +36,7 @@ const { comment } = await ask(api.CommentDocument, { id: present(addComment).id 
 const { authors } = await ask(api.AuthorsDocument, {
   first: 1,
   order: { field: "name", direction: "desc" },
-  posts: { field: "updatedAt", direction: "asc" },
+  posts: { field: "createdAt", direction: "asc" },
 });
 const { createOrder } = await ask(api.CreateOrderDocument, { input: { total: 12.5 } });
 const placed = present(createOrder).order;
