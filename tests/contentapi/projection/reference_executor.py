@@ -238,10 +238,14 @@ def posts_connection(_: None, info: Info, **given: Any) -> dict[str, Any]:
 @AUTHOR.field("postsConnection")
 def author_posts_connection(author: Author, info: Info, **given: Any) -> dict[str, Any]:
     order, status = name_order(given.pop("order_by"), "createdAtDesc"), given.pop("status", None)
+    written = {post.pk for post in info.context.posts}  # without those of the mutations that follow
     rows = [
         post
         for post in info.context.in_order[Post, order]
-        if post.author_id == author.pk and sees(info.context.actor, post) and status in (None, post.status)
+        if post.pk in written
+        and post.author_id == author.pk
+        and sees(info.context.actor, post)
+        and status in (None, post.status)
     ]
     bound = Bound(Post, "blog.Author.posts", order, {"status": status} if status else {}, author.pk)
     return connection(info, rows, bound, given)
