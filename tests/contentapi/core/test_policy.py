@@ -210,6 +210,12 @@ def may_see_order(who: Actor, order: Order) -> bool:
     return by_table
 
 
+def may_write_order(who: Actor, order: Order) -> bool:
+    by_table = reaches(who, Scope.ORDERS_WRITE, order.user_id, everybodys_for={Role.ADMIN})
+    assert policy.may_write_orders_of(who, order.user_id) is by_table
+    return by_table
+
+
 def may_see_user(who: Actor, user: User) -> bool:
     by_table = reaches(who, Scope.USERS_READ, user.pk, everybodys_for={Role.ADMIN})
     assert policy.may_see_user(who, user.pk) is by_table
@@ -260,6 +266,7 @@ READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "visible_imports": (ImportJob, may_see_import),
     "visible_author_emails": (Author, may_see_email),
     "visible_orders": (Order, may_see_order),
+    "writable_orders": (Order, may_write_order),
     "visible_users": (User, may_see_user),
     "visible_api_keys": (ApiKey, may_manage_key),
     "editable_posts": (Post, may_write_post),
@@ -291,7 +298,7 @@ def create_rows() -> list[int]:
 
 
 def test_every_read_form_is_compared_with_the_table() -> None:
-    read_forms = ("visible_", "editable_", "moderated_", "known_")
+    read_forms = ("visible_", "editable_", "writable_", "moderated_", "known_")
 
     assert {name for name in vars(policy) if name.startswith(read_forms)} == set(READ_FORMS)
 

@@ -35,6 +35,7 @@ def get_where_clause(condition: Q) -> str:
     [
         ("visible_author_emails", Scope.AUTHORS_READ, [NOTHING, OF_USER, OF_USER, EVERYTHING, EVERYTHING, EVERYTHING]),
         ("visible_orders", Scope.ORDERS_READ, [NOTHING, OF_USER, OF_USER, OF_USER, EVERYTHING, EVERYTHING]),
+        ("writable_orders", Scope.ORDERS_WRITE, [NOTHING, OF_USER, OF_USER, OF_USER, EVERYTHING, EVERYTHING]),
         ("visible_users", Scope.USERS_READ, [NOTHING, ITSELF, ITSELF, ITSELF, EVERYTHING, EVERYTHING]),
         ("visible_api_keys", Scope.USERS_WRITE, [NOTHING, OF_USER, OF_USER, OF_USER, EVERYTHING, EVERYTHING]),
         ("editable_authors", Scope.POSTS_WRITE, [NOTHING, NOTHING, OF_USER, EVERYTHING, EVERYTHING, EVERYTHING]),
