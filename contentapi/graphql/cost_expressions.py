@@ -115,7 +115,7 @@ class CostExpression:
         """Return the largest of terms, of which the variables decide unless all are numbers."""
         if any(term.parts for term in terms):
             return cls(0, ((1, LargestExpression(tuple(terms))),))
-        return cls(max((term.constant for term in terms), default=0))
+        return cls(max(term.constant for term in terms))
 
     def evaluate(self, variables: Variables, known: dict[int, int]) -> int:
         """Return the value for these variables. `known` has the values of expressions by their identity."""
@@ -167,4 +167,4 @@ def read_default(node: ValueNode) -> Any:
         return [read_default(item) for item in node.values]
     if isinstance(node, ObjectValueNode):
         return {member.name.value: read_default(member.value) for member in node.fields}
-    return None if isinstance(node, NullValueNode) else getattr(node, "value", None)
+    return getattr(node, "value", None)  # null has none

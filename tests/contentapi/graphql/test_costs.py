@@ -29,7 +29,7 @@ PAGED = build_schema(
       things(first: Int, last: Int): ThingConnection
         @listSize(assumedSize: 10, slicingArguments: ["first", "last"], sizedFields: ["edges"])
       search(first: Int = 20): ThingConnection
-        @listSize(assumedSize: 20, slicingArguments: ["first"], sizedFields: ["edges"])
+        @listSize(assumedSize: 30, slicingArguments: ["first"], sizedFields: ["edges"])
       any: Node
       some(ids: [ID!]!): [Node]! @listSize(slicingArguments: ["ids"])
       list(first: Int, last: Int): [Thing!] @listSize(assumedSize: 100, slicingArguments: ["first", "last"])
@@ -41,11 +41,12 @@ PAGED = build_schema(
     type ThingEdge {{ node: Thing! @cost(weight: "0") other: Info! }}
     type Info {{ total: Int! slow: Int! @cost(weight: "4") }}
     interface Node {{ id: ID! next: Node }}
+    interface Informed {{ info: Info! }}
     type Thing implements Node {{
       id: ID! next: Node
       parts(limit: Int = 5): [Thing!]! @listSize(assumedSize: 5, slicingArguments: ["limit"])
     }}
-    type Part implements Node {{ id: ID! next: Node info: Info! }}
+    type Part implements Node & Informed {{ id: ID! next: Node info: Info! }}
     type Heavy @cost(weight: "9") {{ id: ID! info: Info }}
     input Filter {{ words: String @cost(weight: "50") not: Filter id: ID }}
     """)
@@ -370,3 +371,23 @@ def test_cost_is_in_the_response_to_a_failed_operation(post: PostToGraphQL) -> N
     response = post({"query": "{ post(id: 1) { id } posts(limit: 0) { id } }", "extensions": {"cost": True}})
 
     assert (response.status, response.body["extensions"]) == (400, {"cost": 1})
+
+
+@pytest.mark.parametrize(
+    ("document", "counted"),
+    [
+        ("query ($n: Int = null) { list(first: $n) { id } }", 100),
+        ("query ($n: Int) { search(first: $n) { total } }", 1),
+        ("query ($n: Int) { search(first: $n) { edges { other { total } } } }", 1 + 20 * 2),
+        ('query ($all: [Filter] = [{words: "x"}, {words: null}]) { find(all: $all) { id } }', 3 + 50),
+        ("{ any { ... on Informed { info { total } } } }", 2),
+    ],
+)
+def test_defaults_and_interfaces_are_read_as_the_server_executes_them(document: str, counted: int) -> None:
+    assert cost(document, schema=PAGED) == counted
+
+
+def test_leaves_of_an_interface_are_those_of_the_type_that_has_the_most() -> None:
+    document = parse("{ node(id: 1) { id ... on Post { title body } } }")
+
+    assert measure_costs(SCHEMA, document)[""].leaves == 3
