@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -43,7 +44,7 @@ def restarted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pooled]:
 
 
 @contextmanager
-def start_pooled(folder: Path) -> Iterator[Pooled]:
+def start_pooled(folder: Path, **variables: str) -> Iterator[Pooled]:
     folder.chmod(0o755)
     with ExitStack() as stack:
         server = PostgresServer(folder / "primary")
@@ -55,7 +56,8 @@ def start_pooled(folder: Path) -> Iterator[Pooled]:
         direct.manage("migrate")
         direct.manage("load_demo")
         key = direct.manage("create_api_key", "admin@example.com", "--name", "test")
-        host = Host(folder / "host.log", {"DATABASE_URL": pool.build_url(), "CONTENTAPI_THREADS": "16"}).start()
+        variables = {"DATABASE_URL": pool.build_url(), "CONTENTAPI_THREADS": "16", **variables}
+        host = Host(folder / "host.log", variables).start()
         stack.callback(host.stop)
         yield Pooled(server, pool, host, key)
 
@@ -106,6 +108,31 @@ def test_many_clients_share_few_connections_with_prepared_statements(pooled: Poo
     assert int(figures["total_bind_count"]) > 300
     # PgBouncer prepares a statement once for each of its connections, and each client of it once.
     assert int(figures["total_server_parse_count"]) < int(figures["total_bind_count"]) / 2
+
+
+def test_request_waits_for_a_full_pool(pooled: Pooled) -> None:
+    """Statements of others occupy the pool for longer than a database may be silent: nothing is cut."""
+    assert pooled.host.request("GET", "/posts").status == 200
+    with ThreadPoolExecutor(POOL) as executor:
+        others = [executor.submit(sleep_in_database, pooled.pool, 3) for _ in range(POOL)]
+        pooled.server.wait_until(lambda: count_sleeping(pooled.server) == POOL, 5)
+
+        response = pooled.host.request("GET", "/posts")
+
+        assert response.status == 200
+        assert count_sleeping(pooled.server) < POOL
+        for other in others:
+            other.result()
+
+
+def sleep_in_database(pool: PgBouncer, seconds: int) -> None:
+    with psycopg.connect(pool.build_url(), autocommit=True) as connection:
+        connection.execute("SELECT pg_sleep(%s)", [seconds])
+
+
+def count_sleeping(server: PostgresServer) -> int:
+    sql = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active'"
+    return int(server.execute(sql)[0][0])
 
 
 def test_closed_prepared_statements_are_replaced(pooled: Pooled) -> None:
@@ -163,3 +190,25 @@ def test_restart_of_postgresql_needs_no_restart_of_the_server(restarted: Pooled)
     restarted.server.start()
 
     restarted.server.wait_until(lambda: restarted.host.request("POST", "/graphql", query).status == 200, 8)
+
+
+def test_postgresql_that_hangs_behind_the_pool_is_noticed(tmp_path_factory: pytest.TempPathFactory) -> None:
+    query = {"query": "{ posts(limit: 1) { id } }"}
+    with start_pooled(tmp_path_factory.mktemp("hanging"), CONTENTAPI_STATEMENT_TIMEOUT="1000") as pooled:
+        assert pooled.host.request("POST", "/graphql", query).status == 200
+        pooled.server.suspend()
+        try:
+            assert measure_refusal(pooled.host, query) < 3  # the time of a statement and 0.75 seconds, in ticks of 0.25
+            for _ in range(20):  # a new connection to the pool does not end the silence
+                assert measure_refusal(pooled.host, query) < 1
+                time.sleep(0.25)
+        finally:
+            pooled.server.resume()
+        pooled.server.wait_until(lambda: pooled.host.request("POST", "/graphql", query).status == 200, 5)
+
+
+def measure_refusal(host: Host, query: dict[str, str]) -> float:
+    """Return the seconds until the server responds with 503."""
+    start = time.monotonic()
+    assert host.request("POST", "/graphql", query).status == 503
+    return time.monotonic() - start

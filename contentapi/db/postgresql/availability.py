@@ -3,13 +3,17 @@
 libpq waits without a time limit for the result of a statement. TCP reports only a peer that does not acknowledge data,
 and the kernel acknowledges the data of a process that hangs. A statement may take up to CONTENTAPI_STATEMENT_TIMEOUT,
 so a long wait does not tell a slow statement from a server that is gone. A probe does: a thread of each server process
-looks at the connections four times a second. If one of them has waited since the last look, the thread sends `SELECT 1`
-on a connection of its own. If neither the probe nor any statement ends within `ANSWER_LIMIT`, the database is silent:
-the thread shuts down the sockets of all connections, so that the threads that wait get an error of libpq, which becomes
+looks at the connections four times a second. If one of them has waited since the last look, the thread sends a probe on
+a connection of its own. If neither the probe nor any statement ends within `ANSWER_LIMIT`, the database is silent: the
+thread shuts down the sockets of all connections, so that the threads that wait get an error of libpq, which becomes
 503.
 
 While the database is silent, requests do not try to connect. The thread does, every `RETRY_INTERVAL`, and requests
 connect again after its first success. A server that refuses connections is not silent: its errors arrive at once.
+
+A pooler such as PgBouncer accepts a connection at once, and a probe waits in its queue while statements of others
+occupy the pool. So a probe that passes a pooler has the time of a statement in addition. The silence then ends with the
+result of a probe, not with a connection.
 
 The path of a request is unchanged: `get_new_connection` of the database engine is the only caller. See
 docs/decisions/0043-silent-database.md.
@@ -25,10 +29,13 @@ from typing import Any
 from weakref import WeakSet
 
 import psycopg
-from psycopg.pq import TransactionStatus
+from django.conf import settings
+from psycopg.pq import ExecStatus, TransactionStatus
 
 TICK = 0.25  # seconds between two looks
-ANSWER_LIMIT = 0.75  # seconds in which a server that works answers `SELECT 1`
+PROBE = b"SELECT pg_backend_pid()"  # through a pooler, this is not the process id of the connection
+LARGEST_PROCESS_ID = 2**22  # of Linux; poolers report random numbers of 32 bits
+ANSWER_LIMIT = 0.75  # seconds in which a server that works answers a probe
 CONNECT_LIMIT = 1.25  # seconds that a request waits for a new connection
 RETRY_INTERVAL = 0.5  # seconds between two attempts to connect while the database is silent
 RETRY_LIMIT = 2.0  # seconds of such an attempt, for each host
@@ -100,6 +107,7 @@ class AvailabilityGuard:
     def forget(self) -> None:
         """Begin without connections and without a thread. A forked process inherits neither."""
         self.is_silent = False
+        self.is_pooled: bool | None = None  # a guess from the first connection, until the result of a probe
         self.lock = Lock()
         self.connections: WeakSet[Connection] = WeakSet()
         self.thread: Thread | None = None
@@ -108,6 +116,7 @@ class AvailabilityGuard:
         self.reached: tuple[str, str] | None = None  # host and port of the newest connection of the thread
         self.probe: Connection | None = None
         self.is_probe_sent = False
+        self.probe_sent_at = 0.0
         self.attempt: ConnectionAttempt | None = None
         self.attempted_at = 0.0
         self.waiting: set[Connection] = set()  # at the last look
@@ -132,6 +141,8 @@ class AvailabilityGuard:
             self.start()
         with self.lock:
             self.connections.add(connection)
+        if self.is_pooled is None:
+            self.is_pooled = not 0 < connection.info.backend_pid <= LARGEST_PROCESS_ID
         return connection
 
     def prefer_reached_host(self, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -165,9 +176,19 @@ class AvailabilityGuard:
             self.attempt.abandon()
         self.drop_probe()
 
+    @property
+    def answer_limit(self) -> float:
+        """The seconds in which the database must answer a probe."""
+        return ANSWER_LIMIT + (settings.TIMEOUTS.statement if self.is_pooled else 0)
+
     def inspect(self) -> None:
         """Look at the connections once, and do the next step of a probe or of an attempt to connect."""
         has_answered = self.continue_attempt() or self.has_probe_answered()
+        if self.is_silent and self.is_pooled:
+            if has_answered:
+                self.is_silent = False
+            elif self.is_probe_sent and time.monotonic() - self.probe_sent_at >= self.answer_limit:
+                self.drop_probe()
         waiting = self.find_waiting_connections()
         still_waiting, finished = waiting & self.waiting, self.waiting - waiting
         self.waiting = waiting
@@ -178,7 +199,7 @@ class AvailabilityGuard:
         if self.unanswered_since is None:
             self.unanswered_since = time.monotonic()
             self.send_probe()
-        elif time.monotonic() - self.unanswered_since >= ANSWER_LIMIT:
+        elif time.monotonic() - self.unanswered_since >= self.answer_limit:
             self.declare_silent()
 
     def find_waiting_connections(self) -> set[Connection]:
@@ -190,10 +211,12 @@ class AvailabilityGuard:
     # --- The connection of the thread
 
     def continue_attempt(self) -> bool:
-        """Connect the thread if it has no connection or if the database is silent. Returns whether it succeeded."""
+        """Connect the thread if it has no connection or if the database is silent. Returns whether it accepted."""
         attempt, now = self.attempt, time.monotonic()
         if attempt is None:
-            if (self.probe is None or self.is_silent) and now >= self.attempted_at + RETRY_INTERVAL:
+            is_in_queue = self.is_pooled and self.is_probe_sent
+            must_connect = self.probe is None or (self.is_silent and not is_in_queue)
+            if must_connect and now >= self.attempted_at + RETRY_INTERVAL:
                 self.attempted_at = now
                 self.attempt = ConnectionAttempt(connect_probe, self.prefer_reached_host(self.parameters))
             return False
@@ -201,53 +224,58 @@ class AvailabilityGuard:
             self.attempt = None
             if attempt.connection is not None:
                 self.accept_probe(attempt.connection)
-                return True
+                return not self.is_pooled
         elif now >= self.attempted_at + RETRY_LIMIT * (1 + str(self.parameters.get("host")).count(",")):
             attempt.abandon()
             self.attempt = None
         return False
 
     def accept_probe(self, connection: Connection) -> None:
-        """Use a new connection for probes. The database is not silent any more."""
+        """Use a new connection for probes. Unless a pooler accepted it, the database is not silent any more."""
         self.drop_probe()
         self.probe = connection
         self.reached = (connection.info.host, str(connection.info.port))
         lost, self.lost = self.lost, set()
-        if lost:
-            self.send_probe(build_end_of_backends(lost))
-        self.is_silent = False
+        self.send_probe(build_end_of_backends(lost) + b"; " + PROBE if lost else PROBE)
+        self.is_silent = self.is_silent and bool(self.is_pooled)
 
     def drop_probe(self) -> None:
         probe, self.probe, self.is_probe_sent = self.probe, None, False
         if probe is not None:
             probe.close()
 
-    def send_probe(self, statement: bytes = b"SELECT 1") -> None:
-        """Send a statement without waiting for its result."""
+    def send_probe(self, statements: bytes = PROBE) -> None:
+        """Send statements, the last of which is `PROBE`, without waiting for the results."""
         if self.probe is None or self.is_probe_sent:
             return
         try:
-            self.probe.pgconn.send_query(statement)
-            self.is_probe_sent = True
+            self.probe.pgconn.send_query(statements)
+            self.is_probe_sent, self.probe_sent_at = True, time.monotonic()
         except psycopg.Error:
             self.drop_probe()
 
     def has_probe_answered(self) -> bool:
         """Return whether the result of a probe has arrived since the last call."""
+        has_answered = False
         if self.probe is None or not self.is_probe_sent:
-            return False
+            return has_answered
         raw = self.probe.pgconn
         try:
             if not has_incoming_data(raw.socket):
-                return False
+                return has_answered
             raw.consume_input()
-            while not raw.is_busy():
-                if raw.get_result() is None:
+            while self.is_probe_sent and not raw.is_busy():
+                result = raw.get_result()
+                if result is None:
                     self.is_probe_sent = False
-                    return True
-        except psycopg.Error:  # the server has closed the connection; an attempt to connect follows
+                elif result.status != ExecStatus.TUPLES_OK:
+                    raise psycopg.OperationalError  # such as that of a pooler that cannot connect
+                elif result.fname(0) == b"pg_backend_pid":
+                    self.is_pooled = int(result.get_value(0, 0) or 0) != raw.backend_pid
+                    has_answered = True
+        except psycopg.Error:  # the connection is of no use; an attempt to connect follows
             self.drop_probe()
-        return False
+        return has_answered
 
     # --- Silence
 
