@@ -2,8 +2,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from tests.e2e.checkout import Checkout
+from tests.e2e.chromium import launch_chromium
 
 
 @pytest.fixture
@@ -15,3 +17,9 @@ def checkout(tmp_path: Path) -> Iterator[Checkout]:
         if run.process.poll() is None:
             run.interrupt()
     place.kill_everything()
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    with launch_chromium() as browser:
+        yield browser

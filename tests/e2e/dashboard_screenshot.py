@@ -20,10 +20,8 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-from playwright.sync_api import sync_playwright
-
 from tests.e2e.checkout import ROOT, Checkout, Run, free_port
-from tests.e2e.test_desk import CHROMIUM
+from tests.e2e.chromium import launch_chromium
 
 TARGET = ROOT / "docs" / "dashboard.webp"
 STEP = 3  # seconds between two points
@@ -137,8 +135,7 @@ def draw(panels: list[tuple[dict[str, Any], Series]]) -> None:
         "h2{font-size:13px;margin:0 0 6px}svg{width:100%;height:150px;display:block}"
         "p{margin:4px 0 0;line-height:1.5}i{display:inline-block;width:12px;height:3px;margin:0 4px 3px 8px}</style>"
     )
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
+    with launch_chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_content(page_text + body)
         size = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
@@ -148,7 +145,6 @@ def draw(panels: list[tuple[dict[str, Any], Series]]) -> None:
             "Page.captureScreenshot", {"format": "webp", "quality": 70, "clip": clip, "captureBeyondViewport": True}
         )
         TARGET.write_bytes(base64.b64decode(found["data"]))
-        browser.close()
     sys.stdout.write(f"{len(panels)} panels; {TARGET.name} has {TARGET.stat().st_size:,} bytes.\n")
 
 

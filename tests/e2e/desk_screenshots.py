@@ -11,10 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.e2e.checkout import ROOT, Checkout, Run, free_port
-from tests.e2e.test_desk import CHROMIUM, find_rows, import_site, log_in, open_conflict, open_schedule, write_history
+from tests.e2e.chromium import launch_chromium
+from tests.e2e.test_desk import find_rows, import_site, log_in, open_conflict, open_schedule, write_history
 
 FOLDER = ROOT / "docs" / "desk"
 QUALITY = 60  # of WebP, in percent
@@ -68,15 +69,13 @@ def main() -> int:
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="a name of PAGES; default: all pages")
     chosen = parser.parse_args().pages or list(PAGES)
     FOLDER.mkdir(exist_ok=True)
-    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with TemporaryDirectory() as folder, launch_chromium() as browser:
         checkout = Checkout(Path(folder) / "checkout")
         try:
             run = checkout.run(port=free_port()).wait_until_ready()
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
             ids = prepare(browser, run, checkout)
             for name, form in FORMS.items():
                 show_pages(browser, run, checkout, name, form, {page: PAGES[page].format(**ids) for page in chosen})
-            browser.close()
         finally:
             for each in checkout.runs:
                 each.interrupt()

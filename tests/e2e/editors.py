@@ -1,30 +1,12 @@
 """Editors who use the admin in Chromium, each in a browser of their own."""
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.e2e.checkout import Checkout, Run
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 PASSWORD = "a long password of an editor"
-NEEDS_CHROMIUM = [
-    pytest.mark.processes,
-    pytest.mark.thorough,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
-]
-
-
-@contextmanager
-def launch_chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
-        yield browser
-        browser.close()
 
 
 def create_editor(checkout: Checkout, name: str) -> str:

@@ -1,12 +1,10 @@
 """A visit to a page for developers in Chromium: what its console and its policy report, and which hosts it contacts."""
 
-import shutil
 from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Locator, Page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 LOADED = 20_000  # milliseconds until a page has loaded its editors, on a busy machine
 EDITOR = ".graphiql-query-editor .monaco-editor"
 WATCH = "addEventListener('securitypolicyviolation', each => console.error(`Policy: ${each.violatedDirective}`))"

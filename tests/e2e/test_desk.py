@@ -2,18 +2,17 @@
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings
 from tests.e2e.checkout import Checkout, Run, free_port
+from tests.e2e.chromium import NEEDS_CHROMIUM
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
 WAIT = 30_000  # milliseconds: the clock begins an import after at most five seconds
 MANY = 4000  # files: the clock checks them for a minute
@@ -54,19 +53,9 @@ PAGES = {
 }
 
 pytestmark = [
-    pytest.mark.processes,
-    pytest.mark.thorough,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+    *NEEDS_CHROMIUM,
     pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed, which installs axe-core"),
 ]
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

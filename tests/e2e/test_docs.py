@@ -1,30 +1,20 @@
 """The API reference at /docs in Chromium, under the page's own policy."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from contentapi.frontend import build
 from tests.e2e.checkout import Checkout, free_port
-from tests.e2e.page_visits import CHROMIUM, FORMS, Visit
+from tests.e2e.chromium import NEEDS_CHROMIUM
+from tests.e2e.page_visits import FORMS, Visit
 from tests.openapi import OPERATIONS
 
 pytestmark = [
-    pytest.mark.processes,
-    pytest.mark.thorough,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+    *NEEDS_CHROMIUM,
     pytest.mark.skipif(not build.has_node(), reason="Node and npm are not installed, which build the page"),
 ]
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
-        yield browser
-        browser.close()
 
 
 def open_operation(page: Page, name: str) -> None:

@@ -22,7 +22,7 @@ from contentapi.frontend.build import INSTALL, has_node
 from tests.blog.xss import VECTORS
 from tests.e2e.accessibility import install_axe, list_serious_findings
 from tests.e2e.checkout import ROOT, Checkout, Run, free_port
-from tests.e2e.editors import NEEDS_CHROMIUM, launch_chromium
+from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 
 EXAMPLE = ROOT / "examples" / "site"
 NOT_TRACKED = shutil.ignore_patterns("node_modules", ".svelte-kit", "build", "schema.graphql", "graphql-env.d.ts")

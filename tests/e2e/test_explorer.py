@@ -2,34 +2,23 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from contentapi.frontend import build
 from contentapi.graphql.explorer.examples import load_examples
 from tests.e2e.checkout import Checkout, free_port
-from tests.e2e.page_visits import CHROMIUM, EDITOR, FORMS, LOADED, Visit
+from tests.e2e.chromium import NEEDS_CHROMIUM
+from tests.e2e.page_visits import EDITOR, FORMS, LOADED, Visit
 
 pytestmark = [
-    pytest.mark.processes,
-    pytest.mark.thorough,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+    *NEEDS_CHROMIUM,
     pytest.mark.skipif(not build.has_node(), reason="Node and npm are not installed, which build the explorer"),
 ]
 
 STATUS = ".last-response"
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        # Chromium's own sandbox is not to be had as root, which CI is; all it is shown here is our own.
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
-        yield browser
-        browser.close()
 
 
 def enter_credential(visit: Visit, key: str, *, keep: bool) -> None:

@@ -8,18 +8,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.checkout import Checkout, Run, free_port
-from tests.e2e.test_desk import CHROMIUM, browser, log_in
-
-__all__ = ["browser"]  # a fixture
+from tests.e2e.chromium import NEEDS_CHROMIUM
+from tests.e2e.test_desk import log_in
 
 SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
 WAIT = 30_000  # milliseconds: the clock begins an import after at most five seconds
 
-pytestmark = [
-    pytest.mark.processes,
-    pytest.mark.thorough,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
-]
+pytestmark = NEEDS_CHROMIUM
 
 
 @pytest.fixture

@@ -1,34 +1,19 @@
 """Moderation in Chromium: an editor hides, shows, deletes and restores a comment, and the public API follows."""
 
 import json
-import shutil
-from collections.abc import Iterator
 from http.client import HTTPConnection
 from typing import Any
 
-import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.checkout import PATIENCE, Checkout, Run, free_port
+from tests.e2e.chromium import NEEDS_CHROMIUM
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 EMAIL, PASSWORD = "edda@example.invalid", "seven harbours and a lamp"
 WORDS = "Buy my lemons!"
 STATE = "query ($id: ID!) { post(id: $id) { commentCount comments { body } } }"
 
-pytestmark = [
-    pytest.mark.processes,
-    pytest.mark.thorough,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
-]
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
-        yield browser
-        browser.close()
+pytestmark = NEEDS_CHROMIUM
 
 
 def query(run: Run, document: str, key: str = "", **variables: Any) -> Any:

@@ -1,32 +1,22 @@
 """The pages for developers have no serious finding of axe-core, in light and dark mode and on a phone."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from contentapi.frontend import build
 from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings
 from tests.e2e.checkout import Checkout, free_port
-from tests.e2e.page_visits import CHROMIUM, FORMS, Visit
+from tests.e2e.chromium import NEEDS_CHROMIUM
+from tests.e2e.page_visits import FORMS, Visit
 
 pytestmark = [
-    pytest.mark.processes,
-    pytest.mark.thorough,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+    *NEEDS_CHROMIUM,
     pytest.mark.skipif(not build.has_node(), reason="Node and npm are not installed"),
     pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed, which installs axe-core"),
 ]
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
-        yield browser
-        browser.close()
 
 
 def test_pages_have_no_serious_finding(checkout: Checkout, browser: Browser, tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from urllib.request import urlopen
 from playwright.sync_api import Page, expect
 
 from tests.e2e.checkout import Checkout, Run, free_port
-from tests.e2e.editors import NEEDS_CHROMIUM, create_editor, find_post, launch_chromium, open_admin, save
+from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
+from tests.e2e.editors import create_editor, find_post, open_admin, save
 
 pytestmark = NEEDS_CHROMIUM
 AUCKLAND = "Pacific/Auckland"

@@ -8,19 +8,16 @@ from typing import Any
 
 import psutil
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Request, Route, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Request, Route, expect
 from playwright.sync_api import Error as BrowserError
 
 from blog.rendering import render_markdown
 from tests.blog.xss import VECTORS
 from tests.e2e.checkout import Checkout, Run, free_port
-from tests.e2e.test_desk import CHROMIUM, log_in
+from tests.e2e.chromium import CHROMIUM, NEEDS_CHROMIUM, launch_chromium
+from tests.e2e.test_desk import log_in
 
-pytestmark = [
-    pytest.mark.processes,
-    pytest.mark.thorough,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
-]
+pytestmark = NEEDS_CHROMIUM
 
 EXACT = "\n\n  Two spaces at the end  \n\tA tab\n\n\nThe end \n"
 KEPT = "Object.keys(localStorage).filter((key) => key.startsWith('kept-text:')).length"
@@ -64,12 +61,10 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         run = checkout.run(port=free_port()).wait_until_ready()
         admin = "from users.models import User; from blog.models import Author; "
         made = "Author.objects.get_or_create(user=User.objects.get(email='admin@example.com'), name='Ada Admin')"
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
+        with launch_chromium() as browser:
             desk = Desk(checkout, run, browser)
             desk.execute(f"{admin} {made}")
             yield desk
-            browser.close()
         run.interrupt()
     finally:
         checkout.kill_everything()
