@@ -9,6 +9,8 @@ from blog.models import Author, Comment, CommentQuerySet, Post, PostQuerySet, Po
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.projection import (
+    NEWEST_FIRST,
+    OLDEST_FIRST,
     Computed,
     Connection,
     ConnectionType,
@@ -21,8 +23,6 @@ from contentapi.projection import (
     filter_by_union,
 )
 
-NEWEST_FIRST = Ordering("created_at", descending=True)
-OLDEST_FIRST = Ordering("created_at")
 POST_ORDERS = {
     "createdAtDesc": NEWEST_FIRST,
     "createdAtAsc": OLDEST_FIRST,
@@ -31,9 +31,8 @@ POST_ORDERS = {
     "publishedAtDesc": Ordering("publication_order", descending=True),
     "publishedAtAsc": Ordering("publication_order"),
 }
-POST_SORT_FIELDS = {
-    "createdAt": OLDEST_FIRST
-}  # of one author's posts: others need an index that begins with the author
+# Of one author's posts: other fields need an index that begins with the author.
+POST_SORT_FIELDS = {"createdAt": OLDEST_FIRST}
 AUTHOR_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
 COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}
 

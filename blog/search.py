@@ -14,14 +14,13 @@ from django.db.models.expressions import Combinable
 from django.db.models.lookups import GreaterThanOrEqual
 
 from blog.models import Post, PostSearch, PostStatus
-from blog.projections import NEWEST_FIRST
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
 from contentapi.db.literals import TextLiteral
-from contentapi.projection import Ordering
+from contentapi.projection import NEWEST_FIRST, Ordering
 from contentapi.projection.expressions import CountOfRows, RawExpression
 
 MAX_SEARCH = 200

@@ -13,14 +13,23 @@ from django.contrib.auth import get_user_model
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from blog.models import MAX_TAG, Author, Comment, CommentState, ImportJob, Post, PostQuerySet, PostStatus
-from blog.projections import NEWEST_FIRST, OLDEST_FIRST, filter_visible_posts
+from blog.projections import filter_visible_posts
 from blog.search import RELEVANCE, find_posts, parse_search
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_connection_args, parse_id, require_page_size
 from contentapi.db.literals import TextLiteral
-from contentapi.projection import ConnectionQuery, Ordering, PreparedQuery, Rows, parametrised
+from contentapi.projection import (
+    NEWEST_FIRST,
+    OLDEST_FIRST,
+    ConnectionQuery,
+    Ordering,
+    PreparedQuery,
+    Rows,
+    build_ordered_connection,
+    parametrised,
+)
 
 EXCERPT = 5  # rows of a list on the desk
 NEWEST_COMMENTS = 10  # of a post, beside its form
@@ -188,10 +197,7 @@ def build_authors_connection(actor: Actor, *, order_by: Ordering | None = None, 
 
     Raises `Malformed`.
     """
-    order = order_by or OLDEST_FIRST
-    return ConnectionQuery(
-        select_every_author(actor), order, parse_connection_args("authors", {"orderBy": order.terms()}, **window)
-    )
+    return build_ordered_connection("authors", select_every_author(actor), order_by or OLDEST_FIRST, **window)
 
 
 @parametrised(Author)

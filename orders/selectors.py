@@ -10,10 +10,10 @@ from django.db.models import F, QuerySet
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Position, parse_connection_args, parse_id
-from contentapi.projection import ConnectionQuery, Ordering, Rows, parametrised
+from contentapi.core.pagination import Position, parse_id
+from contentapi.projection import NEWEST_FIRST, ConnectionQuery, Ordering, Rows, build_ordered_connection, parametrised
 from orders.models import ON_THE_WAY, Order, OrderAction, OrderState
-from orders.projections import ACTION_RULES, NEWEST_FIRST
+from orders.projections import ACTION_RULES
 
 DATABASE = "database"  # `origin` of a change in SQL or in the shell
 
@@ -21,7 +21,7 @@ DATABASE = "database"  # `origin` of a change in SQL or in the shell
 def select_orders(actor: Actor, after: Position | None = None) -> QuerySet[Order]:
     """Return orders, newest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
     policy.require_permission(actor, policy.may_list_orders(actor), "list orders")
-    orders = Order.objects.filter(policy.visible_orders(actor)).order_by("-id")
+    orders = select_visible_orders(actor).queryset().order_by("-id")
     return orders if after is None else orders.filter(pk__lt=after.id)
 
 
@@ -31,10 +31,7 @@ def build_orders_connection(actor: Actor, *, order_by: Ordering | None = None, *
     Raises `Unauthenticated`, `Forbidden` and `Malformed`.
     """
     policy.require_permission(actor, policy.may_list_orders(actor), "list orders")
-    order = order_by or NEWEST_FIRST
-    return ConnectionQuery(
-        select_visible_orders(actor), order, parse_connection_args("orders", {"orderBy": order.terms()}, **window)
-    )
+    return build_ordered_connection("orders", select_visible_orders(actor), order_by or NEWEST_FIRST, **window)
 
 
 @parametrised(Order)

@@ -7,6 +7,7 @@ from django.db.models.functions import Cast
 from contentapi.core import policy
 from contentapi.core.identity import Actor, Role, Scope
 from contentapi.projection import (
+    OLDEST_FIRST,
     Computed,
     Connection,
     ConnectionType,
@@ -20,7 +21,6 @@ from users.models import User
 
 ROLE = CharField(choices=[(role.value, role.value) for role in Role])
 SCOPES = ArrayField(CharField())
-OLDEST_FIRST = Ordering("created_at")
 USER_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
 
 

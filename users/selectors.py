@@ -9,11 +9,10 @@ from django.utils import timezone
 from contentapi.core import policy
 from contentapi.core.errors import NotFound, require_found
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Position, parse_connection_args, parse_id
+from contentapi.core.pagination import Position, parse_id
 from contentapi.core.text import is_storable
-from contentapi.projection import ConnectionQuery, Ordering, Rows, parametrised
+from contentapi.projection import OLDEST_FIRST, ConnectionQuery, Ordering, Rows, build_ordered_connection, parametrised
 from users.models import ApiKey, User
-from users.projections import OLDEST_FIRST
 
 
 def select_users(actor: Actor, after: Position | None = None) -> QuerySet[User]:
@@ -29,10 +28,7 @@ def build_users_connection(actor: Actor, *, order_by: Ordering | None = None, **
     Raises `Unauthenticated`, `Forbidden` and `Malformed`.
     """
     policy.require_permission(actor, policy.may_list_users(actor), "list users")
-    order = order_by or OLDEST_FIRST
-    return ConnectionQuery(
-        select_visible_users(actor), order, parse_connection_args("users", {"orderBy": order.terms()}, **window)
-    )
+    return build_ordered_connection("users", select_visible_users(actor), order_by or OLDEST_FIRST, **window)
 
 
 @parametrised(User)

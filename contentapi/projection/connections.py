@@ -91,6 +91,14 @@ class ConnectionQuery:
         return key and (key, self.order, window.backwards, window.after is None, window.before is None)
 
 
+def build_ordered_connection(field: str, rows: Rows[Any], order: Ordering, **window: Any) -> ConnectionQuery:
+    """Return a page of a root field that has no arguments besides `orderBy` and those of the page.
+
+    Raises `Malformed`.
+    """
+    return ConnectionQuery(rows, order, parse_connection_args(field, {"orderBy": order.terms()}, **window))
+
+
 @dataclass(frozen=True, slots=True)
 class ConnectionArguments:
     """The parsed arguments of a nested connection, of which each row has its own.

@@ -32,6 +32,11 @@ class Ordering:
         return Q(compare(row, build_row_value(value, pk)))
 
 
+# Every model of the API has this column.
+NEWEST_FIRST = Ordering("created_at", descending=True)
+OLDEST_FIRST = Ordering("created_at")
+
+
 def build_row_value(*values: Any) -> Func:
     """Return `(a, b)`. PostgreSQL looks up a comparison of two row values in an index as a whole."""
     expressions = [value if isinstance(value, Combinable) else Value(value) for value in values]
