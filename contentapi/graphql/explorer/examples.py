@@ -17,7 +17,7 @@ class Lookup(NamedTuple):
 
 
 class Example(NamedTuple):
-    """An operation. `credential` states what kind of user may execute it, empty if everybody may."""
+    """An operation. `credential` names the kind of user that it requires, and is empty if it requires none."""
 
     title: str
     description: str
