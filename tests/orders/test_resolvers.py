@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from contentapi.core.identity import Role, Scope
+from contentapi.graphql.scalars import serialize_date_time
 from orders.models import Order
 from tests.conftest import GraphQL
 from tests.contentapi.projection.execution import run
@@ -47,7 +48,7 @@ def test_order_has_the_same_values_as_in_rest(gql: GraphQL) -> None:
         "id": str(by_rest.body["id"]),
         "status": by_rest.body["status"],
         "total": by_rest.body["total"],
-        "createdAt": order.created_at.isoformat(),
+        "createdAt": serialize_date_time(order.created_at),
         "version": str(order.version),
         "allowedActions": ["track"],
         "tracking": {
