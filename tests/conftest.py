@@ -11,9 +11,14 @@ from django.test import Client
 from contentapi.core.identity import OPERATOR, Actor
 from contentapi.rate_limits.account import COUNTERS
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
+from tests.quality.process_coverage import measure_processes
 from tests.redis_server import RedisServer
 from users import services
 from users.models import User
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    measure_processes(config)
 
 
 class GraphQL(Protocol):

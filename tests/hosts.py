@@ -46,7 +46,8 @@ class Host:
 
     @property
     def environment(self) -> dict[str, str]:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+        ours = OURS if self.folder == ROOT else (*OURS, "COVERAGE")  # the files of a checkout are copies
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         common = {"SECRET_KEY": SECRET, "JWT_SECRET": SECRET, "CONTENTAPI_BIND": "127.0.0.1", "WEB_CONCURRENCY": "1"}
         rates = {f"CONTENTAPI_RATE_{name}": "1000000/second" for name in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
         return {**inherited, **common, **rates, **self.variables}

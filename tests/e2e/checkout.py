@@ -66,7 +66,10 @@ class Checkout:
     def environment(self, *, port: int | None, **variables: str) -> dict[str, str]:
         secrets = ("DATABASE_URL", "JWT_PRIVATE_KEY", "JWT_SECRET", "SECRET_KEY")
         ours = (*secrets, "PORT", "DJANGO_SETTINGS_MODULE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
-        kept = {name: value for name, value in os.environ.items() if name not in ours and "CONTENTAPI" not in name}
+        others = ("CONTENTAPI", "COVERAGE")
+        kept = {
+            name: value for name, value in os.environ.items() if name not in ours and not any(o in name for o in others)
+        }
         if "CONTENTAPI_FAST_PATH" in os.environ:  # `make slow-path`
             kept["CONTENTAPI_FAST_PATH"] = os.environ["CONTENTAPI_FAST_PATH"]
         return {**kept, "WEB_CONCURRENCY": "2", **({} if port is None else {"PORT": str(port)}), **variables}

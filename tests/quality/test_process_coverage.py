@@ -1,0 +1,45 @@
+"""A process that a test starts leaves the coverage of itself and of its forks."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from coverage import CoverageData
+
+from tests.quality.configuration import ROOT, read_table
+from tests.quality.process_coverage import VARIABLES
+
+COMMAND = """
+import os, signal
+import contentapi.core.identity
+if os.fork():
+    os.wait()
+    {end}
+else:
+    import contentapi.core.pagination
+    os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("end", ["pass", "os._exit(0)", "os.kill(os.getpid(), signal.SIGTERM)"])
+def test_processes_and_their_forks_are_measured(tmp_path: Path, end: str) -> None:
+    variables = {**os.environ, **VARIABLES, "COVERAGE_FILE": str(tmp_path / "data")}
+
+    subprocess.run([sys.executable, "-c", COMMAND.format(end=end)], cwd=ROOT, env=variables, check=False, timeout=60)
+
+    measured = set()
+    for file in tmp_path.iterdir():
+        data = CoverageData(str(file))
+        data.read()
+        measured |= data.measured_files()
+    assert {str(ROOT / "contentapi/core" / name) for name in ("identity.py", "pagination.py")} <= measured
+
+
+def test_processes_are_measured_as_the_tests_are() -> None:
+    in_tests = read_table("coverage", "run")
+    in_processes = tomllib.loads(Path(VARIABLES["COVERAGE_PROCESS_START"]).read_text())["tool"]["coverage"]["run"]
+
+    assert in_tests.items() <= in_processes.items()
