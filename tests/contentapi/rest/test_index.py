@@ -28,6 +28,7 @@ def test_program_gets_the_links_as_json(accept: str) -> None:
         "openapi": "/openapi.json",
         "schema": "/schema.graphql",
         "oauth": "/.well-known/oauth-authorization-server",
+        "protectedResource": "/.well-known/oauth-protected-resource",
         "posts": "/posts",
         "authors": "/authors",
         "orders": "/orders",
@@ -48,7 +49,7 @@ def test_browser_gets_a_page_without_scripts(accept: str) -> None:
     assert "<script" not in page
     assert set(re.findall(r'<a [^>]*href="([^"]+)"', page)) == {
         *("/", "/graphql", "/docs", "/admin/", "/readyz", "/openapi.json", "/schema.graphql"),
-        "/.well-known/oauth-authorization-server",
+        *("/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"),
     }
     assert "curl http://localhost:8123/graphql" in page
 
