@@ -173,7 +173,7 @@ OAUTH2_PROVIDER = {
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
     "ROTATE_REFRESH_TOKEN": True,
     "PKCE_REQUIRED": True,
-    "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
+    "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],  # for `check --deploy` only: users/oauth/clients.py has the rules
     "ALLOW_URI_WILDCARDS": False,
     "OIDC_ISS_ENDPOINT": ENVIRONMENT.contentapi_public_url,  # the issuer; without it, the address of the request
     "SCOPES": dict(Scope.choices),
