@@ -20,13 +20,13 @@ from contentapi.monitoring.audit import Event, record_event
 MAX_NAME = 100
 MAX_URI = 2000
 URI = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")  # the characters of RFC 3986
-HOST = re.compile(r"[a-z0-9.-]+|[0-9a-f:.]+")  # of an IPv6 address without its brackets
+HOST_AND_PORT = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[1-9][0-9]{0,4})?", re.IGNORECASE)
+LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]|localhost))(?::[1-9][0-9]{0,4})?(/.*)")
 EXAMPLE = "https://app.example.com/callback"
 NATIVE_RULE = (
     "A public client may also have a loopback URI such as http://127.0.0.1/callback, where any port is accepted, or "
     "a URI with a scheme of its own that contains a dot, such as com.example.app:/callback."
 )
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 PRIVATE_SCHEME = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")
 RESPONSE_PARAMETERS = {"code", "state", "iss", "error", "error_description", "error_uri"}
 
@@ -156,11 +156,11 @@ def find_redirect_uri_problem(uri: str, *, public: bool) -> str:
     """
     try:
         parts = urlsplit(uri)
-        host, _ = parts.hostname, parts.port  # an invalid port raises `ValueError`
+        _ = parts.port  # an invalid port raises `ValueError`
     except ValueError:
         return f"{uri} is not a URI. Write it like {EXAMPLE}."
-    is_web = parts.scheme == "https" and HOST.fullmatch(host or "")
-    is_native = is_loopback(parts) or is_private_use(parts)
+    is_web = parts.scheme == "https" and HOST_AND_PORT.fullmatch(parts.netloc.rpartition("@")[2])
+    is_native = is_loopback(uri) or is_private_use(parts)
     if not URI.fullmatch(uri) or len(uri) > MAX_URI or not (is_web or is_native):
         rule = f"{uri} must be an absolute https URI of at most {MAX_URI} characters, written in ASCII."
         return f"{rule} Write it like {EXAMPLE}. {NATIVE_RULE}"
@@ -174,9 +174,9 @@ def find_redirect_uri_problem(uri: str, *, public: bool) -> str:
     return ""
 
 
-def is_loopback(parts: SplitResult) -> bool:
+def is_loopback(uri: str) -> bool:
     """Return whether a URI leads to a server on the user's device (RFC 8252, section 7.3)."""
-    return parts.scheme == "http" and parts.hostname in LOOPBACK and parts.path.startswith("/")
+    return LOOPBACK.fullmatch(uri) is not None
 
 
 def is_private_use(parts: SplitResult) -> bool:
@@ -205,13 +205,11 @@ def allows_redirect_uri(client: Application, uri: str) -> bool:
     if uri in registered:
         return True
     is_public = client.client_type == Application.CLIENT_PUBLIC
-    if not is_public or find_redirect_uri_problem(uri, public=True) or not is_loopback(urlsplit(uri)):
+    if not is_public or not is_loopback(uri) or find_redirect_uri_problem(uri, public=True):
         return False
-    return drop_port(uri) in {drop_port(each) for each in registered if is_loopback(urlsplit(each))}
+    return drop_port(uri) in {drop_port(each) for each in registered if is_loopback(each)}
 
 
 def drop_port(uri: str) -> str:
-    """Return a URI without its port: `http://[::1]:49152/callback` is `http://[::1]/callback`."""
-    parts = urlsplit(uri)
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    return parts._replace(netloc=host or "").geturl()
+    """Return a loopback URI without its port: `http://[::1]:49152/callback` is `http://[::1]/callback`."""
+    return LOOPBACK.sub(r"\1\2", uri)
