@@ -22,8 +22,6 @@ from psycopg.errors import (
     UniqueViolation,
 )
 
-from contentapi.conf import conf
-
 T = TypeVar("T")
 Fields = Mapping[str, Sequence[str]]
 
@@ -76,10 +74,7 @@ class ResponseTooLarge(LimitExceeded):
 
 
 class Unauthenticated(ApiError):
-    """A missing or invalid credential. `bearer_error` is the error code of a bearer token (RFC 6750).
-
-    The challenge names the metadata of the API (RFC 9728, section 5.1), from which OAuth clients find its server.
-    """
+    """A missing or invalid credential. `bearer_error` is the error code of a bearer token (RFC 6750)."""
 
     status = 401
     code = "UNAUTHENTICATED"
@@ -88,7 +83,6 @@ class Unauthenticated(ApiError):
         challenge = 'ApiKey realm="contentapi", Bearer realm="contentapi"'
         if bearer_error:
             challenge += f', error="{bearer_error}"'
-        challenge += f', resource_metadata="{conf.origin}/.well-known/oauth-protected-resource"'
         super().__init__(message, headers={"WWW-Authenticate": challenge})
 
 

@@ -32,6 +32,7 @@ from contentapi.graphql.requests import BatchRefused, GraphQLRequest, read_body,
 from contentapi.graphql.trusted_documents import TrustedDocuments, load_trusted_documents
 from contentapi.http.body import JSON
 from contentapi.http.conditional import etag_matches
+from contentapi.http.hosts import add_resource_metadata
 from contentapi.http.negotiation import select_media_type
 from contentapi.http.response import Response, finalize_response
 from contentapi.monitoring.records import current_record
@@ -41,6 +42,7 @@ T = TypeVar("T")
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 EVENT_STREAM = "text/event-stream"
+MEDIA_TYPES = (JSON, GRAPHQL_RESPONSE)  # of responses to queries
 METHODS = ("GET", "HEAD", "POST", "OPTIONS")  # in the order of Allow
 READS = ("GET", "HEAD")
 VARY = ", ".join(["Accept", *HEADERS])
@@ -102,7 +104,8 @@ class GraphQLEndpoint:
         content = encode_members(members)
         if copies:
             content = b"[" + b",".join([content] * copies) + b"]"
-        response = build_response(content, status, {**account.headers, **headers}, media_type or JSON)
+        all_headers = {**account.headers, **add_resource_metadata(headers, environ)}
+        response = build_response(content, status, all_headers, media_type or JSON)
         return response if is_post else add_cache_headers(response, environ)
 
     def execute(
@@ -132,7 +135,7 @@ def respond_without_query(environ: Mapping[str, Any]) -> Response | None:
     Raises `MethodNotAllowed` for other methods than POST.
     """
     method = environ["REQUEST_METHOD"]
-    if is_explorer_requested(environ, (JSON, GRAPHQL_RESPONSE)):
+    if is_explorer_requested(environ, MEDIA_TYPES):
         headers, page = render_page()
         return Response(HTTPStatus.OK, page, headers)
     if method == "OPTIONS":
@@ -153,7 +156,7 @@ def require_acceptable(environ: Mapping[str, Any], media_type: str | None) -> No
 
 def negotiate_media_type(environ: Mapping[str, Any]) -> str | None:
     accept = environ.get("HTTP_ACCEPT", "")
-    return JSON if accept in ("", JSON, "*/*") else select_media_type(accept, [JSON, GRAPHQL_RESPONSE])
+    return JSON if accept in ("", JSON, "*/*") else select_media_type(accept, MEDIA_TYPES)
 
 
 def execute_operation(

@@ -93,8 +93,9 @@ def read_query_string(environ: Mapping[str, Any]) -> GraphQLRequest:
 def parse_parameters(query_string: str) -> dict[str, str]:
     """Return the parameters of a query string. Raises `Malformed` for one that is given twice, or is not UTF-8."""
     try:
-        pairs = parse_qsl(query_string, keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
-    except UnicodeDecodeError:
+        text = query_string.encode("latin-1").decode()  # WSGI decodes the bytes of a request as Latin-1 (PEP 3333)
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
+    except UnicodeError:
         raise Malformed("The query string must be UTF-8.") from None
     except ValueError:
         raise Malformed(f"The query string has more than {MAX_PARAMETERS} parameters.") from None

@@ -20,6 +20,17 @@ def get_request_origin(environ: Mapping[str, Any]) -> str:
     return f"https://{host}" if conf.https else f"http://{host}"
 
 
+def add_resource_metadata(headers: Mapping[str, str], environ: Mapping[str, Any]) -> Mapping[str, str]:
+    """Name the metadata of this API in the challenge of a 401: OAuth clients find its server by them (RFC 9728).
+
+    Their origin is the one of the request, because a client ignores metadata of another resource (section 3.3).
+    """
+    if "WWW-Authenticate" not in headers:
+        return headers
+    metadata = f"{get_request_origin(environ)}/.well-known/oauth-protected-resource"
+    return {**headers, "WWW-Authenticate": f'{headers["WWW-Authenticate"]}, resource_metadata="{metadata}"'}
+
+
 def is_issuer(text: str) -> bool:
     """Return whether the issuer of a token is this service.
 

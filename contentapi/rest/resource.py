@@ -17,7 +17,7 @@ from contentapi.http.api_version import VERSION, negotiate_rest_media_type, requ
 from contentapi.http.body import JSON, is_json, read_request_body
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
 from contentapi.http.error_response import error_response
-from contentapi.http.hosts import get_request_origin
+from contentapi.http.hosts import add_resource_metadata, get_request_origin
 from contentapi.http.response import Response, finalize_response
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
@@ -112,7 +112,7 @@ class Resource:
             response = error_response(account.charge_failure(error), environ.get("HTTP_ACCEPT", ""))
         headers = {
             **account.headers,
-            **response.headers,
+            **add_resource_metadata(response.headers, environ),
             "Cache-Control": "no-cache" if is_public else "no-store",
             "Vary": VARY,
             "X-API-Version": VERSION,

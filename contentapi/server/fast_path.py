@@ -26,7 +26,8 @@ from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import ApiError
 from contentapi.db.postgresql.thread_connections import close_unusable_connections
-from contentapi.graphql.endpoint import respond_with_error
+from contentapi.graphql.endpoint import MEDIA_TYPES, READS, respond_with_error
+from contentapi.graphql.explorer.page import is_explorer_requested
 from contentapi.http.api_version import VERSION
 from contentapi.http.cors import has_reusable_cors_headers, require_uniform_cors
 from contentapi.http.error_response import error_response
@@ -145,7 +146,7 @@ def require_no_request_receivers() -> None:
 def may_be_query(environ: Mapping[str, Any]) -> bool:
     """Return whether a request to the endpoint is not for the explorer, whose page needs Django's middleware."""
     method = environ["REQUEST_METHOD"]
-    return method == "POST" or (method in ("GET", "HEAD") and "text/html" not in environ.get("HTTP_ACCEPT", "").lower())
+    return method == "POST" or (method in READS and not is_explorer_requested(environ, MEDIA_TYPES))
 
 
 def build_no_slot_response(environ: Mapping[str, Any], error: ApiError) -> Response:

@@ -11,7 +11,7 @@ from contentapi.auth import jwt
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.core.errors import Malformed, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
-from tests.challenges import build_challenge
+from tests.challenges import build_schemes
 from tests.factories import make_user
 from users import services, tokens
 from users.authentication import authenticate, build_session_actor
@@ -99,7 +99,7 @@ def require_bearer_refused(value: str) -> None:
         authenticate({"Authorization": value})
 
     assert raised.value.message == "This bearer token is not valid."
-    assert raised.value.headers["WWW-Authenticate"] == build_challenge("invalid_token")
+    assert raised.value.headers["WWW-Authenticate"] == build_schemes("invalid_token")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_other_scheme_is_refused(value: str) -> None:
         authenticate({"Authorization": value})
 
     assert raised.value.message == "Authorization must be Bearer and a token."
-    assert raised.value.headers["WWW-Authenticate"] == build_challenge()
+    assert raised.value.headers["WWW-Authenticate"] == build_schemes()
 
 
 def test_refused_token_is_logged_by_its_reason_without_its_text(caplog: pytest.LogCaptureFixture) -> None:

@@ -36,7 +36,7 @@ class Command(MigrateCommand):
                 self.stderr.write(f"\nA migration could not get a lock within {LOCK_TIMEOUT}, and was rolled back.")
                 if not left:
                     raise CommandError(
-                        "A long transaction or much load prevents it. Run migrate again: earlier migrations stay applied."
+                        "A long transaction or much load prevents it. Run migrate again: earlier migrations are kept."
                     ) from error
                 time.sleep(PAUSE)
             else:

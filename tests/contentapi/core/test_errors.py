@@ -34,7 +34,7 @@ from contentapi.core.errors import (
     to_api_error,
 )
 from contentapi.http.error_response import django_error_response
-from tests.challenges import build_challenge
+from tests.challenges import build_schemes
 from tests.factories import make_user
 
 TABLE = [
@@ -85,7 +85,7 @@ def test_rest_response_has_the_status_and_code_of_its_kind(error: ApiError, stat
 @pytest.mark.parametrize(
     ("error", "headers"),
     [
-        (Unauthenticated("No."), {"WWW-Authenticate": build_challenge()}),
+        (Unauthenticated("No."), {"WWW-Authenticate": build_schemes()}),
         (MethodNotAllowed("PUT", ["GET", "POST"]), {"Allow": "GET, POST"}),
         (Unavailable(), {"Retry-After": "5"}),
         (RateLimited("Slow down.", headers={"Retry-After": "7"}), {"Retry-After": "7"}),
@@ -184,16 +184,7 @@ def test_response_too_large_names_the_limit_and_the_note() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("bearer_error", "beginning"),
-    [
-        ("", 'ApiKey realm="contentapi", Bearer realm="contentapi", resource_metadata="http'),
-        ("invalid_token", 'ApiKey realm="contentapi", Bearer realm="contentapi", error="invalid_token", resource_'),
-    ],
-)
-def test_challenge_contains_the_error_of_a_bearer_token(bearer_error: str, beginning: str) -> None:
-    [(name, challenge)] = Unauthenticated("No.", bearer_error=bearer_error).headers.items()
+def test_challenge_contains_the_error_of_a_bearer_token() -> None:
+    challenge = 'ApiKey realm="contentapi", Bearer realm="contentapi", error="invalid_token"'
 
-    assert name == "WWW-Authenticate"
-    assert challenge.startswith(beginning)
-    assert challenge.endswith('/.well-known/oauth-protected-resource"')
+    assert Unauthenticated("No.", bearer_error="invalid_token").headers == {"WWW-Authenticate": challenge}

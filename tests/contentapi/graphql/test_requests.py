@@ -82,6 +82,19 @@ def test_invalid_parameter_is_400_with_the_reason(client: Client, query_string: 
     assert (response.status, response.body) == (400, {"errors": [error]})
 
 
+@given(title=st.text(st.characters(exclude_characters="&+%", exclude_categories=["Cs"])))
+def test_characters_need_no_percent_encoding(title: str) -> None:
+    as_wsgi_has_it = f"query={title}".encode().decode("latin-1")
+
+    assert read_query_string({"QUERY_STRING": as_wsgi_has_it}).query == title
+
+
+@pytest.mark.parametrize("query_string", ["query=\xff", "query=\u4e2d"])
+def test_bytes_that_are_not_utf8_are_refused(query_string: str) -> None:
+    with pytest.raises(Malformed, match="must be UTF-8"):
+        read_query_string({"QUERY_STRING": query_string})
+
+
 @given(query_string=st.text(st.characters(max_codepoint=255)))
 def test_every_query_string_is_read_or_malformed(query_string: str) -> None:
     with suppress(Malformed):

@@ -24,6 +24,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kept_connections")
     "changes",
     [
         {"REQUEST_METHOD": "GET", "HTTP_ACCEPT": "application/json;q=0.5, Text/HTML"},
+        {"REQUEST_METHOD": "GET", "HTTP_ACCEPT": "text/*"},
+        {"REQUEST_METHOD": "HEAD", "HTTP_ACCEPT": "*/html"},
         {"REQUEST_METHOD": "PUT"},
         {"REQUEST_METHOD": "OPTIONS"},
         {"PATH_INFO": "/graphql/"},

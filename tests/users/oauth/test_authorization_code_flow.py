@@ -2,6 +2,8 @@
 
 import base64
 import json
+import re
+from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
@@ -184,12 +186,21 @@ def test_metadata_of_the_api_names_its_authorization_server_and_its_audience() -
     assert server["protected_resources"] == [metadata["resource"]]
 
 
-def test_refused_request_leads_to_the_metadata_of_the_api(settings: Settings) -> None:
-    settings.PUBLIC_URL = "https://api.example.com"
+@pytest.mark.parametrize(("public_url", "host"), [("", "localhost:8123"), ("https://api.example.com", "localhost")])
+@pytest.mark.parametrize("path", ["/graphql?query={__typename}", "/posts", "/v1/posts"])
+def test_refused_request_leads_to_the_metadata_of_the_api(
+    settings: Settings, public_url: str, host: str, path: str
+) -> None:
+    settings.PUBLIC_URL = public_url
+    settings.OAUTH2_PROVIDER = {**settings.OAUTH2_PROVIDER, "OIDC_ISS_ENDPOINT": public_url}
+    client = Client(headers={"Host": host})
 
-    challenge = query_api("no token")["WWW-Authenticate"]
+    challenge = client.get(path, headers={"Authorization": "Bearer no token"})["WWW-Authenticate"]
+    [address] = re.findall(r'resource_metadata="([^"]+)"', challenge)
+    metadata = client.get(urlsplit(address).path).json()
 
-    assert 'resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"' in challenge
+    assert address == f"{public_url or f'http://{host}'}/.well-known/oauth-protected-resource"
+    assert metadata["resource"] == address.removesuffix("/.well-known/oauth-protected-resource")
 
 
 def test_metadata_of_the_api_is_read_only() -> None:
