@@ -64,15 +64,15 @@ class PersistedDocuments:
         text, extensions = request.query, request.extensions
         persisted = extensions.get("persistedQuery") if extensions else None
         digest = None if persisted is None else parse_persisted_query(persisted)
+        if isinstance(text, str) and request.document_id is not None:
+            raise Malformed("Send query or documentId, not both.")
+        if request.document_id is not None:
+            text = self.find_trusted(request.document_id)
         if isinstance(text, str):
-            if request.document_id is not None:
-                raise Malformed("Send query or documentId, not both.")
             if digest is not None:
                 self.require_matching(digest, text)
             self.require_trusted(text)
             return text
-        if request.document_id is not None:
-            return self.find_trusted(request.document_id)
         if digest is None:
             raise Malformed("The request has no query. Send query, documentId or extensions.persistedQuery.")
         found = self.trusted.texts.get(digest) or self.find_persisted(digest)

@@ -27,7 +27,8 @@ from contentapi.core.errors import Malformed, MethodNotAllowed, Unauthenticated,
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import require_storable
 from contentapi.http.client_address import client_address
-from contentapi.http.error_response import django_error_response, get_accept
+from contentapi.http.documents import for_readers
+from contentapi.http.error_response import django_error_response
 from contentapi.rate_limits.account import charge_limits
 from contentapi.rate_limits.limits import TOKENS
 from contentapi.rate_limits.middleware import handles_rate_limit
@@ -198,11 +199,9 @@ def build_introspection_response(presented: str, application: Application) -> di
 SERVER_METADATA = OAuthServerMetadataView.as_view()
 
 
-@csrf_exempt  # so that a POST gets 405 with Allow
+@for_readers
 def metadata_view(request: HttpRequest) -> HttpResponse:
     """Return the metadata of the authorization server (RFC 8414)."""
-    if request.method not in ("GET", "HEAD"):
-        return django_error_response(MethodNotAllowed(request.method or "", ["GET", "HEAD"]), get_accept(request))
     found = json.loads(SERVER_METADATA(request).content)
     issuer = found["issuer"]
     found["introspection_endpoint_auth_methods_supported"] = ["client_secret_basic", "client_secret_post"]
@@ -210,11 +209,9 @@ def metadata_view(request: HttpRequest) -> HttpResponse:
     return JsonResponse({**found, "jwks_uri": f"{issuer}/.well-known/jwks.json"})
 
 
-@csrf_exempt
+@for_readers
 def resource_metadata_view(request: HttpRequest) -> HttpResponse:
     """Return the metadata of the API as a protected resource (RFC 9728). `audience` is the `aud` of access tokens."""
-    if request.method not in ("GET", "HEAD"):
-        return django_error_response(MethodNotAllowed(request.method or "", ["GET", "HEAD"]), get_accept(request))
     issuer = oauth2_settings.oauth2_authorization_server_issuer(request)
     return JsonResponse(
         {

@@ -194,6 +194,13 @@ def test_query_beside_an_id_is_400(post: PostToGraphQL) -> None:
     assert post({"query": TEXT, "documentId": HASH}).codes == ["BAD_REQUEST"]
 
 
+def test_hash_beside_an_id_must_be_of_this_document(post: PostToGraphQL, documents: PersistedDocuments) -> None:
+    trust(documents, ping=TEXT)
+
+    assert post({"documentId": "ping", "extensions": persist()}).data == {"__typename": "Query"}
+    assert post({"documentId": "ping", "extensions": persist("0" * 64)}).codes == ["BAD_REQUEST"]
+
+
 def test_required_documents_are_the_only_ones(post: PostToGraphQL, documents: PersistedDocuments) -> None:
     other = "query Other { __typename }"
     digest = sha256(other.encode()).hexdigest()

@@ -97,7 +97,7 @@ def test_introspection_without_a_valid_secret_is_401() -> None:
 def test_post_to_the_metadata_is_405_with_allow() -> None:
     posted = Client(enforce_csrf_checks=True).post("/.well-known/oauth-authorization-server")
 
-    assert (posted.status_code, posted["Allow"]) == (405, "GET, HEAD")
+    assert (posted.status_code, posted["Allow"]) == (405, "GET, HEAD, OPTIONS")
 
 
 @pytest.mark.parametrize("path", ["token", "revoke", "introspect"])
