@@ -7,6 +7,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -83,17 +84,29 @@ class BlockedBackup:
         self.lock.autocommit = False
         self.lock.execute("LOCK TABLE blog_post IN ACCESS EXCLUSIVE MODE")
         self.process = operator.start("source", "backup", str(path), start_new_session=True, variables=variables)
+        try:
+            self.dump = self.wait_for_dump()
+        except BaseException:
+            self.finish()  # otherwise the lock would block the next test
+            raise
+
+    def wait_for_dump(self) -> psutil.Process:
         deadline = time.monotonic() + PATIENCE
         while not self.find_dumps():
             assert self.process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        (self.dump,) = self.find_dumps()
+        (dump,) = self.find_dumps()
+        return dump
 
     def find_dumps(self) -> list[psutil.Process]:
         """Return the processes that dump: not those that print the version of a program."""
-        children = psutil.Process(self.process.pid).children()
-        return [child for child in children if child.name() == "pg_dump" and "--format=custom" in child.cmdline()]
+        dumps = []
+        for child in psutil.Process(self.process.pid).children():
+            with suppress(psutil.NoSuchProcess):  # a program that printed its version has just ended
+                if child.name() == "pg_dump" and "--format=custom" in child.cmdline():
+                    dumps.append(child)
+        return dumps
 
     def finish(self) -> None:
         self.lock.close()
