@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from django.db import DEFAULT_DB_ALIAS
 from django.db import Error as DatabaseError
-from psycopg import Connection, DataError, Error, OperationalError
+from psycopg import Connection, DataError, Error, OperationalError, generators
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
@@ -44,12 +44,23 @@ class PreparedStatements:
             return name
         if len(self.names) >= MOST_PREPARED:
             _, oldest = self.names.popitem(last=False)
-            require_status(connection.pgconn.close_prepared(oldest), ExecStatus.COMMAND_OK)
+            close_statement(connection, oldest)
         self.last_number += 1
         name = b"projection_%d" % self.last_number
         require_status(connection.pgconn.prepare(name, sql), ExecStatus.COMMAND_OK)
         self.names[sql] = name
         return name
+
+
+def close_statement(connection: Connection[Any], name: bytes) -> None:
+    """Close a prepared statement. Raises psycopg's errors.
+
+    `close_prepared` of psycopg keeps the interpreter lock until PostgreSQL answers. Behind a full pool of PgBouncer,
+    the threads whose transactions occupy the pool could then never end them.
+    """
+    connection.pgconn.send_close_prepared(name)
+    (result,) = connection.wait(generators.execute(connection.pgconn))
+    require_status(result, ExecStatus.COMMAND_OK)
 
 
 def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:

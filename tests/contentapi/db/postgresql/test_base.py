@@ -1,11 +1,13 @@
 """Persistent connections: health checks, lost connections, prepared statements and parameters."""
 
 import json
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from threading import Barrier
+from threading import Barrier, Thread
 from typing import Any
 
+import psutil
 import psycopg
 import pytest
 from django.db import DataError, OperationalError, connection, connections, transaction
@@ -18,7 +20,7 @@ from blog.selectors import AuthorRow
 from contentapi.core.errors import Unavailable, to_api_error
 from contentapi.db.postgresql.thread_connections import get_connection
 from contentapi.projection import PreparedInsert, PreparedQuery
-from contentapi.projection.libpq import MOST_PREPARED, encode_parameter, execute, read_column
+from contentapi.projection.libpq import MOST_PREPARED, encode_parameter, execute, execute_on_connection, read_column
 from tests.factories import make_author
 
 
@@ -121,6 +123,31 @@ def test_prepared_statements_of_a_connection_are_limited() -> None:
         prepared = cursor.fetchone()
     assert prepared == (MOST_PREPARED,)
     assert len(get_connection("default").prepared.names) == MOST_PREPARED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_threads_run_while_a_statement_is_closed() -> None:
+    """A thread that waits for PostgreSQL must not keep the interpreter lock."""
+    for number in range(MOST_PREPARED):
+        execute("default", "", b"SELECT %d" % number, [], prepare=True)
+    backend = psutil.Process(connection.connection.info.backend_pid)
+    wrapper, numbers = get_connection("default"), []
+
+    def prepare_another() -> None:
+        result = execute_on_connection(wrapper, b"SELECT 1000", [], prepare=True)
+        numbers.extend(read_column(result, 0))
+
+    thread = Thread(target=prepare_another)
+    backend.suspend()
+    with subprocess.Popen(["sh", "-c", f"sleep 3; kill -CONT {backend.pid}"]):  # in case that no thread runs
+        thread.start()
+        thread.join(0.2)
+        was_suspended = backend.status() == psutil.STATUS_STOPPED
+        backend.resume()
+        thread.join()
+
+    assert was_suspended
+    assert numbers == [b"1000"]
 
 
 @pytest.mark.django_db
