@@ -42,7 +42,7 @@ class MovingWindows(ABC):
     def get_status(self, key: str, charge: Charge) -> LimitStatus:
         amount, window = charge.spec.amount, charge.spec.window
         oldest, count = self.get_newest(key, charge, amount)
-        return LimitStatus(charge.limit, max(0, amount - count), max(1, ceil(oldest + window - self.clock())))
+        return LimitStatus(charge.limit, max(0, amount - count), max(1, ceil(window - (self.clock() - oldest))))
 
     def get_refused_status(self, key: str, charge: Charge) -> LimitStatus:
         """Return the status with the wait until the whole request would succeed, its earlier charges included."""
@@ -53,7 +53,7 @@ class MovingWindows(ABC):
         status = self.get_status(key, charge)
         if count < blocking:
             return status
-        wait = max(1, floor(oldest + window - self.clock()) + 1)
+        wait = max(1, floor(window - (self.clock() - oldest)) + 1)
         return status._replace(reset_in=wait, wait=wait)
 
 

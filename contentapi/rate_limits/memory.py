@@ -39,7 +39,7 @@ class KeyWindow:
             self.used += amount
             self.expires = now + expiry
         oldest = entries[0][0] if entries else now
-        return oldest + expiry - now
+        return expiry - (now - oldest)  # in this order, rounding never exceeds the window
 
     def refund(self, amount: int) -> None:
         """Give the newest units back, at most all of them."""

@@ -5,7 +5,7 @@ from math import ceil
 from threading import Thread
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contentapi.rate_limits.counters import InProcessCounter
@@ -297,3 +297,14 @@ def test_wait_includes_what_the_request_has_paid_already(paid: int, before: int,
         clock.now += status.wait
         assert consume(counter, total)[0]
         assert status.wait <= ceil(WINDOW)
+
+
+@given(st.floats(0, 1e7))
+@example(474.23446202913823)
+def test_window_of_a_new_key_ends_after_its_length_at_any_uptime(now: float) -> None:
+    clock = Clock()
+    clock.now = now
+
+    _, status = consume(make_counter(clock))
+
+    assert status.reset_in == WINDOW
