@@ -2,20 +2,24 @@
 PYTHON ?= python3
 PORT ?= 8000
 SERVER ?= granian
-SELECT ?= not thorough and not slow
 VENV_PYTHON := .venv/bin/python
 # Block Ctrl-C (if env can) while Python starts: it would cause a traceback or get lost.
 BLOCK_SIGINT := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
-.PHONY: help run pages test coverage thorough mutation audit slow-path bench hostile scale drill clients check format lock installed installed-dev python-present
+# Tests in parallel. Compiled files are kept, whatever the environment says: tests start Python a thousand times.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal
+BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
+
+.PHONY: help run pages test test-servers coverage thorough mutation audit slow-path bench hostile scale drill clients check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
 	@echo "make pages    build the explorer (/graphql) and the API reference (/docs); needs Node; make run does it too"
-	@echo "make test     run the tests in parallel"
-	@echo "make coverage run these and slower tests, and measure the lines and branches that they execute"
-	@echo "make thorough run the slow tests: all examples of the property tests, fuzzing, browsers, mutation"
+	@echo "make test     run the tests in parallel, in less than three minutes on two cores"
+	@echo "make test-servers run the tests that start servers"
+	@echo "make coverage run both, and measure the lines and branches that they execute"
+	@echo "make thorough run the long tests: all examples of the property tests, fuzzing, browsers"
 	@echo "make slow-path run the end-to-end tests with CONTENTAPI_FAST_PATH=off"
 	@echo "make mutation change the code in small ways; each change must make a test fail"
 	@echo "make audit    look up known vulnerabilities of the locked dependencies"
@@ -29,25 +33,27 @@ help:
 	@echo "make lock     write the newest versions that pyproject.toml allows into requirements*.txt"
 
 run: installed
-	@$(BLOCK_SIGINT) $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
+	@$(BLOCK_SIGINT) $(BUILD_PAGES)
 	@exec $(BLOCK_SIGINT) $(VENV_PYTHON) manage.py serve --server $(SERVER)
 
 pages: installed
 	@$(BLOCK_SIGINT) $(VENV_PYTHON) -m contentapi.frontend.build
 
 test: installed-dev
-	@$(VENV_PYTHON) -m contentapi.frontend.build --if-possible
-	@$(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal -m "$(SELECT)" $(TESTS)
+	@$(PYTEST) -m "not servers and not thorough" $(TESTS)
+
+test-servers: installed-dev
+	@$(BUILD_PAGES)
+	@$(PYTEST) -m "servers and not thorough" $(TESTS)
 
 coverage: installed-dev
-	@$(VENV_PYTHON) -m contentapi.frontend.build --if-possible
-	@$(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal -m "not thorough" --cov --cov-report= --cov-fail-under=0
+	@$(BUILD_PAGES)
+	@$(PYTEST) -m "not thorough" --cov --cov-report= --cov-fail-under=0
 	@$(VENV_PYTHON) -m tests.quality.coverage_report
 
 thorough: installed-dev
-	@$(VENV_PYTHON) -m contentapi.frontend.build --if-possible
-	@THOROUGH=on $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal -m "thorough or property"
-	@$(VENV_PYTHON) -m tests.quality.mutation
+	@$(BUILD_PAGES)
+	@THOROUGH=on $(PYTEST) -m "thorough or property" $(TESTS)
 
 mutation: installed-dev
 	@$(VENV_PYTHON) -m tests.quality.mutation
@@ -56,8 +62,7 @@ audit: installed-dev
 	@$(VENV_PYTHON) -m tests.quality.audit
 
 slow-path: installed-dev
-	@CONTENTAPI_FAST_PATH=off $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal -m "processes and not thorough and not slow" \
-		tests/e2e --ignore tests/e2e/test_make_run.py --ignore tests/e2e/test_failures.py
+	@CONTENTAPI_FAST_PATH=off $(PYTEST) -m "servers and not thorough" $(SLOW_PATH_TESTS)
 
 bench: installed
 	@exec $(VENV_PYTHON) -m benchmarks $(if $(PEERS),--peers $(PEERS)) $(if $(WORKLOADS),--workloads $(WORKLOADS)) \
