@@ -70,7 +70,7 @@ class Bound(NamedTuple):
 
 @dataclass
 class World:
-    """All rows, the actor, and the posts that the actor's mutations have created."""
+    """All rows, the actor, and the posts that the actor's mutations have created. Orders are read when needed."""
 
     actor: Actor
     authors: list[Author]
@@ -80,7 +80,13 @@ class World:
     orders: list[Order]
     written: list[Post]
     refused: Collection[str | int]  # the keys of the mutations that wrote nothing
-    in_order: dict[tuple[type[Any], str], list[Any]] = field(default_factory=dict)
+    orders_read: dict[tuple[type[Any], str], list[Any]] = field(default_factory=dict)
+
+    def in_order(self, model: type[Any], order: str) -> list[Any]:
+        if (model, order) not in self.orders_read:
+            rows = model.objects.select_related(*RELATED.get(model, ()))
+            self.orders_read[model, order] = list(rows.order_by(*ORDERS[model][order]))
+        return self.orders_read[model, order]
 
 
 Info = GraphQLResolveInfo[World]
@@ -99,11 +105,6 @@ def all_rows(actor: Actor, known_posts: list[int], refused: Collection[str | int
         list(Order.objects.all()),
         sorted((post for post in posts if post.pk not in known_posts), key=lambda post: post.pk),
         refused,
-        {
-            (model, order): list(model.objects.select_related(*RELATED.get(model, ())).order_by(*terms))
-            for model, orders in ORDERS.items()
-            for order, terms in orders.items()
-        },
     )
 
 
@@ -229,7 +230,7 @@ def posts_connection(_: None, info: Info, **given: Any) -> dict[str, Any]:
     chosen = {name: value for name, value in sorted((given.pop("filter", None) or {}).items()) if value is not None}
     order = given.pop("order_by", None) or "createdAtDesc"
     rows = [
-        post for post in info.context.in_order[Post, order] if sees(info.context.actor, post) and fits(post, chosen)
+        post for post in info.context.in_order(Post, order) if sees(info.context.actor, post) and fits(post, chosen)
     ]
     bound = Bound(Post, "postsConnection", order, {name: str(value) for name, value in chosen.items()})
     return connection(info, rows, bound, given)
@@ -241,7 +242,7 @@ def author_posts_connection(author: Author, info: Info, **given: Any) -> dict[st
     written = {post.pk for post in info.context.posts}  # without those of the mutations that follow
     rows = [
         post
-        for post in info.context.in_order[Post, order]
+        for post in info.context.in_order(Post, order)
         if post.pk in written
         and post.author_id == author.pk
         and sees(info.context.actor, post)
@@ -254,14 +255,14 @@ def author_posts_connection(author: Author, info: Info, **given: Any) -> dict[st
 @QUERY.field("authors")
 def authors(_: None, info: Info, **given: Any) -> dict[str, Any]:
     order = name_order(given.pop("order_by"), "createdAtAsc")
-    return connection(info, info.context.in_order[Author, order], Bound(Author, "authors", order, {}), given)
+    return connection(info, info.context.in_order(Author, order), Bound(Author, "authors", order, {}), given)
 
 
 @QUERY.field("users")
 def users(_: None, info: Info, **given: Any) -> dict[str, Any]:
     actor, order = info.context.actor, name_order(given.pop("order_by"), "createdAtAsc")
     require_scope(actor, "users:read", "list users")
-    rows = [user for user in info.context.in_order[User, order] if sees_user(actor, user)]
+    rows = [user for user in info.context.in_order(User, order) if sees_user(actor, user)]
     return connection(info, rows, Bound(User, "users", order, {}), given)
 
 
@@ -269,7 +270,7 @@ def users(_: None, info: Info, **given: Any) -> dict[str, Any]:
 def orders(_: None, info: Info, **given: Any) -> dict[str, Any]:
     actor, order = info.context.actor, name_order(given.pop("order_by"), "createdAtDesc")
     require_scope(actor, "orders:read", "list orders")
-    rows = [each for each in info.context.in_order[Order, order] if sees_order(actor, each)]
+    rows = [each for each in info.context.in_order(Order, order) if sees_order(actor, each)]
     return connection(info, rows, Bound(Order, "orders", order, {}), given)
 
 
@@ -277,7 +278,7 @@ def orders(_: None, info: Info, **given: Any) -> dict[str, Any]:
 def viewer_orders(viewer: dict[str, Any], info: Info, **given: Any) -> dict[str, Any]:
     order, user_id = name_order(given.pop("order_by"), "createdAtDesc"), viewer["user"].pk
     require_scope(info.context.actor, "orders:read", "list orders")
-    rows = [each for each in info.context.in_order[Order, order] if each.user_id == user_id]
+    rows = [each for each in info.context.in_order(Order, order) if each.user_id == user_id]
     return connection(info, rows, Bound(Order, "users.User.orders", order, {}, user_id), given)
 
 
@@ -331,7 +332,7 @@ def fits(post: Post, chosen: dict[str, Any]) -> bool:
 @POST.field("commentsConnection")
 def comments_connection(post: Post, info: Info, **given: Any) -> dict[str, Any]:
     order = given.pop("order_by", None) or "createdAtAsc"
-    rows = [comment for comment in info.context.in_order[Comment, order] if comment.post_id == post.pk]
+    rows = [comment for comment in info.context.in_order(Comment, order) if comment.post_id == post.pk]
     return connection(info, rows, Bound(Comment, "blog.Post.comments", order, {}, post.pk), given)
 
 
@@ -344,7 +345,7 @@ def connection(info: Info, rows: list[Any], bound: Bound, given: dict[str, Any])
     size = 10 if size is None else size
     if size < 1 or size > 100:
         raise Malformed(f"{name} must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is {size}.")
-    ranks = {row.pk: place for place, row in enumerate(info.context.in_order[bound.model, bound.order])}
+    ranks = {row.pk: place for place, row in enumerate(info.context.in_order(bound.model, bound.order))}
     after, before = (rank_of(given.get(name), name, bound, ranks) for name in ("after", "before"))
     within = [
         row for row in rows if (after is None or ranks[row.pk] > after) and (before is None or ranks[row.pk] < before)
