@@ -27,12 +27,14 @@ def spreading(roots: int) -> str:
     return f"{{ {fields} }} {fragments} fragment P3 on Post {{ {OF_POST} }}"
 
 
-def test_short_document_that_expands_to_many_fields_is_rejected(gql: GraphQL) -> None:
+def test_short_document_that_expands_to_many_fields_is_rejected(gql: GraphQL, settings: Any) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_fields=500)
+
     response = gql(spreading(roots=20))
 
     assert (response.status, response.codes) == (400, ["LIMIT_EXCEEDED"])
     assert response.body["errors"][0]["message"] == (
-        "The query's number of fields is 5001 or more; at most 5000 is allowed (CONTENTAPI_MAX_FIELDS)."
+        "The query's number of fields is 501 or more; at most 500 is allowed (CONTENTAPI_MAX_FIELDS)."
     )
 
 

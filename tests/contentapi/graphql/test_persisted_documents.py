@@ -11,7 +11,8 @@ from django.conf import settings as django_settings
 from django.test import Client
 
 from contentapi.conf import conf
-from contentapi.graphql.persisted_documents import PREFIX, SLOTS, PersistedDocuments, SharedTexts
+from contentapi.graphql import persisted_documents
+from contentapi.graphql.persisted_documents import PREFIX, PersistedDocuments, SharedTexts
 from contentapi.graphql.requests import GraphQLRequest
 from contentapi.graphql.trusted_documents import ManifestError, TrustedDocuments, load_trusted_documents
 from contentapi.schema import SCHEMA
@@ -135,14 +136,16 @@ def test_redis_shares_texts_between_processes(redis_server: RedisServer) -> None
     assert other.get(sha256(b"unknown").hexdigest()) is None
 
 
-def test_redis_keeps_a_bounded_number_of_texts(redis_server: RedisServer) -> None:
+def test_redis_keeps_a_bounded_number_of_texts(redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    slots = 256
+    monkeypatch.setattr(persisted_documents, "SLOTS", slots)
     shared = SharedTexts(redis_server.url)
-    digests = {text: sha256(text.encode()).hexdigest() for text in map(str, range(2 * SLOTS))}
+    digests = {text: sha256(text.encode()).hexdigest() for text in map(str, range(2 * slots))}
     for text, digest in digests.items():
         shared.put(digest, text)
 
     keys = shared.redis.keys(f"{PREFIX}*")
-    assert 0.5 * SLOTS < len(keys) <= SLOTS
+    assert 0.5 * slots < len(keys) <= slots
     assert 0 < shared.redis.ttl(keys[0]) <= 7 * 24 * 3600
     assert all(shared.get(digest) in (text, None) for text, digest in digests.items())
 

@@ -6,22 +6,26 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from contentapi.http.outage_log import OutageLog
+from contentapi.http import outage_log
+from contentapi.http.outage_log import INTERVAL, OutageLog
 
 CHILD = """
 import logging, sys, time
 logging.basicConfig(format="%(message)s", stream=sys.stdout)
 from contentapi.http.outage_log import OutageLog
 log = OutageLog(sys.argv[1])
-end = time.monotonic() + 2.5
-while time.monotonic() < end:
+for _ in range(100):
     log.add("connection refused")
+    time.sleep(0.001)
+is_waiting = True
+while is_waiting:  # a later line counts the last requests
     time.sleep(0.01)
-print("added", flush=True)
-time.sleep(1.2)
+    with log.lock:
+        is_waiting = log.timer is not None
 """
 
 
@@ -31,31 +35,53 @@ def count_requests(lines: list[str]) -> int:
 
 @pytest.mark.parametrize("name", ["state", ""], ids=["shared", "own"])
 def test_first_request_has_a_line_and_the_next_share_one(
-    caplog: pytest.LogCaptureFixture, tmp_path: Path, name: str
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
     caplog.set_level(logging.ERROR, "contentapi.outages")
+    now = 100.0
+    monkeypatch.setattr(outage_log, "time", SimpleNamespace(monotonic=lambda: now))
     (tmp_path / "state").touch()
     log = OutageLog(name and str(tmp_path / name))
 
     for _ in range(10):
         log.add("connection refused")
-    time.sleep(1.3)
+    assert log.timer is not None
+    log.timer.cancel()
+    assert log.timer.interval == INTERVAL
+    now += INTERVAL
+    log.write_remainder("connection refused")  # as the timer does
 
-    assert [record.getMessage() for record in caplog.records] == [
+    assert caplog.messages == [
         "The database is unavailable: 1 request got 503. connection refused",
         "The database is unavailable: 9 requests got 503. connection refused",
     ]
 
 
+def test_timer_counts_the_last_requests(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    caplog.set_level(logging.ERROR, "contentapi.outages")
+    monkeypatch.setattr(outage_log, "INTERVAL", 0.05)
+    log = OutageLog()
+
+    log.add("connection refused")
+    log.add("connection refused")
+    timer = log.timer
+    if timer is not None:  # else the second request was late, and had a line of its own
+        timer.join()
+
+    assert count_requests(caplog.messages) == 2
+
+
+@pytest.mark.servers
 def test_processes_share_one_line_a_second(tmp_path: Path) -> None:
     path = tmp_path / "state"
     path.touch()
+    began = time.monotonic()
     command = [sys.executable, "-c", CHILD, str(path)]
     children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     lines = [line for child in children for line in child.communicate()[0].splitlines() if "503" in line]
 
-    assert 3 <= len(lines) <= 6  # 2.5 seconds and the last ones; processes do not start at the same time
-    assert count_requests(lines) > 300
+    assert count_requests(lines) == 300
+    assert len(lines) <= (time.monotonic() - began) / INTERVAL + 1
 
 
 def test_missing_file_is_no_failure(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:

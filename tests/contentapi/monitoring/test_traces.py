@@ -1,5 +1,6 @@
 """Traces without a server: the header `traceparent`, statements without literals, and what is imported when."""
 
+import json
 import logging
 import os
 import subprocess
@@ -18,17 +19,26 @@ ROOT = Path(__file__).resolve().parents[3]
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 SPAN = "00f067aa0ba902b7"
 SERVE = """
-import os, sys
+import json, os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "contentapi.settings"
 os.environ["CONTENTAPI_PROCESS"] = "server"
 import django
 django.setup()
 import contentapi.server.complete_requests, contentapi.graphql.endpoint, contentapi.rate_limits.counters
+from contentapi.conf import conf
+from contentapi.conf.environment import read_environment
 from contentapi.monitoring.traces import TRACING, start_tracing, stop_tracing
-start_tracing()
-print(TRACING.tracer is not None, any(name.startswith("opentelemetry") for name in sys.modules))
-stop_tracing()
+given = os.environ.copy()
+for variables in json.loads(sys.argv[1]):
+    os.environ.clear()
+    os.environ.update(given | variables)
+    django.conf.settings.ENVIRONMENT, _ = read_environment(os.environ)
+    conf.clear()
+    start_tracing()
+    print(TRACING.tracer is not None, any(name.startswith("opentelemetry") for name in sys.modules))
+    stop_tracing()
 """
+URL = "http://127.0.0.1:9"
 
 
 @pytest.mark.parametrize(
@@ -73,24 +83,24 @@ def test_block_outside_of_a_traced_request_is_executed() -> None:
     assert current_record.get().trace is None
 
 
-@pytest.mark.parametrize(
-    ("variables", "printed"),
-    [
-        ({}, "False False"),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, "False False"),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}, "True True"),
-        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:9/v1/traces"}, "True True"),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_SDK_DISABLED": "true"}, "False False"),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_TRACES_EXPORTER": "none"}, "False False"),
-    ],
-)
-def test_opentelemetry_is_imported_only_to_send_traces(tmp_path: Path, variables: dict[str, str], printed: str) -> None:
+UNTRACED: list[dict[str, str]] = [
+    {},
+    {"OTEL_EXPORTER_OTLP_ENDPOINT": ""},
+    {"OTEL_EXPORTER_OTLP_ENDPOINT": URL, "OTEL_SDK_DISABLED": "true"},
+    {"OTEL_EXPORTER_OTLP_ENDPOINT": URL, "OTEL_TRACES_EXPORTER": "none"},
+]
+TRACED = [{"OTEL_EXPORTER_OTLP_ENDPOINT": URL}, {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{URL}/v1/traces"}]
+
+
+@pytest.mark.servers
+def test_opentelemetry_is_imported_only_to_send_traces(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
-    environment = {**kept, "CONTENTAPI_VAR": str(tmp_path), **variables}
+    environment = {**kept, "CONTENTAPI_VAR": str(tmp_path)}
+    command = [sys.executable, "-c", SERVE, json.dumps(UNTRACED + TRACED)]
 
-    run = subprocess.run([sys.executable, "-c", SERVE], cwd=ROOT, env=environment, capture_output=True, text=True)
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
-    assert run.stdout.strip() == printed, run.stderr
+    assert run.stdout.splitlines() == ["False False"] * len(UNTRACED) + ["True True"] * len(TRACED), run.stderr
 
 
 @pytest.mark.parametrize(

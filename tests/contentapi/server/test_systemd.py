@@ -35,7 +35,7 @@ class Refuse(BaseHTTPRequestHandler):
 @pytest.fixture
 def port() -> Iterator[int]:
     with HTTPServer(("127.0.0.1", 0), Refuse) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield server.server_port
         server.shutdown()
 

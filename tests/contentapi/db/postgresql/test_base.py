@@ -1,6 +1,8 @@
 """Persistent connections: health checks, lost connections, prepared statements and parameters."""
 
 import json
+import os
+import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -139,12 +141,14 @@ def test_threads_run_while_a_statement_is_closed() -> None:
 
     thread = Thread(target=prepare_another)
     backend.suspend()
-    with subprocess.Popen(["sh", "-c", f"sleep 3; kill -CONT {backend.pid}"]):  # in case that no thread runs
+    rescue = ["sh", "-c", f"sleep 10; kill -CONT {backend.pid}"]  # in case that no thread runs
+    with subprocess.Popen(rescue, start_new_session=True) as process:
         thread.start()
         thread.join(0.2)
         was_suspended = backend.status() == psutil.STATUS_STOPPED
         backend.resume()
         thread.join()
+        os.killpg(process.pid, signal.SIGKILL)
 
     assert was_suspended
     assert numbers == [b"1000"]

@@ -33,6 +33,7 @@ def count_collected_objects(act: Callable[[], Any]) -> set[str]:
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("only_new_objects")
 @pytest.mark.parametrize(
     "text",
     [
