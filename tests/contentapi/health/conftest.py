@@ -1,10 +1,11 @@
-"""The connection of health checks."""
+"""Fixtures of health checks: their connection, and a database without a heartbeat of a clock."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from contentapi.health.connection import DeadlineConnection
+from tests.contentapi.health.commits import commit
 
 
 @pytest.fixture
@@ -12,3 +13,10 @@ def connection() -> Iterator[DeadlineConnection]:
     connection = DeadlineConnection()
     yield connection
     connection.close()
+
+
+@pytest.fixture
+def no_heartbeat(db: None) -> Iterator[None]:  # noqa: ARG001
+    """Remove the heartbeats that a test commits."""
+    yield
+    commit("DELETE FROM contentapi_clockheartbeat")

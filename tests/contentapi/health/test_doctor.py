@@ -1,6 +1,7 @@
 """The doctor: each problem is found with its remedy, in the real database, Redis and file system."""
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -10,7 +11,6 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection as django_connection
 from pytest_django import Settings
 
 from contentapi.health import connection as connection_module
@@ -19,17 +19,12 @@ from contentapi.health.connection import DeadlineConnection, QueryFailed
 from contentapi.health.doctor import examine
 from contentapi.health.findings import Finding, format_bytes, problem
 from contentapi.health.heartbeat import Heartbeat
-from contentapi.models import ClockHeartbeat
+from tests.contentapi.health.commits import commit
 from tests.environment import set_environment
 from tests.redis_server import RedisServer
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 KEY = "a key that is long enough for the tests, 50 bytes or more"
-
-
-def execute(sql: str) -> None:
-    with django_connection.cursor() as cursor:
-        cursor.execute(sql)
 
 
 def find(inspect: database_findings.Inspection, connection: DeadlineConnection) -> Finding:
@@ -38,6 +33,7 @@ def find(inspect: database_findings.Inspection, connection: DeadlineConnection) 
     return finding
 
 
+@pytest.mark.usefixtures("no_heartbeat")
 def test_healthy_database_has_no_problem() -> None:
     Heartbeat().beat(connection := DeadlineConnection())
     connection.close()
@@ -63,12 +59,12 @@ def test_database_that_is_down_is_a_problem_and_all_else_is_examined(monkeypatch
 
 
 def test_invalid_index_is_named_with_its_remedy(connection: DeadlineConnection) -> None:
-    execute("CREATE INDEX left_over ON blog_post (title)")
-    execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'left_over'::regclass")
+    commit("CREATE INDEX left_over ON blog_post (title)")
+    commit("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'left_over'::regclass")
     try:
         finding = find(database_findings.inspect_indexes, connection)
     finally:
-        execute("DROP INDEX left_over")
+        commit("DROP INDEX left_over")
 
     assert (finding.status, finding.message) == ("problem", "The index public.left_over is invalid.")
     assert "DROP INDEX CONCURRENTLY public.left_over" in finding.remedy
@@ -139,27 +135,28 @@ def test_slot_without_a_consumer_that_retains_wal_is_a_problem(
     connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database_findings, "LARGEST_RETAINED_WAL", 1000)
-    execute("SELECT pg_create_physical_replication_slot('forgotten', true)")
+    slot = f"forgotten_{os.getpid()}"  # the databases of all tests have the slots in common
+    commit(f"SELECT pg_create_physical_replication_slot('{slot}', true)")
     try:
-        execute("CREATE TABLE wal AS SELECT generate_series(1, 1000)")
+        commit("CREATE TABLE wal AS SELECT generate_series(1, 1000)")
         finding = find(database_findings.inspect_replication_slots, connection)
     finally:
-        execute("SELECT pg_drop_replication_slot('forgotten')")
-        execute("DROP TABLE IF EXISTS wal")
+        commit(f"SELECT pg_drop_replication_slot('{slot}')")
+        commit("DROP TABLE IF EXISTS wal")
 
     assert finding.status == "problem"
-    assert "The replication slot forgotten retains " in finding.message
+    assert f"The replication slot {slot} retains " in finding.message
 
 
+@pytest.mark.usefixtures("no_heartbeat")
 def test_dead_clock_is_a_problem_and_no_clock_a_warning() -> None:
     def describe() -> Finding:
         return next(finding for finding in database_findings.inspect_database() if finding.check == "clock")
 
     assert describe().status == "warning"
-    execute("INSERT INTO contentapi_clockheartbeat VALUES (1, now() - interval '1 hour', now())")
+    commit("INSERT INTO contentapi_clockheartbeat VALUES (1, now() - interval '1 hour', now())")
     assert describe().status == "problem"
     assert "manage.py clock --retire" in describe().remedy
-    ClockHeartbeat.objects.all().delete()
 
 
 def test_inspection_without_permission_is_skipped_and_the_others_continue(connection: DeadlineConnection) -> None:

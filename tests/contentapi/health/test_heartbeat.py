@@ -1,21 +1,21 @@
 """The heartbeat of the clock: what a dead clock, a clock that hangs, long work and hosts with other times look like."""
 
-from datetime import timedelta
+import re
 from threading import Event, Thread
 from time import monotonic, sleep
 
 import pytest
 from django.core.management import call_command
 from django.db import connection as django_connection
-from django.db.models import F
 
 from contentapi import clock
 from contentapi.health.connection import DatabaseUnavailable, DeadlineConnection
 from contentapi.health.heartbeat import BEAT_LIMIT, PROGRESS_LIMIT, Heartbeat, check_clock
 from contentapi.health.results import OK, CheckResult
 from contentapi.models import ClockHeartbeat
+from tests.contentapi.health.commits import commit
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_heartbeat")]
 
 
 def check(connection: DeadlineConnection) -> CheckResult:
@@ -24,7 +24,7 @@ def check(connection: DeadlineConnection) -> CheckResult:
 
 def age(seconds: int, column: str) -> None:
     """Make the last beat or the last progress older."""
-    ClockHeartbeat.objects.update(**{column: F(column) - timedelta(seconds=seconds)})
+    commit(f"UPDATE contentapi_clockheartbeat SET {column} = {column} - interval '{seconds} seconds'")  # noqa: S608
 
 
 def test_database_on_which_no_clock_ran_needs_none(connection: DeadlineConnection) -> None:
@@ -39,7 +39,9 @@ def test_clock_that_beats_is_alive_and_one_that_stopped_is_not(connection: Deadl
 
     result = check(connection)
     assert result.status == "failed"
-    assert result.reason == f"No clock process has been alive for {BEAT_LIMIT + 5} seconds."
+    seconds = re.fullmatch(r"No clock process has been alive for (\d+) seconds\.", result.reason)
+    assert seconds is not None
+    assert BEAT_LIMIT + 5 <= int(seconds[1]) < BEAT_LIMIT + 100
 
 
 def test_clock_that_hangs_beats_but_is_a_failure(connection: DeadlineConnection) -> None:
@@ -50,7 +52,7 @@ def test_clock_that_hangs_beats_but_is_a_failure(connection: DeadlineConnection)
     result = check(connection)
 
     assert result.status == "failed"
-    assert "is alive, but has made no progress for 12" in result.reason
+    assert re.search("is alive, but has made no progress for 1[2-9]. seconds", result.reason)
 
 
 def test_progress_of_one_clock_is_not_undone_by_another_that_hangs(connection: DeadlineConnection) -> None:
@@ -86,7 +88,7 @@ def test_time_of_a_future_beat_is_no_failure(connection: DeadlineConnection) -> 
 
     assert check(connection) == OK
     assert Heartbeat().beat(connection)
-    assert abs((ClockHeartbeat.objects.get().beat_at - ClockHeartbeat.objects.get().worked_at).total_seconds()) < 1
+    assert abs((ClockHeartbeat.objects.get().beat_at - ClockHeartbeat.objects.get().worked_at).total_seconds()) < 100
 
 
 def test_outage_of_the_database_is_not_missing_progress() -> None:
@@ -95,29 +97,31 @@ def test_outage_of_the_database_is_not_missing_progress() -> None:
             raise DatabaseUnavailable
 
     heartbeat = Heartbeat()
-    heartbeat.progress_at = 0.0
+    heartbeat.progress_at, began = 0.0, monotonic()
 
     assert not heartbeat.beat(Unavailable())
-    assert monotonic() - heartbeat.progress_at < 1
+    assert heartbeat.progress_at >= began
 
 
+@pytest.mark.django_db(transaction=True)
 def test_running_clock_beats_at_once_and_stops(connection: DeadlineConnection) -> None:
     stop = Event()
     thread = Thread(target=clock.run_clock, args=[stop])
     thread.start()
     try:
-        deadline = monotonic() + 20
+        deadline = monotonic() + 60
         while not ClockHeartbeat.objects.exists() and monotonic() < deadline:
             sleep(0.05)
         assert check(connection) == OK
     finally:
         stop.set()
-        thread.join(20)
+        thread.join(60)
     assert not thread.is_alive()
     age(BEAT_LIMIT + 1, "beat_at")
     assert check(connection).status == "failed"
 
 
+@pytest.mark.django_db(transaction=True)
 def test_retired_clock_is_not_expected(connection: DeadlineConnection, capsys: pytest.CaptureFixture[str]) -> None:
     Heartbeat().beat(connection)
     age(BEAT_LIMIT + 1, "beat_at")

@@ -11,20 +11,24 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
+from contentapi.health import readiness, schema_state
 from contentapi.health.readiness import get_readiness
 from contentapi.health.results import Results
 from contentapi.health.schema_state import SCHEMA_STATE
 from contentapi.server.complete_requests import RequestBufferingLayer
+from tests.contentapi.health.commits import commit
 from tests.environment import set_environment
 from tests.wsgi import WsgiResponse, call_application
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_heartbeat")]
 PATHS = ("/healthz", "/readyz")
 
 
 @pytest.fixture(autouse=True)
-def new_checks() -> None:
-    """Begin each test without cached results."""
+def new_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin each test without cached results, and give the checks enough time on a busy machine."""
+    for module, limit in ((readiness, "TIME_LIMIT"), (readiness, "DATABASE_TIME"), (schema_state, "TIME_LIMIT")):
+        monkeypatch.setattr(module, limit, 60)
     get_readiness.cache_clear()
     SCHEMA_STATE.looked_at = float("-inf")
 
@@ -39,22 +43,19 @@ def call(method: str, path: str, **changes: Any) -> WsgiResponse:
 
 
 def outdate_clock() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO contentapi_clockheartbeat VALUES (1, now() - interval '1 hour', now() - interval '1 hour')"
-        )
+    commit("INSERT INTO contentapi_clockheartbeat VALUES (1, now() - interval '1 hour', now() - interval '1 hour')")
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("host", ["evil.example", "", "10.0.0.1:8000"])
-def test_probe_responds_for_any_host(path: str, host: str) -> None:
-    response = call("GET", path, HTTP_HOST=host, QUERY_STRING="a=b&c")
+def test_probe_responds_for_any_host(path: str) -> None:
+    for host in ("evil.example", "", "10.0.0.1:8000"):
+        response = call("GET", path, HTTP_HOST=host, QUERY_STRING="a=b&c")
 
-    assert response.status == 200
-    assert response.headers["Cache-Control"] == "no-store"
-    assert response.headers["Content-Type"] == "application/json"
-    assert len(response.headers["X-Request-ID"]) == 32
-    assert int(response.headers["Content-Length"]) == len(response.content)
+        assert response.status == 200, host
+        assert response.headers["Cache-Control"] == "no-store"
+        assert response.headers["Content-Type"] == "application/json"
+        assert len(response.headers["X-Request-ID"]) == 32
+        assert int(response.headers["Content-Length"]) == len(response.content)
 
 
 def test_results_name_each_check() -> None:
@@ -104,23 +105,21 @@ def test_head_has_the_headers_without_the_body(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
-def test_other_methods_are_405_with_allow(path: str, method: str) -> None:
-    response = call(method, path, body=b"{}")
+def test_other_methods_are_405_with_allow(path: str) -> None:
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
+        response = call(method, path, body=b"{}")
 
-    assert (response.status, response.headers["Allow"]) == (405, "GET, HEAD")
+        assert (response.status, response.headers["Allow"]) == (405, "GET, HEAD"), method
 
 
 def test_server_whose_slots_are_all_in_use_responds_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contentapi.db.postgresql.slots.create_wrappers", dict)  # the test's own connection stays
     layer = RequestBufferingLayer(never_called, never_called, slots=1)
     layer.slots.take()
-    start = monotonic()
 
-    statuses = [call_application(layer, "GET", path).status for path in PATHS]
+    statuses = [call_application(layer, "GET", path).status for path in PATHS]  # a request would wait and get 503
 
     assert statuses == [200, 200]
-    assert monotonic() - start < 3
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -138,10 +137,11 @@ def test_probe_through_django_needs_no_host_tls_or_rate(path: str, settings: Set
     assert client.post(path).status_code == 405
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/healthz/", "/readyz/x", "//healthz"])
-def test_other_paths_are_404(path: str) -> None:
+def test_other_paths_are_404() -> None:
     """Django's test client would take the name after two slashes for a host."""
-    assert call_application(WSGIHandler(), "GET", path).status == 404
+    django = WSGIHandler()
+    for path in ("/metrics", "/healthz/", "/readyz/x", "//healthz"):
+        assert call_application(django, "GET", path).status == 404, path
 
 
 def test_many_probes_cost_the_database_one_check(django_assert_num_queries: Any) -> None:
@@ -166,6 +166,7 @@ def test_many_probes_cost_the_database_one_check(django_assert_num_queries: Any)
     assert len(runs) <= 1 + (monotonic() - start)
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("damage", "repair"),
     [

@@ -3,13 +3,13 @@
 import logging
 from collections.abc import Iterator
 from threading import Event, Thread
-from time import monotonic, sleep
+from threading import enumerate as list_threads
 
 import pytest
 from pytest_django import Settings
 
 from contentapi.health import readiness
-from contentapi.health.readiness import CACHE_TIME, TIME_LIMIT, BackgroundCheck, Readiness
+from contentapi.health.readiness import CACHE_TIME, BackgroundCheck, Readiness
 from contentapi.health.results import OK, CheckResult, Results, failed
 from tests.environment import set_environment
 
@@ -61,21 +61,25 @@ def test_result_is_read_again_after_the_cache_time(check: ControlledCheck) -> No
     assert parts.read() == {"part": failed("It broke.")}
 
 
-def test_check_that_hangs_delays_the_first_request_only_and_is_not_started_twice(check: ControlledCheck) -> None:
+def test_check_that_hangs_delays_the_first_request_only_and_is_not_started_twice(
+    check: ControlledCheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parts = Readiness([check, (quick := ControlledCheck("quick"))])
+    monkeypatch.setattr(readiness, "CACHE_TIME", 10**6)
     quick.released.set()
-    start = monotonic()
+    Readiness([quick]).read()
+    monkeypatch.setattr(readiness, "TIME_LIMIT", 0.2)
+    waits, wait = list[float](), check.ended.wait
+    monkeypatch.setattr(check.ended, "wait", lambda limit: waits.append(limit) or wait(limit))
 
-    first = parts.read()
-    after_first = monotonic()
-    second = parts.read()
+    first, second = parts.read(), parts.read()
 
-    assert TIME_LIMIT - 0.2 < after_first - start < 3
-    assert monotonic() - after_first < 0.5
+    assert 0 <= waits[0] <= 0.2
+    assert waits[1] == 0
     assert first == second == {"part": failed("The check has not ended in time."), "quick": OK}
     assert check.count == 1
     check.released.set()
-    assert check.ended.wait(10)
+    assert check.ended.wait(60)
     assert parts.read()["part"] == OK
 
 
@@ -120,8 +124,8 @@ def test_checks_are_those_of_what_is_configured(settings: Settings) -> None:
 def test_thread_of_a_check_ends(check: ControlledCheck) -> None:
     check.released.set()
     Readiness([check]).read()
-    sleep(0.05)
 
-    from threading import enumerate as list_threads
-
-    assert "check of part" not in {thread.name for thread in list_threads()}
+    for thread in list_threads():
+        if thread.name == "check of part":
+            thread.join(60)
+            assert not thread.is_alive()

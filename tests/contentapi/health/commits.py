@@ -1,0 +1,12 @@
+"""Changes that the connections of the checks see, although the transaction of a test is rolled back."""
+
+from contextlib import closing
+from time import monotonic
+
+from contentapi.health.connection import DeadlineConnection
+
+
+def commit(sql: str) -> None:
+    """Execute a statement on a connection of its own."""
+    with closing(DeadlineConnection()) as connection:
+        connection.query(sql, monotonic() + 60)
