@@ -4,30 +4,23 @@ from collections.abc import Iterator
 
 import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
+from pytest_django import DjangoDbBlocker
 
 from blog import history, services
 from blog.models import Post
 from contentapi.core.identity import OPERATOR
 from tests.factories import make_author
-
-BEFORE = [("blog", "0003_post_source_name")]
-AFTER = [("blog", "0004_history")]
-
-
-def migrate(targets: list[tuple[str, str]]) -> None:
-    executor = MigrationExecutor(connection)
-    executor.migrate(targets)
+from tests.new_database import migrate, use_new_database
 
 
 @pytest.fixture
-def database_before_the_history(transactional_db: None) -> Iterator[None]:  # noqa: ARG001
-    migrate(BEFORE)
-    yield
-    executor = MigrationExecutor(connection)
-    migrate(executor.loader.graph.leaf_nodes())
+def database_before_the_history(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:  # noqa: ARG001
+    with use_new_database(django_db_blocker):
+        migrate([("blog", "0003_post_source_name")])
+        yield
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("database_before_the_history")
 def test_post_that_is_older_than_the_history_is_kept_and_its_changes_are_versions() -> None:
     with connection.cursor() as cursor:
@@ -37,7 +30,7 @@ def test_post_that_is_older_than_the_history_is_kept_and_its_changes_are_version
             [make_author().pk],
         )
 
-    migrate(AFTER)
+    migrate()
 
     post = Post.objects.get()
     assert (post.title, post.body, post.tags, post.version) == ("Soup", "Hot.", ["a"], 7)

@@ -5,24 +5,20 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Model
+from pytest_django import DjangoDbBlocker
 
 from blog.models import Author, Comment, Post
 from contentapi.db.ids import SEQUENCE
 from orders.models import Order
 from tests.factories import make_author, make_comment, make_order, make_post, make_user
+from tests.new_database import migrate, use_new_database
 from users.models import User
 
 MODELS: list[type[Model]] = [Author, Comment, Post, Order, User]
 BEFORE = [("contentapi", "0002_clock_heartbeat"), ("blog", "0010_misspelled_words")]
 BEFORE += [("orders", "0002_order_states"), ("users", "0003_role_help")]
 DELETED_ID = 70
-
-
-def migrate(targets: list[tuple[str, str | None]] | None = None) -> None:
-    executor = MigrationExecutor(connection)
-    executor.migrate(targets or executor.loader.graph.leaf_nodes())
 
 
 def create_one_of_each_type() -> list[int]:
@@ -64,14 +60,17 @@ def test_bulk_creation_takes_ids_from_the_sequence() -> None:
 
 
 @pytest.fixture
-def database_with_a_sequence_for_each_table(transactional_db: None) -> Iterator[None]:  # noqa: ARG001
-    migrate(list(BEFORE))
-    for model in MODELS:  # other tests have used the sequences
-        query(f"ALTER TABLE {model._meta.db_table} ALTER COLUMN id RESTART")
-    yield
-    migrate()
+def new_database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:  # noqa: ARG001
+    with use_new_database(django_db_blocker):
+        yield
 
 
+@pytest.fixture
+def database_with_a_sequence_for_each_table(new_database: None) -> None:  # noqa: ARG001
+    migrate(BEFORE)
+
+
+@pytest.mark.thorough
 @pytest.mark.usefixtures("database_with_a_sequence_for_each_table")
 def test_migration_keeps_ids_and_new_ids_never_repeat_one() -> None:
     before = create_one_of_each_type()
@@ -88,18 +87,20 @@ def test_migration_keeps_ids_and_new_ids_never_repeat_one() -> None:
     assert after == list(range(DELETED_ID + 1, DELETED_ID + 6))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("database_with_a_sequence_for_each_table")
 def test_migration_can_be_reversed() -> None:
     migrate()
     shared = create_one_of_each_type()
 
-    migrate(list(BEFORE))
+    migrate(BEFORE)
 
     assert query("SELECT to_regclass(%s)", SEQUENCE) is None
     assert min(create_one_of_each_type()) > max(shared)
 
 
-@pytest.mark.usefixtures("database_with_a_sequence_for_each_table")
+@pytest.mark.thorough
+@pytest.mark.usefixtures("new_database")
 def test_ids_begin_with_one_in_a_new_database() -> None:
     migrate()
 
