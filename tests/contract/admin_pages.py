@@ -5,14 +5,17 @@ for every act.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
 from blog.models import Post
 from tests.admin_forms import read_form
-from tests.contract.permissions import OTHERS, OWN, Outcome, World
+from tests.contract.permissions import OTHERS, OWN, Outcome
+from tests.contract.worlds import World, read_all_rows
 from users.models import User
 
 STAFF = ("author", "editor", "admin")
@@ -40,11 +43,19 @@ NARROWER: dict[tuple[str, str], tuple[tuple[str, ...], Outcome, str]] = {
 }
 
 
+def log_in(worlds: dict[str, World]) -> dict[str, World]:
+    """Log the caller in, and return the worlds with the session."""
+    browser = Client()
+    browser.force_login(User.objects.get(pk=worlds[OWN].actor.user_id or 0))
+    session, rows = browser.cookies[settings.SESSION_COOKIE_NAME].value, read_all_rows()
+    return {whose: replace(world, session=session, rows=rows) for whose, world in worlds.items()}
+
+
 def browse(world: World) -> Client:
-    """Return a browser in which the caller is logged in."""
-    client = Client()
-    client.force_login(User.objects.filter(pk=world.actor.user_id or 0).get())
-    return client
+    """Return a new browser in which the caller is logged in."""
+    browser = Client()
+    browser.cookies[settings.SESSION_COOKIE_NAME] = world.session
+    return browser
 
 
 def name_outcome(response: Any, *, done: bool) -> Outcome:

@@ -4,22 +4,22 @@ The acts of the permission table are in `admin_pages`. This table has each URL o
 call. A row has a request and its outcome for each role.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from django.contrib import admin
 from django.contrib.contenttypes.models import ContentType
 from django.test import Client
-from django.urls import URLPattern, URLResolver, reverse
+from django.urls import reverse
 from django.utils import timezone
 from oauth2_provider.models import AccessToken, Application, RefreshToken
 
 from blog import services
 from blog.models import ImportJob, ImportState, Post
 from contentapi.core.identity import OPERATOR
-from tests.contract.permissions import OTHERS, OWN, Outcome, World
+from tests.contract import permissions
+from tests.contract.permissions import AUTHORS, OTHERS, OWN, Outcome, allow
+from tests.contract.worlds import World
 from users.models import ApiKey
 from users.oauth.clients import describe_state, register_client
 
@@ -45,7 +45,7 @@ def create_key(world: World) -> int:
 
 def create_client(_: World) -> int:
     register_client(name="App", redirect_uris=["https://app.example.invalid/callback"])
-    return int(Application.objects.get().pk)
+    return int(Application.objects.latest("pk").pk)
 
 
 def create_consent(world: World) -> int:
@@ -159,15 +159,27 @@ def renew_secret(world: World, browser: Client, name: str) -> Any:
 
 
 class Page(NamedTuple):
-    """A request to a page. `outcomes` are those of author, editor and admin: `ok`, or the status of the refusal."""
+    """A request to a page, and its outcome for each role: `ok`, or the status of the refusal."""
 
     name: str
     whose: str
-    outcomes: str
+    outcomes: dict[str, Outcome]
     send: Send = get_object
 
+    def __str__(self) -> str:
+        return f"{self.name}, {self.whose}"
 
-NOBODY, ADMINS, EDITORS, ALL = "403 403 403", "403 403 ok", "403 ok ok", "ok ok ok"
+
+ALL = allow(AUTHORS)
+EDITORS, EDITORS_SEE = allow(permissions.EDITORS, author=403), allow(permissions.EDITORS, author=404)
+ADMINS, ADMINS_SEE = (
+    allow(permissions.ADMINS, author=403, editor=403),
+    allow(permissions.ADMINS, author=404, editor=404),
+)
+NOBODY = allow((), author=403, editor=403, admin=403)
+HIDDEN = allow((), author=404, editor=404, admin=404)
+ONLY_EDITORS_SEE = allow((), author=404, editor=403, admin=403)
+ONLY_ADMINS_SEE = allow((), author=404, editor=404, admin=403)
 PRESENCE = {"_page": PAGE}
 PAGES = [
     Page("index", OWN, ALL, get_page),
@@ -175,14 +187,14 @@ PAGES = [
     Page("jsi18n", OWN, ALL, get_page),
     Page("password_change", OWN, ALL, get_page),
     Page("password_change_done", OWN, ALL, get_page),
-    Page("app_list", OTHERS, "404 404 ok", get_app),
-    Page("view_on_site", OWN, "404 404 404", view_on_site),
-    Page("autocomplete", OTHERS, "404 ok ok", find_authors),
+    Page("app_list", OTHERS, ADMINS_SEE, get_app),
+    Page("view_on_site", OWN, HIDDEN, view_on_site),
+    Page("autocomplete", OTHERS, EDITORS_SEE, find_authors),
     Page("blog_post_changelist", OWN, ALL, get_page),
     Page("blog_post_add", OWN, ALL, get_page),
     *[
         Page(f"blog_post_{name}", whose, outcomes, send)
-        for whose, outcomes in ((OWN, ALL), (OTHERS, "404 ok ok"))
+        for whose, outcomes in ((OWN, ALL), (OTHERS, EDITORS_SEE))
         for name, send in (
             ("change", get_object),
             ("delete", get_object),
@@ -207,15 +219,15 @@ PAGES = [
     Page("blog_author_delete", OTHERS, EDITORS),
     Page("blog_comment_changelist", OTHERS, ALL, get_page),
     Page("blog_comment_add", OTHERS, EDITORS, get_page),
-    Page("blog_comment_change", OTHERS, "404 ok ok"),
-    Page("blog_comment_history", OTHERS, "404 ok ok"),
-    Page("blog_comment_delete", OTHERS, "404 403 403"),  # an act of `blog_comment_act` deletes comments
-    Page("blog_comment_act", OTHERS, "404 ok ok", act_on("hide")),
+    Page("blog_comment_change", OTHERS, EDITORS_SEE),
+    Page("blog_comment_history", OTHERS, EDITORS_SEE),
+    Page("blog_comment_delete", OTHERS, ONLY_EDITORS_SEE),  # an act of `blog_comment_act` deletes comments
+    Page("blog_comment_act", OTHERS, EDITORS_SEE, act_on("hide")),
     Page("blog_importjob_changelist", OWN, EDITORS, get_page),
     Page("blog_importjob_add", OWN, EDITORS, get_page),
     *[
         Page(f"blog_importjob_{name}", whose, outcomes, send)
-        for whose, outcomes in ((OWN, "404 ok ok"), (OTHERS, "404 404 ok"))
+        for whose, outcomes in ((OWN, EDITORS_SEE), (OTHERS, ADMINS_SEE))
         for name, send in (
             ("change", get_object),
             ("progress", get_object),
@@ -223,40 +235,40 @@ PAGES = [
             ("cancel", post_object({})),
         )
     ],
-    Page("blog_importjob_history", OTHERS, "404 404 ok"),
-    Page("blog_importjob_delete", OWN, "404 403 403"),
+    Page("blog_importjob_history", OTHERS, ADMINS_SEE),
+    Page("blog_importjob_delete", OWN, ONLY_EDITORS_SEE),
     Page("orders_order_changelist", OTHERS, ADMINS, get_page),
     Page("orders_order_add", OTHERS, NOBODY, get_page),
-    Page("orders_order_change", OTHERS, "404 404 ok"),
-    Page("orders_order_history", OTHERS, "404 404 ok"),
-    Page("orders_order_delete", OTHERS, "404 404 403"),
-    Page("orders_order_act", OTHERS, "404 404 ok", act_on("cancel")),
+    Page("orders_order_change", OTHERS, ADMINS_SEE),
+    Page("orders_order_history", OTHERS, ADMINS_SEE),
+    Page("orders_order_delete", OTHERS, ONLY_ADMINS_SEE),
+    Page("orders_order_act", OTHERS, ADMINS_SEE, act_on("cancel")),
     Page("oauth2_provider_application_changelist", OTHERS, ADMINS, get_page),
     Page("oauth2_provider_application_add", OTHERS, ADMINS, get_page),
-    Page("oauth2_provider_application_change", OTHERS, "404 404 ok"),
-    Page("oauth2_provider_application_history", OTHERS, "404 404 ok"),
-    Page("oauth2_provider_application_delete", OTHERS, "404 404 ok"),
-    Page("oauth2_provider_application_act", OTHERS, "404 404 ok", renew_secret),
+    Page("oauth2_provider_application_change", OTHERS, ADMINS_SEE),
+    Page("oauth2_provider_application_history", OTHERS, ADMINS_SEE),
+    Page("oauth2_provider_application_delete", OTHERS, ADMINS_SEE),
+    Page("oauth2_provider_application_act", OTHERS, ADMINS_SEE, renew_secret),
     Page("oauth2_provider_refreshtoken_changelist", OTHERS, ADMINS, get_page),
     Page("oauth2_provider_refreshtoken_add", OTHERS, NOBODY, get_page),
-    Page("oauth2_provider_refreshtoken_change", OTHERS, "404 404 ok"),
-    Page("oauth2_provider_refreshtoken_history", OTHERS, "404 404 ok"),
-    Page("oauth2_provider_refreshtoken_delete", OTHERS, "404 404 403"),
-    Page("auth_user_password_change", OTHERS, "404 404 ok"),
+    Page("oauth2_provider_refreshtoken_change", OTHERS, ADMINS_SEE),
+    Page("oauth2_provider_refreshtoken_history", OTHERS, ADMINS_SEE),
+    Page("oauth2_provider_refreshtoken_delete", OTHERS, ONLY_ADMINS_SEE),
+    Page("auth_user_password_change", OTHERS, ADMINS_SEE),
     Page("users_user_changelist", OTHERS, ADMINS, get_page),
     Page("users_user_add", OTHERS, ADMINS, get_page),
-    Page("users_user_change", OTHERS, "404 404 ok"),
-    Page("users_user_history", OTHERS, "404 404 ok"),
-    Page("users_user_delete", OTHERS, "404 404 ok"),
-    Page("users_user_act", OTHERS, "404 404 ok", act_on("lock")),
+    Page("users_user_change", OTHERS, ADMINS_SEE),
+    Page("users_user_history", OTHERS, ADMINS_SEE),
+    Page("users_user_delete", OTHERS, ADMINS_SEE),
+    Page("users_user_act", OTHERS, ADMINS_SEE, act_on("lock")),
     Page("users_apikey_changelist", OWN, ALL, get_page),
     Page("users_apikey_add", OWN, ALL, get_page),
     Page("users_apikey_change", OWN, ALL),
-    Page("users_apikey_change", OTHERS, "404 404 ok"),
-    Page("users_apikey_history", OTHERS, "404 404 ok"),
+    Page("users_apikey_change", OTHERS, ADMINS_SEE),
+    Page("users_apikey_history", OTHERS, ADMINS_SEE),
     Page("users_apikey_delete", OWN, NOBODY),
     Page("users_apikey_act", OWN, ALL, act_on("revoke")),
-    Page("users_apikey_act", OTHERS, "404 404 ok", act_on("revoke")),
+    Page("users_apikey_act", OTHERS, ADMINS_SEE, act_on("revoke")),
 ]
 # URLs without a row
 NO_ROW = {
@@ -270,24 +282,3 @@ def name_outcome(response: Any) -> Outcome:
     if isinstance(response, str):
         return response
     return str(response.status_code) if response.status_code >= 400 else "ok"
-
-
-def list_urls() -> dict[str, str]:
-    """Return the URLs of the admin site by their names, with 1 as each parameter. Django's redirects have no name."""
-    found = {}
-    for pattern in find_patterns(admin.site.get_urls()):
-        parameters = {"app_label": "blog"} if pattern.name == "app_list" else dict.fromkeys(list_parameters(pattern), 1)
-        found[pattern.name or ""] = reverse(f"admin:{pattern.name}", kwargs=parameters)
-    return found
-
-
-def find_patterns(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[URLPattern]:
-    for pattern in patterns:
-        if isinstance(pattern, URLResolver):
-            yield from find_patterns(pattern.url_patterns)
-        elif pattern.name:
-            yield pattern
-
-
-def list_parameters(pattern: URLPattern) -> list[str]:
-    return [name.strip("<>").rpartition(":")[2] for name in re.findall(r"<[^>]+>", str(pattern.pattern))]

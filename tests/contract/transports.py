@@ -1,148 +1,17 @@
-"""The acts of the permission table, as each transport does them.
+"""The acts of the permission table as requests of each transport.
 
 A transport is a table of acts. A new transport needs a table and an entry in TRANSPORTS.
 """
 
 import json
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from typing import Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 from django.test import Client
 
-import blog.selectors
-import blog.services
-import orders.selectors
-import orders.services
-import users.selectors
-import users.services
-from blog.models import Author, Comment, Post
-from contentapi.core import policy
-from contentapi.core.errors import ApiError
-from orders.models import Order
-from tests.conftest import GraphQL, make_api_key
-from tests.contract.permissions import (
-    LATER,
-    Outcome,
-    World,
-)
-
-# The services. An act returns its result; an empty result counts as 404.
-
-
-def create_post(world: World, **values: Any) -> Post:
-    author_id = None if world.is_own else str(world.target.author.pk)
-    return blog.services.create_post(actor=world.actor, title="New", body="", author_id=author_id, **values)
-
-
-def update_post(world: World, status: str) -> Post:
-    return blog.services.edit_post(actor=world.actor, post_id=world.post_id(status), changes={"title": "New"})
-
-
-def change_status(world: World, old: str, new: str) -> Post:
-    publish_at = LATER if new == "scheduled" else None
-    return blog.services.edit_post(
-        actor=world.actor, post_id=world.post_id(old), changes={"status": new, "publish_at": publish_at}
-    )
-
-
-def add_comment(world: World, status: str) -> Comment:
-    return blog.services.add_comment(actor=world.actor, post_id=world.post_id(status), body="Well said.")
-
-
-def select_post(world: World, status: str) -> QuerySet[Post]:
-    return blog.selectors.select_post_by_id(world.actor, world.post_id(status)).queryset()
-
-
-def select_posts(world: World, status: str) -> QuerySet[Post]:
-    return blog.selectors.select_newest_posts(world.actor, status=status).queryset()
-
-
-def contains_row(rows: QuerySet[Any], row: Model) -> bool:
-    return row in list(rows)
-
-
-def select_author_with_email(world: World) -> QuerySet[Author]:
-    author = blog.selectors.select_author_by_id(world.actor, str(world.target.author.pk))
-    return author.queryset().filter(policy.visible_author_emails(world.actor))
-
-
-def create_order(world: World) -> Order:
-    user_id = None if world.is_own else world.target.user.pk
-    return orders.services.create_order(actor=world.actor, user_id=user_id, total=Decimal(1))
-
-
-def delete_user(world: World) -> bool:
-    users.services.delete_user(actor=world.actor, user_id=str(world.target.user.pk))
-    return True
-
-
-SERVICES: dict[str, Callable[[World], object]] = {
-    "read a published post": lambda world: select_post(world, "published"),
-    "list published posts": lambda world: contains_row(
-        select_posts(world, "published"), world.target.posts["published"]
-    ),
-    "read an author": lambda world: blog.selectors.select_author_by_id(
-        world.actor, str(world.target.author.pk)
-    ).exists(),
-    "read a comment": lambda world: blog.selectors.select_comment_by_id(
-        world.actor, world.comment_id("published")
-    ).exists(),
-    "read a draft": lambda world: select_post(world, "draft"),
-    "read a scheduled post": lambda world: select_post(world, "scheduled"),
-    "read an archived post": lambda world: select_post(world, "archived"),
-    "list drafts": lambda world: contains_row(select_posts(world, "draft"), world.target.posts["draft"]),
-    "create a post": create_post,
-    "create a published post": lambda world: create_post(world, status="published"),
-    "create a scheduled post": lambda world: create_post(world, status="scheduled", publish_at=LATER),
-    "update a published post": lambda world: update_post(world, "published"),
-    "update a draft": lambda world: update_post(world, "draft"),
-    "publish a draft": lambda world: change_status(world, "draft", "published"),
-    "publish a published post": lambda world: change_status(world, "published", "published"),
-    "schedule a draft": lambda world: change_status(world, "draft", "scheduled"),
-    "unschedule a post": lambda world: change_status(world, "scheduled", "draft"),
-    "unpublish a post": lambda world: change_status(world, "published", "draft"),
-    "archive a published post": lambda world: change_status(world, "published", "archived"),
-    "archive a draft": lambda world: change_status(world, "draft", "archived"),
-    "take a post out of the archive": lambda world: change_status(world, "archived", "draft"),
-    "delete a published post": lambda world: blog.services.delete_post(
-        actor=world.actor, post_id=world.post_id("published")
-    ),
-    "delete a draft": lambda world: blog.services.delete_post(actor=world.actor, post_id=world.post_id("draft")),
-    "comment on a published post": lambda world: add_comment(world, "published"),
-    "comment on a draft": lambda world: add_comment(world, "draft"),
-    "delete a comment": lambda world: blog.services.delete_comment(
-        actor=world.actor, comment_id=world.comment_id("published")
-    ),
-    "delete a comment on a draft": lambda world: blog.services.delete_comment(
-        actor=world.actor, comment_id=world.comment_id("draft")
-    ),
-    "read an author's email": select_author_with_email,
-    "read an order": lambda world: orders.selectors.select_order_by_id(
-        world.actor, str(world.target.order.pk)
-    ).exists(),
-    "list orders": lambda world: contains_row(orders.selectors.select_orders(world.actor), world.target.order),
-    "pay an order": lambda world: orders.services.pay_order(actor=world.actor, order_id=str(world.target.order.pk)),
-    "cancel an order": lambda world: orders.services.cancel_order(
-        actor=world.actor, order_id=str(world.target.order.pk)
-    ),
-    "create an order": create_order,
-    "read a user": lambda world: users.selectors.select_user_by_id(world.actor, str(world.target.user.pk)).exists(),
-    "list users": lambda world: contains_row(users.selectors.select_users(world.actor), world.target.user),
-    "create a user": lambda world: users.services.create_user(
-        actor=world.actor, email="new@example.invalid", name="New"
-    ),
-    "delete a user": delete_user,
-}
-
-
-def do_on_services(_: GraphQL, world: World, act: str) -> Outcome:
-    try:
-        return "ok" if SERVICES[act](world) else "404"
-    except ApiError as refusal:
-        return str(refusal.status)
-
+from tests.contract.service_acts import Result
+from tests.contract.worlds import LATER, World
 
 # GraphQL. An act is a document, its variables, and a value that only a successful response contains.
 
@@ -242,16 +111,24 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
 }
 
 
-def do_on_graphql(gql: GraphQL, world: World, act: str) -> Outcome:
+def do_on_graphql(client: Client, world: World, act: str) -> Result:
     document, variables, expected_value = GRAPHQL[act](world)
-    response = gql(document, actor=None if world.actor.is_anonymous else world.actor, **variables)
-    if "errors" in response.body:
-        [error] = response.body["errors"]
-        assert response.status == error["extensions"]["status"]
-        return str(response.status)
-    [found] = response.data.values()
+    response = send(client, world, "POST", "/graphql", {"query": document, "variables": variables})
+    if "errors" in response.json():
+        [error] = response.json()["errors"]
+        assert response.status_code == error["extensions"]["status"]
+        return Result(str(response.status_code), (error["extensions"]["code"], error["message"]))
+    assert response.status_code == 200
+    [found] = response.json()["data"].values()
     shown = found is not None if expected_value is None else expected_value in iterate_leaves(found)
-    return "ok" if shown else "404"
+    return Result("ok" if shown else "404")
+
+
+def send(client: Client, world: World, method: str, path: str, body: dict[str, Any] | None) -> Any:
+    headers = {"X-API-Key": world.api_key} if world.api_key else {}
+    content = b"" if body is None else json.dumps(body).encode()
+    content_type = "" if body is None else "application/json"
+    return client.generic(method, path, content, content_type=content_type, headers=headers)
 
 
 def iterate_leaves(value: Any) -> Iterator[Any]:
@@ -347,34 +224,26 @@ REST_ACTIONS: dict[str, Callable[[World], RestRequest]] = {
 }
 
 
-def send_rest_request(world: World, act: RestRequest) -> Any:
-    method, path, body, _ = act
-    headers = {} if world.actor.is_anonymous else {"X-API-Key": make_api_key(world.actor)}
-    content = b"" if body is None else json.dumps(body).encode()
-    content_type = "" if body is None else "application/json"
-    return Client().generic(method, path, content, content_type=content_type, headers=headers)
+def do_on_rest(client: Client, world: World, act: str) -> Result:
+    return get_rest_result(client, world, REST[act](world))
 
 
-def do_on_rest(_: GraphQL, world: World, act: str) -> Outcome:
-    return get_rest_outcome(world, REST[act](world))
+def do_on_rest_actions(client: Client, world: World, act: str) -> Result:
+    return get_rest_result(client, world, REST_ACTIONS[act](world))
 
 
-def do_on_rest_actions(_: GraphQL, world: World, act: str) -> Outcome:
-    return get_rest_outcome(world, REST_ACTIONS[act](world))
-
-
-def get_rest_outcome(world: World, act: RestRequest) -> Outcome:
-    response = send_rest_request(world, act)
+def get_rest_result(client: Client, world: World, act: RestRequest) -> Result:
+    method, path, body, expected_value = act
+    response = send(client, world, method, path, body)
     if response.status_code >= 400:
         assert list(response.json()) == ["error"]
-        return str(response.status_code)
-    shown = act[3] is None or act[3] in iterate_leaves(response.json())
-    return "ok" if shown else "404"
+        return Result(str(response.status_code), (response["X-Error-Code"], response.json()["error"]))
+    shown = expected_value is None or expected_value in iterate_leaves(response.json())
+    return Result("ok" if shown else "404")
 
 
-Transport = Callable[[GraphQL, World, str], Outcome]
+Transport = Callable[[Client, World, str], Result]
 TRANSPORTS: dict[str, tuple[Transport, set[str]]] = {
-    "services": (do_on_services, set(SERVICES)),
     "graphql": (do_on_graphql, set(GRAPHQL)),
     "rest": (do_on_rest, set(REST)),
     "rest, by action": (do_on_rest_actions, set(REST_ACTIONS)),

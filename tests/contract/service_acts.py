@@ -1,0 +1,140 @@
+"""The acts of the permission table on the services. An act returns its result; an empty result counts as 404."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django.db.models import Model, QuerySet
+
+import blog.selectors
+import blog.services
+import orders.selectors
+import orders.services
+import users.selectors
+import users.services
+from blog.models import Author, Comment, Post
+from contentapi.core import policy
+from contentapi.core.errors import ApiError
+from orders.models import Order
+from tests.contract.permissions import Outcome
+from tests.contract.worlds import LATER, World
+
+
+class Result(NamedTuple):
+    """The outcome of an act, and the code and the message of the error, unless a response left out the object only."""
+
+    outcome: Outcome
+    error: tuple[str, str] | None = None
+
+
+def create_post(world: World, **values: Any) -> Post:
+    author_id = None if world.is_own else str(world.target.author.pk)
+    return blog.services.create_post(actor=world.actor, title="New", body="", author_id=author_id, **values)
+
+
+def update_post(world: World, status: str) -> Post:
+    return blog.services.edit_post(actor=world.actor, post_id=world.post_id(status), changes={"title": "New"})
+
+
+def change_status(world: World, old: str, new: str) -> Post:
+    publish_at = LATER if new == "scheduled" else None
+    return blog.services.edit_post(
+        actor=world.actor, post_id=world.post_id(old), changes={"status": new, "publish_at": publish_at}
+    )
+
+
+def add_comment(world: World, status: str) -> Comment:
+    return blog.services.add_comment(actor=world.actor, post_id=world.post_id(status), body="Well said.")
+
+
+def select_post(world: World, status: str) -> QuerySet[Post]:
+    return blog.selectors.select_post_by_id(world.actor, world.post_id(status)).queryset()
+
+
+def select_posts(world: World, status: str) -> QuerySet[Post]:
+    return blog.selectors.select_newest_posts(world.actor, status=status).queryset()
+
+
+def contains_row(rows: QuerySet[Any], row: Model) -> bool:
+    return row in list(rows)
+
+
+def select_author_with_email(world: World) -> QuerySet[Author]:
+    author = blog.selectors.select_author_by_id(world.actor, str(world.target.author.pk))
+    return author.queryset().filter(policy.visible_author_emails(world.actor))
+
+
+def create_order(world: World) -> Order:
+    user_id = None if world.is_own else world.target.user.pk
+    return orders.services.create_order(actor=world.actor, user_id=user_id, total=Decimal(1))
+
+
+def delete_user(world: World) -> bool:
+    users.services.delete_user(actor=world.actor, user_id=str(world.target.user.pk))
+    return True
+
+
+SERVICES: dict[str, Callable[[World], object]] = {
+    "read a published post": lambda world: select_post(world, "published"),
+    "list published posts": lambda world: contains_row(
+        select_posts(world, "published"), world.target.posts["published"]
+    ),
+    "read an author": lambda world: blog.selectors.select_author_by_id(
+        world.actor, str(world.target.author.pk)
+    ).exists(),
+    "read a comment": lambda world: blog.selectors.select_comment_by_id(
+        world.actor, world.comment_id("published")
+    ).exists(),
+    "read a draft": lambda world: select_post(world, "draft"),
+    "read a scheduled post": lambda world: select_post(world, "scheduled"),
+    "read an archived post": lambda world: select_post(world, "archived"),
+    "list drafts": lambda world: contains_row(select_posts(world, "draft"), world.target.posts["draft"]),
+    "create a post": create_post,
+    "create a published post": lambda world: create_post(world, status="published"),
+    "create a scheduled post": lambda world: create_post(world, status="scheduled", publish_at=LATER),
+    "update a published post": lambda world: update_post(world, "published"),
+    "update a draft": lambda world: update_post(world, "draft"),
+    "publish a draft": lambda world: change_status(world, "draft", "published"),
+    "publish a published post": lambda world: change_status(world, "published", "published"),
+    "schedule a draft": lambda world: change_status(world, "draft", "scheduled"),
+    "unschedule a post": lambda world: change_status(world, "scheduled", "draft"),
+    "unpublish a post": lambda world: change_status(world, "published", "draft"),
+    "archive a published post": lambda world: change_status(world, "published", "archived"),
+    "archive a draft": lambda world: change_status(world, "draft", "archived"),
+    "take a post out of the archive": lambda world: change_status(world, "archived", "draft"),
+    "delete a published post": lambda world: blog.services.delete_post(
+        actor=world.actor, post_id=world.post_id("published")
+    ),
+    "delete a draft": lambda world: blog.services.delete_post(actor=world.actor, post_id=world.post_id("draft")),
+    "comment on a published post": lambda world: add_comment(world, "published"),
+    "comment on a draft": lambda world: add_comment(world, "draft"),
+    "delete a comment": lambda world: blog.services.delete_comment(
+        actor=world.actor, comment_id=world.comment_id("published")
+    ),
+    "delete a comment on a draft": lambda world: blog.services.delete_comment(
+        actor=world.actor, comment_id=world.comment_id("draft")
+    ),
+    "read an author's email": select_author_with_email,
+    "read an order": lambda world: orders.selectors.select_order_by_id(
+        world.actor, str(world.target.order.pk)
+    ).exists(),
+    "list orders": lambda world: contains_row(orders.selectors.select_orders(world.actor), world.target.order),
+    "pay an order": lambda world: orders.services.pay_order(actor=world.actor, order_id=str(world.target.order.pk)),
+    "cancel an order": lambda world: orders.services.cancel_order(
+        actor=world.actor, order_id=str(world.target.order.pk)
+    ),
+    "create an order": create_order,
+    "read a user": lambda world: users.selectors.select_user_by_id(world.actor, str(world.target.user.pk)).exists(),
+    "list users": lambda world: contains_row(users.selectors.select_users(world.actor), world.target.user),
+    "create a user": lambda world: users.services.create_user(
+        actor=world.actor, email="new@example.invalid", name="New"
+    ),
+    "delete a user": delete_user,
+}
+
+
+def do_on_services(world: World, act: str) -> Result:
+    try:
+        return Result("ok" if SERVICES[act](world) else "404")
+    except ApiError as refusal:
+        return Result(str(refusal.status), (refusal.code, refusal.message))

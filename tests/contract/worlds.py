@@ -1,0 +1,105 @@
+"""The rows that the acts of the permission table are done to, and their state before and after."""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from django.db import connection, transaction
+
+from blog.models import Author, Comment, Post, PostStatus
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
+from contentapi.rate_limits.account import COUNTERS
+from orders.models import Order
+from tests.conftest import make_api_key
+from tests.contract.permissions import ANONYMOUS_CALLER, ON_OWN_POSTS, OTHERS, OWN
+from tests.factories import make_author, make_comment, make_order, make_post, make_user
+from users.models import User
+
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class OwnedRows:
+    """The rows that belong to one user, with one post in each status."""
+
+    user: User
+    author: Author
+    posts: dict[str, Post]
+    order: Order
+
+
+@dataclass(frozen=True)
+class World:
+    """The caller, and the objects of the action: they belong to the caller or to another user."""
+
+    actor: Actor
+    is_own: bool
+    target: OwnedRows
+    comments: dict[str, Comment]  # by the state of the post that they are on
+    api_key: str  # empty for the anonymous caller
+    rows: list[str] = field(repr=False)  # all rows
+    session: str = ""  # the cookie of a browser in which the caller is logged in
+
+    def post_id(self, status: str) -> str:
+        return str(self.target.posts[status].pk)
+
+    def comment_id(self, status: str) -> str:
+        return str(self.comments[status].pk)
+
+    def limit_scopes(self, scopes: AbstractSet[Scope]) -> "World":
+        """Return this world with an actor that has these scopes, unless it is anonymous. The API key keeps its own."""
+        return self if self.actor.is_anonymous else replace(self, actor=replace(self.actor, scopes=scopes))
+
+
+def make_worlds(caller: str) -> dict[str, World]:
+    """Write rows of a caller and of somebody else, and return the worlds by the owner of the object of an act.
+
+    The credential has all scopes. There is another admin, because the last one cannot be deleted.
+    """
+    make_user(Role.ADMIN)
+    role = Role.READER if caller == ANONYMOUS_CALLER else Role(caller)
+    mine, theirs = make_owned_rows(role), make_owned_rows(Role.AUTHOR)
+    actor = ANONYMOUS if caller == ANONYMOUS_CALLER else Actor(mine.user.pk, role, ALL_SCOPES, "api-key")
+    api_key = "" if actor.is_anonymous else make_api_key(actor)
+    owners = {OWN: (mine, theirs), OTHERS: (theirs, theirs), ON_OWN_POSTS: (theirs, mine)}
+    comments = {
+        whose: {status: make_comment(post, author=writer.author) for status, post in owner.posts.items()}
+        for whose, (writer, owner) in owners.items()
+    }
+    rows = read_all_rows()
+    return {
+        whose: World(actor, whose == OWN, mine if whose == OWN else theirs, comments[whose], api_key, rows)
+        for whose in owners
+    }
+
+
+def make_owned_rows(role: Role) -> OwnedRows:
+    user = make_user(role)
+    author = make_author(user=user, email=user.email)
+    posts = {
+        status: make_post(author=author, status=status, publish_at=LATER if status == "scheduled" else None)
+        for status in PostStatus.values
+    }
+    return OwnedRows(user, author, posts, make_order(user=user))
+
+
+TABLES = [model._meta.db_table for model in (User, Author, Post, Comment, Order)]
+READ_ALL = " UNION ALL ".join(f"SELECT '{table} ' || t FROM {table} t" for table in TABLES)  # noqa: S608
+
+
+def read_all_rows() -> list[str]:
+    """Return the rows of the objects of all acts as text, to compare them before and after an act."""
+    with connection.cursor() as cursor:
+        cursor.execute(READ_ALL)
+        return sorted(row for (row,) in cursor)
+
+
+@contextmanager
+def roll_back() -> Iterator[None]:
+    """Roll back what the block writes, so that the next act finds the same world, with unused rate limits."""
+    COUNTERS.clear()
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
