@@ -6,7 +6,7 @@ import pytest
 
 from contentapi import bootstrap
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.servers
 
 NOTHING = "--no-index\n"
 UNAVAILABLE = f"--no-index\nnothing-of-this-name==1 --hash=sha256:{'0' * 64}\n"
@@ -49,7 +49,7 @@ def test_failed_installation_is_reported_and_counts_as_not_installed(checkout: P
     assert not bootstrap.is_installed(invalid)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_environment_without_its_python_is_created_again(checkout: Path) -> None:
     (checkout / "locked.txt").write_text(NOTHING)
     bootstrap.main(["locked.txt"])

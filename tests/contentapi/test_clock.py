@@ -12,7 +12,7 @@ from blog.models import Post, PostVersion
 from contentapi import clock
 from tests.factories import make_post
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def make_due_post() -> Post:
@@ -35,6 +35,7 @@ def test_clock_sets_published_at_to_the_time_of_publication() -> None:
     assert before <= published_at <= timezone.now()
 
 
+@pytest.mark.django_db(transaction=True)
 def test_concurrent_clocks_publish_each_post_once(caplog: pytest.LogCaptureFixture) -> None:
     posts = [make_due_post() for _ in range(20)]
     caplog.set_level(logging.INFO, "contentapi.clock")
@@ -53,6 +54,7 @@ def test_concurrent_clocks_publish_each_post_once(caplog: pytest.LogCaptureFixtu
     assert set(Post.objects.values_list("status", "version")) == {("published", 2)}
 
 
+@pytest.mark.django_db(transaction=True)
 def test_clock_continues_after_an_outage_and_logs_it_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -94,6 +96,7 @@ def test_clock_deletes_the_history_of_posts_deleted_31_days_ago(caplog: pytest.L
     assert logged == ["Deleted the history of 1 posts, which were deleted more than 30 days ago."]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_locked_post_does_not_delay_the_others() -> None:
     locked, free = make_due_post(), make_due_post()
     is_locked, is_done = Event(), Event()
@@ -102,12 +105,12 @@ def test_locked_post_does_not_delay_the_others() -> None:
         with transaction.atomic():
             Post.objects.select_for_update().get(pk=locked.pk)
             is_locked.set()
-            is_done.wait(20)
+            is_done.wait(60)
         connection.close()
 
     holder = Thread(target=hold)
     holder.start()
-    assert is_locked.wait(20)
+    assert is_locked.wait(60)
     try:
         clock.do_due_work(Event())
     finally:
@@ -118,6 +121,7 @@ def test_locked_post_does_not_delay_the_others() -> None:
     assert Post.objects.get(pk=locked.pk).status == "scheduled"
 
 
+@pytest.mark.django_db(transaction=True)
 def test_clock_continues_after_an_unexpected_error(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

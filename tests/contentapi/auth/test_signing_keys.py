@@ -5,6 +5,8 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import count
 from pathlib import Path
 from threading import Barrier
 
@@ -27,6 +29,21 @@ from contentapi.auth.signing_keys import (
 FIRST, SECOND, THIRD = (Key.generate() for _ in range(3))
 SECRET = "a secret of thirty-two bytes, at least"
 SHARED = Key.from_secret(SECRET.encode())
+
+
+GENERATE = Key.generate
+
+
+@cache
+def generate_key(number: int) -> Key:  # noqa: ARG001 - the number is the key of the cache
+    return GENERATE()
+
+
+@pytest.fixture(autouse=True)
+def generate_keys_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test the same keys in the same order: to generate one takes 50 milliseconds."""
+    numbers = count()
+    monkeypatch.setattr(Key, "generate", lambda: generate_key(next(numbers)))
 
 
 class Clock:
@@ -151,7 +168,7 @@ print(KeyDirectory(pathlib.Path(sys.argv[1])).get_signing_key().kid)
 """
 
 
-@pytest.mark.processes
+@pytest.mark.servers
 def test_concurrent_processes_get_the_same_first_key(tmp_path: Path) -> None:
     started = [
         subprocess.Popen(

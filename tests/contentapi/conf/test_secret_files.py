@@ -84,6 +84,7 @@ def test_concurrent_threads_get_the_same_value(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.servers
 def test_concurrent_processes_get_the_same_value(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "secret")]
     processes = [

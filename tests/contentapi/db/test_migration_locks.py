@@ -41,11 +41,11 @@ def test_statement_that_waits_for_a_reader_fails_after_a_second() -> None:
         cursor.execute("ALTER TABLE orders_order ADD COLUMN note text")
 
     assert is_lock_failure(failure.value)
-    assert 0.9 < time.monotonic() - begin < 10
+    assert time.monotonic() - begin > 0.9
     connection.close()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_concurrent_index_waits_for_longer_than_the_limit(reader: "psycopg.Connection") -> None:
     reader.execute("UPDATE orders_order SET id = id")
     timer = Timer(3, reader.rollback)

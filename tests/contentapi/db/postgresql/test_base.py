@@ -26,7 +26,7 @@ from contentapi.projection.libpq import MOST_PREPARED, encode_parameter, execute
 from tests.factories import make_author
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_idle_connection_is_usable_without_a_round_trip() -> None:
     connection.ensure_connection()
 
@@ -101,7 +101,7 @@ def test_connection_in_a_failed_transaction_is_not_usable() -> None:
     assert not connection.is_usable()
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_prepared_insert_belongs_to_the_current_transaction() -> None:
     author = make_author(name="Before")
 
@@ -127,7 +127,7 @@ def test_prepared_statements_of_a_connection_are_limited() -> None:
     assert len(get_connection("default").prepared.names) == MOST_PREPARED
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_threads_run_while_a_statement_is_closed() -> None:
     """A thread that waits for PostgreSQL must not keep the interpreter lock."""
     for number in range(MOST_PREPARED):

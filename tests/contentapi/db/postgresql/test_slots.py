@@ -20,12 +20,12 @@ from contentapi.db.postgresql.slots import (
 )
 from contentapi.db.postgresql.thread_connections import get_connection
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def slots() -> Iterator[ConnectionSlots]:
-    slots = ConnectionSlots(2, patience=5)
+    slots = ConnectionSlots(2, patience=60)
     yield slots
     for wrappers in slots.idle.values():
         for wrapper in wrappers.values():
@@ -166,7 +166,7 @@ def run_expensive(slots: ConnectionSlots, work: Callable[[], Any]) -> Any:
 
 
 def test_expensive_requests_leave_most_slots_to_others() -> None:
-    slots = ConnectionSlots(16, patience=5)
+    slots = ConnectionSlots(16, patience=60)
     go_on = Event()
 
     with ThreadPoolExecutor(8) as threads:
@@ -185,7 +185,7 @@ def test_expensive_requests_leave_most_slots_to_others() -> None:
 
 
 def test_expensive_requests_use_an_eighth_of_the_slots_at_a_time() -> None:
-    slots = ConnectionSlots(16, patience=5)
+    slots = ConnectionSlots(16, patience=60)
     running, most, lock = 0, 0, Lock()
 
     def work() -> int:
@@ -228,7 +228,7 @@ def test_expensive_request_that_waits_too_long_fails_without_a_slot() -> None:
 
 
 def test_expensive_request_is_refused_at_once_if_the_queue_is_full() -> None:
-    slots = ConnectionSlots(64, patience=5)
+    slots = ConnectionSlots(64, patience=60)
     slots.expensive.unused = 0
 
     with ThreadPoolExecutor(MAX_WAITING) as threads:
@@ -246,7 +246,7 @@ def test_expensive_request_is_refused_at_once_if_the_queue_is_full() -> None:
 
 
 def test_new_document_does_not_wait_for_expensive_requests() -> None:
-    slots = ConnectionSlots(8, patience=5)
+    slots = ConnectionSlots(8, patience=60)
     go_on = Event()
 
     def prepare() -> bool:
@@ -261,7 +261,7 @@ def test_new_document_does_not_wait_for_expensive_requests() -> None:
         expensive = [threads.submit(run_expensive, slots, go_on.wait) for _ in range(3)]
         while len(slots.expensive.waiting) < 2:
             time.sleep(0.001)
-        is_prepared = threads.submit(prepare).result(timeout=5)
+        is_prepared = threads.submit(prepare).result(timeout=60)
         go_on.set()
 
     assert is_prepared
@@ -270,7 +270,7 @@ def test_new_document_does_not_wait_for_expensive_requests() -> None:
 
 
 def test_expensive_request_leaves_the_preparation_lane() -> None:
-    slots = ConnectionSlots(8, patience=5)
+    slots = ConnectionSlots(8, patience=60)
     running, most, lock = 0, 0, Lock()
 
     def run(_: int) -> int:
@@ -300,7 +300,7 @@ def test_expensive_request_leaves_the_preparation_lane() -> None:
 
 
 def test_short_documents_are_prepared_before_long_ones() -> None:
-    slots = ConnectionSlots(8, patience=5)
+    slots = ConnectionSlots(8, patience=60)
     first = slots.acquire()
     enter_preparation_lane(1)
     order: list[int] = []
@@ -330,7 +330,7 @@ def test_lanes_do_nothing_outside_of_a_server() -> None:
 
 
 @pytest.fixture(autouse=True)
-def own_connection() -> Iterator[None]:
+def own_connection(db: None) -> Iterator[None]:  # noqa: ARG001
     """Restore the connection of the test's thread, to which some tests lease a slot."""
     own = connections["default"]
     yield

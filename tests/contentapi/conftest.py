@@ -1,0 +1,26 @@
+"""Fixtures of the tests of contentapi."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.redis_server import RedisServer
+
+
+@pytest.fixture
+def redis_server(redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisServer]:
+    """Close the clients of Redis at the end of a test. Else the garbage collector warns in the middle of another."""
+    from redis import Redis
+
+    clients: list[Redis] = []
+    build_client = Redis.from_url
+
+    def build_and_remember(*arguments: Any, **options: Any) -> Redis:
+        clients.append(build_client(*arguments, **options))
+        return clients[-1]
+
+    monkeypatch.setattr(Redis, "from_url", build_and_remember)
+    yield redis_server
+    for client in clients:
+        client.close()
