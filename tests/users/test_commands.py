@@ -2,12 +2,10 @@
 
 import io
 import re
-import subprocess
 import sys
 
 import pytest
-from django.conf import settings
-from django.core.management import call_command
+from django.core.management import ManagementUtility, call_command
 from django.core.management.base import CommandError
 
 from contentapi.core.identity import ROLE_SCOPES, Role
@@ -194,14 +192,11 @@ def test_revoke_api_key_rejects_a_whole_key_without_repeating_its_secret() -> No
 @pytest.mark.parametrize(
     "command", ["create_user", "create_api_key", "revoke_api_key", "issue_token", "rotate_jwt_key"]
 )
-def test_help_shows_the_usage_of_each_command(command: str) -> None:
-    shown = subprocess.run(
-        [sys.executable, "manage.py", command, "--help"],
-        cwd=settings.BASE_DIR,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def test_help_shows_the_usage_of_each_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        ManagementUtility(["manage.py", command, "--help"]).execute()
 
-    assert shown.stdout.startswith(f"usage: manage.py {command} ")
-    assert shown.stderr == ""
+    shown = capsys.readouterr()
+    assert ended.value.code == 0
+    assert shown.out.startswith(f"usage: manage.py {command} ")
+    assert shown.err == ""
