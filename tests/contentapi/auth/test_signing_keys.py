@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
+from cryptography.hazmat.primitives import serialization
 from django.core.exceptions import ImproperlyConfigured
 
 from contentapi.auth.jwk import Key, KeyProblem
@@ -39,11 +40,15 @@ def generate_key(number: int) -> Key:  # noqa: ARG001 - the number is the key of
     return GENERATE()
 
 
+read_key = cache(serialization.load_pem_private_key)
+
+
 @pytest.fixture(autouse=True)
-def generate_keys_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each test the same keys in the same order: to generate one takes 50 milliseconds."""
+def compute_keys_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test the same keys in the same order: to generate or to check one takes 50 milliseconds."""
     numbers = count()
     monkeypatch.setattr(Key, "generate", lambda: generate_key(next(numbers)))
+    monkeypatch.setattr(serialization, "load_pem_private_key", read_key)
 
 
 class Clock:

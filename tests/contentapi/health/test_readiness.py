@@ -70,7 +70,12 @@ def test_check_that_hangs_delays_the_first_request_only_and_is_not_started_twice
     Readiness([quick]).read()
     monkeypatch.setattr(readiness, "TIME_LIMIT", 0.2)
     waits, wait = list[float](), check.ended.wait
-    monkeypatch.setattr(check.ended, "wait", lambda limit: waits.append(limit) or wait(limit))
+
+    def note_and_wait(limit: float) -> bool:
+        waits.append(limit)
+        return wait(limit)
+
+    monkeypatch.setattr(check.ended, "wait", note_and_wait)
 
     first, second = parts.read(), parts.read()
 

@@ -12,7 +12,7 @@ import pytest
 
 from contentapi.server import systemd
 
-PATIENCE = 10
+PATIENCE = 60
 
 
 @pytest.fixture

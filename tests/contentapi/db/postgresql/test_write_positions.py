@@ -2,6 +2,7 @@ import time
 
 import pytest
 
+from contentapi.db.postgresql import write_positions
 from contentapi.db.postgresql.replication import UNREACHABLE_POSITION, Position, ServerState
 from contentapi.db.postgresql.write_positions import WritePositions, decode_position, encode_position
 from tests.redis_server import RedisServer
@@ -13,9 +14,19 @@ def accept(positions: WritePositions, lsn: int, *, timeline: int = 1) -> None:
     positions.accept_state(ServerState(False, lsn, timeline, 7, time.monotonic()))
 
 
+@pytest.fixture(autouse=True)
+def wait_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Redis respond late: the machine may be busy."""
+    monkeypatch.setattr(write_positions, "REDIS_TIMEOUT", 30)
+
+
 @pytest.fixture
 def positions(redis_server: RedisServer) -> WritePositions:
     """A process that has used Redis, and whose fence is at 100."""
+    return start(redis_server)
+
+
+def start(redis_server: RedisServer) -> WritePositions:
     positions = WritePositions(redis_server.url)
     assert positions.load(1) is None
     accept(positions, 100)
@@ -101,8 +112,10 @@ def test_new_connection_to_a_restarted_redis_raises_the_fence(
 
 
 def test_unstored_position_is_stored_when_redis_responds_again(
-    positions: WritePositions, redis_server: RedisServer
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(write_positions, "REDIS_TIMEOUT", 0.5)
+    positions = start(redis_server)
     redis_server.hang()
     positions.store(1, (1, 150))
     assert positions.load(1) is None
