@@ -19,6 +19,7 @@ from contentapi.core.errors import ApiError, Forbidden, Invalid, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from tests.blog.markdown_files import build_file
 from tests.factories import make_actor
+from tests.thoroughness import scale_examples
 
 DAMAGED = "is damaged in the zip file, or compressed in an unknown way. Create it again."
 OUTSIDE = "its path leads out of the zip file. Create the zip file from the folder of the site."
@@ -248,8 +249,9 @@ def test_editor_may_import_an_archive() -> None:
 WHOLE = build_archive({f"{number}.md": build_file() for number in range(3)}).getvalue()
 
 
+@pytest.mark.property
 @pytest.mark.django_db
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=scale_examples(300))
 @given(at=st.integers(0, len(WHOLE) - 1), value=st.integers(0, 255))
 @example(at=WHOLE.rindex(b"0.md"), value=0)  # a file without a name
 @example(at=len(WHOLE) - 5, value=WHOLE[-5] + 1)  # a directory that is declared to begin 256 bytes later

@@ -19,8 +19,9 @@ from users.models import User
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
-# Comments are restored by the time of the transaction that deleted them: each deletion is a transaction of its own.
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
+# Comments are restored by the time of the transaction that deleted them: here, each deletion has a transaction.
+TRANSACTIONS = pytest.mark.django_db(transaction=True)
 
 
 def get_name(actor: Actor) -> str:
@@ -83,6 +84,7 @@ def test_history_names_the_person_who_deleted_and_the_person_who_restored() -> N
 
 
 @pytest.mark.parametrize("in_sql", [True, False])
+@TRANSACTIONS
 def test_deletion_in_the_database_names_nobody(*, in_sql: bool) -> None:
     post = make_post()
     delete(make_post(), make_actor(Role.EDITOR))  # another transaction of the same connection
@@ -97,6 +99,7 @@ def test_deletion_in_the_database_names_nobody(*, in_sql: bool) -> None:
     assert (newest.post_id, newest.deletion.person, newest.deletion.origin) == (post.pk, "", "database")
 
 
+@TRANSACTIONS
 def test_list_has_the_last_deleted_post_first_with_its_comments() -> None:
     posts = [make_post(title=title, author=make_author(name="Ines")) for title in "abc"]
     make_comment(posts[1])
@@ -111,6 +114,7 @@ def test_list_has_the_last_deleted_post_first_with_its_comments() -> None:
     assert page.posts[0].restorable_until == page.posts[0].deletion.at + timedelta(days=30)
 
 
+@TRANSACTIONS
 def test_post_is_restored_in_the_state_of_its_last_deletion() -> None:
     post = make_post(title="One")
     delete(post)
@@ -122,6 +126,7 @@ def test_post_is_restored_in_the_state_of_its_last_deletion() -> None:
     assert list_deleted() == []
 
 
+@TRANSACTIONS
 def test_comments_of_a_restored_post_have_the_states_that_they_had() -> None:
     post = make_post()
     make_comment(post, body="Good")
@@ -187,6 +192,7 @@ def test_post_of_a_deleted_author_is_not_restored() -> None:
     assert [deleted.author for deleted in list_deleted()] == [""]
 
 
+@TRANSACTIONS
 def test_post_is_restored_once_by_two_concurrent_restores() -> None:
     post = make_post()
     make_comment(post)
@@ -264,6 +270,7 @@ def test_post_deleted_more_than_30_days_ago_cannot_be_restored() -> None:
         history.list_versions(actor=OPERATOR, post_id=str(post.pk))
 
 
+@TRANSACTIONS
 def test_purge_deletes_the_history_of_posts_deleted_long_ago_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "BATCH", 2)  # several batches
     gone = [make_post() for _ in range(5)]

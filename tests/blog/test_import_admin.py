@@ -15,7 +15,7 @@ from django.utils import timezone
 from blog import import_jobs
 from blog.import_admin import NO_CLOCK
 from blog.import_worker import ImportWorker
-from blog.models import ImportJob, ImportState, Post
+from blog.models import ImportJob, ImportResult, ImportState, Post
 from contentapi.core.identity import CLOCK, Role
 from tests.blog.markdown_files import build_file
 from tests.blog.test_archives import BAD, SITE, build_archive
@@ -56,6 +56,14 @@ def upload_and_check(client: Client, worker: ImportWorker, **values: str) -> Imp
     assert response["Location"] == get_url("change", job)
     finish_work(worker)
     return job
+
+
+def add_results(job: ImportJob, number: int) -> None:
+    """Add results of files to a plan, without the work of importing them."""
+    ImportResult.objects.bulk_create(
+        ImportResult(job=job, is_plan=True, number=each + 2, path=f"{each:03}.md", outcome="created")
+        for each in range(number)
+    )
 
 
 def list_rows(page: Any) -> list[tuple[str, str, str]]:
@@ -217,11 +225,10 @@ def test_failed_import_shows_the_problem(editor_client: Client) -> None:
 
 
 def test_long_report_has_pages_and_filters(editor_client: Client, worker: ImportWorker) -> None:
-    files: dict[str, str | bytes] = {f"{each:03}.md": build_file(title=f"P{each}") for each in range(101)}
-    files["bad.md"] = "<b>x</b>"
-    send_archive(editor_client, build_archive(files).getvalue())
+    send_archive(editor_client, build_archive({"bad.md": "<b>x</b>"}).getvalue())
     job = ImportJob.objects.get()
     finish_work(worker)
+    add_results(job, 101)
 
     first = editor_client.get(get_url("change", job))
     second = editor_client.get(get_url("change", job), {"page": "2"})
@@ -229,7 +236,7 @@ def test_long_report_has_pages_and_filters(editor_client: Client, worker: Import
 
     assert len(list_rows(first)) == 100
     assert "Page 1 of 2" in first.text
-    assert [path for path, *_ in list_rows(second)] == ["100.md", "bad.md"]
+    assert [path for path, *_ in list_rows(second)] == ["099.md", "100.md"]
     assert [path for path, *_ in list_rows(refused)] == ["bad.md"]
     assert editor_client.get(get_url("change", job), {"outcome": "x", "page": "-1"}).status_code == 200
 
@@ -238,9 +245,9 @@ def test_long_report_has_pages_and_filters(editor_client: Client, worker: Import
 def test_page_of_an_import_takes_the_same_statements_for_many_files(
     editor_client: Client, worker: ImportWorker, django_assert_max_num_queries: Any, files: int
 ) -> None:
-    archive = build_archive({f"{each}.md": build_file(title=f"P{each}") for each in range(files)})
-    send_archive(editor_client, archive.getvalue())
+    send_archive(editor_client, build_archive({"a.md": build_file()}).getvalue())
     finish_work(worker)
+    add_results(ImportJob.objects.get(), files - 1)
 
     with django_assert_max_num_queries(9):
         editor_client.get(get_url("change", ImportJob.objects.get()))

@@ -214,6 +214,7 @@ def parse_independently(file: Path) -> dict[str, Any] | None:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not CONTENT.is_dir(), reason=f"there is no {CONTENT}, the real posts")
 def test_every_post_of_the_real_blog_is_imported_completely(run_import: Any) -> None:
     files = sorted(CONTENT.rglob("*.md"))

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PROGRAMS = str(max(Path("/usr/lib/postgresql").glob("*/bin"), default=""))
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.thorough,
     pytest.mark.skipif(not PROGRAMS, reason="needs a PostgreSQL with pg_trgm, such as Debian's package postgresql"),
 ]
 SEARCH = """

@@ -71,7 +71,11 @@ def read_state(source: str) -> dict[str, tuple[str, datetime | None, datetime | 
         (JEKYLL, 7),
         (HUGO, 6),
         pytest.param(
-            REAL, 750, marks=pytest.mark.skipif(not REAL.is_dir(), reason=f"there is no {REAL}, the real posts")
+            *(REAL, 750),
+            marks=[
+                pytest.mark.thorough,
+                pytest.mark.skipif(not REAL.is_dir(), reason=f"there is no {REAL}, the real posts"),
+            ],
         ),
     ],
 )

@@ -24,6 +24,7 @@ else:
 """
 
 
+@pytest.mark.servers
 @pytest.mark.parametrize("end", ["pass", "os._exit(0)", "os.kill(os.getpid(), signal.SIGTERM)"])
 def test_processes_and_their_forks_are_measured(tmp_path: Path, end: str) -> None:
     variables = {**os.environ, **VARIABLES, "COVERAGE_FILE": str(tmp_path / "data")}

@@ -1,11 +1,12 @@
 """Which text can be stored."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contentapi.core.errors import Malformed
 from contentapi.core.text import is_storable, require_storable
+from tests.thoroughness import scale_examples
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None) | st.sampled_from("\0\ud800\udfff"))
 STORABLE_JSON = st.recursive(
@@ -39,6 +40,8 @@ def test_text_at_the_limits_of_unicode_is_storable(text: str) -> None:
     assert is_storable(text)
 
 
+@pytest.mark.property
+@settings(max_examples=scale_examples(300), deadline=None)
 @given(STORABLE_JSON)
 def test_value_of_storable_text_passes(value: object) -> None:
     require_storable(value)
