@@ -59,37 +59,25 @@ def test_list_without_rows_says_whether_a_filter_hides_them(browser: Client) -> 
     assert "Show all posts" in browser.get(POSTS, {"q": "kelp"}).content.decode()
 
 
-@pytest.mark.parametrize(
-    ("days", "expected"),
-    [
-        ({"created_at_from": "2026-02-02"}, ["C", "B"]),
-        ({"created_at_to": "2026-02-02"}, ["B", "A"]),
-        ({"created_at_from": "2026-02-02", "created_at_to": "2026-02-02"}, ["B"]),
-        ({"created_at_from": "x"}, ["C", "B", "A"]),
-    ],
-)
-def test_posts_are_filtered_by_whole_days(browser: Client, days: dict[str, str], expected: list[str]) -> None:
+def test_posts_are_filtered_by_whole_days(browser: Client) -> None:
     for title, time in {"A": (2026, 2, 1, 23, 59), "B": (2026, 2, 2, 23, 59), "C": (2026, 2, 3, 0, 0)}.items():
         make_post(title=title, created_at=datetime(*time, tzinfo=UTC))
 
-    assert titles(browser.get(POSTS, days)) == expected
+    assert titles(browser.get(POSTS, {"created_at_from": "2026-02-02"})) == ["C", "B"]
+    assert titles(browser.get(POSTS, {"created_at_to": "2026-02-02"})) == ["B", "A"]
+    assert titles(browser.get(POSTS, {"created_at_from": "2026-02-02", "created_at_to": "2026-02-02"})) == ["B"]
+    assert titles(browser.get(POSTS, {"created_at_from": "x"})) == ["C", "B", "A"]
 
 
-@pytest.mark.parametrize(
-    ("days", "expected"),
-    [
-        ({"published_at_from": "2026-02-02"}, ["C", "B"]),
-        ({"published_at_to": "2026-02-02"}, ["B", "A"]),
-        ({"published_at_from": "2026-02-02", "published_at_to": "2026-02-02"}, ["B"]),
-        ({"published_at_to": "x"}, ["Never", "C", "B", "A"]),
-    ],
-)
-def test_posts_are_filtered_by_days_of_publication(browser: Client, days: dict[str, str], expected: list[str]) -> None:
+def test_posts_are_filtered_by_days_of_publication(browser: Client) -> None:
     for title, time in {"A": (2026, 2, 1, 23, 59), "B": (2026, 2, 2, 23, 59), "C": (2026, 2, 3, 0, 0)}.items():
         make_post(title=title, published_at=datetime(*time, tzinfo=UTC))
     make_post(title="Never", published_at=None, status="draft")
 
-    assert titles(browser.get(POSTS, days)) == expected
+    assert titles(browser.get(POSTS, {"published_at_from": "2026-02-02"})) == ["C", "B"]
+    assert titles(browser.get(POSTS, {"published_at_to": "2026-02-02"})) == ["B", "A"]
+    assert titles(browser.get(POSTS, {"published_at_from": "2026-02-02", "published_at_to": "2026-02-02"})) == ["B"]
+    assert titles(browser.get(POSTS, {"published_at_to": "x"})) == ["Never", "C", "B", "A"]
 
 
 FILTERS = {
@@ -189,23 +177,25 @@ def make_rows() -> None:
     services.create_api_key(actor=OPERATOR, email=user.email, name="x")
 
 
-@pytest.mark.parametrize(
-    "page", ["blog_post", "blog_comment", "blog_author", "users_user", "users_apikey", "orders_order"]
-)
-def test_list_takes_the_same_statements_for_many_rows(browser: Client, page: str) -> None:
-    url = reverse(f"admin:{page}_changelist")
+def test_list_takes_the_same_statements_for_many_rows(browser: Client) -> None:
+    pages = ("blog_post", "blog_comment", "blog_author", "users_user", "users_apikey", "orders_order")
+    urls = [reverse(f"admin:{page}_changelist") for page in pages]
     make_rows()
-    browser.get(url)
-    with CaptureQueriesContext(connection) as few:
+    few = {}
+    for url in urls:
         browser.get(url)
+        with CaptureQueriesContext(connection) as captured:
+            browser.get(url)
+        few[url] = len(captured)
     for _ in range(9):
         make_rows()
 
-    with CaptureQueriesContext(connection) as many:
-        response = browser.get(url)
+    for url in urls:
+        with CaptureQueriesContext(connection) as captured:
+            response = browser.get(url)
 
-    assert len(response.context["cl"].result_list) >= 10
-    assert len(many) == len(few) <= 6
+        assert len(response.context["cl"].result_list) >= 10, url
+        assert len(captured) == few[url] <= 6, url
 
 
 def test_list_of_posts_reads_no_bodies(browser: Client) -> None:

@@ -1,10 +1,11 @@
 """The check of migrations: operations that it accepts, and operations that it refuses with a rule."""
 
+from functools import cache
 from typing import Any
 
 import pytest
 from django.contrib.postgres.operations import AddConstraintNotValid, AddIndexConcurrently, ValidateConstraint
-from django.db import connection, models
+from django.db import models
 from django.db.migrations import (
     AddConstraint,
     AddField,
@@ -23,6 +24,7 @@ from django.db.migrations import (
 )
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
+from django.db.migrations.state import ProjectState
 
 from tests.quality.migrations import Finding, find_in_migration, find_problems
 
@@ -38,7 +40,13 @@ AUTHOR = models.ForeignKey("users.User", models.CASCADE, null=True, related_name
 def find(*operations: Operation, is_atomic: bool = True) -> list[str]:
     """Return the rules that a new migration of `blog` breaks."""
     migration = build_migration(*operations, is_atomic=is_atomic)
-    return [each.rule for each in find_in_migration(migration, MigrationLoader(connection).project_state())]
+    return [each.rule for each in find_in_migration(migration, load_state().clone())]
+
+
+@cache
+def load_state() -> ProjectState:
+    """Return the models after all migrations."""
+    return MigrationLoader(None).project_state()
 
 
 def build_migration(*operations: Operation, is_atomic: bool = True) -> Migration:
@@ -79,7 +87,7 @@ def test_concurrent_index_is_accepted_outside_of_a_transaction() -> None:
 
 def test_constraint_is_validated_in_a_migration_after_its_own() -> None:
     migration = build_migration(ValidateConstraint("post", "test_check"))
-    state = MigrationLoader(connection).project_state()
+    state = load_state().clone()
     AddConstraintNotValid("post", CHECK).state_forwards("blog", state)
 
     assert list(find_in_migration(migration, state)) == []

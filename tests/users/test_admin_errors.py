@@ -29,28 +29,25 @@ def browser(db: None) -> Client:  # noqa: ARG001
 
 
 @pytest.mark.parametrize("path", LISTS)
-@pytest.mark.parametrize(
-    "query",
-    ["tags__contains=x", "title__regex=(", "author__user__password__startswith=a", "nothing=1", "q=%00", "id=1"],
-)
-def test_unknown_parameter_of_a_list_is_refused(browser: Client, path: str, query: str) -> None:
-    response = browser.get(f"{path}?{query}")
+def test_unknown_parameter_of_a_list_is_refused(browser: Client, path: str) -> None:
+    names = ("tags__contains=x", "title__regex=(", "author__user__password__startswith=a", "nothing=1", "id=1")
+    for query in (*names, "q=%00"):
+        response = browser.get(f"{path}?{query}")
 
-    assert (response.status_code, response["Content-Type"]) == (400, HTML)
+        assert (response.status_code, response["Content-Type"]) == (400, HTML), query
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_wrong_value_of_a_filter_is_no_failure(browser: Client) -> None:
+    make_post()
+    queries = [
         *("p=x", "p=-1", "p=99999999999", "o=x", "o=99", "status__exact=lost", "tag="),
         *("author__id__exact=x", "author__id__exact=99999999999999999999999"),
         *("created_at_from=x", "created_at_to=9999-12-31", "created_at_from=2026-02-30"),
-    ],
-)
-def test_wrong_value_of_a_filter_is_no_failure(browser: Client, query: str) -> None:
-    make_post()
+    ]
 
-    assert browser.get(f"{reverse('admin:blog_post_changelist')}?{query}").status_code in (200, 302)
+    statuses = {query: browser.get(f"{reverse('admin:blog_post_changelist')}?{query}").status_code for query in queries}
+
+    assert {query: status for query, status in statuses.items() if status not in (200, 302)} == {}
 
 
 @pytest.mark.parametrize("selected", ["x", "-1", ""])
