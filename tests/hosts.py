@@ -67,7 +67,8 @@ class Host:
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
-    def start(self) -> "Host":
+    def spawn(self) -> None:
+        """Start the processes."""
         granian = [sys.executable, "-m", "contentapi.server.granian"]
         gunicorn = [sys.executable, "-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py"]
         command = granian if self.server == "granian" else [*gunicorn, "contentapi.wsgi"]
@@ -76,6 +77,11 @@ class Host:
                 command, cwd=self.folder, env=self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )  # fmt: skip
+
+    def start(self) -> "Host":
+        """Start the processes, and wait until they respond."""
+        self.spawn()
+        assert self.process
         deadline = time.monotonic() + PATIENCE
         while True:
             assert self.process.poll() is None, self.log.read_text()

@@ -3,11 +3,10 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,15 @@ import psutil
 import psycopg
 
 from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_account, grant_server_account_access
+from tests.ports import find_free_port
 
-PATIENCE = 30  # seconds
+PATIENCE = 60  # seconds
 LOCALE = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
 # Small and fast: the data of a test need not survive the machine.
 TEST_SETTINGS = {"fsync": "off", "shared_buffers": "32MB", "max_connections": "60"}
 
 
-def reserve_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+reserve_port = find_free_port
 
 
 class PostgresServer:
@@ -43,11 +39,16 @@ class PostgresServer:
 
     def create(self) -> "PostgresServer":
         """Create a primary with an empty database "contentapi", and start it."""
-        self.prepare_folder()
-        self.run("initdb", *LOCALE, "--username=postgres", "--auth=trust", "--no-sync", "-D", str(self.folder))
+        self.initialize()
         self.start()
         self.execute("CREATE DATABASE contentapi", database="postgres")
         return self
+
+    def initialize(self, *options: str) -> None:
+        """Create the data directory."""
+        self.prepare_folder()
+        trusted = ["--username=postgres", "--auth=trust"]
+        self.run("initdb", *LOCALE, *trusted, *options, "--no-sync", "-D", str(self.folder))
 
     def copy_from(self, primary: "PostgresServer", *, slot: str = "") -> "PostgresServer":
         """Copy a primary with pg_basebackup, and start the copy as its replica."""
@@ -58,19 +59,25 @@ class PostgresServer:
         self.start()
         return self
 
+    def follow(self, primary: "PostgresServer") -> None:
+        """Make a copy of the data of a primary a replica at its next start."""
+        source = f"host=127.0.0.1 port={primary.port} user=postgres"
+        with (self.folder / "postgresql.conf").open("a") as configuration:
+            configuration.write(f"primary_conninfo = '{source}'\n")
+        signal_file = self.folder / "standby.signal"
+        signal_file.touch()
+        owner = self.folder.stat()
+        os.chown(signal_file, owner.st_uid, owner.st_gid)
+
     def prepare_folder(self) -> None:
         self.folder.mkdir(mode=0o700, parents=True)
+        self.grant_access()
         if os.geteuid() == 0:
-            grant_server_account_access(self.folder)
             os.chown(self.folder, *get_or_create_server_account())
 
-    def adopt_folder(self) -> None:
-        """Take over a copy of the data directory of a server that was stopped."""
-        self.folder.chmod(0o700)
+    def grant_access(self) -> None:
+        """Let the account of the server reach the folder."""
         if os.geteuid() == 0:
-            owner = get_or_create_server_account()
-            for path in (self.folder, *self.folder.rglob("*")):
-                os.chown(path, *owner, follow_symlinks=False)
             grant_server_account_access(self.folder)
 
     def run(self, program: str, *arguments: str) -> None:
@@ -95,7 +102,7 @@ class PostgresServer:
             self.process = subprocess.Popen(
                 command, stdout=log, stderr=log, start_new_session=True, **self.account_options
             )
-        self.wait_until(lambda: self.is_accepting())
+        self.wait_until(self.is_accepting)
 
     def is_accepting(self) -> bool:
         assert self.process is not None
@@ -134,6 +141,14 @@ class PostgresServer:
         except psutil.NoSuchProcess:
             return []
 
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        self.suspend()
+        try:
+            yield
+        finally:
+            self.resume()
+
     def suspend(self) -> None:
         """Stop all processes (SIGSTOP). Connections are accepted by the kernel, and nothing responds."""
         for process in self.get_processes():
@@ -156,7 +171,8 @@ class PostgresServer:
             return
         processes = self.get_processes()
         for process in processes if number is signal.SIGKILL else processes[:1]:
-            process.send_signal(number)
+            with suppress(psutil.NoSuchProcess):  # it has just ended
+                process.send_signal(number)
         self.process.wait(PATIENCE)
         self.process = None
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.ports import find_free_port
+
 PATIENCE = 30
 
 
@@ -17,9 +19,7 @@ class RedisServer:
         program = shutil.which("redis-server")
         if program is None:
             pytest.skip("redis-server is not installed (Debian: apt-get install redis-server).")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = find_free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.command = [program, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
         self.start()

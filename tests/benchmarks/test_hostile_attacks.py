@@ -9,7 +9,7 @@ from benchmarks.hostile.attackers import LONGEST_OVERRUN, start_attack
 from benchmarks.hostile.attacks import ATTACKS, FEWEST
 from tests.benchmarks.upstream import run_upstream
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.servers
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from benchmarks.hostile.servers import CONFIGURATION, adapt_configuration, find_
 from tests.benchmarks.upstream import PAGE, Upstream, run_upstream
 
 pytestmark = [
-    pytest.mark.processes,
+    pytest.mark.servers,
     pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed"),
 ]
 

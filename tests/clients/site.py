@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_urlsafe
 
-from tests.e2e.checkout import PATIENCE, ROOT, free_port
+from tests.database_template import Template
+from tests.e2e.checkout import PATIENCE, ROOT
 from tests.e2e.live_server import Site
+from tests.ports import find_free_port
 
 MEMBER = "mara@example.com"
 REDIRECT_URI = "https://app.example.com/callback"
@@ -21,8 +23,10 @@ class ClientSite:
     """A site whose server listens on one port, and what its clients have in their environment."""
 
     def __init__(self, folder: Path) -> None:
-        self.site = Site(folder)
-        self.port = free_port()
+        template = Template(folder.with_name("template"))
+        template.create()
+        self.site = Site(folder, template)
+        self.port = find_free_port()
         self.url = f"http://localhost:{self.port}"
         self.settings = {**LIMITS, "PORT": str(self.port), "CONTENTAPI_PUBLIC_URL": self.url, "WEB_CONCURRENCY": "1"}
         self.environment = {"API_URL": self.url, "GRAPHQL_URL": f"{self.url}/graphql", **self.create_credentials()}
@@ -69,7 +73,7 @@ class ClientSite:
     @contextmanager
     def serve_trusted(self, manifest: Path) -> Iterator[str]:
         """Start a second server, which executes only the documents of a manifest. Returns its GraphQL endpoint."""
-        port = free_port()
+        port = find_free_port()
         settings = {
             "CONTENTAPI_DOCUMENTS": "trusted",
             "CONTENTAPI_DOCUMENTS_MANIFEST": str(manifest),

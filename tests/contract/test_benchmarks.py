@@ -78,7 +78,7 @@ def test_origin_of_the_browser_condition_can_be_allowed() -> None:
     assert response["Access-Control-Allow-Origin"] == ORIGIN  # type: ignore[index]
 
 
-@pytest.mark.processes
+@pytest.mark.servers
 @pytest.mark.skipif(not shutil.which("wrk"), reason="wrk is not installed")
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_wrk_sends_every_request_with_a_new_valid_traceparent(condition: str, tmp_path: Path) -> None:

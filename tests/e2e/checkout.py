@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,15 +13,20 @@ from pathlib import Path
 import psutil
 
 from contentapi.frontend import BUILT
+from tests.database_template import Template
+from tests.ports import find_free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60
 
 
 class Checkout:
-    """A copy of the tracked files. It borrows what was installed and built here, so that nothing is again."""
+    """A copy of the tracked files. It borrows what was installed and built here, so that nothing is again.
 
-    def __init__(self, folder: Path) -> None:
+    With a template, it has run before: it has a database with the demo.
+    """
+
+    def __init__(self, folder: Path, template: Template | None = None) -> None:
         self.folder = folder
         self.runs: list[Run] = []
         listed = subprocess.run(
@@ -39,16 +43,23 @@ class Checkout:
         BUILT.mkdir(parents=True, exist_ok=True)
         (folder / "contentapi/static").mkdir(exist_ok=True)
         (folder / "contentapi/static/frontend").symlink_to(BUILT)
+        if template:
+            template.copy(folder / "var")
+
+    @property
+    def key(self) -> str:
+        """The API key of the admin of the demo."""
+        return (self.folder / "var/demo_api_key").read_text().strip()
 
     def run(self, *arguments: str, port: int | None = None, **variables: str) -> "Run":
         """Start `make run` in a terminal of its own."""
-        return Run(self, ["make", "run", *arguments], self.environment(port=port, **variables))
+        return Run(self, ["make", "run", *arguments], self.environment(port=port or find_free_port(), **variables))
 
-    def serve_as_the_procfile(self, port: int, **variables: str) -> "Run":
+    def serve_as_the_procfile(self, **variables: str) -> "Run":
         web = re.search(r"^web: gunicorn (.*)$", (self.folder / "Procfile").read_text(), re.MULTILINE)
         assert web
         command = [".venv/bin/python", "-m", "gunicorn", *web[1].split()]
-        return Run(self, command, self.environment(port=port, **variables))
+        return Run(self, command, self.environment(port=find_free_port(), **variables))
 
     def manage(self, *arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
         """Run an operator's command, with `given` on its standard input."""
@@ -158,10 +169,3 @@ class Run:
 def accept_ctrl_c() -> None:
     """Undo what a shell does to a suite that it runs in the background: there Ctrl-C is ignored from the start."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -1,25 +1,74 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
+from tests.database_template import Template, get_or_create_template
 from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import launch_chromium
+from tests.e2e.live_server import Site, run_site
+from tests.e2e.shared_servers import SharedServer
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    return get_or_create_template(tmp_path_factory)
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Iterator[Checkout]:
-    """A checkout whose path has a space in it; whatever still runs there at the end is stopped, by force if need be."""
-    place = Checkout(tmp_path / "a checkout")
-    yield place
-    for run in place.runs:
+def new_checkout(tmp_path: Path) -> Iterator[Checkout]:
+    """A new checkout, whose path has a space in it. What still runs there at the end is stopped."""
+    yield from stop_at_the_end(Checkout(tmp_path / "a checkout"))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, template: Template) -> Iterator[Checkout]:
+    """A checkout that has run before: it has a migrated database with the demo."""
+    yield from stop_at_the_end(Checkout(tmp_path / "a checkout", template))
+
+
+def stop_at_the_end(checkout: Checkout) -> Iterator[Checkout]:
+    yield checkout
+    for run in checkout.runs:
         if run.process.poll() is None:
             run.interrupt()
-    place.kill_everything()
+    checkout.kill_everything()
 
 
 @pytest.fixture
+def site(tmp_path: Path, template: Template) -> Iterator[Site]:
+    """A copy of the database of the demo, for servers of one test."""
+    with run_site(tmp_path / "site", template) as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def get_shared_server(
+    tmp_path_factory: pytest.TempPathFactory, template: Template
+) -> Iterator[Callable[[str], SharedServer]]:
+    """Return a function that returns the shared server of a kind, which the first call starts."""
+    started: dict[str, SharedServer] = {}
+    with ExitStack() as stack:
+
+        def get(kind: str) -> SharedServer:
+            if kind not in started:
+                started[kind] = SharedServer(tmp_path_factory.mktemp(kind), template, kind)
+                stack.callback(started[kind].close)
+            return started[kind]
+
+        yield get
+
+
+@pytest.fixture(params=["granian", "gunicorn"])
+def shared_server(request: pytest.FixtureRequest, get_shared_server: Callable[[str], SharedServer]) -> SharedServer:
+    """A server that runs already, one of each kind. A test leaves it as it was."""
+    return get_shared_server(request.param)
+
+
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """A browser for a module. With one for all modules, its event loop would keep Django from using the database."""
     with launch_chromium() as browser:
         yield browser

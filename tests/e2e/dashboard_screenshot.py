@@ -20,8 +20,9 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-from tests.e2e.checkout import ROOT, Checkout, Run, free_port
+from tests.e2e.checkout import ROOT, Checkout, Run
 from tests.e2e.chromium import launch_chromium
+from tests.ports import find_free_port
 
 TARGET = ROOT / "docs" / "dashboard.webp"
 STEP = 3  # seconds between two points
@@ -38,8 +39,8 @@ def main(seconds: int) -> None:
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)  # PostgreSQL's account must reach its data
         checkout = Checkout(Path(folder, "checkout"))
-        metrics, prometheus = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
-        run = checkout.run(port=free_port(), CONTENTAPI_METRICS_BIND=metrics, CONTENTAPI_RATE_ANONYMOUS="2000/minute")
+        metrics, prometheus = f"127.0.0.1:{find_free_port()}", f"127.0.0.1:{find_free_port()}"
+        run = checkout.run(CONTENTAPI_METRICS_BIND=metrics, CONTENTAPI_RATE_ANONYMOUS="2000/minute")
         try:
             run.wait_until_ready()
             with start_prometheus(Path(folder), prometheus, metrics) as process:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.checkout import ROOT, Checkout, Run, free_port
+from tests.e2e.checkout import ROOT, Checkout, Run
 from tests.e2e.chromium import launch_chromium
 from tests.e2e.test_desk import find_rows, import_site, log_in, open_conflict, open_schedule, write_history
 
@@ -72,7 +72,7 @@ def main() -> int:
     with TemporaryDirectory() as folder, launch_chromium() as browser:
         checkout = Checkout(Path(folder) / "checkout")
         try:
-            run = checkout.run(port=free_port()).wait_until_ready()
+            run = checkout.run().wait_until_ready()
             ids = prepare(browser, run, checkout)
             for name, form in FORMS.items():
                 show_pages(browser, run, checkout, name, form, {page: PAGES[page].format(**ids) for page in chosen})

@@ -1,4 +1,4 @@
-"""A server with its own database, started as a deployment starts it, and a load of counted requests."""
+"""A server with its own database, started as a deployment starts it."""
 
 import os
 import re
@@ -8,22 +8,23 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from threading import Event, Thread
-from typing import Self
+from threading import Timer
+from typing import Any, Self
 
 import psutil
+import psycopg
 
-from tests.e2e.checkout import ROOT, free_port
+from contentapi.db.embedded.server import EmbeddedServer
+from tests.database_template import Template
+from tests.e2e.checkout import ROOT
+from tests.e2e.http_client import HttpClient, HttpResponse
+from tests.e2e.load import PATIENCE, send_requests
+from tests.ports import find_free_port
 
-PATIENCE = 60.0
 GRANIAN = ["-m", "contentapi.server.granian"]
 GUNICORN = ["-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"]
 COMMANDS = {"granian": GRANIAN, "gunicorn": GUNICORN}
-BODY = b'{"query": "{ posts(limit: 2) { id title author { name } } }"}'
-HEADERS = {"Content-Type": "application/json"}
 
 # Code that Python runs at the start of each process of the server. A signal makes a worker hang in one of two ways.
 FAULTS = """
@@ -42,18 +43,6 @@ signal.signal(signal.SIGPROF, take_all_slots)
 """
 HOLD_LOCK, TAKE_SLOTS = signal.SIGVTALRM, signal.SIGPROF
 
-# Prevents all reads of posts, for some seconds.
-LOCK_POSTS = """
-import sys, time
-import django
-django.setup()
-from django.db import connection, transaction
-with transaction.atomic(), connection.cursor() as cursor:
-    cursor.execute("LOCK TABLE blog_post IN ACCESS EXCLUSIVE MODE")
-    print("locked", flush=True)
-    time.sleep(float(sys.argv[1]))
-"""
-
 
 def wait_until(condition: Callable[[], object], what: str, patience: float = PATIENCE) -> float:
     """Wait until a condition holds. Return the number of seconds. Raises `AssertionError` after `patience` seconds."""
@@ -65,21 +54,20 @@ def wait_until(condition: Callable[[], object], what: str, patience: float = PAT
 
 
 class Site:
-    """A folder with an embedded database that has the demo content."""
+    """A folder with a copy of the database of the demo. Its PostgreSQL runs in the block of `run_site`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, template: Template) -> None:
         self.folder = folder
-        (folder / "faults").mkdir(parents=True)
+        self.var = folder / "var"
+        template.copy(self.var)
+        (folder / "faults").mkdir()
         (folder / "faults/sitecustomize.py").write_text(FAULTS)
-        for command in (["migrate", "--noinput"], ["load_demo"]):
-            subprocess.run(
-                [sys.executable, "manage.py", *command],
-                cwd=ROOT,
-                env=self.environment(),
-                check=True,
-                capture_output=True,
-                timeout=2 * PATIENCE,
-            )
+        self.postgres = EmbeddedServer(self.var / "postgres")
+        self.socket_folder = self.postgres.acquire()
+        self.key = template.key
+
+    def close(self) -> None:
+        self.postgres.release()
 
     def environment(self, **variables: str) -> dict[str, str]:
         kept = {
@@ -87,14 +75,35 @@ class Site:
             for name, value in os.environ.items()
             if name not in ("DATABASE_URL", "PORT", "DJANGO_SETTINGS_MODULE") and "CONTENTAPI" not in name
         }
+        if "CONTENTAPI_FAST_PATH" in os.environ:  # `make slow-path`
+            kept["CONTENTAPI_FAST_PATH"] = os.environ["CONTENTAPI_FAST_PATH"]
         return {
             **kept,
-            "CONTENTAPI_VAR": str(self.folder / "var"),
+            "CONTENTAPI_VAR": str(self.var),
             "CONTENTAPI_RATE_ANONYMOUS": "999999999/minute",
+            "WEB_CONCURRENCY": "1",
             "DJANGO_SETTINGS_MODULE": "contentapi.settings",
             "PYTHONPATH": str(self.folder / "faults"),
             **variables,
         }
+
+    def manage(self, *arguments: str, given: str = "", **variables: str) -> str:
+        """Run an operator's command, with `given` on its standard input. Return its standard output."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.environment(**variables),
+            input=given,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def connect(self) -> psycopg.Connection[Any]:
+        return psycopg.connect(host=self.socket_folder, user="postgres", dbname="postgres")
 
     @contextmanager
     def serve(self, kind: str, **variables: str) -> Iterator["LiveServer"]:
@@ -107,18 +116,29 @@ class Site:
     @contextmanager
     def locked_posts(self, seconds: float) -> Iterator[None]:
         """Prevent all reads of posts for some seconds."""
-        command = [sys.executable, "-c", LOCK_POSTS, str(seconds)]
-        with subprocess.Popen(command, cwd=ROOT, env=self.environment(), stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout
-            assert process.stdout.readline() == "locked\n"
+        with self.connect() as connection:
+            connection.execute("LOCK TABLE blog_post IN ACCESS EXCLUSIVE MODE")
+            release = Timer(seconds, connection.rollback)
+            release.start()
             yield
+            release.join()
+
+
+@contextmanager
+def run_site(folder: Path, template: Template) -> Iterator[Site]:
+    site = Site(folder, template)
+    try:
+        yield site
+    finally:
+        site.close()
 
 
 class LiveServer:
     """The processes of one server. `kind` is granian or gunicorn."""
 
     def __init__(self, site: Site, kind: str, variables: dict[str, str]) -> None:
-        self.port = int(variables.get("PORT", 0)) or free_port()
+        self.site = site
+        self.port = int(variables.get("PORT", 0)) or find_free_port()
         self.count_of_workers = int(variables.get("WEB_CONCURRENCY", 1))
         self.log = site.folder / f"{kind}-{self.port}-{len([*site.folder.iterdir()])}.log"
         with self.log.open("wb") as output:
@@ -133,8 +153,16 @@ class LiveServer:
             )
 
     @property
+    def address(self) -> str:
+        return f"http://localhost:{self.port}"
+
+    @property
     def printed(self) -> str:
         return self.log.read_text(errors="replace")
+
+    def query(self, query: str, **headers: str) -> HttpResponse:
+        """Send a query on a connection of its own. Names of headers are written with underscores."""
+        return HttpClient(self.address).query(query, **headers)
 
     @property
     def workers(self) -> list[int]:
@@ -157,7 +185,8 @@ class LiveServer:
         return self
 
     def has_all_workers(self) -> bool:
-        return len(self.workers) == self.count_of_workers and all(ignores_ctrl_c(pid) for pid in self.workers)
+        workers = self.workers
+        return len(workers) == self.count_of_workers and all(ignores_ctrl_c(pid) for pid in workers)
 
     def try_request(self) -> bool:
         return send_requests(self.port, count=1).failures == []
@@ -193,7 +222,10 @@ class LiveServer:
 
 def ignores_ctrl_c(pid: int) -> bool:
     """Return whether a process ignores SIGINT, as each worker does once it is ready: proc_pid_status(5)."""
-    status = Path(f"/proc/{pid}/status").read_text()
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:  # it has just ended
+        return False
     ignored = re.search(r"^SigIgn:\s*([0-9a-f]+)$", status, re.MULTILINE)
     return ignored is not None and bool(int(ignored[1], 16) & 1 << (signal.SIGINT - 1))
 
@@ -203,77 +235,3 @@ def is_python(process: psutil.Process) -> bool:
         return process.status() != psutil.STATUS_ZOMBIE and "python" in Path(process.exe()).name
     except (psutil.Error, OSError):
         return False
-
-
-@dataclass
-class Results:
-    """The responses of some requests."""
-
-    statuses: dict[int, int] = field(default_factory=dict)  # numbers of responses
-    failures: list[str] = field(default_factory=list)  # of requests without a response
-    closed: int = 0  # connections that the server closed politely
-    longest: float = 0.0  # seconds
-
-    @property
-    def total(self) -> int:
-        return sum(self.statuses.values()) + len(self.failures)
-
-    def add(self, other: "Results") -> None:
-        for status, number in other.statuses.items():
-            self.statuses[status] = self.statuses.get(status, 0) + number
-        self.failures += other.failures
-        self.closed += other.closed
-        self.longest = max(self.longest, other.longest)
-
-
-def send_requests(
-    port: int, *, count: int = 0, stop: Event | None = None, keep_alive: bool = True, pause: float = 0.0
-) -> Results:
-    """Send requests one after the other, `count` of them or until `stop` is set, without any repetition."""
-    results = Results()
-    connection: HTTPConnection | None = None
-    while results.total < count or (stop is not None and not stop.is_set()):
-        connection = connection or HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-        start = time.monotonic()
-        try:
-            connection.request("POST", "/graphql", BODY, HEADERS)
-            response = connection.getresponse()
-            response.read()
-        except (OSError, HTTPException) as error:
-            results.failures.append(f"{type(error).__name__}: {error}")
-            connection.close()
-            connection = None
-            continue
-        results.longest = max(results.longest, time.monotonic() - start)
-        results.statuses[response.status] = results.statuses.get(response.status, 0) + 1
-        if response.will_close or not keep_alive:
-            results.closed += response.will_close
-            connection.close()
-            connection = None
-        if pause:
-            time.sleep(pause)
-    if connection:
-        connection.close()
-    return results
-
-
-@contextmanager
-def load(port: int, *, clients: int = 6) -> Iterator[Results]:
-    """Send requests from some clients, half of them with a new connection for each request, until the block ends."""
-    stop, results, threads = Event(), Results(), []
-    parts: list[Results] = []
-
-    def run(number: int) -> None:
-        parts.append(send_requests(port, stop=stop, keep_alive=number % 2 == 0, pause=0.002 if number < 4 else 0.3))
-
-    for number in range(clients):
-        threads.append(Thread(target=run, args=[number]))
-        threads[-1].start()
-    try:
-        yield results
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join(PATIENCE)
-        for part in parts:
-            results.add(part)

@@ -22,38 +22,20 @@ from typing import NamedTuple
 import psycopg
 
 from benchmarks.hostile.servers import CONFIGURATION, adapt_configuration, require_nginx, run_process
+from tests.database_template import Template
 from tests.e2e.checkout import Checkout
+from tests.e2e.live_server import wait_until
+from tests.e2e.next_release import write_migrations
 from tests.hosts import Host
-from tests.postgresql_cluster import PostgresServer, reserve_port, run_cluster
+from tests.ports import find_free_port
+from tests.postgresql_cluster import PostgresServer
 
 READERS, WRITERS = 2, 2
-QUIET = 2.0  # seconds of load before and after the update
+QUIET = 1.0  # seconds of load before and after the update
 DRAINING = 1.0  # seconds between the proxy's last request and the end of a server
 QUERY = "{ posts(limit: 10) { id title author { name } comments(limit: 3) { id } } }"
 MUTATION = "mutation ($input: CreatePostInput!) { createPost(input: $input) { id } }"
 RESULT = "SELECT count(*) FROM blog_post WHERE title LIKE 'Written under load %'"
-MIGRATIONS = {
-    "expand": """
-        migrations.AddField("post", "subtitle", models.CharField(max_length=80, default="", db_default="")),
-        AddConstraintNotValid("post", models.CheckConstraint(
-            condition=~models.Q(subtitle="forbidden"), name="blog_post_subtitle_allowed")),
-""",
-    "index": """
-        AddIndexConcurrently("post", models.Index(fields=["subtitle", "id"], name="blog_post_subtitle")),
-""",
-    "validate": """
-        ValidateConstraint("post", "blog_post_subtitle_allowed"),
-""",
-}
-TEMPLATE = """from django.contrib.postgres.operations import *
-from django.db import migrations, models
-
-
-class Migration(migrations.Migration):
-    atomic = {atomic}
-    dependencies = [("blog", "{parent}")]
-    operations = [{operations}    ]
-"""
 
 
 class Phase(NamedTuple):
@@ -152,7 +134,7 @@ class Proxy:
     """nginx with the configuration of deploy/, in front of several servers."""
 
     def __init__(self, folder: Path, ports: list[int]) -> None:
-        self.folder, self.ports, self.port = folder, ports, reserve_port()
+        self.folder, self.ports, self.port = folder, ports, find_free_port()
         folder.mkdir()
         self.configure()
 
@@ -174,16 +156,6 @@ class Proxy:
         command = [require_nginx(), "-p", str(self.folder), "-c", f"{self.folder}/nginx.conf", "-g", directives]
         with run_process(command, self.folder / "nginx.log", self.port, dict(os.environ)):
             yield
-
-
-def write_migrations(release: Path) -> None:
-    """Add the migrations of the new release, after the last one."""
-    folder = release / "blog" / "migrations"
-    parent = max(path.stem for path in folder.glob("0*.py"))
-    for number, (name, operations) in enumerate(MIGRATIONS.items(), int(parent[:4]) + 1):
-        text = TEMPLATE.format(atomic=name != "index", parent=parent, operations=operations)
-        parent = f"{number:04}_{name}"
-        (folder / f"{parent}.py").write_text(text)
 
 
 def add_posts(database: PostgresServer) -> None:
@@ -209,14 +181,10 @@ def migrate_during_long_transaction(new: Host, database: PostgresServer, log: Pa
     return log.read_text()
 
 
-def wait_until_ready(host: Host) -> None:
-    deadline = time.monotonic() + 60
-    while True:
-        with suppress(OSError):
-            if host.request("GET", "/readyz?exclude=clock,redis").status == 200:
-                return
-        assert time.monotonic() < deadline, host.log.read_text()
-        time.sleep(0.1)
+def is_ready(host: Host) -> bool:
+    with suppress(OSError):
+        return host.request("GET", "/readyz?exclude=clock,redis").status == 200
+    return False
 
 
 def replace(old: Host, new: Host, proxy: Proxy) -> None:
@@ -224,7 +192,7 @@ def replace(old: Host, new: Host, proxy: Proxy) -> None:
     proxy.take_out(old.port)
     old.stop()
     new.start()
-    wait_until_ready(new)
+    wait_until(lambda: is_ready(new), "the readiness of the new server")
     proxy.take_out(None)
 
 
@@ -239,31 +207,28 @@ def read_state(database: PostgresServer) -> tuple[bool, bool, str]:
     return index, constraint, default
 
 
-def update(folder: Path, server: str = "granian") -> Observation:
+def update(folder: Path, template: Template, server: str = "granian") -> Observation:
     """Run the update in a folder, and return what was observed."""
     releases = [Checkout(folder / name).folder for name in ("old", "new")]
     write_migrations(releases[1])
     with ExitStack() as stack:
-        (database,) = stack.enter_context(run_cluster(folder, replicas=0))
+        database = template.copy_data(folder / "primary")
+        stack.callback(database.remove)
+        database.start()
         variables = {"DATABASE_URL": database.build_url(), "CONTENTAPI_TRUSTED_PROXIES": "1"}
         old = [Host(folder / f"old{number}.log", variables, server=server, folder=releases[0]) for number in (1, 2)]
         new = [
             Host(folder / f"new{each.port}.log", variables, port=each.port, server=server, folder=releases[1])
             for each in old
         ]
-        old[0].manage("migrate", "--noinput")
-        old[0].manage("create_user", "editor@example.com", "--name", "Editor", "--role", "admin")
-        key = old[0].manage("create_api_key", "editor@example.com", "--name", "load")
         for host in old:
             stack.callback(host.stop)
             host.start()
-        first = {"query": MUTATION, "variables": {"input": {"title": "First", "body": "Text."}}}
-        assert old[0].request("POST", "/graphql", first, X_API_Key=key).status == 200  # creates the author
         add_posts(database)
         proxy = Proxy(folder / "proxy", [host.port for host in old])
         stack.enter_context(proxy.running())
 
-        load = Load(proxy.port, key)
+        load = Load(proxy.port, template.key)
         load.run()
         try:
             time.sleep(QUIET)
@@ -306,7 +271,9 @@ def describe(observed: Observation) -> str:
 if __name__ == "__main__":
     with TemporaryDirectory(dir="/tmp") as temporary:
         Path(temporary).chmod(0o755)
-        observed = update(Path(temporary), *sys.argv[1:])
+        template = Template(Path(temporary, "template"))
+        template.create()
+        observed = update(Path(temporary), template, *sys.argv[1:])
     print(observed.output)  # noqa: T201
     print(describe(observed))  # noqa: T201
     sys.exit(1 if observed.failures or observed.acknowledged != observed.stored else 0)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.checkout import PATIENCE, Checkout, free_port
+from tests.e2e.checkout import PATIENCE, Checkout
 
 pytestmark = [
-    pytest.mark.processes,
+    pytest.mark.servers,
     pytest.mark.thorough,
     pytest.mark.skipif(not shutil.which("npm"), reason="Node, which the audit is written for, is not installed"),
 ]
@@ -35,7 +35,7 @@ def run_audit(folder: Path, url: str) -> list[dict[str, Any]]:
 
 
 def test_audits_pass_except_those_that_the_specification_excludes(checkout: Checkout, tmp_path: Path) -> None:
-    run = checkout.run(port=free_port(), CONTENTAPI_RATE_ANONYMOUS="10000/minute").wait_until_ready()
+    run = checkout.run(CONTENTAPI_RATE_ANONYMOUS="10000/minute").wait_until_ready()
 
     results = run_audit(tmp_path / "audit", f"http://127.0.0.1:{run.port}/graphql")
 

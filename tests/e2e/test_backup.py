@@ -13,9 +13,9 @@ from threading import Event, Thread
 import pytest
 
 from tests.contentapi.db.backups.operators import ROOT, Operator, require_success
-from tests.e2e.checkout import free_port
+from tests.ports import find_free_port
 
-pytestmark = [pytest.mark.processes, pytest.mark.slow]
+pytestmark = pytest.mark.servers
 WRITERS = 4
 PATIENCE = 120
 MUTATION = "mutation ($title: String!) { createPost(input: {title: $title, body: $title}) { id } }"
@@ -58,7 +58,7 @@ def writers(operator: Operator, tmp_path: Path) -> Iterator[list[Writer]]:
     """Clients that write through a real server while the test runs."""
     created = operator.manage("source", "create_api_key", "admin@example.com", "--name", "load")
     key = require_success(created).strip()
-    port = free_port()
+    port = find_free_port()
     limits = {f"CONTENTAPI_RATE_{name}": "10000000/minute" for name in ("AUTHENTICATED", "WRITES")}
     environment = operator.build_environment("source", PORT=str(port), WEB_CONCURRENCY="1", **limits)
     with (tmp_path / "server.log").open("w") as log:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.e2e.checkout import Checkout, Run, free_port
+from tests.e2e.checkout import Checkout, Run
 
-pytestmark = [pytest.mark.processes, pytest.mark.thorough]
+pytestmark = [pytest.mark.servers, pytest.mark.thorough]
 
 HELLO = b'{"query": "{ __typename }"}'
 LONG = b'{"query": "{ __typename }", "more": "' + b"x" * 2**20 + b'"}'
@@ -100,7 +100,7 @@ def get_error_code(text: str) -> Any:
 
 
 def test_every_body_gets_the_documented_status(checkout: Checkout) -> None:
-    run = checkout.run("SERVER=gunicorn", port=free_port()).wait_until_ready()
+    run = checkout.run("SERVER=gunicorn").wait_until_ready()
 
     responses = {case: send_body(run, expected.content) for case, expected in CASES.items()}
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings
-from tests.e2e.checkout import Checkout, Run, free_port
+from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 
 SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
@@ -214,7 +214,7 @@ def list_findings_on_a_phone(page: Page, axe: str, run: Run, post: str, name: st
 def test_pages_of_the_admin_have_no_serious_finding(
     checkout: Checkout, browser: Browser, axe: str, scheme: Any, tmp_path: Path
 ) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     context = browser.new_context(color_scheme=scheme, bypass_csp=True)
     page = context.new_page()
     page.goto(f"http://localhost:{run.port}/admin/")
@@ -252,7 +252,7 @@ def test_pages_of_the_admin_have_no_serious_finding(
 
 
 def test_keyboard_leaves_every_page(checkout: Checkout, browser: Browser, tmp_path: Path) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     page = browser.new_context().new_page()
     log_in(page, run, checkout)
     ids = {"post": write_history(page, run), **find_rows(page, run), **import_site(page, run, tmp_path)}
@@ -275,7 +275,7 @@ def test_keyboard_leaves_every_page(checkout: Checkout, browser: Browser, tmp_pa
 
 
 def test_phone_shows_the_list_before_the_filters(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
     log_in(page, run, checkout)
 
@@ -288,7 +288,7 @@ def test_phone_shows_the_list_before_the_filters(checkout: Checkout, browser: Br
 
 
 def test_keyboard_opens_the_filters_and_the_editor_reads_local_times(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     page = browser.new_context(timezone_id="Pacific/Auckland").new_page()
     log_in(page, run, checkout)
     page.goto(f"http://localhost:{run.port}/admin/blog/post/")
@@ -302,7 +302,7 @@ def test_keyboard_opens_the_filters_and_the_editor_reads_local_times(checkout: C
 
 
 def test_user_creates_a_key_which_a_refresh_does_not_show(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     page = browser.new_page()
     log_in(page, run, checkout)
     page.goto(f"http://localhost:{run.port}/admin/users/apikey/add/")

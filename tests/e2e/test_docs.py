@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from contentapi.frontend import build
-from tests.e2e.checkout import Checkout, free_port
+from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import FORMS, Visit
 from tests.openapi import OPERATIONS
@@ -29,7 +29,7 @@ def open_operation(page: Page, name: str) -> None:
 
 @pytest.mark.parametrize("server", ["gunicorn", "granian"])
 def test_reader_finds_an_operation_and_sends_its_request(checkout: Checkout, browser: Browser, server: str) -> None:
-    run = checkout.run(f"SERVER={server}", port=free_port()).wait_until_ready()
+    run = checkout.run(f"SERVER={server}").wait_until_ready()
     origin = f"http://localhost:{run.port}"
     visit = Visit(browser, origin, "/docs")
     page = visit.page
@@ -53,7 +53,7 @@ def test_reader_finds_an_operation_and_sends_its_request(checkout: Checkout, bro
 
 
 def test_samples_are_in_four_languages(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     page = Visit(browser, f"http://localhost:{run.port}", "/docs").page
     open_operation(page, "createPost")
     section = page.locator("[id='api-1/tag/posts/POST/posts']")
@@ -73,7 +73,7 @@ def test_samples_are_in_four_languages(checkout: Checkout, browser: Browser) -> 
 
 
 def test_opened_operation_is_on_one_screen(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     page = Visit(browser, f"http://localhost:{run.port}", "/docs", **FORMS["light"]).page
     heights = {}
 
@@ -88,7 +88,7 @@ def test_opened_operation_is_on_one_screen(checkout: Checkout, browser: Browser)
 
 
 def test_reader_switches_to_the_dark_mode(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     page = Visit(browser, f"http://localhost:{run.port}", "/docs", **FORMS["light"]).page
     header = "getComputedStyle(document.querySelector('.site')).backgroundColor"
     before = page.evaluate(header)
@@ -100,7 +100,7 @@ def test_reader_switches_to_the_dark_mode(checkout: Checkout, browser: Browser) 
 
 
 def test_page_works_behind_a_proxy_with_tls(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port(), CONTENTAPI_HTTPS="on").wait_until_ready()
+    run = checkout.run(CONTENTAPI_HTTPS="on").wait_until_ready()
     forwarded = {"extra_http_headers": {"X-Forwarded-Proto": "https"}}
 
     for path in ("/", "/docs", "/graphql"):

@@ -5,14 +5,14 @@ import subprocess
 
 import pytest
 
-from tests.e2e.checkout import ROOT, Checkout, free_port
+from tests.e2e.checkout import ROOT, Checkout
 from tests.e2e.documentation import Example, differences, documents, examples, run_example
 
-pytestmark = [pytest.mark.processes, pytest.mark.slow]
+pytestmark = pytest.mark.servers
 
 
 def test_every_runnable_example_works_and_gets_its_response(checkout: Checkout, subtests: pytest.Subtests) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
 
     with subtests.test("make run prints the first query of the README"):
         query = examples(ROOT / "README.md")[0].block.text.replace("localhost:8000", f"localhost:{run.port}").split()

@@ -21,8 +21,9 @@ from playwright.sync_api import Browser, Dialog, Page, expect
 from contentapi.frontend.build import INSTALL, has_node
 from tests.blog.xss import VECTORS
 from tests.e2e.accessibility import install_axe, list_serious_findings
-from tests.e2e.checkout import ROOT, Checkout, Run, free_port
+from tests.e2e.checkout import ROOT, Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
+from tests.ports import find_free_port
 
 EXAMPLE = ROOT / "examples" / "site"
 NOT_TRACKED = shutil.ignore_patterns("node_modules", ".svelte-kit", "build", "schema.graphql", "graphql-env.d.ts")
@@ -112,10 +113,8 @@ def site(checkout: Checkout, tmp_path: Path) -> Iterator[Site]:
         pytest.skip("Node is older than 20.19, which the example needs")
     folder = tmp_path / "site"
     shutil.copytree(EXAMPLE, folder, ignore=NOT_TRACKED)
-    port = free_port()
-    run = checkout.run(
-        port=free_port(), CORS_ALLOWED_ORIGINS=f"http://localhost:{port}", CONTENTAPI_RATE_ANONYMOUS="9999/minute"
-    )
+    port = find_free_port()
+    run = checkout.run(CORS_ALLOWED_ORIGINS=f"http://localhost:{port}", CONTENTAPI_RATE_ANONYMOUS="9999/minute")
     install(folder)
     run.wait_until_ready()
     with serve(folder / "build", port):
@@ -269,7 +268,7 @@ def check_refusals(site: Site, browser: Browser) -> None:
     show_drafts(page, f" {site.key} ")
     expect(page.get_by_role("alert")).to_have_text("This post does not exist, or the token may not read it.")
 
-    port = free_port()
+    port = find_free_port()
     with serve(site.folder / "build", port):  # an origin that the server does not allow
         page.goto(f"http://localhost:{port}/drafts/")
         show_drafts(page, site.key)
@@ -294,7 +293,7 @@ def check_secrets(site: Site) -> None:
 
 def check_build_without_api(site: Site) -> None:
     before = site.read_build()
-    unused = f"http://localhost:{free_port()}"
+    unused = f"http://localhost:{find_free_port()}"
 
     done = site.run_npm("run", "build", PUBLIC_API_URL=unused)
 

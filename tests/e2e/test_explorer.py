@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from contentapi.frontend import build
 from contentapi.graphql.explorer.examples import load_examples
-from tests.e2e.checkout import Checkout, free_port
+from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import EDITOR, FORMS, LOADED, Visit
 
@@ -31,7 +31,7 @@ def enter_credential(visit: Visit, key: str, *, keep: bool) -> None:
 
 @pytest.mark.parametrize("server", ["gunicorn", "granian"])
 def test_person_uses_the_explorer(checkout: Checkout, browser: Browser, server: str) -> None:
-    run = checkout.run(f"SERVER={server}", port=free_port()).wait_until_ready()
+    run = checkout.run(f"SERVER={server}").wait_until_ready()
     key = (checkout.folder / "var/demo_api_key").read_text()
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
     page = visit.page
@@ -69,7 +69,7 @@ def test_person_uses_the_explorer(checkout: Checkout, browser: Browser, server: 
 
 
 def test_credential_is_kept_in_the_tab_only_if_the_user_wants_it(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     key = (checkout.folder / "var/demo_api_key").read_text()
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
     page = visit.page
@@ -94,7 +94,7 @@ def test_credential_is_kept_in_the_tab_only_if_the_user_wants_it(checkout: Check
 
 
 def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port(), CONTENTAPI_RATE_WRITES="6000/minute").wait_until_ready()
+    run = checkout.run(CONTENTAPI_RATE_WRITES="6000/minute").wait_until_ready()
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
     page = visit.page
     enter_credential(visit, (checkout.folder / "var/demo_api_key").read_text(), keep=False)
@@ -123,7 +123,7 @@ def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browse
 
 
 def test_own_operation_stays_in_its_tab_when_an_example_is_opened(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
     visit.write(EDITOR, "query Mine { __typename }")
     expect(visit.page.get_by_role("button", name="Mine")).to_be_visible()
@@ -137,7 +137,7 @@ def test_own_operation_stays_in_its_tab_when_an_example_is_opened(checkout: Chec
 
 
 def test_phone_executes_an_example(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql", **FORMS["phone"])
     page = visit.page
 
@@ -153,7 +153,7 @@ def test_phone_executes_an_example(checkout: Checkout, browser: Browser) -> None
 
 
 def test_keyboard_leaves_the_editors(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     page = Visit(browser, f"http://localhost:{run.port}", "/graphql").page
     before = page.locator(EDITOR).inner_text()
 
@@ -177,7 +177,7 @@ def test_explorer_states_what_the_server_refuses(
     manifest = tmp_path / "manifest.json"
     manifest.write_text(json.dumps({"some": "query Some { __typename }"}))
     variables = {"CONTENTAPI_DOCUMENTS_MANIFEST": str(manifest), **variables}
-    run = checkout.run(port=free_port(), **variables).wait_until_ready()
+    run = checkout.run(**variables).wait_until_ready()
 
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
 
@@ -190,7 +190,7 @@ def test_explorer_states_what_the_server_refuses(
 def test_page_without_a_build_states_how_to_build_it(checkout: Checkout, browser: Browser) -> None:
     (checkout.folder / "contentapi/static/frontend").unlink()
     assert checkout.manage("migrate", "--verbosity", "0").returncode == 0
-    run = checkout.serve_as_the_procfile(free_port()).wait_for("Booting worker")
+    run = checkout.serve_as_the_procfile().wait_for("Booting worker")
     context = browser.new_context()
     page = context.new_page()
 

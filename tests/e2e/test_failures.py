@@ -6,9 +6,15 @@ import sys
 
 import pytest
 
-from tests.e2e.checkout import ROOT, Checkout, free_port
+from tests.e2e.checkout import ROOT, Checkout
+from tests.ports import find_free_port
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.servers
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    return Checkout(tmp_path_factory.mktemp("failures") / "a checkout")
 
 
 def test_occupied_port_is_named_with_a_remedy(checkout: Checkout) -> None:
@@ -23,25 +29,24 @@ def test_occupied_port_is_named_with_a_remedy(checkout: Checkout) -> None:
     checkout.wait_until_empty()
 
 
-@pytest.mark.parametrize(
-    ("url", "message"),
-    [
-        ("mysql://app:hunter2@db.invalid/app", "DATABASE_URL is not the address of a PostgreSQL database."),
-        ("postgresql://app:hunter2@[::1/app", "DATABASE_URL cannot be read, or names no database."),
-    ],
-)
-def test_invalid_database_url_is_named_without_its_password(checkout: Checkout, url: str, message: str) -> None:
-    printed = checkout.run(port=free_port(), DATABASE_URL=url, SECRET_KEY="s" * 50, JWT_SECRET="s" * 32).fails()
+def test_invalid_database_url_is_named_without_its_password(checkout: Checkout) -> None:
+    urls = {
+        "mysql://app:hunter2@db.invalid/app": "DATABASE_URL is not the address of a PostgreSQL database.",
+        "postgresql://app:hunter2@[::1/app": "DATABASE_URL cannot be read, or names no database.",
+    }
+    runs = [checkout.run(DATABASE_URL=url, SECRET_KEY="s" * 50, JWT_SECRET="s" * 32) for url in urls]
+    for run, message in zip(runs, urls.values(), strict=True):
+        printed = run.fails()
 
-    assert f"(contentapi.DATABASE_URL) {message}" in printed
-    assert "hunter2" not in printed
-    assert "Traceback" not in printed
+        assert f"(contentapi.DATABASE_URL) {message}" in printed
+        assert "hunter2" not in printed
+        assert "Traceback" not in printed
 
 
 def test_unreachable_database_is_reported_in_a_few_lines(checkout: Checkout) -> None:
-    url = f"postgresql://app:hunter2@127.0.0.1:{free_port()}/app"
+    url = f"postgresql://app:hunter2@127.0.0.1:{find_free_port()}/app"
 
-    printed = checkout.run(port=free_port(), DATABASE_URL=url, SECRET_KEY="s" * 50, JWT_SECRET="s" * 32).fails()
+    printed = checkout.run(DATABASE_URL=url, SECRET_KEY="s" * 50, JWT_SECRET="s" * 32).fails()
 
     assert "The database does not answer" in printed
     assert "DATABASE_URL says where it is." in printed
@@ -52,8 +57,8 @@ def test_unreachable_database_is_reported_in_a_few_lines(checkout: Checkout) -> 
 def test_deployment_without_a_secret_does_not_start(checkout: Checkout) -> None:
     url = "postgresql://app@db.invalid/app"
 
-    by_make = checkout.run(port=free_port(), DATABASE_URL=url)
-    by_procfile = checkout.serve_as_the_procfile(free_port(), DATABASE_URL=url)
+    by_make = checkout.run(DATABASE_URL=url)
+    by_procfile = checkout.serve_as_the_procfile(DATABASE_URL=url)
 
     for printed in (by_make.fails(), by_procfile.fails()):
         assert "SECRET_KEY is required when DATABASE_URL is set." in printed

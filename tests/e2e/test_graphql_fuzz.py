@@ -14,9 +14,9 @@ from hypothesis_graphql import nodes
 from schemathesis import GenerationMode
 from schemathesis.core.result import Ok
 
-from tests.e2e.checkout import Checkout, Run, free_port
+from tests.e2e.checkout import Checkout, Run
 
-pytestmark = [pytest.mark.processes, pytest.mark.thorough]
+pytestmark = [pytest.mark.servers, pytest.mark.thorough]
 
 EXAMPLES = 3000
 LEAKS = re.compile(
@@ -48,7 +48,7 @@ def corrupt(document: str, place: float, inserted: str, removed: int) -> str:
 def run(checkout: Checkout) -> Run:
     rates = dict.fromkeys(("ANONYMOUS", "AUTHENTICATED", "WRITES"), "1000000/second")
     variables = {f"CONTENTAPI_RATE_{name}": rate for name, rate in rates.items()}
-    return checkout.run(port=free_port(), **variables).wait_until_ready()
+    return checkout.run(**variables).wait_until_ready()
 
 
 def test_no_document_causes_a_500_or_reveals_internals(checkout: Checkout, run: Run) -> None:

@@ -1,183 +1,123 @@
 """/healthz and /readyz of both servers, on a PostgreSQL and a Redis that are missing, unmigrated, stopped or hang."""
 
 import json
-import time
-from collections.abc import Callable, Iterator
-from http.client import HTTPConnection
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import psutil
 import pytest
 
-from tests.e2e.checkout import Checkout, Run, free_port
-from tests.e2e.test_deployment import SECRET, Database
+from tests.database_template import Template
+from tests.e2e.checkout import Checkout
+from tests.e2e.live_server import wait_until
+from tests.hosts import ROOT, SECRET, Host, HostResponse
+from tests.postgresql_cluster import PostgresServer
 from tests.redis_server import RedisServer
 
-pytestmark = [pytest.mark.processes, pytest.mark.slow]
-GRANIAN = [".venv/bin/python", "-m", "contentapi.server.granian"]
-GUNICORN = [".venv/bin/python", "-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"]
-SERVERS = pytest.mark.parametrize("command", [GRANIAN, GUNICORN], ids=["granian", "gunicorn"])
+pytestmark = pytest.mark.servers
 
-
-class Answer(NamedTuple):
-    """A response and the seconds until it arrived."""
-
-    status: int
-    content: Any
-    headers: dict[str, str]
-    seconds: float
-
-    @property
-    def failures(self) -> dict[str, str]:
-        """The reasons of the checks that failed."""
-        return {name: each["reason"] for name, each in self.content["checks"].items() if each["status"] == "failed"}
+HANGING = {"database": "PostgreSQL does not respond in time.", "redis": "Redis does not respond in time."}
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    folder = tmp_path / "operators"
-    folder.mkdir()
-    database = Database(folder)
+def database(tmp_path: Path, template: Template) -> Iterator[PostgresServer]:
+    """A PostgreSQL with the migrated database "contentapi". It is not started."""
+    database = template.copy_data(tmp_path / "operators", fsync="on")  # without it, the doctor finds a problem
     yield database
-    for process in list_postgres_processes(database):
-        process.resume()
-    database.stop()
+    database.remove()
 
 
-def list_postgres_processes(database: Database) -> list[psutil.Process]:
-    """Return the processes of a PostgreSQL, the first one first."""
-    return [process for process in psutil.process_iter() if is_of_database(process, database)]
+def start(host: Host) -> None:
+    """Start a server without a request to its database."""
+    host.spawn()
+    wait_until(lambda: get(host, "/healthz").status == 200, "the start")
 
 
-def is_of_database(process: psutil.Process, database: Database) -> bool:
+def get(host: Host, path: str) -> HostResponse:
+    """Send a request as a load balancer does: with an address as the Host. The status is 0 if nobody listens."""
     try:
-        return process.name() == "postgres" and Path(process.cwd()) == database.data
-    except (OSError, psutil.Error):
-        return False
+        return host.request("GET", path, Host="10.1.2.3:8000")
+    except OSError:
+        assert host.process
+        assert host.process.poll() is None, host.log.read_text()
+        return HostResponse(0, {}, None)
 
 
-def start(checkout: Checkout, command: list[str], variables: dict[str, str]) -> Run:
-    environment = checkout.environment(port=free_port(), CONTENTAPI_HTTPS="on", **variables)
-    run = Run(checkout, command, environment)
-    wait_until(lambda: get(run, "/healthz").status == 200, run)
-    return run
+def get_failures(response: HostResponse) -> dict[str, str]:
+    """Return the reasons of the checks that failed."""
+    return {name: each["reason"] for name, each in response.body["checks"].items() if each["status"] == "failed"}
 
 
-def wait_until(condition: Callable[[], bool], run: Run, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            if condition():
-                return
-        except OSError:
-            assert run.process.poll() is None, run.printed
-        assert time.monotonic() < deadline, run.printed
-        time.sleep(0.1)
-
-
-def get(run: Run, path: str) -> Answer:
-    connection = HTTPConnection("127.0.0.1", int(run.port), timeout=30)
-    begin = time.monotonic()
-    connection.request("GET", path, headers={"Host": "10.1.2.3:8000"})
-    response = connection.getresponse()
-    content = response.read()
-    connection.close()
-    return Answer(response.status, json.loads(content), dict(response.headers), time.monotonic() - begin)
-
-
-def build_variables(database: Database, **more: str) -> dict[str, str]:
-    return {"DATABASE_URL": database.url, "SECRET_KEY": SECRET, "JWT_SECRET": SECRET, **more}
-
-
-@SERVERS
 def test_unmigrated_database_is_stated_and_migrating_makes_the_server_ready(
-    checkout: Checkout, database: Database, command: list[str]
+    new_checkout: Checkout, database: PostgresServer
 ) -> None:
-    variables = build_variables(database)
-    run = start(checkout, command, variables)
+    """The command of the Procfile. It creates no embedded PostgreSQL and no demo."""
+    database.start()
+    database.execute("CREATE DATABASE empty")
+    variables = {"DATABASE_URL": database.build_url("empty"), "SECRET_KEY": SECRET, "JWT_SECRET": SECRET}
+    run = new_checkout.serve_as_the_procfile(**variables, CONTENTAPI_HTTPS="on")
+    host = Host(run.log, {}, port=int(run.port))  # sends the requests
+    host.process = run.process
+    wait_until(lambda: get(host, "/healthz").status == 200, "the start")
 
-    unmigrated = get(run, "/readyz")
-    assert (unmigrated.status, list(unmigrated.failures)) == (503, ["migrations"])
-    assert {name.lower(): value for name, value in unmigrated.headers.items()}["retry-after"] == "5"
-    assert "Run python manage.py migrate." in unmigrated.failures["migrations"]
+    unmigrated = get(host, "/readyz")
+    assert (unmigrated.status, list(get_failures(unmigrated))) == (503, ["migrations"])
+    assert unmigrated.headers["Retry-After"] == "5"
+    assert "Run python manage.py migrate." in get_failures(unmigrated)["migrations"]
     lines = [line for line in run.printed.splitlines() if "migrations are not applied" in line]
     assert "Until then /readyz is 503" in lines[0]
     assert sum("Until then /readyz is 503" in line for line in lines) == 1
-    assert get_posts(run) == (503, "UNAVAILABLE")
+    posts = host.request("GET", "/posts", X_Forwarded_Proto="https")
+    assert (posts.status, posts.headers["X-Error-Code"]) == (503, "UNAVAILABLE")
 
-    assert checkout.manage("migrate", "--noinput", **variables).returncode == 0
+    assert new_checkout.manage("migrate", "--noinput", **variables).returncode == 0
 
-    wait_until(lambda: get(run, "/readyz").status == 200, run, seconds=5)
-    assert get_posts(run) == (200, None)
-
-
-def get_posts(run: Run) -> tuple[int, str | None]:
-    connection = HTTPConnection("127.0.0.1", int(run.port), timeout=30)
-    connection.request("GET", "/posts", headers={"Host": "localhost", "X-Forwarded-Proto": "https"})
-    response = connection.getresponse()
-    response.read()
-    connection.close()
-    return response.status, response.headers["X-Error-Code"]
+    wait_until(lambda: get(host, "/readyz").status == 200, "the readiness")
+    assert host.request("GET", "/posts", X_Forwarded_Proto="https").body["data"] == []
+    assert not (new_checkout.folder / "var").exists()
 
 
-@SERVERS
-def test_server_starts_without_its_database_and_becomes_ready(
-    checkout: Checkout, database: Database, command: list[str]
+@pytest.mark.parametrize("kind", ["granian", "gunicorn"])
+def test_databases_that_are_missing_or_hang_are_named_until_they_respond(
+    database: PostgresServer, redis_server: RedisServer, tmp_path: Path, kind: str
 ) -> None:
-    variables = build_variables(database)
-    assert checkout.manage("migrate", "--noinput", **variables).returncode == 0
-    database.stop()
-    run = start(checkout, command, variables)
+    host = Host(tmp_path / "log", {"DATABASE_URL": database.build_url(), "REDIS_URL": redis_server.url}, server=kind)
+    try:
+        start(host)
+        down = get(host, "/readyz")
+        assert (down.status, list(get_failures(down))) == (503, ["database"])
+        assert str(database.port) not in json.dumps(down.body)
+        assert "The server starts, and is ready when the database is." in host.log.read_text()
 
-    down = get(run, "/readyz")
-    assert (down.status, list(down.failures)) == (503, ["database"])
-    assert str(database.address) not in json.dumps(down.content)
-    assert "The server starts, and is ready when the database is." in run.printed
+        database.start()
+        wait_until(lambda: get(host, "/readyz").status == 200, "the readiness")
 
+        redis_server.hang()
+        with database.suspended():
+            wait_until(lambda: get_failures(get(host, "/readyz")) == HANGING, "the end of the cached results")
+            hanging = [get(host, "/readyz") for _ in range(5)]  # each in time, or this would not end
+            assert get(host, "/healthz").status == 200
+        redis_server.go_on()
+        assert [response.status for response in hanging] == [503] * 5
+        wait_until(lambda: get(host, "/readyz").status == 200, "the recovery")
+        assert host.log.read_text().count("Not ready: database. PostgreSQL does not respond in time.") == 1
+    finally:
+        host.stop()
+
+
+def test_doctor_of_a_deployment_names_what_is_wrong(database: PostgresServer, tmp_path: Path) -> None:
     database.start()
+    database.execute("CREATE DATABASE empty")
+    host = Host(tmp_path / "log", {"DATABASE_URL": database.build_url("empty")})
 
-    wait_until(lambda: get(run, "/readyz").status == 200, run, seconds=5)
+    def run_doctor() -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "manage.py", "doctor", "--json"]
+        return subprocess.run(command, cwd=ROOT, env=host.environment, capture_output=True, text=True, check=False)
 
-
-@SERVERS
-def test_postgresql_and_redis_that_hang_are_named_in_time(
-    checkout: Checkout, database: Database, redis_server: RedisServer, command: list[str]
-) -> None:
-    variables = build_variables(database, REDIS_URL=redis_server.url, WEB_CONCURRENCY="1")
-    assert checkout.manage("migrate", "--noinput", **variables).returncode == 0
-    run = start(checkout, command, variables)
-    wait_until(lambda: get(run, "/readyz").status == 200, run)
-    time.sleep(1.1)  # the cached result expires
-
-    redis_server.hang()
-    suspended = list_postgres_processes(database)
-    for process in suspended:
-        process.suspend()
-    hanging = [get(run, "/readyz") for _ in range(5)]
-    alive = get(run, "/healthz")
-    for process in suspended:
-        process.resume()
-    redis_server.go_on()
-
-    assert [answer.status for answer in hanging] == [503] * 5
-    assert hanging[0].failures == {
-        "database": "PostgreSQL does not respond in time.",
-        "redis": "Redis does not respond in time.",
-    }
-    assert max(answer.seconds for answer in hanging) < 2.5
-    assert sum(answer.seconds < 0.5 for answer in hanging) >= 3
-    assert alive.status == 200
-    assert alive.seconds < 0.5
-    wait_until(lambda: get(run, "/readyz").status == 200, run, seconds=5)
-    assert run.printed.count("Not ready: database. PostgreSQL does not respond in time.") == 1
-
-
-def test_doctor_of_a_deployment_names_what_is_wrong(checkout: Checkout, database: Database) -> None:
-    variables = build_variables(database)
-    unmigrated = checkout.manage("doctor", "--json", **variables)
+    unmigrated = run_doctor()
     database.stop()
-    down = checkout.manage("doctor", "--json", **variables)
+    down = run_doctor()
 
     assert unmigrated.returncode == down.returncode == 1
     problems = {each["check"] for each in json.loads(unmigrated.stdout) if each["status"] == "problem"}

@@ -7,7 +7,7 @@ from zipfile import ZipFile
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.checkout import Checkout, Run, free_port
+from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.test_desk import log_in
 
@@ -36,7 +36,7 @@ def upload(page: Page, run: Run, archive: Path) -> None:
 
 
 def test_editor_imports_a_site_and_finds_its_posts(checkout: Checkout, browser: Browser, archive: Path) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     page = browser.new_page()
     log_in(page, run, checkout)
 
@@ -58,7 +58,7 @@ def test_large_archive_is_uploaded_and_a_larger_one_is_refused(
     browser: Browser,
     tmp_path: Path,
 ) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     page = browser.new_page()
     log_in(page, run, checkout)
     large, too_large = tmp_path / "large.zip", tmp_path / "too-large.zip"

@@ -10,9 +10,14 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
-from tests.e2e.checkout import Checkout, Run, free_port
+from tests.database_template import Template
+from tests.e2e.checkout import Checkout, Run
+from tests.ports import find_free_port
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.servers
+
+NEWEST = {"data": {"posts": [{"title": "How we name our boats", "author": {"name": "Marguerite Okafor"}}]}}
+KEPT = {"data": {"posts": [{"title": "Kept"}]}}
 
 
 def send_query(run: Run, query: str, key: str = "") -> object:
@@ -28,123 +33,111 @@ def find_api_key(run: Run) -> str:
     return match[1]
 
 
-def test_ctrl_c_leaves_nothing_running_and_the_next_start_keeps_the_data(checkout: Checkout) -> None:
-    first = checkout.run(port=free_port()).wait_until_ready()
-    send_query(
-        first,
-        'mutation { createPost(input: {title: "Kept", body: "", status: published}) { id } }',
-        find_api_key(first),
-    )
+def test_first_starts_share_a_database_that_the_next_start_keeps(new_checkout: Checkout) -> None:
+    runs = [new_checkout.run(), new_checkout.run()]
+    for run in runs:
+        run.wait_until_ready()
+    first, second = runs
+    key = find_api_key(first)
+    assert find_api_key(second) == key
+    assert send_query(first, "{ posts(limit: 1) { title author { name } } }") == NEWEST
+    created = 'mutation { createPost(input: {title: "Kept", body: "", status: published}) { id } }'
+    send_query(first, created, key)
 
     first.interrupt()
 
-    checkout.wait_until_empty()
-    assert not (checkout.folder / "var/postgres/postmaster.pid").exists()
-    second = checkout.run(port=free_port()).wait_until_ready()
-    assert send_query(second, "{ posts(limit: 1) { title } }") == {"data": {"posts": [{"title": "Kept"}]}}
-    assert find_api_key(second) == find_api_key(first)
+    assert send_query(second, "{ posts(limit: 1) { title } }") == KEPT
+    assert new_checkout.manage("create_user", "late@example.invalid", "--name", "Late").returncode == 0
+    assert send_query(second, "{ posts(limit: 1) { title } }") == KEPT
+    second.interrupt()
+    new_checkout.wait_until_empty()
+    assert not (new_checkout.folder / "var/postgres/postmaster.pid").exists()
+    third = new_checkout.run().wait_until_ready()
+    assert send_query(third, "{ posts(limit: 1) { title } }") == KEPT
+    assert find_api_key(third) == key
 
 
-@pytest.mark.slow
-def test_gunicorn_serves_the_same_responses(checkout: Checkout) -> None:
-    run = checkout.run("SERVER=gunicorn", port=free_port()).wait_until_ready()
+def test_two_checkouts_run_side_by_side(checkout: Checkout, template: Template, tmp_path: Path) -> None:
+    other = Checkout(tmp_path / "another checkout", template)
+    here, there = checkout.run(), other.run()
+    try:
+        here.wait_until_ready()
+        there.wait_until_ready()
+        created = 'mutation { createPost(input: {title: "Here", body: "", status: published}) { id } }'
+        send_query(here, created, find_api_key(here))
 
-    made = send_query(
-        run, 'mutation { createPost(input: {title: "Kept", body: "é", status: published}) { body } }', find_api_key(run)
-    )
-    with urlopen(f"http://localhost:{run.port}/admin/login/") as response:
-        page = response.read().decode()
-
-    assert made == {"data": {"createPost": {"body": "é"}}}
-    assert "csrfmiddlewaretoken" in page
-    run.interrupt()
-    checkout.wait_until_empty()
-    assert "Traceback" not in run.printed
-
-
-@pytest.mark.slow
-def test_start_after_a_kill_works_and_ends_cleanly(checkout: Checkout) -> None:
-    checkout.run(port=free_port()).wait_until_ready()
-
-    checkout.kill_everything()
-
-    again = checkout.run(port=free_port()).wait_until_ready()
-    assert send_query(again, "{ posts(limit: 1) { author { name } } }") == {
-        "data": {"posts": [{"author": {"name": "Marguerite Okafor"}}]}
-    }
-    again.interrupt()
-    checkout.wait_until_empty()
+        assert send_query(there, "{ posts(limit: 1) { title author { name } } }") == NEWEST
+        here.interrupt()
+        there.interrupt()
+        checkout.wait_until_empty()
+        other.wait_until_empty()
+    finally:
+        other.kill_everything()
 
 
-@pytest.mark.slow
-def test_two_concurrent_starts_share_the_database_until_the_last_ends(checkout: Checkout) -> None:
-    runs = [checkout.run(port=free_port()), checkout.run(port=free_port())]
-    for run in runs:
-        run.wait_until_ready()
-
-    assert find_api_key(runs[0]) == find_api_key(runs[1])
-    runs[0].interrupt()
-
-    assert send_query(runs[1], "{ __typename }") == {"data": {"__typename": "Query"}}
-    assert checkout.manage("create_user", "late@example.invalid", "--name", "Late").returncode == 0
-    assert send_query(runs[1], "{ posts(limit: 1) { title } }") == {
-        "data": {"posts": [{"title": "How we name our boats"}]}
-    }
-    runs[1].interrupt()
-    checkout.wait_until_empty()
-
-
-@pytest.mark.slow
-def test_two_checkouts_run_side_by_side(checkout: Checkout, tmp_path: Path) -> None:
-    other = Checkout(tmp_path / "another checkout")
-    here, there = checkout.run(port=free_port()).wait_until_ready(), other.run(port=free_port()).wait_until_ready()
-
-    send_query(
-        here, 'mutation { createPost(input: {title: "Here", body: "", status: published}) { id } }', find_api_key(here)
-    )
-
-    assert send_query(there, "{ posts(limit: 1) { title } }") == {
-        "data": {"posts": [{"title": "How we name our boats"}]}
-    }
-    here.interrupt()
-    there.interrupt()
-    checkout.wait_until_empty()
-    other.wait_until_empty()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("server", ["gunicorn", "granian"])
-def test_killed_postgresql_is_restarted_by_the_next_request(checkout: Checkout, server: str) -> None:
-    run = checkout.run(f"SERVER={server}", port=free_port()).wait_until_ready()
-    query = "{ posts(limit: 1) { title } }"
+def require_restart_of_postgresql(run: Run) -> None:
+    """Kill PostgreSQL. Concurrent requests start it once, and all get their responses."""
+    query = "{ posts(limit: 1) { title author { name } } }"
     before = [send_query(run, query) for _ in range(4)]  # which connects several threads
-    killed = psutil.Process(int((checkout.folder / "var/postgres/postmaster.pid").read_text().split()[0]))
+    record = run.checkout.folder / "var/postgres/postmaster.pid"
+    killed = psutil.Process(int(record.read_text().split()[0]))
     killed.kill()
-    psutil.wait_procs([killed], timeout=10)
+    psutil.wait_procs([killed], timeout=60)
 
     with ThreadPoolExecutor(8) as threads:
         after = list(threads.map(lambda _: send_query(run, query), range(16)))
 
     assert after == before[:1] * 16
     assert run.printed.count("has been started again") == 1
+
+
+def test_run_survives_the_end_of_postgresql_and_the_next_one_its_own(checkout: Checkout) -> None:
+    run = checkout.run().wait_until_ready()
+    require_restart_of_postgresql(run)
+
+    checkout.kill_everything()
+
+    again = checkout.run().wait_until_ready()
+    assert send_query(again, "{ posts(limit: 1) { title author { name } } }") == NEWEST
+    again.interrupt()
+    checkout.wait_until_empty()
+    assert "Traceback" not in run.printed + again.printed
+
+
+def test_gunicorn_serves_the_same_responses(checkout: Checkout) -> None:
+    metrics = f"127.0.0.1:{find_free_port()}"
+    run = checkout.run("SERVER=gunicorn", CONTENTAPI_METRICS_BIND=metrics).wait_until_ready()
+
+    created = 'mutation { createPost(input: {title: "Kept", body: "é", status: published}) { body } }'
+    made = send_query(run, created, find_api_key(run))
+    with urlopen(f"http://localhost:{run.port}/admin/login/") as response:
+        page = response.read().decode()
+
+    assert made == {"data": {"createPost": {"body": "é"}}}
+    assert "csrfmiddlewaretoken" in page
+    require_restart_of_postgresql(run)
+    with urlopen(f"http://{metrics}/metrics") as response:  # of all processes, the clock's included
+        processes = re.findall(r'^contentapi_processes\{role="(\w+)"\} (\S+)', response.read().decode(), re.MULTILINE)
+    assert sorted(processes) == [("clock", "1.0"), ("worker", "2.0")]
     run.interrupt()
     checkout.wait_until_empty()
     assert "Traceback" not in run.printed
 
 
-OTHER_MOMENTS = [0.02, 0.05, 0.15, 0.2, 0.25, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.7, 2.2]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "seconds", [0.1, 0.4, 0.9, 1.4, *(pytest.param(moment, marks=pytest.mark.thorough) for moment in OTHER_MOMENTS)]
+    "moments",
+    [
+        [0.1, 0.4, 0.9, 1.4],
+        pytest.param([0.02, 0.05, 0.15, 0.2, 0.25, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.7, 2.2], marks=pytest.mark.thorough),
+    ],
+    ids=["some", "many"],
 )
-def test_ctrl_c_at_any_moment_of_the_start_leaves_nothing_running(checkout: Checkout, seconds: float) -> None:
-    checkout.manage("migrate", "--verbosity", "0")
-    run = checkout.run(port=free_port())
+def test_ctrl_c_at_any_moment_of_the_start_leaves_nothing_running(checkout: Checkout, moments: list[float]) -> None:
+    for seconds in moments:
+        run = checkout.run()
 
-    time.sleep(seconds)
-    run.interrupt()
+        time.sleep(seconds)
+        run.interrupt()
 
-    checkout.wait_until_empty()
-    assert "Traceback" not in run.printed
+        checkout.wait_until_empty()
+        assert "Traceback" not in run.printed, seconds

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.checkout import PATIENCE, Checkout, Run, free_port
+from tests.e2e.checkout import PATIENCE, Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 
 EMAIL, PASSWORD = "edda@example.invalid", "seven harbours and a lamp"
@@ -58,7 +58,7 @@ def run_action(page: Page, action: str) -> None:
 
 
 def test_editor_moderates_a_comment_and_the_public_api_follows(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     create_member(checkout, "rosa@example.invalid", "reader")
     create_member(checkout, EMAIL, "editor", given=PASSWORD)
     key = checkout.manage("create_api_key", "rosa@example.invalid", "--name", "reader").stdout.strip()

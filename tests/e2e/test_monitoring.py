@@ -2,8 +2,8 @@
 
 import json
 import re
-import time
-from collections import Counter
+import socket
+from collections import Counter, defaultdict
 from http.client import HTTPConnection
 from threading import Thread
 from urllib.request import urlopen
@@ -11,26 +11,31 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.e2e.checkout import Checkout, Run, free_port
+from tests.e2e.http_client import HttpClient
+from tests.e2e.live_server import LiveServer, Site, wait_until
+from tests.e2e.load import PATIENCE
+from tests.e2e.shared_servers import SharedServer
+from tests.ports import find_free_port
 
-pytestmark = [pytest.mark.processes, pytest.mark.slow]
+pytestmark = pytest.mark.servers
 
 JSON_TYPE = {"Content-Type": "application/json"}
 ROUNDS = 25
 THREADS = 8
+Metrics = dict[str, dict[tuple[str, ...], float]]
 
 
 class Client:
     """Sends requests on one connection, and counts the responses by method, operation and status, and their bytes."""
 
-    def __init__(self, run: Run, number: int) -> None:
-        self.run = run
+    def __init__(self, server: LiveServer, number: int) -> None:
+        self.server = server
         self.number = number
         self.counts: Counter[tuple[str, str, str]] = Counter()
         self.bytes = 0
 
     def work(self) -> None:
-        connection = HTTPConnection("localhost", int(self.run.port), timeout=30)  # reconnects when it is closed
+        connection = HTTPConnection("localhost", self.server.port, timeout=60)  # reconnects when it is closed
         for round_number in range(ROUNDS):
             name = f"Operation{self.number}x{round_number}"  # a name of its own for each request
             query = json.dumps({"query": f"query {name} {{ posts(limit: 1) {{ id }} }}"})
@@ -51,115 +56,98 @@ class Client:
         connection.close()
 
 
-def read_metrics(address: str) -> dict[str, dict[tuple[str, ...], float]]:
+def read_metrics(address: str) -> Metrics:
     """Return the values of each metric by the values of its labels."""
-    with urlopen(f"http://{address}/metrics", timeout=10) as response:
+    with urlopen(f"http://{address}/metrics", timeout=60) as response:
         text = response.read().decode()
-    metrics: dict[str, dict[tuple[str, ...], float]] = {}
+    metrics: Metrics = defaultdict(dict)
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
-            metrics.setdefault(sample.name, {})[tuple(sample.labels.values())] = sample.value
+            metrics[sample.name][tuple(sample.labels.values())] = sample.value
     return metrics
 
 
-def send_requests(run: Run) -> list[Client]:
+def send_requests(server: LiveServer) -> list[Client]:
     """Send requests in several threads. Return the clients with their counts."""
-    clients = [Client(run, number) for number in range(THREADS)]
+    clients = [Client(server, number) for number in range(THREADS)]
     threads = [Thread(target=client.work) for client in clients]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    time.sleep(1.5)  # a worker writes its figures once a second
     return clients
 
 
-@pytest.mark.parametrize("server", ["granian", "gunicorn"])
-def test_metrics_equal_the_counts_of_the_clients(checkout: Checkout, server: str) -> None:
-    address = f"127.0.0.1:{free_port()}"
-    variables = {"CONTENTAPI_METRICS_BIND": address, "CONTENTAPI_RATE_ANONYMOUS": "1000000/minute"}
-    run = checkout.run(f"SERVER={server}", port=free_port(), **variables).wait_until_ready()
-    clients = send_requests(run)
+@pytest.mark.parametrize("kind", ["granian", "gunicorn"])
+def test_metrics_equal_the_counts_of_the_clients_after_workers_were_replaced(site: Site, kind: str) -> None:
+    address = f"127.0.0.1:{find_free_port()}"
+    variables = {"CONTENTAPI_METRICS_BIND": address, "CONTENTAPI_WORKER_MAX_REQUESTS": "200", "WEB_CONCURRENCY": "2"}
+    with site.serve(kind, **variables) as server:
+        # A process writes its figures once a second.
+        wait_until(lambda: sum(read_metrics(address)["contentapi_requests_total"].values()) == 1, "the first figures")
+        before = read_metrics(address)
+        first = set(server.workers)
 
-    metrics = read_metrics(address)
+        clients = send_requests(server)
 
-    counted = sum((client.counts for client in clients), Counter[tuple[str, str, str]]())
-    assert metrics["contentapi_requests_total"] == counted
-    assert set(counted.values()) == {ROUNDS * THREADS}
-    assert sum(metrics["contentapi_response_bytes_total"].values()) == sum(client.bytes for client in clients)
-    assert sum(metrics["contentapi_request_duration_seconds_count"].values()) == sum(counted.values())
-    assert metrics["contentapi_processes"] == {("clock",): 1, ("worker",): 2}
-    assert metrics["contentapi_slots_in_use"][()] == metrics["contentapi_slots_waiting"][()] == 0
-    assert 0 < sum(metrics["contentapi_statement_duration_seconds_count"].values()) <= 2 * sum(counted.values())
-
-
-@pytest.mark.parametrize("server", ["granian", "gunicorn"])
-def test_metrics_keep_the_counts_of_replaced_workers(checkout: Checkout, server: str) -> None:
-    address = f"127.0.0.1:{free_port()}"
-    variables = {
-        "CONTENTAPI_METRICS_BIND": address,
-        "CONTENTAPI_RATE_ANONYMOUS": "1000000/minute",
-        "CONTENTAPI_WORKER_MAX_REQUESTS": "200",
-    }
-    run = checkout.run(f"SERVER={server}", port=free_port(), **variables).wait_until_ready()
-    deadline = time.monotonic() + 30
-    while read_metrics(address)["contentapi_processes"].get(("worker",)) != 2 and time.monotonic() < deadline:
-        time.sleep(0.2)  # gunicorn starts its workers one after the other
-    workers = {process.pid for process in checkout.processes()}
-    clients = send_requests(run) + send_requests(run)
-    deadline = time.monotonic() + 30
-    while workers <= {process.pid for process in checkout.processes()} and time.monotonic() < deadline:
-        time.sleep(0.2)  # a replaced worker ends
-    time.sleep(1.5)
-
-    counted = sum((client.counts for client in clients), Counter[tuple[str, str, str]]())
-    assert not workers <= {process.pid for process in checkout.processes()}
-    assert read_metrics(address)["contentapi_requests_total"] == counted
+        counted = sum((client.counts for client in clients), Counter[tuple[str, str, str]]())
+        assert set(counted.values()) == {ROUNDS * THREADS}
+        wait_until(lambda: first.isdisjoint(server.workers), "the end of the first workers")
+        wait_until(lambda: read_metrics(address)["contentapi_processes"] == {("worker",): 2}, "the end of old workers")
+        wait_until(lambda: count_requests(address, before) == counted.total(), "the last figures")
+        metrics = read_metrics(address)
+        assert subtract(metrics, before, "contentapi_requests_total") == counted
+        sizes = subtract(metrics, before, "contentapi_response_bytes_total")
+        assert sizes.total() == sum(client.bytes for client in clients)
+        assert subtract(metrics, before, "contentapi_request_duration_seconds_count").total() == counted.total()
+        statements = subtract(metrics, before, "contentapi_statement_duration_seconds_count").total()
+        assert 0 < statements <= 2 * counted.total()
+        assert metrics["contentapi_slots_in_use"][()] == metrics["contentapi_slots_waiting"][()] == 0
 
 
-def test_metrics_are_not_at_the_public_address(checkout: Checkout) -> None:
-    address = f"127.0.0.1:{free_port()}"
-    run = checkout.run(port=free_port(), CONTENTAPI_METRICS_BIND=address).wait_until_ready()
-    connection = HTTPConnection("localhost", int(run.port), timeout=30)
-    connection.request("GET", "/metrics")
-
-    response = connection.getresponse()
-
-    assert (response.status, b"contentapi_" in response.read()) == (404, False)
-    connection.close()
-    assert ("worker",) in read_metrics(address)["contentapi_processes"]
+def count_requests(address: str, before: Metrics) -> float:
+    return subtract(read_metrics(address), before, "contentapi_requests_total").total()
 
 
-def test_occupied_address_of_metrics_stops_the_start(checkout: Checkout) -> None:
-    port = free_port()
-    first = checkout.run(port=free_port(), CONTENTAPI_METRICS_BIND=f"127.0.0.1:{port}").wait_until_ready()
-
-    printed = checkout.run(port=free_port(), CONTENTAPI_METRICS_BIND=f"127.0.0.1:{port}").fails()
-
-    assert f"CONTENTAPI_METRICS_BIND: cannot listen on 127.0.0.1:{port}: Address already in use." in printed
-    assert "Traceback" not in printed
-    assert first.process.poll() is None
+def subtract(metrics: Metrics, before: Metrics, name: str) -> Counter[tuple[str, ...]]:
+    """Return the increase of a counter, without the labels for which it did not increase."""
+    increase = {labels: int(value - before[name].get(labels, 0)) for labels, value in metrics[name].items()}
+    return Counter({labels: value for labels, value in increase.items() if value})
 
 
-def test_each_request_has_a_line_with_the_id_of_its_response(checkout: Checkout) -> None:
-    run = checkout.run(port=free_port(), CONTENTAPI_LOG_FORMAT="json").wait_until_ready()
-    connection = HTTPConnection("localhost", int(run.port), timeout=30)
-    ids = []
-    for path in ("/posts?tag=hunter2", "/posts/0", "/admin/login/", "/healthz"):
-        connection.request("GET", path)
-        response = connection.getresponse()
-        response.read()
-        ids.append(response.headers["X-Request-ID"])
-    connection.close()
+def test_metrics_are_not_at_the_public_address(shared_server: SharedServer) -> None:
+    response = HttpClient(shared_server.live.address).get("/metrics")
 
-    lines = [json.loads(line) for line in run.printed.splitlines() if line.startswith('{"time"')]
+    assert (response.status, "contentapi_" in response.body) == (404, False)
+    assert ("worker",) in read_metrics(shared_server.metrics)["contentapi_processes"]
 
-    requests = [line for line in lines if line["logger"] == "contentapi.requests"]
+
+def test_occupied_address_of_metrics_stops_the_start(site: Site) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        server = LiveServer(site, "granian", {"CONTENTAPI_METRICS_BIND": f"127.0.0.1:{port}"})
+
+        assert server.process.wait(PATIENCE) != 0
+
+    expected = f"CONTENTAPI_METRICS_BIND: cannot listen on 127.0.0.1:{port}: Address already in use."
+    assert expected in server.printed
+    assert "Traceback" not in server.printed
+
+
+def test_each_request_has_a_line_with_the_id_of_its_response(site: Site) -> None:
+    with site.serve("granian", CONTENTAPI_LOG_FORMAT="json") as server:
+        client = HttpClient(server.address)
+        paths = ("/posts?tag=hunter2", "/posts/0", "/admin/login/", "/healthz")
+        ids = [client.get(path).headers["X-Request-ID"] for path in paths]
+        server.wait_for(ids[2])
+        lines = [json.loads(line) for line in server.printed.splitlines() if line.startswith('{"time"')]
+
+    requests = [line for line in lines if line["logger"] == "contentapi.requests"][1:]  # the first is of the start
     assert [line["request_id"] for line in requests] == ids[:3]  # by default, a health check has no line
     assert [(line["operation"], line["status"]) for line in requests] == [
         ("/posts", 200),
         ("/posts/{post_id}", 404),
         ("/admin/login/", 200),
     ]
-    assert "hunter2" not in run.printed
+    assert "hunter2" not in server.printed
     assert all(re.fullmatch(r"[\d-]+T[\d:.]+Z", line["time"]) for line in lines)

@@ -6,17 +6,16 @@ Afterwards neither the database nor any log contains a usable credential.
 import base64
 import hashlib
 import secrets
-import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from tests.e2e.checkout import PATIENCE, Checkout, Run, free_port
 from tests.e2e.http_client import HttpClient, HttpResponse
+from tests.e2e.live_server import LiveServer, Site, wait_until
 
-pytestmark = [pytest.mark.processes, pytest.mark.slow]
+pytestmark = pytest.mark.servers
 
 CALLBACK = "https://app.example.invalid/callback"
 EMAIL = "mara@example.invalid"
@@ -60,63 +59,53 @@ class Flow:
         return self.post("/oauth/token", grant_type="refresh_token", refresh_token=refresh_token)
 
 
-def get_status_with_token(run: Run, token: str) -> int:
-    return (
-        HttpClient(f"http://localhost:{run.port}").query("{ viewer { role } }", Authorization=f"Bearer {token}").status
-    )
+def get_status_with_token(server: LiveServer, token: str) -> int:
+    return server.query("{ viewer { role } }", Authorization=f"Bearer {token}").status
 
 
-def run_command(checkout: Checkout, *arguments: str, given: str = "") -> list[str]:
-    done = checkout.manage(*arguments, given=given)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
-def wait_until_refused(run: Run, token: str) -> None:
+def wait_until_refused(server: LiveServer, token: str) -> None:
     """Wait until every worker has heard that a token is revoked: several requests in a row are refused."""
-    deadline = time.monotonic() + PATIENCE
-    while {get_status_with_token(run, token) for _ in range(10)} != {401}:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: {get_status_with_token(server, token) for _ in range(10)} == {401}, "the revocation")
 
 
-def test_application_acts_for_a_user_until_it_is_revoked(checkout: Checkout) -> None:
-    run = checkout.run(port=free_port(), **LOUDEST).wait_until_ready()
-    base, password = f"http://localhost:{run.port}", secrets.token_urlsafe(18)
-    who = [EMAIL, "--name", "Mara Member", "--role", "author"]
-    run_command(checkout, "create_user", *who, "--password-stdin", given=f"{password}\n")
-    client_id, secret = run_command(checkout, "create_oauth_client", "Harbour News", "--redirect-uri", CALLBACK)
-    (key,) = run_command(checkout, "create_api_key", EMAIL, "--name", "test")
-    (operators,) = run_command(checkout, "issue_token", EMAIL)
-    flow, browser = Flow(base, client_id, secret), HttpClient(base)
+def test_application_acts_for_a_user_until_it_is_revoked(site: Site) -> None:
+    with site.serve("granian", WEB_CONCURRENCY="2", **LOUDEST) as server:
+        password = secrets.token_urlsafe(18)
+        who = [EMAIL, "--name", "Mara Member", "--role", "author"]
+        site.manage("create_user", *who, "--password-stdin", given=f"{password}\n")
+        registered = site.manage("create_oauth_client", "Harbour News", "--redirect-uri", CALLBACK)
+        client_id, secret = registered.splitlines()
+        key = site.manage("create_api_key", EMAIL, "--name", "test")
+        operators = site.manage("issue_token", EMAIL)
+        flow, browser = Flow(server.address, client_id, secret), HttpClient(server.address)
 
-    # The flow, whole.
-    code = flow.authorize(browser, password)
-    first = flow.exchange(code).json
-    write = 'mutation { createPost(input: {title: "Hello", body: ""}) { author { name } } }'
-    written = flow.backend.query(write, Authorization=f"Bearer {first['access_token']}")
-    assert written.json == {"data": {"createPost": {"author": {"name": "Mara Member"}}}}
-    second = flow.refresh(first["refresh_token"]).json
-    assert get_status_with_token(run, second["access_token"]) == 200
-    assert flow.post("/oauth/revoke", token=second["refresh_token"]).status == 200
-    assert flow.refresh(second["refresh_token"]).status == 400
+        # The flow, whole.
+        code = flow.authorize(browser, password)
+        first = flow.exchange(code).json
+        write = 'mutation { createPost(input: {title: "Hello", body: ""}) { author { name } } }'
+        written = flow.backend.query(write, Authorization=f"Bearer {first['access_token']}")
+        assert written.json == {"data": {"createPost": {"author": {"name": "Mara Member"}}}}
+        second = flow.refresh(first["refresh_token"]).json
+        assert get_status_with_token(server, second["access_token"]) == 200
+        assert flow.post("/oauth/revoke", token=second["refresh_token"]).status == 200
+        assert flow.refresh(second["refresh_token"]).status == 400
 
-    # Every worker has heard of it before long.
-    for token in (first["access_token"], second["access_token"]):
-        wait_until_refused(run, token)
+        # Every worker has heard of it before long.
+        for token in (first["access_token"], second["access_token"]):
+            wait_until_refused(server, token)
 
-    # Both kinds of operators' credentials, and things going wrong with each.
-    assert flow.backend.query("{ viewer { role } }", X_API_Key=key).status == 200
-    assert get_status_with_token(run, operators) == 200
-    assert get_status_with_token(run, operators[:-4]) == 401
-    assert flow.backend.query("{ viewer { role } }", X_API_Key=key[:-1]).status == 401
-    assert flow.exchange(code).status == 400
-    unspent = Flow(base, client_id, secret).authorize(HttpClient(base), password)
-    session = next(cookie.value for cookie in browser.cookies if cookie.name == "sessionid")
+        # Both kinds of operators' credentials, and things going wrong with each.
+        assert flow.backend.query("{ viewer { role } }", X_API_Key=key).status == 200
+        assert get_status_with_token(server, operators) == 200
+        assert get_status_with_token(server, operators[:-4]) == 401
+        assert flow.backend.query("{ viewer { role } }", X_API_Key=key[:-1]).status == 401
+        assert flow.exchange(code).status == 400
+        unspent = Flow(server.address, client_id, secret).authorize(HttpClient(server.address), password)
+        session = next(cookie.value for cookie in browser.cookies if cookie.name == "sessionid")
 
-    dump = "\n".join(run_command(checkout, "dumpdata"))
-    run.interrupt()
-    checkout.wait_until_empty()
+        dump = site.manage("dumpdata")
+        assert server.end() == 0
+    site.close()
 
     used = {
         "password": password, "client secret": secret, "API key": key, "operator's token": operators, "code": code,
@@ -124,10 +113,10 @@ def test_application_acts_for_a_user_until_it_is_revoked(checkout: Checkout) -> 
         **{f"{name} {number}": each[name] for number, each in enumerate((first, second))
            for name in ("access_token", "refresh_token")},
     }  # fmt: skip
-    private = " ".join(path.read_text() for path in (checkout.folder / "var/jwt").iterdir())
-    used |= {"signing key": find_longest_line(private), "secret key": (checkout.folder / "var/secret_key").read_text()}
+    private = " ".join(path.read_text() for path in (site.var / "jwt").iterdir())
+    used |= {"signing key": find_longest_line(private), "secret key": (site.var / "secret_key").read_text()}
     assert client_id in dump
-    places = {"dump": dump.encode(), "log": run.printed.encode(), **read_files(checkout.folder / "var/postgres")}
+    places = {"dump": dump.encode(), "log": server.printed.encode(), **read_files(site.var / "postgres")}
     found = [(name, place) for name, text in used.items() for place, held in places.items() if text.encode() in held]
     assert found == []
 

@@ -9,9 +9,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.e2e.checkout import ROOT, Checkout, Run, free_port
+from tests.e2e.checkout import ROOT, Checkout, Run
 
-pytestmark = [pytest.mark.thorough, pytest.mark.processes]
+pytestmark = [pytest.mark.thorough, pytest.mark.servers]
 
 SEED, EXAMPLES = 20261121, 200  # of each operation, beside the document's examples and the edges of its schemas
 AS_MANY_AS_THEY_LIKE = dict.fromkeys(
@@ -21,7 +21,7 @@ AS_MANY_AS_THEY_LIKE = dict.fromkeys(
 
 @pytest.mark.parametrize("caller", ["anonymous", "author", "admin"])
 def test_every_response_is_described_in_the_document(caller: str, checkout: Checkout, tmp_path: Path) -> None:
-    run = checkout.run("SERVER=gunicorn", port=free_port(), **AS_MANY_AS_THEY_LIKE).wait_until_ready()
+    run = checkout.run("SERVER=gunicorn", **AS_MANY_AS_THEY_LIKE).wait_until_ready()
     user_id, key = ("", "") if caller == "anonymous" else credential(checkout, run, caller)
 
     fuzzing = subprocess.run(

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 
 from contentapi.frontend import build
 from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings
-from tests.e2e.checkout import Checkout, free_port
+from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import FORMS, Visit
 
@@ -20,7 +20,7 @@ pytestmark = [
 
 
 def test_pages_have_no_serious_finding(checkout: Checkout, browser: Browser, tmp_path: Path) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     axe, origin, findings = install_axe(tmp_path), f"http://localhost:{run.port}", {}
 
     for form, context in FORMS.items():
@@ -45,7 +45,7 @@ def test_pages_have_no_serious_finding(checkout: Checkout, browser: Browser, tmp
 def test_pages_without_a_build_have_no_serious_finding(checkout: Checkout, browser: Browser, tmp_path: Path) -> None:
     (checkout.folder / "contentapi/static/frontend").unlink()
     assert checkout.manage("migrate", "--verbosity", "0").returncode == 0
-    run = checkout.serve_as_the_procfile(free_port()).wait_for("Booting worker")
+    run = checkout.serve_as_the_procfile().wait_for("Booting worker")
     axe, findings = install_axe(tmp_path), {}
 
     for form, context in FORMS.items():
@@ -59,6 +59,6 @@ def test_pages_without_a_build_have_no_serious_finding(checkout: Checkout, brows
 
 
 def test_keyboard_leaves_the_index(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     for key in ("Tab", "Shift+Tab"):
         assert find_keyboard_trap(Visit(browser, f"http://localhost:{run.port}", "/").page, key) == ""

@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hostile.servers import find_nginx
+from tests.database_template import Template
 from tests.e2e.rolling_update import describe, update
 
 pytestmark = [
-    pytest.mark.processes,
-    pytest.mark.slow,
+    pytest.mark.servers,
     pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed"),
 ]
 
 
-def test_no_request_fails_while_a_release_replaces_another(tmp_path: Path) -> None:
-    observed = update(tmp_path)
+def test_no_request_fails_while_a_release_replaces_another(tmp_path: Path, template: Template) -> None:
+    observed = update(tmp_path, template)
 
     table = describe(observed)
     assert observed.failures == [], table

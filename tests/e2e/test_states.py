@@ -9,7 +9,7 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.checkout import Checkout, Run, free_port
+from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.editors import create_editor, find_post, open_admin, save
 
@@ -37,7 +37,7 @@ def fill_time(page: Page, local: str) -> None:
 
 
 def test_editor_schedules_a_post_and_sees_it_published(checkout: Checkout) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     email = create_editor(checkout, "Ada")
     with launch_chromium() as browser:
         page = open_admin(browser, run, email, timezone_id=AUCKLAND)
@@ -62,7 +62,7 @@ def test_editor_schedules_a_post_and_sees_it_published(checkout: Checkout) -> No
 
 
 def test_scheduled_time_is_shown_in_the_zone_of_the_editor_and_kept_by_a_save(checkout: Checkout) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     email = create_editor(checkout, "Ada")
     with launch_chromium() as browser:
         page = open_admin(browser, run, email, timezone_id=AUCKLAND)
@@ -88,7 +88,7 @@ def test_scheduled_time_is_shown_in_the_zone_of_the_editor_and_kept_by_a_save(ch
 
 
 def test_archived_post_is_published_again_by_one_button(checkout: Checkout) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     email = create_editor(checkout, "Ada")
     with launch_chromium() as browser:
         page = open_admin(browser, run, email)
@@ -106,7 +106,7 @@ def test_archived_post_is_published_again_by_one_button(checkout: Checkout) -> N
 
 
 def test_enter_in_a_field_saves_and_publishes_nothing(checkout: Checkout) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     email = create_editor(checkout, "Ada")
     with launch_chromium() as browser:
         page = open_admin(browser, run, email)
@@ -122,7 +122,7 @@ def test_enter_in_a_field_saves_and_publishes_nothing(checkout: Checkout) -> Non
 
 
 def test_posts_are_scheduled_from_the_list(checkout: Checkout) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     email = create_editor(checkout, "Ada")
     with launch_chromium() as browser:
         page = open_admin(browser, run, email, timezone_id=AUCKLAND)

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.checkout import Checkout, free_port
+from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.editors import create_editor, find_post, open_admin, save
 
@@ -25,7 +25,7 @@ def read_body(page: Page, path: str) -> str:
 
 
 def test_second_editor_is_warned_sees_the_difference_and_merges(checkout: Checkout) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     emails = [create_editor(checkout, name) for name in ("Ada", "Ben")]
     with launch_chromium() as browser:
         ada, ben = (open_admin(browser, run, email, timezone_id="Europe/Berlin") for email in emails)
@@ -55,7 +55,7 @@ def test_second_editor_is_warned_sees_the_difference_and_merges(checkout: Checko
 
 
 def test_version_is_kept_and_taken_over_without_javascript(checkout: Checkout) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     emails = [create_editor(checkout, name) for name in ("Ada", "Ben")]
     with launch_chromium() as browser:
         ada = open_admin(browser, run, emails[0])
@@ -80,7 +80,7 @@ def test_version_is_kept_and_taken_over_without_javascript(checkout: Checkout) -
 
 
 def test_text_for_a_deleted_post_is_kept_and_the_post_restored(checkout: Checkout) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     emails = [create_editor(checkout, name) for name in ("Ada", "Ben")]
     with launch_chromium() as browser:
         ada, ben = (open_admin(browser, run, email) for email in emails)

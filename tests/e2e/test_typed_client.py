@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from contentapi.frontend.build import INSTALL, has_node
-from tests.e2e.checkout import ROOT, Checkout, free_port
+from tests.e2e.checkout import ROOT, Checkout
 
 CLIENT = ROOT / "tests" / "contract" / "client"
 
 pytestmark = [
-    pytest.mark.processes,
+    pytest.mark.servers,
     pytest.mark.thorough,
     pytest.mark.skipif(not has_node(), reason="Node and npm are not installed"),
 ]
@@ -42,7 +42,7 @@ def generated() -> Iterator[Path]:
 
 
 def test_typed_client_compiles_and_works_against_a_server(generated: Path, checkout: Checkout) -> None:
-    run = checkout.run(port=free_port()).wait_until_ready()
+    run = checkout.run().wait_until_ready()
     key = (checkout.folder / "var/demo_api_key").read_text()
 
     assert npm(generated, "run", "compile") == ""

@@ -13,7 +13,7 @@ from playwright.sync_api import Error as BrowserError
 
 from blog.rendering import render_markdown
 from tests.blog.xss import VECTORS
-from tests.e2e.checkout import Checkout, Run, free_port
+from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import CHROMIUM, NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.test_desk import log_in
 
@@ -58,7 +58,7 @@ class Desk:
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     checkout = Checkout(tmp_path_factory.mktemp("writing") / "a checkout")
     try:
-        run = checkout.run(port=free_port()).wait_until_ready()
+        run = checkout.run().wait_until_ready()
         admin = "from users.models import User; from blog.models import Author; "
         made = "Author.objects.get_or_create(user=User.objects.get(email='admin@example.com'), name='Ada Admin')"
         with launch_chromium() as browser:

@@ -8,7 +8,7 @@ import pytest
 
 from contentapi.frontend import HERE, build, hash_sources
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.servers
 
 needs_node = pytest.mark.skipif(not build.has_node(), reason="Node and npm are not installed")
 

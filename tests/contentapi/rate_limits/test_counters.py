@@ -18,7 +18,7 @@ from tests.contentapi.rate_limits.test_account import WRITER, limited, make_acco
 from tests.contentapi.rate_limits.test_memory import Clock
 from tests.redis_server import RedisServer
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.servers
 
 
 class Four(Limit):

@@ -15,7 +15,7 @@ import pytest
 
 from tests.contentapi.db.backups.operators import Operator, require_error, require_success
 
-pytestmark = [pytest.mark.processes, pytest.mark.slow]
+pytestmark = pytest.mark.servers
 PATIENCE = 180
 
 

@@ -20,7 +20,7 @@ from tests.contentapi.db.embedded.server_users import (
     kill_server,
 )
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.servers
 
 
 def test_process_restarts_a_killed_server_and_stops_it_at_its_end(data_directory: Path, start_user: StartUser) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.contentapi.db.embedded.server_users import PROGRAM, StartUser, get_postmaster, is_down
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.servers
 
 
 def test_last_of_two_processes_stops_the_server(data_directory: Path, start_user: StartUser) -> None:

@@ -1,0 +1,98 @@
+"""A migrated PostgreSQL with the demo content, which is created once for a test run, and copied by the tests."""
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from contentapi.db.embedded.server import EmbeddedServer
+from tests.postgresql_cluster import TEST_SETTINGS, PostgresServer
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 300
+INHERITED = ("DATABASE", "REDIS", "SECRET_KEY", "JWT_", "CONTENTAPI", "DJANGO_", "PORT", "PG")
+
+
+class Template:
+    """The folder `var` of a checkout that has run once; its server is stopped.
+
+    It has the database "postgres", which the embedded server serves, and the copy "contentapi" for other servers.
+    """
+
+    def __init__(self, var: Path) -> None:
+        self.var = var
+        self.data = var / "postgres"
+
+    @property
+    def key(self) -> str:
+        """The API key of the admin of the demo."""
+        return (self.var / "demo_api_key").read_text().strip()
+
+    def copy(self, folder: Path) -> None:
+        copy_folder(self.var, folder)
+
+    def copy_data(self, folder: Path, **settings: str) -> PostgresServer:
+        """Copy the data of PostgreSQL only. Return a server on a port of its own, which is not started."""
+        copy_folder(self.data, folder)
+        server = PostgresServer(folder, settings=settings)
+        server.grant_access()
+        return server
+
+    def copy_replica(self, folder: Path, primary: PostgresServer) -> PostgresServer:
+        """Copy the data for a streaming replica of another copy. Return a server, which is not started."""
+        server = self.copy_data(folder)
+        server.follow(primary)
+        return server
+
+    def create(self) -> None:
+        self.var.mkdir(parents=True)
+        PostgresServer(self.data).initialize("--wal-segsize=1")
+        with (self.data / "postgresql.conf").open("a") as configuration:
+            configuration.writelines(f"{name} = {value}\n" for name, value in TEST_SETTINGS.items())
+        server = EmbeddedServer(self.data)
+        address = server.acquire()
+        try:
+            self.manage("migrate", "--noinput", "--verbosity", "0")
+            self.manage("load_demo")
+            with psycopg.connect(host=address, user="postgres", dbname="template1", autocommit=True) as connection:
+                connection.execute("CREATE DATABASE contentapi TEMPLATE postgres STRATEGY file_copy")
+        finally:
+            server.release()
+
+    def manage(self, *arguments: str) -> None:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED)}
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env={**inherited, "CONTENTAPI_VAR": str(self.var)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy a folder that does not exist yet, with the owners of its files: PostgreSQL requires them."""
+    assert not target.exists()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cp", "-a", str(source), str(target)], check=True)
+
+
+def get_or_create_template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """Return the template of this test run. The first process that needs it creates it."""
+    base = tmp_path_factory.getbasetemp()
+    run = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    template = Template(run / "template" / "var")
+    with (run / "template.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        created = run / "template.created"
+        if not created.exists():
+            template.create()
+            created.touch()
+    return template
