@@ -51,22 +51,23 @@ class Checkout:
         """The API key of the admin of the demo."""
         return (self.folder / "var/demo_api_key").read_text().strip()
 
-    def run(self, *arguments: str, port: int | None = None, **variables: str) -> "Run":
-        """Start `make run` in a terminal of its own."""
-        return Run(self, ["make", "run", *arguments], self.environment(port=port or find_free_port(), **variables))
+    def run(self, *arguments: str, **variables: str) -> "Run":
+        """Start `make run` in a terminal of its own, on a free port unless the variables name one."""
+        variables = {"PORT": str(find_free_port()), **variables}
+        return Run(self, ["make", "run", *arguments], self.environment(**variables))
 
     def serve_as_the_procfile(self, **variables: str) -> "Run":
         web = re.search(r"^web: gunicorn (.*)$", (self.folder / "Procfile").read_text(), re.MULTILINE)
         assert web
         command = [".venv/bin/python", "-m", "gunicorn", *web[1].split()]
-        return Run(self, command, self.environment(port=find_free_port(), **variables))
+        return Run(self, command, self.environment(PORT=str(find_free_port()), **variables))
 
     def manage(self, *arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
         """Run an operator's command, with `given` on its standard input."""
         return subprocess.run(
             [str(self.folder / ".venv/bin/python"), "manage.py", *arguments],
             cwd=self.folder,
-            env=self.environment(port=None, **variables),
+            env=self.environment(**variables),
             input=given,
             capture_output=True,
             text=True,
@@ -74,7 +75,7 @@ class Checkout:
             timeout=PATIENCE,
         )
 
-    def environment(self, *, port: int | None, **variables: str) -> dict[str, str]:
+    def environment(self, **variables: str) -> dict[str, str]:
         secrets = ("DATABASE_URL", "JWT_PRIVATE_KEY", "JWT_SECRET", "SECRET_KEY")
         ours = (*secrets, "PORT", "DJANGO_SETTINGS_MODULE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
         others = ("CONTENTAPI", "COVERAGE")
@@ -83,7 +84,7 @@ class Checkout:
         }
         if "CONTENTAPI_FAST_PATH" in os.environ:  # `make slow-path`
             kept["CONTENTAPI_FAST_PATH"] = os.environ["CONTENTAPI_FAST_PATH"]
-        return {**kept, "WEB_CONCURRENCY": "2", **({} if port is None else {"PORT": str(port)}), **variables}
+        return {**kept, "WEB_CONCURRENCY": "2", **variables}
 
     def processes(self) -> list[psutil.Process]:
         """Return every live process that works in this checkout, PostgreSQL's included."""

@@ -58,7 +58,7 @@ def run_example(example: Example, run: Run) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script.replace("localhost:8000", f"localhost:{run.port}")],
         cwd=folder,
-        env=run.checkout.environment(port=None, CURL_HOME=str(folder)),
+        env=run.checkout.environment(CURL_HOME=str(folder)),
         input=body,
         capture_output=True,
         text=True,

@@ -21,7 +21,7 @@ def test_occupied_port_is_named_with_a_remedy(checkout: Checkout) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
-        printed = checkout.run(port=port).fails()
+        printed = checkout.run(PORT=str(port)).fails()
 
     assert f"CommandError: Cannot listen on 127.0.0.1:{port}: Address already in use." in printed
     assert f"make run PORT={port + 1}" in printed

@@ -87,7 +87,7 @@ def restrict_process() -> None:
 
 def start(checkout: Checkout, command: list[str], variables: dict[str, str]) -> Run:
     """Start a service as its unit does. Its embedded database was created before, outside of the restrictions."""
-    environment = checkout.environment(port=None, **variables)
+    environment = checkout.environment(**variables)
     return Run(checkout, command, environment, prepare=restrict_process)
 
 
