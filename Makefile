@@ -105,8 +105,9 @@ format: installed-dev
 	$(VENV_PYTHON) -m ruff check --fix --quiet .
 	$(VENV_PYTHON) -m ruff format .
 
+# Without the extras, pip refuses the lock files on the day a newer `coverage` than the locked one appears.
 UV := $(VENV_PYTHON) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-	--no-annotate --custom-compile-command "make lock" pyproject.toml
+	--no-annotate --no-strip-extras --custom-compile-command "make lock" pyproject.toml
 
 lock: installed-dev
 	$(UV) --output-file requirements.txt

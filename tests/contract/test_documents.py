@@ -15,7 +15,7 @@ SETTINGS = (ROOT / "docs/settings.md").read_text()
 DEPLOYMENT = (ROOT / "docs/deployment.md").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 COMMANDS = sorted(path.stem for path in ROOT.glob("*/management/commands/[a-z]*.py"))
-PIN = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>\S+)", re.MULTILINE)
+PIN = re.compile(r"^(?P<name>[\w.-]+)(?:\[[^]]*\])?==(?P<version>\S+)", re.MULTILINE)
 
 
 @pytest.mark.parametrize("field", msgspec.structs.fields(Environment), ids=lambda field: field.name.upper())
