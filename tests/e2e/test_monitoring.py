@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import socket
 from collections import Counter, defaultdict
 from http.client import HTTPConnection
@@ -67,12 +68,13 @@ def read_metrics(address: str) -> Metrics:
     return metrics
 
 
-def send_requests(server: LiveServer) -> list[Client]:
-    """Send requests in several threads. Return the clients with their counts."""
+def send_requests_while_workers_are_replaced(server: LiveServer) -> list[Client]:
+    """Send requests in several threads, and let the server replace its workers. Return the clients with their counts."""
     clients = [Client(server, number) for number in range(THREADS)]
     threads = [Thread(target=client.work) for client in clients]
     for thread in threads:
         thread.start()
+    server.process.send_signal(signal.SIGHUP)
     for thread in threads:
         thread.join()
     return clients
@@ -81,14 +83,14 @@ def send_requests(server: LiveServer) -> list[Client]:
 @pytest.mark.parametrize("kind", ["granian", "gunicorn"])
 def test_metrics_equal_the_counts_of_the_clients_after_workers_were_replaced(site: Site, kind: str) -> None:
     address = f"127.0.0.1:{find_free_port()}"
-    variables = {"CONTENTAPI_METRICS_BIND": address, "CONTENTAPI_WORKER_MAX_REQUESTS": "200", "WEB_CONCURRENCY": "2"}
+    variables = {"CONTENTAPI_METRICS_BIND": address, "WEB_CONCURRENCY": "2"}
     with site.serve(kind, **variables) as server:
         # A process writes its figures once a second.
         wait_until(lambda: sum(read_metrics(address)["contentapi_requests_total"].values()) == 1, "the first figures")
         before = read_metrics(address)
         first = set(server.workers)
 
-        clients = send_requests(server)
+        clients = send_requests_while_workers_are_replaced(server)
 
         counted = sum((client.counts for client in clients), Counter[tuple[str, str, str]]())
         assert set(counted.values()) == {ROUNDS * THREADS}
