@@ -10,6 +10,7 @@ from tests.e2e.rolling_update import describe, update
 
 pytestmark = [
     pytest.mark.servers,
+    pytest.mark.thorough,
     pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed"),
 ]
 
