@@ -69,7 +69,7 @@ def read_metrics(address: str) -> Metrics:
 
 
 def send_requests_while_workers_are_replaced(server: LiveServer) -> list[Client]:
-    """Send requests in several threads, and let the server replace its workers. Return the clients with their counts."""
+    """Send requests in several threads while the server replaces its workers. Return the clients with their counts."""
     clients = [Client(server, number) for number in range(THREADS)]
     threads = [Thread(target=client.work) for client in clients]
     for thread in threads:
