@@ -191,7 +191,8 @@ PAGES = {
 
 def build_cursor(pages: Pages, place: int, order: str, criteria: dict[str, str]) -> str:
     """Return the cursor of a row in the connection with this order and these criteria."""
-    rows = pages.rows()
+    # An order of a deleted user is in no connection with a parent, so the server issues no such cursor for it.
+    rows = [row for row in pages.rows() if not pages.parent or getattr(row, pages.parent) is not None]
     row = rows[place % len(rows)]
     parent = getattr(row, pages.parent) if pages.parent else None
     return cursor_of(row, Bound(pages.model, pages.collection, order, criteria, parent))
