@@ -8,7 +8,10 @@ BLOCK_SIGINT := $(shell env --block-signal=INT true 2>/dev/null && echo env --bl
 export PORT
 
 # Tests in parallel. Compiled files are kept, whatever the environment says: tests start Python a thousand times.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal
+# Property tests have the same examples in each run. EXAMPLES=default lets them find new ones.
+EXAMPLES ?= ci
+PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal \
+	--hypothesis-profile $(EXAMPLES)
 BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 
 .PHONY: help run pages test test-servers coverage thorough mutation audit slow-path bench hostile scale drill clients check format lock installed installed-dev python-present
