@@ -222,11 +222,12 @@ def test_replica_that_lags_or_fails_is_left_out_and_comes_back(build: Callable[[
         wait_for(lambda: host.log.read_text().count("replica1 is in use") == number + 1)  # noqa: B023
 
 
-def test_failover_to_a_replica_needs_no_restart(build: Callable[[int], Deployment], redis: RedisServer) -> None:
+def test_failover_to_a_replica_needs_no_restart(build: Callable[[int], Deployment], redis_server: RedisServer) -> None:
+    """Redis is its own: a position on the new timeline would keep the other hosts from their replicas."""
     deployment = build(2)
     primary, (first, second) = deployment.primary, deployment.replicas
     hosts = f"127.0.0.1:{primary.port},127.0.0.1:{first.port}"
-    host = deployment.start_host(REDIS_URL=redis.url, DATABASE_URL=f"postgresql://postgres@{hosts}/contentapi")
+    host = deployment.start_host(REDIS_URL=redis_server.url, DATABASE_URL=f"postgresql://postgres@{hosts}/contentapi")
     use_replicas(deployment, host)
     assert deployment.write_title(host, "before").status == 200
     first.wait_for_replay(primary)
