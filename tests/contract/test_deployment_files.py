@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -66,6 +67,21 @@ def test_kustomization_names_every_manifest() -> None:
     listed = yaml.safe_load((DEPLOY / "kubernetes/kustomization.yaml").read_text())["resources"]
 
     assert sorted([*listed, "kustomization.yaml"]) == sorted(path.name for path in (DEPLOY / "kubernetes").iterdir())
+
+
+@pytest.mark.servers
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+def test_kustomization_leaves_the_controller_in_its_namespace() -> None:
+    command = ["kubectl", "kustomize", str(DEPLOY / "kubernetes")]
+    built = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    metadata = [manifest["metadata"] for manifest in yaml.safe_load_all(built)]
+
+    assert len(metadata) == len(MANIFESTS)
+    assert {each["namespace"] for each in metadata} == {"contentapi", "ingress-nginx"}
+    assert {each["name"] for each in metadata if each["namespace"] == "ingress-nginx"} == {
+        "contentapi-headers",
+        "ingress-nginx-controller",
+    }
 
 
 @pytest.mark.parametrize("pod", PODS.values(), ids=PODS)

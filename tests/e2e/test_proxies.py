@@ -5,10 +5,11 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from http.client import HTTPConnection
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -114,6 +115,14 @@ LOOPBACK = find_loopback_addresses()
 CLIENTS = ["127.0.0.2", "127.0.0.3", *(["::1"] if len(LOOPBACK) > 1 else [])]
 
 
+SERVERS = ("granian", "gunicorn")
+PROXIES: dict[str, Callable[[int, Path], AbstractContextManager[int]]] = {
+    "nginx": partial(start_nginx, addresses=LOOPBACK),
+    "caddy": start_caddy,
+    "ingress": partial(start_nginx, addresses=LOOPBACK, text=build_ingress_configuration()),
+}
+
+
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[PostgresServer]:
     database = template.copy_data(tmp_path_factory.mktemp("proxies") / "primary")
@@ -124,30 +133,46 @@ def database(tmp_path_factory: pytest.TempPathFactory, template: Template) -> It
         database.remove()
 
 
-@pytest.fixture(scope="module", params=["granian", "gunicorn"])
-def host(
-    database: PostgresServer, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Iterator[Host]:
+@pytest.fixture(scope="module")
+def hosts(database: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Host]]:
+    """Yield a running server of each kind."""
     variables = {
         "DATABASE_URL": database.build_url(),
         "CONTENTAPI_TRUSTED_PROXIES": "1",
         "CONTENTAPI_RATE_ANONYMOUS": "1000/hour",
     }
-    host = Host(tmp_path_factory.mktemp("host") / "server.log", variables, server=request.param)
-    host.start()
-    yield host
-    host.stop()
+    hosts = {name: Host(tmp_path_factory.mktemp(name) / "log", variables, server=name) for name in SERVERS}
+    with ExitStack() as stack:
+        for host in hosts.values():
+            stack.callback(host.stop)
+            host.start()
+        yield hosts
 
 
-@pytest.fixture(scope="module", params=["nginx", "caddy", "ingress"])
-def port(host: Host, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[int]:
-    start = {
-        "nginx": partial(start_nginx, addresses=LOOPBACK),
-        "caddy": start_caddy,
-        "ingress": partial(start_nginx, addresses=LOOPBACK, text=build_ingress_configuration()),
-    }[request.param]
-    with start(host.port, tmp_path_factory.mktemp("proxy")) as port:
-        yield port
+@pytest.fixture(scope="module")
+def ports(hosts: dict[str, Host], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, str], int]]:
+    """Yield the port of each proxy in front of each server."""
+    with ExitStack() as stack:
+        yield {
+            (name, proxy): stack.enter_context(start(hosts[name].port, tmp_path_factory.mktemp(f"{name}-{proxy}")))
+            for name, (proxy, start) in product(SERVERS, PROXIES.items())
+        }
+
+
+@pytest.fixture(params=SERVERS)
+def host(hosts: dict[str, Host], request: pytest.FixtureRequest) -> Host:
+    return hosts[request.param]
+
+
+@pytest.fixture(params=PROXIES)
+def proxy(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def port(host: Host, proxy: str, ports: dict[tuple[str, str], int]) -> int:
+    return ports[host.server, proxy]
 
 
 def test_requests_pass_the_proxy(port: int) -> None:
@@ -164,8 +189,8 @@ def test_requests_pass_the_proxy(port: int) -> None:
     assert "CONTENTAPI_MAX_BODY" in too_long.text  # the response of the API, not of the proxy
 
 
-def test_health_is_published_and_paths_of_monitoring_are_not(port: int, request: pytest.FixtureRequest) -> None:
-    unrouted = 503 if request.node.callspec.params["port"] == "ingress" else 404
+def test_health_is_published_and_paths_of_monitoring_are_not(port: int, proxy: str) -> None:
+    unrouted = 503 if proxy == "ingress" else 404  # a Service without pods
 
     assert send(port, "GET", "/healthz").status == 200
     for path, status in {"/metrics": 404, "/readyz": unrouted, "/readyz?exclude=clock": unrouted}.items():
