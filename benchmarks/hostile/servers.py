@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -39,12 +39,14 @@ def start_server(name: str) -> Iterator[int]:
 
 
 @contextmanager
-def start_nginx(upstream: int, folder: Path) -> Iterator[int]:
+def start_nginx(
+    upstream: int, folder: Path, *, text: str = CONFIGURATION.read_text(), addresses: Sequence[str] = ("127.0.0.1",)
+) -> Iterator[int]:
     """Run nginx in front of a server's port, with its files in a folder, and yield the port of nginx."""
     port = find_free_port()
     folder.mkdir(parents=True, exist_ok=True)
     configuration = folder / "nginx.conf"
-    configuration.write_text(adapt_configuration(CONFIGURATION.read_text(), folder, port, upstream))
+    configuration.write_text(adapt_configuration(text, folder, port, upstream, addresses))
     directives = "daemon off;" + (
         " user root;" if os.geteuid() == 0 else ""
     )  # as root, because another account could not enter var/
@@ -53,11 +55,13 @@ def start_nginx(upstream: int, folder: Path) -> Iterator[int]:
         yield port
 
 
-def adapt_configuration(text: str, folder: Path, port: int, upstream: int) -> str:
+def adapt_configuration(
+    text: str, folder: Path, port: int, upstream: int, addresses: Sequence[str] = ("127.0.0.1",)
+) -> str:
     """Return the deployment's configuration with only the addresses and paths of this measurement changed."""
     paths = "".join(f"    {name}_temp_path {folder}/{name};\n" for name in TEMPORARY_PATHS)
     changes = {
-        "listen 80 ": f"listen 127.0.0.1:{port} ",
+        "listen 80 ": "; ".join(f"listen {address}:{port}" for address in addresses) + " ",
         "server 127.0.0.1:8000;": f"server 127.0.0.1:{upstream};",
         "/run/nginx.pid": f"{folder}/nginx.pid",
         "/var/log/nginx/": f"{folder}/",

@@ -30,6 +30,7 @@ MaxPage = Annotated[
 Words = Annotated[tuple[str, ...], Meta(description="words separated by commas")]
 Lag = Annotated[int, Meta(ge=1000, le=3_600_000, description="a time in milliseconds, 1000 to 3600000")]
 Proxies = Annotated[int, Meta(ge=0, le=100, description="a whole number, 0 to 100")]
+ForwardedHeader = Annotated[Literal["Forwarded", "X-Forwarded-For"], Meta(description="Forwarded or X-Forwarded-For")]
 RATE = r"^[1-9][0-9]{0,8}/([1-9][0-9]{0,3})?(second|minute|hour|day)s?$"
 Rate = Annotated[str, Meta(pattern=RATE, description="a number for each second, minute, hour or day, like 300/minute")]
 
@@ -73,6 +74,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_documents: Documents = "any"
     contentapi_documents_manifest: str = ""
     contentapi_fast_path: Switch = "on"
+    contentapi_forwarded_header: ForwardedHeader = "Forwarded"
     contentapi_https: Switch = "off"
     contentapi_introspection: Switch = "on"
     contentapi_introspection_cache: Count = 1024 * 1024

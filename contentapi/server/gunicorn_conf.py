@@ -11,6 +11,10 @@ from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
 os.environ["CONTENTAPI_PROCESS"] = "server"
+# Routers of platforms set this header, and gunicorn drops names with underscores (`header_map`).
+os.environ["CONTENTAPI_FORWARDED_HEADER"] = (
+    os.environ.get("CONTENTAPI_FORWARDED_HEADER", "").strip() or "X-Forwarded-For"
+)
 
 from django.conf import settings
 
@@ -40,6 +44,7 @@ limit_request_fields = 100
 limit_request_field_size = 8190
 control_socket_disable = True
 # A client behind a local proxy could set these; CONTENTAPI_HTTPS and CONTENTAPI_TRUSTED_PROXIES decide here.
+header_map = "drop"
 forwarder_headers = ""
 secure_scheme_headers: dict[str, str] = {}
 forwarded_allow_ips = ""

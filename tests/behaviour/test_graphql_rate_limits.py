@@ -210,12 +210,12 @@ def test_valid_credential_is_not_limited_by_its_address(post: PostToGraphQL, set
     assert post(HELLO, X_API_Key=make_api_key(make_actor(Role.READER))).status == 200
 
 
-def test_x_forwarded_for_has_an_effect_only_behind_a_proxy(post: PostToGraphQL, settings: Settings) -> None:
+def test_forwarded_has_an_effect_only_behind_a_proxy(post: PostToGraphQL, settings: Settings) -> None:
     set_limits(settings, anonymous="1/minute")
 
-    ignored = [post(HELLO, X_Forwarded_For=f"198.51.100.{number}").status for number in range(2)]
+    ignored = [post(HELLO, Forwarded=f"for=198.51.100.{number}").status for number in range(2)]
     set_limits(settings, trusted_proxies=1)
-    behind_proxy = [post(HELLO, X_Forwarded_For=f"198.51.100.{number}").status for number in (1, 2, 1)]
+    behind_proxy = [post(HELLO, Forwarded=f"for=198.51.100.{number}").status for number in (1, 2, 1)]
 
     assert (ignored, behind_proxy) == ([200, 429], [200, 200, 429])
 

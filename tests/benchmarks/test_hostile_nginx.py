@@ -46,8 +46,10 @@ def test_request_and_response_pass_through(port: int, upstream: Upstream) -> Non
 
 
 def test_forwarded_address_of_the_client_is_replaced(port: int, upstream: Upstream) -> None:
-    send(port, headers={"X-Forwarded-For": "192.0.2.9", "X-Forwarded-Proto": "https"})
+    forged = {"Forwarded": "for=192.0.2.9", "X-Forwarded-For": "192.0.2.9", "X-Forwarded-Proto": "https"}
+    send(port, headers=forged)
 
+    assert upstream.received[0].headers["Forwarded"] == "for=127.0.0.1"
     assert upstream.received[0].headers["X-Forwarded-For"] == "127.0.0.1"
     assert upstream.received[0].headers["X-Forwarded-Proto"] == "http"
 

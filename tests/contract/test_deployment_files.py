@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,11 +16,14 @@ import pytest
 import yaml
 
 from contentapi.conf.environment import Environment
+from tests.e2e.units import UNITS, read_unit
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 KUBERNETES_VERSION = "1.30"  # an old version in wide use; the files use stable parts only
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 APPLICATION = ("migrate", "server", "clock")
+SERVICES = sorted(path.name for path in UNITS.glob("*.service"))
+MEMORY = re.compile(r"[1-9][0-9]*(?:[gmGM]|[GM]i)")
 # Variables of Python, libraries and Compose, which the project does not define.
 FOREIGN_VARIABLES = {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PATH", "HOME"}
 
@@ -65,6 +69,21 @@ def test_kustomization_names_every_manifest() -> None:
     assert sorted([*listed, "kustomization.yaml"]) == sorted(path.name for path in (DEPLOY / "kubernetes").iterdir())
 
 
+@pytest.mark.servers
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+def test_kustomization_leaves_the_controller_in_its_namespace() -> None:
+    command = ["kubectl", "kustomize", str(DEPLOY / "kubernetes")]
+    built = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    metadata = [manifest["metadata"] for manifest in yaml.safe_load_all(built)]
+
+    assert len(metadata) == len(MANIFESTS)
+    assert {each["namespace"] for each in metadata} == {"contentapi", "ingress-nginx"}
+    assert {each["name"] for each in metadata if each["namespace"] == "ingress-nginx"} == {
+        "contentapi-headers",
+        "ingress-nginx-controller",
+    }
+
+
 @pytest.mark.parametrize("pod", PODS.values(), ids=PODS)
 def test_pod_is_restricted(pod: dict[str, Any]) -> None:
     (container,) = pod["containers"]
@@ -77,7 +96,31 @@ def test_pod_is_restricted(pod: dict[str, Any]) -> None:
         "readOnlyRootFilesystem": True,
         "capabilities": {"drop": ["ALL"]},
     }
-    assert container["resources"]["limits"]["memory"]
+    assert MEMORY.fullmatch(container["resources"]["limits"]["memory"])
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_unit_limits_its_memory(name: str) -> None:
+    (limit,) = read_unit(name, "MemoryMax")
+
+    assert MEMORY.fullmatch(limit)
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_container_limits_its_memory(name: str) -> None:
+    assert MEMORY.fullmatch(COMPOSE["services"][name]["deploy"]["resources"]["limits"]["memory"])
+
+
+def test_ingress_does_not_route_readyz() -> None:
+    """A Service without a selector has no pods. An exact path takes precedence over `/`."""
+    services = {each["metadata"]["name"]: each["spec"] for each in MANIFESTS if each["kind"] == "Service"}
+    (ingress,) = (manifest["spec"] for manifest in MANIFESTS if manifest["kind"] == "Ingress")
+    (rule,) = ingress["rules"]
+    routes = {(path["pathType"], path["path"]): path["backend"]["service"]["name"] for path in rule["http"]["paths"]}
+
+    assert routes == {("Exact", "/readyz"): "contentapi-nothing", ("Prefix", "/"): "contentapi"}
+    assert "selector" not in services["contentapi-nothing"]
+    assert "selector" in services["contentapi"]
 
 
 def test_server_is_replaced_without_a_gap() -> None:
@@ -140,7 +183,7 @@ def read_variables() -> Iterator[tuple[str, str]]:
     for name in re.findall(r"^#? ?([A-Z_]+)=", (DEPLOY / "contentapi.env.example").read_text(), re.MULTILINE):
         yield "contentapi.env.example", name
     for manifest in MANIFESTS:
-        if manifest["kind"] in ("ConfigMap", "Secret"):
+        if manifest["kind"] in ("ConfigMap", "Secret") and "namespace" not in manifest["metadata"]:
             yield from (("kubernetes", name) for name in manifest.get("data") or manifest["stringData"])
     for service in APPLICATION:
         yield from (("compose.yaml", name) for name in COMPOSE["services"][service]["environment"])

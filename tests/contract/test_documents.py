@@ -33,6 +33,18 @@ def test_settings_page_has_only_real_variables() -> None:
     assert sorted(variables) == sorted(name.upper() for name in Environment.__struct_fields__)
 
 
+@pytest.mark.parametrize(
+    "proxy",
+    ["nginx", "ingress-nginx", "Caddy", "HAProxy", "Apache httpd", "Traefik", "Envoy", "AWS ALB", "Heroku"],
+)
+def test_deployment_page_has_a_row_for_each_common_proxy(proxy: str) -> None:
+    row = re.search(r"^\| `CONTENTAPI_FORWARDED_HEADER` .*$", SETTINGS, re.MULTILINE)
+
+    assert re.search(rf"^\| {proxy}\b", DEPLOYMENT, re.MULTILINE)
+    assert row
+    assert proxy == "Heroku" or proxy in row[0]
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_deployment_page_lists_each_command(command: str) -> None:
     assert re.search(rf"^\| `{command}\b", DEPLOYMENT, re.MULTILINE)

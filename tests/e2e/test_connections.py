@@ -144,7 +144,8 @@ def test_forwarded_address_gives_no_rate_limit_of_its_own(shared_server: SharedS
     remaining = []
 
     for number in range(3):
-        client.request("GET", "/posts", headers={"X-Forwarded-For": f"192.0.2.{number}"})
+        address = f"192.0.2.{number}"
+        client.request("GET", "/posts", headers={"X-Forwarded-For": address, "Forwarded": f"for={address}"})
         response = client.getresponse()
         response.read()
         remaining.append(response.headers["RateLimit"])

@@ -1,24 +1,31 @@
-"""nginx and Caddy with the configurations of deploy/, in front of granian and gunicorn."""
+"""nginx, Caddy and an Ingress with the configurations of deploy/, in front of granian and gunicorn."""
 
 import json
 import os
 import shutil
+import socket
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from http.client import HTTPConnection
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import pytest
+import yaml
 
 from benchmarks.hostile.servers import find_nginx, run_process, start_nginx
 from tests.database_template import Template
+from tests.e2e.forged_headers import FORGED, SHAPES, send_from
 from tests.hosts import Host
 from tests.ports import find_free_port
 from tests.postgresql_cluster import PostgresServer
 
-CADDYFILE = Path(__file__).resolve().parents[2] / "deploy" / "Caddyfile"
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+CADDYFILE = DEPLOY / "Caddyfile"
 pytestmark = [
     pytest.mark.servers,
     pytest.mark.skipif(find_nginx() is None or shutil.which("caddy") is None, reason="nginx or Caddy is not installed"),
@@ -58,6 +65,64 @@ def start_caddy(upstream: int, folder: Path) -> Iterator[int]:
         yield port
 
 
+def build_ingress_configuration() -> str:
+    """Return the configuration that ingress-nginx makes of the manifests, as far as it concerns headers and paths."""
+    texts = [path.read_text() for path in (DEPLOY / "kubernetes").glob("*.yaml") if path.name != "kustomization.yaml"]
+    manifests = [manifest for text in texts for manifest in yaml.safe_load_all(text)]
+    found = {(manifest["kind"], manifest["metadata"]["name"]): manifest for manifest in manifests}
+    controller = found["ConfigMap", "ingress-nginx-controller"]["data"]
+    headers = found["ConfigMap", controller["proxy-set-headers"].split("/")[1]]["data"]
+    locations = []
+    for path in found["Ingress", "contentapi"]["spec"]["rules"][0]["http"]["paths"]:
+        has_pods = "selector" in found["Service", path["backend"]["service"]["name"]]["spec"]
+        modifier = "= " if path["pathType"] == "Exact" else ""
+        action = "proxy_pass http://contentapi" if has_pods else "return 503"
+        locations.append(f"location {modifier}{path['path']} {{ {action}; }}")
+    switches = {"true": "on", "false": "off"}
+    return f"""
+        pid /run/nginx.pid;
+        error_log /var/log/nginx/error.log error;
+        events {{}}
+        http {{
+            access_log off;
+            client_max_body_size 51m;
+            underscores_in_headers {switches[controller["enable-underscores-in-headers"]]};
+            ignore_invalid_headers {switches[controller["ignore-invalid-headers"]]};
+            {controller["http-snippet"]}
+            upstream contentapi {{ server 127.0.0.1:8000; }}
+            server {{
+                listen 80 default_server;
+                proxy_set_header Host $host;
+                proxy_set_header X-Forwarded-For $remote_addr;
+                proxy_set_header X-Forwarded-Proto $scheme;
+                {" ".join(f'proxy_set_header {name} "{value}";' for name, value in headers.items())}
+                {" ".join(locations)}
+            }}
+        }}
+    """
+
+
+def find_loopback_addresses() -> list[str]:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return ["127.0.0.1"]
+    return ["127.0.0.1", "[::1]"]
+
+
+LOOPBACK = find_loopback_addresses()
+# Addresses of clients. The server sees connections from 127.0.0.1 only.
+CLIENTS = ["127.0.0.2", "127.0.0.3", *(["::1"] if len(LOOPBACK) > 1 else [])]
+
+
+SERVERS = ("granian", "gunicorn")
+PROXIES: dict[str, Callable[[int, Path], AbstractContextManager[int]]] = {
+    "nginx": partial(start_nginx, addresses=LOOPBACK),
+    "caddy": start_caddy,
+    "ingress": partial(start_nginx, addresses=LOOPBACK, text=build_ingress_configuration()),
+}
+
+
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[PostgresServer]:
     database = template.copy_data(tmp_path_factory.mktemp("proxies") / "primary")
@@ -68,26 +133,46 @@ def database(tmp_path_factory: pytest.TempPathFactory, template: Template) -> It
         database.remove()
 
 
-@pytest.fixture(scope="module", params=["granian", "gunicorn"])
-def host(
-    database: PostgresServer, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Iterator[Host]:
+@pytest.fixture(scope="module")
+def hosts(database: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Host]]:
+    """Yield a running server of each kind."""
     variables = {
         "DATABASE_URL": database.build_url(),
         "CONTENTAPI_TRUSTED_PROXIES": "1",
-        "CONTENTAPI_RATE_ANONYMOUS": "50/hour",
+        "CONTENTAPI_RATE_ANONYMOUS": "1000/hour",
     }
-    host = Host(tmp_path_factory.mktemp("host") / "server.log", variables, server=request.param)
-    host.start()
-    yield host
-    host.stop()
+    hosts = {name: Host(tmp_path_factory.mktemp(name) / "log", variables, server=name) for name in SERVERS}
+    with ExitStack() as stack:
+        for host in hosts.values():
+            stack.callback(host.stop)
+            host.start()
+        yield hosts
 
 
-@pytest.fixture(scope="module", params=["nginx", "caddy"])
-def port(host: Host, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[int]:
-    start = {"nginx": start_nginx, "caddy": start_caddy}[request.param]
-    with start(host.port, tmp_path_factory.mktemp("proxy")) as port:
-        yield port
+@pytest.fixture(scope="module")
+def ports(hosts: dict[str, Host], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, str], int]]:
+    """Yield the port of each proxy in front of each server."""
+    with ExitStack() as stack:
+        yield {
+            (name, proxy): stack.enter_context(start(hosts[name].port, tmp_path_factory.mktemp(f"{name}-{proxy}")))
+            for name, (proxy, start) in product(SERVERS, PROXIES.items())
+        }
+
+
+@pytest.fixture(params=SERVERS)
+def host(hosts: dict[str, Host], request: pytest.FixtureRequest) -> Host:
+    return hosts[request.param]
+
+
+@pytest.fixture(params=PROXIES)
+def proxy(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def port(host: Host, proxy: str, ports: dict[tuple[str, str], int]) -> int:
+    return ports[host.server, proxy]
 
 
 def test_requests_pass_the_proxy(port: int) -> None:
@@ -104,25 +189,58 @@ def test_requests_pass_the_proxy(port: int) -> None:
     assert "CONTENTAPI_MAX_BODY" in too_long.text  # the response of the API, not of the proxy
 
 
-def test_health_is_published_and_paths_of_monitoring_are_not(port: int) -> None:
+def test_health_is_published_and_paths_of_monitoring_are_not(port: int, proxy: str) -> None:
+    unrouted = 503 if proxy == "ingress" else 404  # a Service without pods
+
     assert send(port, "GET", "/healthz").status == 200
-    for path in ("/metrics", "/readyz", "/readyz?exclude=clock"):
+    for path, status in {"/metrics": 404, "/readyz": unrouted, "/readyz?exclude=clock": unrouted}.items():
         response = send(port, "GET", path)
 
-        assert response.status == 404, path
+        assert response.status == status, path
         assert "checks" not in response.text, path
 
 
-def test_client_cannot_choose_the_address_that_is_limited(port: int) -> None:
-    first = send(port, "GET", "/posts", X_Forwarded_For="192.0.2.1")
-    second = send(port, "GET", "/posts", X_Forwarded_For="192.0.2.2")
+def test_each_client_has_a_limit_of_its_own_behind_the_proxy(port: int) -> None:
+    first = [send_from(client, port) for client in CLIENTS]
+    second = [send_from(client, port) for client in CLIENTS]
 
-    assert [response.status for response in (first, second)] == [200, 200]
-    assert read_remaining(second) == read_remaining(first) - 1
+    assert second == [(200, remaining - 1) for _, remaining in first]
 
 
-def read_remaining(response: Response) -> int:
-    return int(response.headers["ratelimit"].split("r=")[1].split(";")[0])
+def test_no_shape_of_headers_changes_the_counted_address(port: int) -> None:
+    _, remaining = send_from("127.0.0.2", port)
+
+    for number, headers in enumerate(SHAPES, start=1):
+        assert send_from("127.0.0.2", port, headers) == (200, remaining - number), headers
+
+
+def test_last_line_of_the_header_decides(host: Host) -> None:
+    """The test itself is the proxy, which adds a line to those of the client."""
+    added = ("Forwarded", "for=198.51.100.7") if host.server == "granian" else ("X-Forwarded-For", "198.51.100.7")
+    _, remaining = send_from("127.0.0.2", host.port, [added])
+    send_from("127.0.0.2", host.port)
+
+    for number, headers in enumerate(SHAPES, start=1):
+        assert send_from("127.0.0.2", host.port, [*headers, added])[1] == remaining - number, headers
+
+
+def test_failed_login_is_logged_with_the_address_of_the_client(host: Host, port: int) -> None:
+    page = send(port, "GET", "/admin/login/")
+    token = page.text.split('name="csrfmiddlewaretoken" value="')[1].split('"')[0]
+    cookie = page.headers["set-cookie"].split(";")[0]
+    form = urlencode({"csrfmiddlewaretoken": token, "username": "nobody@example.com", "password": "wrong"})
+    forged = {"X-Forwarded_For": FORGED, "Forwarded": f"for={FORGED}", "A": "1"}
+    connection = HTTPConnection("127.0.0.1", port, timeout=60, source_address=("127.0.0.2", 0))
+
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": cookie, **forged}
+    connection.request("POST", "/admin/login/", form, headers)
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+
+    failures = [json.loads(line) for line in host.log.read_text().splitlines() if "login.failed" in line]
+    assert response.status == 200
+    assert failures[-1]["address"] == "127.0.0.2"
 
 
 def test_caddy_accepts_the_configuration(tmp_path: Path) -> None:

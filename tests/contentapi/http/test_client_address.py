@@ -1,16 +1,18 @@
 """The client's address, with and without proxies."""
 
-from typing import Any
-
 import msgspec
 import pytest
 from pytest_django import Settings
 
 from contentapi.http.client_address import client_address
 
+CONNECTION = "203.0.113.7"
 
-def behind(settings: Settings, proxies: int) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_trusted_proxies=proxies)
+
+def be_behind(settings: Settings, proxies: int, header: str = "Forwarded") -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(
+        settings.ENVIRONMENT, contentapi_trusted_proxies=proxies, contentapi_forwarded_header=header
+    )
 
 
 @pytest.mark.parametrize(
@@ -33,10 +35,44 @@ def test_clients_of_a_socket_file_share_one_key() -> None:
     assert client_address({}) == "unknown"
 
 
-def test_forwarded_address_is_ignored_without_proxies() -> None:
-    environ = {"REMOTE_ADDR": "203.0.113.7", "HTTP_X_FORWARDED_FOR": "198.51.100.1"}
+@pytest.mark.parametrize("header", ["Forwarded", "X-Forwarded-For"])
+def test_forwarded_address_is_ignored_without_proxies(settings: Settings, header: str) -> None:
+    be_behind(settings, 0, header)
 
-    assert client_address(environ) == "203.0.113.7"
+    environ = {
+        "REMOTE_ADDR": CONNECTION,
+        "HTTP_FORWARDED": "for=198.51.100.1",
+        "HTTP_X_FORWARDED_FOR": "198.51.100.1",
+    }
+
+    assert client_address(environ) == CONNECTION
+
+
+@pytest.mark.parametrize(
+    ("proxies", "forwarded", "address"),
+    [
+        (1, "for=198.51.100.1", "198.51.100.1"),
+        (1, "for=192.0.2.99, for=198.51.100.1;proto=https", "198.51.100.1"),
+        (1, f"for=192.0.2.99;x={'x' * 300}, for=198.51.100.1", "198.51.100.1"),
+        (2, 'for=192.0.2.99,for="198.51.100.1:4711" , for=10.0.0.2', "198.51.100.1"),
+        (1, 'for="[2001:db8:9:9:1::1]:4711"', "2001:db8:9:9::/64"),
+        (1, 'for="[::ffff:198.51.100.1]"', "198.51.100.1"),
+        (2, "for=198.51.100.1", CONNECTION),
+        (1, "", CONNECTION),
+        (1, "for=198.51.100.1, for=unknown", CONNECTION),
+        (1, "for=198.51.100.1:4711", CONNECTION),
+        (1, "for=198.51.100.999", CONNECTION),
+        (1, 'for="[2001:db8:::1]"', CONNECTION),
+    ],
+)
+def test_address_behind_proxies_is_that_of_the_first_proxys_element(
+    settings: Settings, proxies: int, forwarded: str, address: str
+) -> None:
+    be_behind(settings, proxies)
+
+    environ = {"REMOTE_ADDR": CONNECTION, "HTTP_FORWARDED": forwarded, "HTTP_X_FORWARDED_FOR": "192.0.2.98"}
+
+    assert client_address(environ) == address
 
 
 @pytest.mark.parametrize(
@@ -46,23 +82,22 @@ def test_forwarded_address_is_ignored_without_proxies() -> None:
         (1, "192.0.2.99, 198.51.100.1", "198.51.100.1"),
         (2, "192.0.2.99,198.51.100.1 , 10.0.0.2", "198.51.100.1"),
         (1, "2001:db8:9:9:1::1", "2001:db8:9:9::/64"),
-        (2, "198.51.100.1", "203.0.113.7"),
-        (1, "", "203.0.113.7"),
-        (1, "198.51.100.1, unknown", "203.0.113.7"),
-        (1, "198.51.100.1:4711", "203.0.113.7"),
+        (2, "198.51.100.1", CONNECTION),
+        (1, "", CONNECTION),
+        (1, "198.51.100.1, unknown", CONNECTION),
+        (1, "198.51.100.1:4711", CONNECTION),
     ],
 )
-def test_address_behind_proxies_is_the_entry_of_the_first_proxy(
-    settings: Settings, proxies: int, forwarded: str, address: str
-) -> None:
-    behind(settings, proxies)
+def test_setting_selects_x_forwarded_for(settings: Settings, proxies: int, forwarded: str, address: str) -> None:
+    be_behind(settings, proxies, "X-Forwarded-For")
 
-    environ: dict[str, Any] = {"REMOTE_ADDR": "203.0.113.7", "HTTP_X_FORWARDED_FOR": forwarded}
+    environ = {"REMOTE_ADDR": CONNECTION, "HTTP_X_FORWARDED_FOR": forwarded, "HTTP_FORWARDED": "for=192.0.2.98"}
 
     assert client_address(environ) == address
 
 
-def test_missing_entry_falls_back_to_the_connection(settings: Settings) -> None:
-    behind(settings, 1)
+@pytest.mark.parametrize("header", ["Forwarded", "X-Forwarded-For"])
+def test_missing_header_falls_back_to_the_connection(settings: Settings, header: str) -> None:
+    be_behind(settings, 1, header)
 
-    assert client_address({"REMOTE_ADDR": "203.0.113.7"}) == "203.0.113.7"
+    assert client_address({"REMOTE_ADDR": CONNECTION}) == CONNECTION
