@@ -1,7 +1,8 @@
 """Posts in the admin site. The forms read what a browser sends; the services decide and write."""
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from django import forms
 from django.contrib import admin, messages
 from django.db import models
 from django.http import HttpRequest
@@ -71,8 +72,14 @@ class LightPostList(BoundedList):
         return super().get_queryset(request, exclude_parameters).defer("body")
 
 
+class SourceForm(forms.ModelForm):
+    class Meta:
+        help_texts: ClassVar = {"status": "The status that the last import called for."}
+
+
 class SourceInline(StackedInline):
     model = PostSource
+    form = SourceForm
     exclude = ["digest", "front_matter"]
     readonly_fields = ["source", "path", "authors", "status", "publish_at", "other_front_matter"]
 
