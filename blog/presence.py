@@ -69,7 +69,9 @@ def find_save(*, actor: Actor, post_id: str, opened: int) -> Save | None:
     post = require_writable_post(actor, post_id)
     if post.version == opened:
         return None
-    if post.changed_by is not None and post.changed_by == actor.user_id:
+    if post.changed_by is None:
+        return Save("", post.changed_at)
+    if post.changed_by == actor.user_id:
         return Save("You", post.changed_at)
     name = get_user_model().objects.filter(pk=post.changed_by).values_list("name", flat=True).first()
     return Save(name or "", post.changed_at)

@@ -135,7 +135,8 @@ class WritingForm(ServiceForm):
 
     def clean_tags(self) -> list[str]:
         """Keep stored tags that contain line ends, which the field shows as several lines, if nobody changed them."""
-        stored, sent = self.initial.get("tags") or [], self.cleaned_data["tags"]
+        stored: list[str] = self.initial.get("tags") or []
+        sent: list[str] = self.cleaned_data["tags"]
         if split_lines("\n".join(stored)) == sent:
             return stored
         problems = services.list_tag_problems(sent)
