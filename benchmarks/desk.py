@@ -94,6 +94,7 @@ PAGES: dict[str, str | Sent] = {
     "posts by publication, oldest": f"{POST_LIST}?o=5",
     "posts by change": f"{POST_LIST}?o=-6",
     "drafts": f"{POST_LIST}?status__exact=draft",
+    "scheduled": f"{POST_LIST}?status__exact=scheduled",
     "published, by publication": f"{POST_LIST}?status__exact=published&o=-5",
     "published, by change": f"{POST_LIST}?status__exact=published&o=-6",
     "posts of the largest author": f"{POST_LIST}?author__id__exact=1",

@@ -3,23 +3,40 @@
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+from django import forms
 from django.db import models
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_date
 from unfold.contrib.filters.admin import (
     RangeDateFilter,
     TextFilter,
 )
+from unfold.widgets import UnfoldAdminTextInputWidget
 
-from blog.models import NEVER_PUBLIC, Post
+from blog.models import MAX_TAG, NEVER_PUBLIC, Post, PostStatus
 
-TITLES = {"created_at": "day of creation", "published_at": "day of publication"}
+TITLES = {"created_at": "created at", "publish_at": "publish at", "published_at": "published at"}
+
+
+class TagForm(forms.Form):
+    """The field of a tag. A script completes it with the tags of posts that the person may see."""
+
+    class Media:
+        js = (forms.Script("blog/tag_filter.js", type="module"),)
+
+    def __init__(self, name: str, label: str, **options: Any) -> None:
+        super().__init__(**options)
+        suggestions = {"data-suggestions": reverse("admin:blog_post_tags"), "data-max-length": MAX_TAG}
+        widget = UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", **suggestions})
+        self.fields[name] = forms.CharField(label=label, required=False, widget=widget)
 
 
 class TagFilter(TextFilter):
     title = "tag"
     parameter_name = "tag"
+    form_class = TagForm
 
     def queryset(self, request: HttpRequest, queryset: models.QuerySet[Post]) -> models.QuerySet[Post]:
         tag = self.value()
@@ -52,6 +69,15 @@ class DayFilter(RangeDateFilter):
         begin = begin_day(first) if first else None
         end = begin_day(last) + timedelta(days=1) if last else None
         return begin, end
+
+
+class ScheduleDayFilter(DayFilter):
+    """The days on which scheduled posts will be published. Other posts are on no day."""
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        if self.parse_period() == (None, None):
+            return queryset
+        return super().queryset(request, queryset).filter(status=PostStatus.SCHEDULED)  # as the index has it
 
 
 class PublicationDayFilter(DayFilter):

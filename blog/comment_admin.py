@@ -117,7 +117,7 @@ class LightCommentList(BoundedList):
 class StateFilter(DropdownFilter):
     """Comments of one state. Without a choice the list has the visible and the hidden ones."""
 
-    title = "state"
+    title = "status"
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -179,19 +179,19 @@ class CommentAdmin(ActsAdmin, ServiceAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Comment | None = None) -> list[str]:
         return self.get_fields(request, obj) if obj else []
 
-    @display(description="Time", ordering="created_at")
+    @display(description="Created at", ordering="created_at")
     def show_created_at(self, comment: Comment) -> SafeString | None:
         return render_time(comment.created_at)
 
-    @display(description="State", label=STATES)
+    @display(description="Status", label=STATES)
     def show_state(self, comment: Comment) -> str:
         return comment.state
 
-    @display(description="State changed by")
+    @display(description="Status changed by")
     def show_moderator(self, comment: Comment) -> str:
         return describe_moderator(comment)
 
-    @display(description="State changed at")
+    @display(description="Status changed at")
     def show_state_changed_at(self, comment: Comment) -> SafeString | None:
         return render_time(comment.state_changed_at)
 

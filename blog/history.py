@@ -64,7 +64,8 @@ class Version:
     """A version of a post. `values` has the fields of the post.
 
     `changed_fields` are the fields that differ from the version before; None if that version is unknown or not read.
-    `deletion` is the deletion that ended this version, also if the post was restored after it.
+    `deletion` is the deletion that ended this version, also if the post was restored after it. `is_restored` states
+    whether the version before was deleted, if it is read.
     """
 
     number: int
@@ -73,6 +74,7 @@ class Version:
     is_present: bool
     deletion: Change | None = None
     changed_fields: Sequence[str] | None = None
+    is_restored: bool = False
 
 
 class VersionPage(NamedTuple):
@@ -135,10 +137,7 @@ def list_versions(*, actor: Actor, post_id: str, before: int | None = None, limi
     earlier = earlier.order_by("-version", "-pgh_id")
     rows += earlier.values(*COLUMNS, *EVENT_COLUMNS, body_digest=digest)[: limit + 1 - len(rows)]
     names = name_users(rows)
-    versions = [
-        build_version(row, names, list_changed_fields(row, rows[number + 1 :]))
-        for number, row in enumerate(rows[:limit])
-    ]
+    versions = [build_version(row, names, rows[number + 1 :]) for number, row in enumerate(rows[:limit])]
     title = present_title or (rows[0]["title"] if rows else "")
     return VersionPage(title, present, versions, versions[-1].number if len(rows) > limit else None)
 
@@ -307,12 +306,13 @@ def purge_history(*, actor: Actor) -> int:
     return len(purged)
 
 
-def build_version(
-    row: Mapping[str, Any], names: Mapping[int, str], changed_fields: Sequence[str] | None = None
-) -> Version:
+def build_version(row: Mapping[str, Any], names: Mapping[int, str], older: Sequence[Mapping[str, Any]] = ()) -> Version:
+    """Return the version of a row. `older` are the rows before it, the newest first; none if they are not read."""
     made = Change(row["changed_at"] or row["updated_at"], name_person(row["changed_by"], names), row["changed_with"])
     deletion = build_deletion(row, names) if row.get("pgh_label") == "delete" else None
-    return Version(row["version"], row, made, "pgh_label" not in row, deletion, changed_fields)
+    is_restored = bool(older) and older[0].get("pgh_label") == "delete"
+    changed_fields = list_changed_fields(row, older)
+    return Version(row["version"], row, made, "pgh_label" not in row, deletion, changed_fields, is_restored)
 
 
 def build_deletion(row: Mapping[str, Any], names: Mapping[int, str]) -> Change:

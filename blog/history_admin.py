@@ -151,7 +151,9 @@ def describe_person(change: Change) -> str:
 
 
 def describe_changes(version: Version) -> str:
-    """Return the labels of the fields that a version has changed."""
+    """Return what made a version: the restore of a deleted post, and the labels of the fields that were changed."""
+    if version.is_restored:
+        return ", ".join(("restored", *(LABELS[name] for name in version.changed_fields or ())))
     if version.changed_fields is None:
         return "first version" if version.number == 1 else "unknown: older than the history"
     return ", ".join(LABELS[name] for name in version.changed_fields) or "nothing"

@@ -86,7 +86,7 @@ class ImportJobAdmin(PolicyAdmin):
         return policy.may_import_posts(actor)
 
     @display(
-        description="State",
+        description="Status",
         label={
             ImportState.CHECKED.value: "warning",
             ImportState.CHECKING.value: "info",
@@ -102,7 +102,7 @@ class ImportJobAdmin(PolicyAdmin):
     def show_progress(self, job: ImportJob) -> str:
         return f"{job.done} of {job.total}"
 
-    @display(description="Uploaded")
+    @display(description="Uploaded at")
     def show_created_at(self, job: ImportJob) -> SafeString | None:
         return render_time(job.created_at)
 

@@ -1,7 +1,8 @@
 """Posts in the admin site. The forms read what a browser sends; the services decide and write."""
 
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
+from django import forms
 from django.contrib import admin, messages
 from django.db import models
 from django.http import HttpRequest
@@ -15,7 +16,7 @@ from unfold.contrib.filters.admin import (
 from unfold.decorators import display
 
 from blog import selectors, services
-from blog.admin_filters import DayFilter, PublicationDayFilter, TagFilter
+from blog.admin_filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, TagFilter
 from blog.comment_admin import CommentedAdmin
 from blog.conflict_admin import ConflictForm
 from blog.front_matter_syntax import decode_value, dump_front_matter
@@ -26,7 +27,10 @@ from blog.writing_admin import WritingAdmin, WritingForm
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from users.admin_bases import BoundedList, get_actor, render_time
+from users.admin_bases import ORDER, BoundedList, get_actor, render_time
+
+STATUS = "status__exact"  # the parameter of the filter by status
+TABS = {"Drafts": "draft", "Scheduled": "scheduled", "Published": "published", "All": ""}
 
 
 class PostForm(WritingForm, ConflictForm):
@@ -44,15 +48,38 @@ class PostForm(WritingForm, ConflictForm):
             self.fields["author"].help_text = "Leave this empty to write as yourself."
 
 
+class Tab(NamedTuple):
+    """A link to the posts of one status, or to all. It keeps the other filters and the search."""
+
+    label: str
+    address: str
+    is_current: bool
+
+
 class LightPostList(BoundedList):
     """A list of posts without their bodies, which no column shows."""
+
+    @property
+    def tabs(self) -> list[Tab]:
+        """Return the tabs. Each list begins with its first page, in its own order."""
+        chosen = self.params.get(STATUS, "")
+        return [
+            Tab(label, self.get_query_string({STATUS: status or None, ORDER: None}), chosen == status)
+            for label, status in TABS.items()
+        ]
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
         return super().get_queryset(request, exclude_parameters).defer("body")
 
 
+class SourceForm(forms.ModelForm):
+    class Meta:
+        help_texts: ClassVar = {"status": "The status that the last import called for."}
+
+
 class SourceInline(StackedInline):
     model = PostSource
+    form = SourceForm
     exclude = ["digest", "front_matter"]
     readonly_fields = ["source", "path", "authors", "status", "publish_at", "other_front_matter"]
 
@@ -81,21 +108,23 @@ class SourceInline(StackedInline):
 class PostAdmin(WritingAdmin, CommentedAdmin, PresenceAdmin):
     form = PostForm
     inlines = [SourceInline]
+    list_before_template = "blog/post_tabs.html"
     list_display = ["title", "show_status", "author", "show_tags", "show_published_at", "show_updated_at"]
     list_filter = [
         ("status", ChoicesDropdownFilter),
         ("author", AutocompleteSelectFilter),
         TagFilter,
+        ("publish_at", ScheduleDayFilter),
         ("published_at", PublicationDayFilter),
         ("created_at", DayFilter),
     ]
     list_lookups = frozenset({
-        "status__exact", "author__id__exact", "tag", "published_at_from", "published_at_to", "created_at_from",
-        "created_at_to",
+        "status__exact", "author__id__exact", "tag", "publish_at_from", "publish_at_to", "published_at_from",
+        "published_at_to", "created_at_from", "created_at_to",
     })  # fmt: skip
     list_filter_submit = True
     list_select_related = ["author"]
-    sortable_by = ["show_published_at", "show_updated_at"]
+    sortable_by = ["show_publish_at", "show_published_at", "show_updated_at"]
     search_fields = ["title"]  # shows the search box; `get_search_results` searches
     ordering = ["-created_at", "-id"]
     autocomplete_fields = ["author"]
@@ -123,6 +152,16 @@ class PostAdmin(WritingAdmin, CommentedAdmin, PresenceAdmin):
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
         return LightPostList
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        """Show when scheduled posts will be published: in a list of them instead of the status, else beside it."""
+        columns = list(self.list_display)
+        if lists_scheduled(request):
+            columns[columns.index("show_status")] = "show_publish_at"
+        return columns
+
+    def get_ordering(self, request: HttpRequest) -> list[str]:
+        return ["publish_at", "id"] if lists_scheduled(request) else list(self.ordering)
 
     def get_inlines(self, request: HttpRequest, obj: Post | None) -> list[Any]:
         """Leave out the source of a post that was not imported."""
@@ -157,22 +196,28 @@ class PostAdmin(WritingAdmin, CommentedAdmin, PresenceAdmin):
             PostStatus.ARCHIVED.value: "default",
         },
     )
-    def show_status(self, post: Post) -> str:
+    def show_status(self, post: Post) -> str | tuple[str, SafeString]:
+        if post.status == PostStatus.SCHEDULED:
+            return post.status, format_html("scheduled for {}", render_time(post.publish_at))
         return str(post.status)
 
     @display(description="Tags")
     def show_tags(self, post: Post) -> str:
         return ", ".join(post.tags)
 
-    @display(description="Published", ordering="publication_order")
+    @display(description="Publish at", ordering="publish_at")
+    def show_publish_at(self, post: Post) -> SafeString | None:
+        return render_time(post.publish_at)
+
+    @display(description="Published at", ordering="publication_order")
     def show_published_at(self, post: Post) -> SafeString | None:
         return render_time(post.published_at)
 
-    @display(description="Updated", ordering="updated_at")
+    @display(description="Updated at", ordering="updated_at")
     def show_updated_at(self, post: Post) -> SafeString | None:
         return render_time(post.updated_at)
 
-    @display(description="Created", ordering="created_at")
+    @display(description="Created at", ordering="created_at")
     def show_created_at(self, post: Post) -> SafeString | None:
         return render_time(post.created_at)
 
@@ -202,3 +247,8 @@ class PostAdmin(WritingAdmin, CommentedAdmin, PresenceAdmin):
 
     def delete(self, actor: Actor, row: Post) -> None:
         services.delete_post(actor=actor, post_id=str(row.pk))
+
+
+def lists_scheduled(request: HttpRequest) -> bool:
+    """Whether the list has scheduled posts only: each has a time of publication, which an index orders."""
+    return request.GET.get(STATUS) == PostStatus.SCHEDULED

@@ -13,6 +13,7 @@ from blog import presence
 from blog.conflict_admin import ConflictAdmin
 from blog.models import Post
 from contentapi.core.errors import Malformed
+from contentapi.core.pagination import parse_id
 from users.admin_bases import get_actor
 
 
@@ -29,7 +30,7 @@ class PresenceAdmin(ConflictAdmin):
 
     @method_decorator(require_POST)
     def announce_page(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Note that a page has a post open, or is closed. Return the other people who have it open."""
+        """Note that a page has a post open, or is closed. Return who else has it open, and who has saved it since."""
         actor, page = get_actor(request), read_page(request)
         if page is None:
             raise Malformed("The page has no number.")
@@ -37,7 +38,9 @@ class PresenceAdmin(ConflictAdmin):
             presence.forget_page(actor=actor, post_id=object_id, page=page)
             return HttpResponse(status=204)
         people = presence.announce_page(actor=actor, post_id=object_id, page=page)
-        return JsonResponse({"people": [{"name": person.name, "since": person.since} for person in people]})
+        opened = parse_id(request.POST.get("opened_version", ""))
+        save = presence.find_save(actor=actor, post_id=object_id, opened=opened) if opened else None
+        return JsonResponse({"people": [person._asdict() for person in people], "save": save and save._asdict()})
 
     def render_change_form(
         self,

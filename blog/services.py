@@ -299,20 +299,20 @@ def validate_publish_at(status: str, publish_at: datetime | None) -> None:
     """Raise `Invalid` unless exactly a scheduled post has a time of publication, and the time is in the future."""
     if status != PostStatus.SCHEDULED:
         if publish_at is not None:
-            raise Invalid({"publishAt": ["Only a scheduled post has one."]})
+            raise Invalid({"publishAt": ["Only a scheduled post has a time of publication."]})
     elif publish_at is None:
-        raise Invalid({"publishAt": ["A scheduled post needs one."]})
+        raise Invalid({"publishAt": ["A scheduled post needs a time of publication."]})
     elif publish_at <= timezone.now():
-        raise Invalid({"publishAt": ["This must be in the future."]})
+        raise Invalid({"publishAt": ["The time of publication must be in the future."]})
 
 
 def validate_published_at(status: str, published_at: datetime | None) -> None:
     """Raise `Invalid` for a time in the future, and for a published post without a time."""
     if published_at is None:
         if status == PostStatus.PUBLISHED:
-            raise Invalid({"publishedAt": ["A published post must have a time."]})
+            raise Invalid({"publishedAt": ["A published post needs the time at which it was published."]})
     elif published_at > timezone.now():
-        raise Invalid({"publishedAt": ["This must not be in the future."]})
+        raise Invalid({"publishedAt": ["The time at which a post was published must not be in the future."]})
 
 
 @transaction.atomic

@@ -12,6 +12,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -46,6 +47,11 @@ class Button:
     def is_main(self) -> bool:
         """Whether the button is also in the row that stays in view."""
         return self.act in (Act.PUBLISH, Act.PUBLISH_AGAIN)
+
+    @property
+    def asks_first(self) -> bool:
+        """Whether a dialog asks before the form is sent (blog/static/blog/publishing.js)."""
+        return self.act is Act.PUBLISH
 
 
 LABELS: Mapping[Act, str] = {
@@ -108,34 +114,34 @@ def list_buttons(actor: Actor, post: Post | None) -> list[Button]:
 
 
 def describe_state(post: Post | None) -> SafeString | str:
-    """Return the present state in words, as HTML."""
+    """Return the present status in words, as HTML."""
     if post is None:
         return "New"
     if post.status == PostStatus.SCHEDULED:
         return format_html("Scheduled for {}", render_time(post.publish_at))
-    if post.status == PostStatus.PUBLISHED:
-        if post.published_at is None:
-            return "Public"
-        return format_html("Public since {}", render_time(post.published_at))
+    if post.status == PostStatus.PUBLISHED and post.published_at is not None:
+        return format_html("Published at {}", render_time(post.published_at))
     return str(post.get_status_display())
 
 
 def describe_result(act: Act, post: Post) -> SafeString:
-    """Return the message after an act."""
+    """Return the message after an act, with a link to the post."""
+    address = reverse("admin:blog_post_change", args=[post.pk])
+    link = format_html('<a class="message-link" href="{}">{}</a>', address, post.title)
     if act is Act.SCHEDULE:
-        return format_html("“{}” will be published on {}.", post.title, render_time(post.publish_at))
+        return format_html("“{}” will be published on {}.", link, render_time(post.publish_at))
     results = {
         Act.PUBLISH: "“{}” is public now.",
         Act.PUBLISH_AGAIN: "“{}” is public again.",
         Act.ARCHIVE: "“{}” is in the archive. Readers do not see it.",
     }
-    return format_html(results.get(act, "“{}” is a draft now. Readers do not see it."), post.title)
+    return format_html(results.get(act, "“{}” is a draft now. Readers do not see it."), link)
 
 
 class StateForm(ServiceForm):
     """The form of a post without its state: a button changes it. `act` is the act of the pressed button."""
 
-    schedule_at = LocalTimeField(label="Publish on")
+    schedule_at = LocalTimeField(label="Publish at")
     opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
     api_fields = {"authorId": "author", "publishAt": "schedule_at", "publishedAt": "published_at"}
@@ -165,7 +171,7 @@ class StateForm(ServiceForm):
 class ScheduleForm(forms.Form):
     """The time for an action of the list."""
 
-    schedule_at = LocalTimeField(label="Publish on", required=True)
+    schedule_at = LocalTimeField(label="Publish at", required=True)
 
     def clean_schedule_at(self) -> datetime | None:
         time: datetime | None = self.cleaned_data["schedule_at"]
@@ -188,7 +194,7 @@ class StateAdmin(HistoryAdmin):
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         if db_field.name == "published_at":
-            return LocalTimeField(label="Public since", help_text=db_field.help_text)
+            return LocalTimeField(label="Published at", help_text=db_field.help_text)
         return super().formfield_for_dbfield(db_field, request, **options)
 
     def may_edit_publication_time(self, request: HttpRequest, post: Post | None) -> bool:

@@ -18,7 +18,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from blog import selectors
+from blog import selectors, services
 from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Post
 from blog.rendering import render_markdown
 from contentapi.core import policy
@@ -135,8 +135,14 @@ class WritingForm(ServiceForm):
 
     def clean_tags(self) -> list[str]:
         """Keep stored tags that contain line ends, which the field shows as several lines, if nobody changed them."""
-        stored, sent = self.initial.get("tags") or [], self.cleaned_data["tags"]
-        return stored if split_lines("\n".join(stored)) == sent else sent
+        stored: list[str] = self.initial.get("tags") or []
+        sent: list[str] = self.cleaned_data["tags"]
+        if split_lines("\n".join(stored)) == sent:
+            return stored
+        problems = services.list_tag_problems(sent)
+        if problems:  # the constraint of the model would speak of no field
+            raise forms.ValidationError(problems)
+        return sent
 
     def clean_body(self) -> str:
         """Undo what browsers do to line ends: they send CR LF for every line end of the text."""

@@ -125,14 +125,14 @@ class OrderAdmin(ActsAdmin):
     def show_status(self, order: Order) -> str:
         return str(order.status)
 
-    @display(description="Created")
+    @display(description="Created at")
     def show_created_at(self, order: Order) -> SafeString | None:
         return render_time(order.created_at)
 
-    @display(description="Shipped")
+    @display(description="Shipped at")
     def show_shipped_at(self, order: Order) -> SafeString | None:
         return render_time(order.shipped_at)
 
-    @display(description="Delivered")
+    @display(description="Delivered at")
     def show_delivered_at(self, order: Order) -> SafeString | None:
         return render_time(order.delivered_at)

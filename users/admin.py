@@ -119,15 +119,15 @@ class UserAdmin(ActsAdmin, ServiceAdmin, DjangoUserAdmin):
     def may_delete(self, actor: Actor, row: User | None) -> bool:
         return policy.may_manage_users(actor) if row is None else policy.may_delete_user(actor, row.pk)
 
-    @display(description="State", label={"active": "success", "locked": "danger"})
+    @display(description="Status", label={"active": "success", "locked": "danger"})
     def show_state(self, user: User) -> str:
         return "active" if user.is_active else "locked"
 
-    @display(description="Last login", ordering="last_login")
+    @display(description="Last login at", ordering="last_login")
     def show_last_login(self, user: User) -> SafeString | None:
         return render_time(user.last_login)
 
-    @display(description="Created")
+    @display(description="Created at")
     def show_created_at(self, user: User) -> SafeString | None:
         return render_time(user.created_at)
 
@@ -191,7 +191,7 @@ STATES = {"valid": "success", "revoked": "danger", "expired": "warning"}
 
 
 class StateFilter(DropdownFilter):
-    title = "state"
+    title = "status"
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -259,7 +259,7 @@ class ApiKeyAdmin(ActsAdmin, ServiceAdmin):
         ]
         return form
 
-    @display(description="State", label=STATES)
+    @display(description="Status", label=STATES)
     def show_state(self, key: ApiKey) -> str:
         return key.get_state(timezone.now())
 
@@ -267,19 +267,19 @@ class ApiKeyAdmin(ActsAdmin, ServiceAdmin):
     def show_scopes(self, key: ApiKey) -> str:
         return ", ".join(key.scopes)
 
-    @display(description="Created")
+    @display(description="Created at")
     def show_created_at(self, key: ApiKey) -> SafeString | None:
         return render_time(key.created_at)
 
-    @display(description="Expires")
+    @display(description="Expires at")
     def show_expires_at(self, key: ApiKey) -> SafeString | None:
         return render_time(key.expires_at)
 
-    @display(description="Revoked")
+    @display(description="Revoked at")
     def show_revoked_at(self, key: ApiKey) -> SafeString | None:
         return render_time(key.revoked_at)
 
-    @display(description="Last used")
+    @display(description="Last used at")
     def show_last_used_at(self, key: ApiKey) -> SafeString | None:
         return render_time(key.last_used_at)
 

@@ -45,7 +45,7 @@ Perform = Callable[[Actor, Sequence[Any], Mapping[str, Any]], Outcome]
 class Act:
     """An act on objects. `is_permitted` asks the policy; `is_offered` also asks whether the object's state fits.
 
-    `help` says what the act does. `done` begins the message: "Hidden: 3 comments." An act with a form has a page that
+    `help` says what the act does. `done` ends the message: "3 comments were hidden." An act with a form has a page that
     asks for values, and is not in the list of actions. `read_initial` returns the first values of the form.
     """
 
@@ -104,7 +104,8 @@ def read_selected(admin: PolicyAdmin, selected: models.QuerySet[Any], most: int)
 def report_refused(request: HttpRequest, done: str, outcome: Outcome) -> None:
     """Show which objects were refused, with the reasons. `done` is the word for the others, such as "hidden"."""
     for reason, names in outcome.refused.items():
-        messages.error(request, f"Not {done}: {name_some(names)}. {reason}")
+        verb = "was" if len(names) == 1 else "were"
+        messages.error(request, f"{name_some(names)} {verb} not {done}. {reason}")
 
 
 class ActsAdmin(PolicyAdmin):
@@ -132,7 +133,7 @@ class ActsAdmin(PolicyAdmin):
         if chosen.form is None:
             return self.perform_posted_act(request, chosen, row, {})
         if request.method != "POST" and not chosen.is_offered(row):
-            self.message_user(request, f"{chosen.label} is not possible now: {row}.", messages.ERROR)
+            self.message_user(request, f"“{chosen.label}” is not possible for “{row}” now.", messages.ERROR)
             return HttpResponseRedirect(self.find_next_page(request, row))
         form = chosen.form(request.POST if request.method == "POST" else None, initial=dict(chosen.read_initial(row)))
         if form.is_valid():
@@ -161,12 +162,14 @@ class ActsAdmin(PolicyAdmin):
         for row in outcome.done:
             self.log_change(request, row, f"{act.done}.")
         if outcome.done:
-            self.message_user(request, f"{act.done}: {self.name_rows(outcome.done)}.", messages.SUCCESS)
+            verb = "was" if len(outcome.done) == 1 else "were"
+            text = f"{self.name_rows(outcome.done)} {verb} {act.done.lower()}."
+            self.message_user(request, text, messages.SUCCESS)
         report_refused(request, act.done.lower(), outcome)
 
     def name_rows(self, rows: Sequence[Any]) -> str:
         if len(rows) == 1:
-            return shorten(str(rows[0]))
+            return f"“{shorten(str(rows[0]))}”"
         return f"{len(rows)} {self.opts.verbose_name_plural}"
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar
 
-from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
+from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation, ValidationError
 from django.core.paginator import InvalidPage
 from django.http import Http404, HttpRequest
+from unfold.forms import AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 
 from contentapi.core.errors import ApiError, Malformed
@@ -16,14 +17,34 @@ from users.authentication import build_session_actor
 from users.login import throttle_login
 from users.pages import render_error
 
+DESK_IS_FOR = "The desk is for authors and editors. A reader's account cannot log in here."
 REFUSALS = (ApiError, BadRequest, Http404, PermissionDenied, SuspiciousOperation)
+
+
+class DeskLoginForm(AuthenticationForm):
+    """The login of the desk. Somebody who knows the password of a reader learns why the account cannot log in here."""
+
+    error_messages: ClassVar = {
+        **AuthenticationForm.error_messages,
+        "invalid_login": "This email and password do not belong to an account that may log in.",
+        "reader": DESK_IS_FOR,
+    }
+
+    def confirm_login_allowed(self, user: Any) -> None:
+        if user.is_active and not user.is_staff:
+            raise ValidationError(self.error_messages["reader"], code="reader")
+        super().confirm_login_allowed(user)
 
 
 class AdminSite(UnfoldAdminSite):
     index_title = "Editors' desk"
+    login_form = DeskLoginForm
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        return throttle_login(super().login)(request, extra_context)
+        """Show and perform the login. A reader who is logged in elsewhere is informed, too."""
+        is_reader = request.method == "GET" and request.user.is_authenticated and not self.has_permission(request)
+        context = {"desk_is_for": DESK_IS_FOR if is_reader else "", **(extra_context or {})}
+        return throttle_login(super().login)(request, context)
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         response = super().password_change(request, extra_context)

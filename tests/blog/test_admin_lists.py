@@ -80,6 +80,68 @@ def test_posts_are_filtered_by_days_of_publication(browser: Client) -> None:
     assert titles(browser.get(POSTS, {"published_at_to": "x"})) == ["Never", "C", "B", "A"]
 
 
+def schedule(title: str, time: str) -> None:
+    make_post(title=title, status="scheduled", publish_at=datetime.fromisoformat(f"{time}+00:00"))
+
+
+def test_scheduled_posts_are_shown_filtered_and_ordered_by_their_time(browser: Client) -> None:
+    for title, time in {"B": "2100-02-02T23:59", "A": "2100-02-01T23:59", "C": "2100-02-03T00:00"}.items():
+        schedule(title, time)
+    make_post(title="Out")
+    only = {"status__exact": "scheduled"}
+    shown = '<time datetime="2100-02-01T23:59:00+00:00" data-local>2100-02-01 23:59 UTC</time>'
+
+    everything, scheduled = browser.get(POSTS), browser.get(POSTS, only)
+
+    assert f"scheduled for {shown}" in everything.text
+    assert shown in scheduled.text
+    assert "Publish at" in scheduled.text
+    assert titles(scheduled) == ["A", "B", "C"]
+    assert titles(browser.get(POSTS, {**only, "o": "-2"})) == ["C", "B", "A"]
+    assert titles(browser.get(POSTS, {**only, "publish_at_from": "2100-02-02"})) == ["B", "C"]
+    assert set(titles(browser.get(POSTS, {"publish_at_to": "2100-02-02"}))) == {"A", "B"}
+    assert len(titles(browser.get(POSTS, {"publish_at_to": "x"}))) == 4
+
+
+def test_order_of_scheduled_posts_is_that_of_an_index(browser: Client) -> None:
+    schedule("A", "2100-02-01T00:00")
+    with CaptureQueriesContext(connection) as captured:
+        browser.get(POSTS, {"status__exact": "scheduled"})
+    statements = [each["sql"] for each in captured.captured_queries if '"publish_at" ASC' in each["sql"]]
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {statements[0]}")
+        plan = " ".join(line for (line,) in cursor.fetchall())
+
+    assert "blog_post_due" in plan
+
+
+def read_tabs(response: Any) -> list[tuple[str, dict[str, str], bool]]:
+    return [(label, dict(parse_qsl(address[1:])), current) for label, address, current in response.context["cl"].tabs]
+
+
+def test_tabs_keep_the_filters_and_the_search_and_no_order(browser: Client) -> None:
+    kept = {"tag": "soup", "publish_at_from": "2100-01-01", "q": "kelp"}
+
+    tabs = read_tabs(browser.get(POSTS, {**kept, "status__exact": "draft", "o": "-5", "p": "1"}))
+
+    statuses = {"Drafts": "draft", "Scheduled": "scheduled", "Published": "published"}
+    assert tabs == [
+        *[(label, {**kept, "status__exact": status}, status == "draft") for label, status in statuses.items()],
+        ("All", kept, False),
+    ]
+    assert [current for *_, current in read_tabs(browser.get(POSTS))] == [False, False, False, True]
+    assert [current for *_, current in read_tabs(browser.get(POSTS, {"status__exact": "archived"}))] == [False] * 4
+    assert 'aria-current="page">All</a>' in browser.get(POSTS).text
+
+
+def test_filter_by_tag_names_the_address_of_its_suggestions(browser: Client) -> None:
+    page = browser.get(POSTS).text
+    assert f'data-suggestions="{reverse("admin:blog_post_tags")}"' in page
+    assert "blog/tag_filter" in page
+
+
 FILTERS = {
     "status__exact": "draft",
     "tag": "soup",

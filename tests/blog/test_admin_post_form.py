@@ -48,7 +48,7 @@ def test_invalid_post_is_rejected_with_form_errors(editor_client: Client) -> Non
         ({"title": "x" * 201}, {"title"}),
         ({"tags": "x" * 51}, {"tags"}),
         ({"tags": "\n".join(map(str, range(21)))}, {"tags"}),
-        ({"tags": "a\r\na"}, {"__all__"}),
+        ({"tags": "a\r\na"}, {"tags"}),
         ({"body": "x" * 200_001}, {"__all__"}),
         ({"_act": "schedule"}, {"schedule_at"}),
         ({"_act": "schedule", "schedule_at_local": "2020-01-01T00:00"}, {"schedule_at"}),

@@ -49,7 +49,7 @@ def list_states() -> list[str]:
     [
         ({"status": "draft"}, "Draft", "Publish now, Schedule, Archive"),
         ({"status": "scheduled", "publish_at": LATER}, "Scheduled for", "Publish now, Change the time, Do not publish"),
-        ({"status": "published", "published_at": EARLIER}, "Public since", "Unpublish, Archive"),
+        ({"status": "published", "published_at": EARLIER}, "Published at", "Unpublish, Archive"),
         ({"status": "archived"}, "Archived", "Take out of the archive, Publish again"),
     ],
 )
@@ -62,6 +62,14 @@ def test_form_shows_the_state_in_words_and_the_acts_that_it_allows(
     assert ", ".join(list_button_labels(response)) == labels
     assert all(f">{label}</button>" in response.text for label in labels.split(", "))
     assert 'name="status"' not in response.text
+
+
+def test_dialog_asks_before_a_post_becomes_public_for_the_first_time(editor_client: Client) -> None:
+    asking = [
+        'data-act="publish"' in editor_client.get(page).text
+        for page in (ADD, get_page(make_post(status="draft")), get_page(make_post(status="archived")))
+    ]
+    assert asking == [True, True, False]
 
 
 def test_new_post_can_be_published_and_scheduled(editor_client: Client) -> None:
@@ -99,7 +107,8 @@ def test_schedule_is_in_the_zone_of_the_browser_and_the_message_states_the_time(
 
     post.refresh_from_db()
     assert (post.status, post.publish_at) == ("scheduled", datetime(2100, 7, 1, 7, tzinfo=UTC))
-    text = '“Soup &lt;b&gt;” will be published on <time datetime="2100-07-01T07:00:00+00:00" data-local>'
+    link = f'“<a class="message-link" href="{get_page(post)}">Soup &lt;b&gt;</a>”'
+    text = f'{link} will be published on <time datetime="2100-07-01T07:00:00+00:00" data-local>'
     assert text in editor_client.get(LIST).text
 
 
@@ -115,8 +124,8 @@ def test_new_time_of_a_scheduled_post_is_one_act(editor_client: Client) -> None:
 @pytest.mark.parametrize(
     ("time", "zone", "error"),
     [
-        ("", "", "A scheduled post needs one."),
-        ("2020-01-01T00:00", "", "This must be in the future."),
+        ("", "", "A scheduled post needs a time of publication."),
+        ("2020-01-01T00:00", "", "The time of publication must be in the future."),
         ("2027-03-28T02:30", "Europe/Berlin", "The clocks of Europe/Berlin skip this time: "),
         ("2027-10-31T02:30", "Europe/Berlin", "The clocks of Europe/Berlin show this time twice: "),
     ],
@@ -150,7 +159,7 @@ def test_publish_again_saves_the_text_too_and_the_log_agrees(editor_client: Clie
 
     assert Post.objects.values_list("title", "status", "published_at").get() == ("New", "published", EARLIER)
     assert LogEntry.objects.get().get_change_message() == "Changed title and status."
-    assert "“New” is public again." in editor_client.get(LIST).text
+    assert "New</a>” is public again." in editor_client.get(LIST).text
 
 
 # The time at which a post first became public
@@ -182,8 +191,10 @@ def test_refused_time_of_publication_is_an_error_of_its_field(editor_client: Cli
     response = submit_form(editor_client, get_page(post), published_at_local=future)
     emptied = submit_form(editor_client, get_page(post), published_at_local="")
 
-    assert get_form_errors(response) == {"published_at": ["This must not be in the future."]}
-    assert get_form_errors(emptied) == {"published_at": ["A published post must have a time."]}
+    assert get_form_errors(response) == {
+        "published_at": ["The time at which a post was published must not be in the future."]
+    }
+    assert get_form_errors(emptied) == {"published_at": ["A published post needs the time at which it was published."]}
 
 
 def test_author_and_form_of_a_post_that_was_never_public_have_no_such_field(author_client: Client) -> None:
@@ -211,7 +222,7 @@ def test_action_on_one_post_needs_no_confirmation(editor_client: Client) -> None
 
     response = run_action(editor_client, "publish", [post])
 
-    assert "“Soup” is public now." in response.text
+    assert "Soup</a>” is public now." in response.text
     assert list_states() == ["published"]
 
 
@@ -237,8 +248,8 @@ def test_confirmed_action_changes_what_it_may_and_names_the_others_with_reasons(
 
     assert list_states() == ["published", "published", "archived", "published"]
     assert "2 posts are published." in response.text
-    assert "Not published: “Old news”. A post that is archived cannot be published." in response.text
-    assert "Not published: “Out”. It is published already." in response.text
+    assert "“Old news” was not published. A post that is archived cannot be published." in response.text
+    assert "“Out” was not published. It is published already." in response.text
     assert LogEntry.objects.count() == 2
 
 
@@ -260,7 +271,7 @@ def test_schedule_from_the_list_asks_for_the_time(editor_client: Client) -> None
     run_action(editor_client, "schedule", [post], confirm="yes", **time)
 
     assert 'name="schedule_at_local"' in asked.text
-    assert "This must be in the future." in refused.text
+    assert "The time of publication must be in the future." in refused.text
     assert Post.objects.values_list("status", "publish_at").get() == ("scheduled", datetime(2100, 7, 1, 7, tzinfo=UTC))
 
 

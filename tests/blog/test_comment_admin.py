@@ -95,8 +95,8 @@ def test_actions_change_many_comments_and_name_those_that_they_cannot(browser: C
 
     response = run_action(browser, "hide", *visible, hidden)
 
-    assert "Hidden: 3 comments." in response.text
-    assert "Not hidden: “Seen before”. It is hidden." in response.text
+    assert "3 comments were hidden." in response.text
+    assert "“Seen before” was not hidden. It is hidden." in response.text
     assert not Comment.objects.filter(state="visible").exists()
     assert LogEntry.objects.filter(change_message__contains="Hidden").count() == 3
 

@@ -76,7 +76,7 @@ def test_history_names_the_person_who_deleted_and_the_person_who_restored() -> N
 
     present, deleted = history.list_versions(actor=OPERATOR, post_id=str(post.pk)).versions
 
-    assert (present.number, present.changed_fields, present.deletion) == (2, [], None)
+    assert (present.number, present.changed_fields, present.deletion, present.is_restored) == (2, [], None, True)
     assert present.made.person == get_name(second)
     assert deleted.deletion is not None
     assert deleted.deletion.person == get_name(first)

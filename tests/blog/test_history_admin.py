@@ -156,6 +156,8 @@ def test_editor_restores_a_deleted_post(editor_client: Client) -> None:
     assert "This post is deleted." in history.text
     assert response.redirect_chain == [(get_url("change", post.pk), 302)]
     assert get_messages(response) == ["The post “Soup” is restored. It is published."]
+    restored = editor_client.get(get_url("history", post.pk))
+    assert [changes for *_, changes in restored.context["versions"]] == ["restored", "first version"]
     assert post.comments.count() == 1
     assert list_log_messages()[-1] == "Restored after its deletion."
 

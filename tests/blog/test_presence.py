@@ -1,6 +1,7 @@
 """The notice that other people have a post open."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -10,11 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from blog import presence
+from blog import presence, services
 from blog.models import Post, PostPresence
 from contentapi.core.errors import Forbidden, NotFound
-from contentapi.core.identity import Actor, Role
-from tests.admin_forms import submit_form
+from contentapi.core.identity import OPERATOR, Actor, Role
+from tests.admin_forms import read_form, submit_form
 from tests.factories import make_actor, make_author, make_post, make_user
 from users.models import User
 
@@ -142,10 +143,33 @@ def test_page_announces_and_closes_itself(editor_client: Client) -> None:
     url = reverse("admin:blog_post_presence", args=[make_post().pk])
     values = {"_page": str(uuid4())}
 
-    assert editor_client.post(url, values).json() == {"people": []}
+    assert editor_client.post(url, values).json() == {"people": [], "save": None}
     assert PostPresence.objects.count() == 1
     assert editor_client.post(url, {**values, "closed": "yes"}).status_code == 204
     assert not PostPresence.objects.exists()
+
+
+def test_page_learns_who_has_saved_the_post_since_it_was_opened(editor_client: Client) -> None:
+    post, ada = make_post(), name_actor(make_actor(Role.EDITOR), "Ada")
+    shown = editor_client.get(reverse("admin:blog_post_change", args=[post.pk]))
+    values = {
+        "_page": str(shown.context["presence"]["page"]),
+        "opened_version": read_form(shown.text)["opened_version"],
+    }
+    own = Actor(user_id=int(editor_client.session["_auth_user_id"]), role=Role.EDITOR, scopes=ada.scopes)
+
+    def announce_it() -> Any:
+        save = editor_client.post(reverse("admin:blog_post_presence", args=[post.pk]), values).json()["save"]
+        changed_at = Post.objects.get().changed_at
+        assert save is None or (changed_at and save["at"][:23] == changed_at.isoformat()[:23])
+        return save and save["name"]
+
+    saves = [announce_it()]
+    for actor in (ada, own, OPERATOR):
+        services.edit_post(actor=actor, post_id=str(post.pk), changes={"title": f"By {actor.user_id}"})
+        saves.append(announce_it())
+
+    assert saves == [None, "Ada", "You", ""]
 
 
 def test_announcement_without_a_page_and_by_get_is_refused(editor_client: Client) -> None:

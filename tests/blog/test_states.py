@@ -104,7 +104,7 @@ def test_new_time_in_the_past_leaves_a_scheduled_post_scheduled() -> None:
     with pytest.raises(Invalid) as refusal:
         states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), act=Act.SCHEDULE, publish_at=EARLIER)
 
-    assert refusal.value.fields == {"publishAt": ["This must be in the future."]}
+    assert refusal.value.fields == {"publishAt": ["The time of publication must be in the future."]}
     assert Post.objects.values_list("status", "publish_at").get() == ("scheduled", LATER)
 
 

@@ -117,10 +117,10 @@ def test_rescheduling_needs_the_same_time_or_raises_conflict() -> None:
 @pytest.mark.parametrize(
     ("status", "publish_at", "message"),
     [
-        ("scheduled", None, "A scheduled post needs one."),
-        ("scheduled", PAST, "This must be in the future."),
-        ("published", LATER, "Only a scheduled post has one."),
-        ("archived", PAST, "Only a scheduled post has one."),
+        ("scheduled", None, "A scheduled post needs a time of publication."),
+        ("scheduled", PAST, "The time of publication must be in the future."),
+        ("published", LATER, "Only a scheduled post has a time of publication."),
+        ("archived", PAST, "Only a scheduled post has a time of publication."),
     ],
 )
 def test_invalid_publication_time_is_rejected(status: str, publish_at: datetime | None, message: str) -> None:

@@ -147,9 +147,12 @@ def test_created_comment_is_at_its_location() -> None:
         ({"title": " "}, "title: This must not be empty."),
         ({"tags": ["x", "x"]}, "tags: Tags must be unique."),
         ({"authorId": "0"}, "authorId: There is no author with this id."),
-        ({"status": "scheduled"}, "publishAt: A scheduled post needs one."),
-        ({"status": "scheduled", "publishAt": "2001-01-01T00:00:00Z"}, "publishAt: This must be in the future."),
-        ({"publishAt": "2100-01-01T00:00:00Z"}, "publishAt: Only a scheduled post has one."),
+        ({"status": "scheduled"}, "publishAt: A scheduled post needs a time of publication."),
+        (
+            {"status": "scheduled", "publishAt": "2001-01-01T00:00:00Z"},
+            "publishAt: The time of publication must be in the future.",
+        ),
+        ({"publishAt": "2100-01-01T00:00:00Z"}, "publishAt: Only a scheduled post has a time of publication."),
     ],
 )
 def test_invalid_post_is_422_with_the_field(values: dict[str, Any], message: str) -> None:
@@ -225,15 +228,23 @@ def test_failed_patch_of_text_and_status_changes_neither(
 @pytest.mark.parametrize(
     ("status", "body", "failure"),
     [
-        ("scheduled", {"publishAt": None}, (422, "publishAt: A scheduled post needs one.")),
+        ("scheduled", {"publishAt": None}, (422, "publishAt: A scheduled post needs a time of publication.")),
         (
             "scheduled",
             {"publishAt": "2101-01-01T00:00:00Z"},
             (409, "A post that is scheduled cannot become scheduled."),
         ),
-        ("draft", {"publishAt": "2101-01-01T00:00:00Z"}, (422, "publishAt: Only a scheduled post has one.")),
-        ("published", {"publishAt": "2101-01-01T00:00:00Z"}, (422, "publishAt: Only a scheduled post has one.")),
-        ("draft", {"status": "scheduled"}, (422, "publishAt: A scheduled post needs one.")),
+        (
+            "draft",
+            {"publishAt": "2101-01-01T00:00:00Z"},
+            (422, "publishAt: Only a scheduled post has a time of publication."),
+        ),
+        (
+            "published",
+            {"publishAt": "2101-01-01T00:00:00Z"},
+            (422, "publishAt: Only a scheduled post has a time of publication."),
+        ),
+        ("draft", {"status": "scheduled"}, (422, "publishAt: A scheduled post needs a time of publication.")),
         ("archived", {"status": "published"}, (409, "A post that is archived cannot become published.")),
     ],
 )

@@ -5,6 +5,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page
 
 from tests.e2e.checkout import Checkout, Run
+from tests.e2e.live_server import LiveServer
 
 PASSWORD = "a long password of an editor"
 
@@ -19,13 +20,17 @@ def create_editor(checkout: Checkout, name: str) -> str:
     return email
 
 
-def open_admin(browser: Browser, run: Run, email: str, **options: Any) -> Page:
-    """Return a page of a new browser in which the person is logged in."""
-    page = browser.new_context(base_url=f"http://localhost:{run.port}", **options).new_page()
+def log_in(page: Page, email: str) -> None:
     page.goto("/admin/")
     page.get_by_label("Email").fill(email)
     page.locator("#id_password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
+
+
+def open_admin(browser: Browser, server: Run | LiveServer, email: str, **options: Any) -> Page:
+    """Return a page of a new browser in which the person is logged in."""
+    page = browser.new_context(base_url=f"http://localhost:{server.port}", **options).new_page()
+    log_in(page, email)
     page.wait_for_url("**/admin/")
     return page
 

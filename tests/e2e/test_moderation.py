@@ -73,7 +73,7 @@ def test_editor_moderates_a_comment_and_the_public_api_follows(checkout: Checkou
 
     page.goto(comments)
     run_action(page, "hide")
-    expect(page.locator("body")).to_contain_text(f"Hidden: {WORDS}")
+    expect(page.locator("body")).to_contain_text(f"“{WORDS}” was hidden.")
     assert read_public_comments(run, post) == (before, False)
 
     page.goto(f"{comments}?state=hidden")
@@ -81,12 +81,12 @@ def test_editor_moderates_a_comment_and_the_public_api_follows(checkout: Checkou
     page.goto(f"{comments}{comment}/change/")
     expect(page.locator("textarea")).to_have_count(0)
     page.get_by_role("button", name="Show", exact=True).click()
-    expect(page.locator("body")).to_contain_text(f"Shown: {WORDS}")
+    expect(page.locator("body")).to_contain_text(f"“{WORDS}” was shown.")
     assert read_public_comments(run, post) == (before + 1, True)
 
     page.goto(f"http://localhost:{run.port}/admin/blog/post/{post}/change/")
     page.get_by_role("button", name=f"Delete the comment “{WORDS}”").click()
-    expect(page.locator("body")).to_contain_text(f"Deleted: {WORDS}")
+    expect(page.locator("body")).to_contain_text(f"“{WORDS}” was deleted.")
     assert "/admin/blog/post/" in page.url
     assert read_public_comments(run, post) == (before, False)
     page.goto(comments)
@@ -94,5 +94,5 @@ def test_editor_moderates_a_comment_and_the_public_api_follows(checkout: Checkou
 
     page.goto(f"{comments}?state=deleted")
     run_action(page, "restore")
-    expect(page.locator("body")).to_contain_text(f"Restored: {WORDS}")
+    expect(page.locator("body")).to_contain_text(f"“{WORDS}” was restored.")
     assert read_public_comments(run, post) == (before + 1, True)

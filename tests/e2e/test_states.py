@@ -58,7 +58,7 @@ def test_editor_schedules_a_post_and_sees_it_published(checkout: Checkout) -> No
             time.sleep(0.2)
         assert read_status(run, path) == "published"
         page.goto(path)
-        expect(page.locator(".post-state-line")).to_contain_text("Public since")
+        expect(page.locator(".post-state-line")).to_contain_text("Published at")
 
 
 def test_scheduled_time_is_shown_in_the_zone_of_the_editor_and_kept_by_a_save(checkout: Checkout) -> None:

@@ -157,6 +157,7 @@ def test_editor_writes_previews_and_publishes_a_post(desk: Desk) -> None:
     expect(preview.locator(".tags")).to_have_text("tides")
 
     page.locator("#post-state").get_by_role("button", name="Publish now").click()
+    page.get_by_role("dialog").get_by_role("button", name="Publish now").click()
     page.wait_for_url("**/admin/blog/post/")
 
     assert desk.read_body("Written in a browser") == "Tides are **high**"

@@ -103,8 +103,8 @@ def test_locked_user_is_logged_out_and_the_key_is_refused_until_unlocked() -> No
     unlocked = press(admin, user, "unlock")
 
     assert (before, while_locked) == ([200, 200], [302, 401])
-    assert "Locked: " in locked.text
-    assert "Unlocked: " in unlocked.text
+    assert "was locked." in locked.text
+    assert "was unlocked." in unlocked.text
     assert Client().get(f"/users/{user.pk}", headers={"X-API-Key": key}).status_code == 200
 
 
@@ -211,10 +211,14 @@ def test_reader_cannot_log_in() -> None:
     user.save()
 
     refused = Client().post(LOGIN, {"username": user.email, "password": PASSWORD})
-    turned_away = log_in(Role.READER).get(reverse("admin:index"))
+    client = log_in(Role.READER)
+    turned_away = client.get(reverse("admin:index"))
 
-    assert (refused.status_code, "for a staff account" in refused.text) == (200, True)
+    assert (refused.status_code, "The desk is for authors and editors." in refused.text) == (200, True)
     assert (turned_away.status_code, turned_away["Location"]) == (302, f"{LOGIN}?next=/admin/")
+    assert "The desk is for authors and editors." in client.get(turned_away["Location"]).text
+    assert "The desk is for" not in Client().get(LOGIN).text
+    assert "The desk is for" not in Client().post(LOGIN, {"username": user.email, "password": "wrong"}).text
 
 
 @pytest.mark.django_db
@@ -240,7 +244,7 @@ def test_revoke_action_revokes_the_selected_keys_only() -> None:
 
     response = log_in(Role.ADMIN).post(KEYS, {"action": "revoke", "_selected_action": selected}, follow=True)
 
-    assert f"Revoked: {revoked} (x)." in response.text
+    assert f"“{revoked} (x)” was revoked." in response.text
     assert ApiKey.objects.get(prefix=revoked).revoked_at is not None
     assert ApiKey.objects.get(prefix=kept).revoked_at is None
 

@@ -140,7 +140,7 @@ class ClientAdmin(ActsAdmin):
         fields = ["name", "redirect_uris", "client_type"]
         return [*fields, "client_id", "show_created_at"] if obj else fields
 
-    @display(description="Created")
+    @display(description="Created at")
     def show_created_at(self, client: Application) -> SafeString | None:
         return render_time(client.created)
 
@@ -171,7 +171,7 @@ class ClientAdmin(ActsAdmin):
         """Show the saved values again; first the secret, if there is a new one."""
         if obj.secret_shown_once:
             return self.show_secret(request, obj, f"{obj.name} has a new secret")
-        self.message_user(request, f"Saved: {obj.name}.", messages.SUCCESS)
+        self.message_user(request, f"“{obj.name}” was saved.", messages.SUCCESS)
         return HttpResponseRedirect(request.path)
 
     def perform_posted_act(
@@ -214,11 +214,11 @@ class OAuthRefreshTokenAdmin(PolicyAdmin, theirs.RefreshTokenAdmin):
         tokens: QuerySet[RefreshToken] = RefreshToken.objects.all()
         return tokens if policy.may_manage_clients(actor) else tokens.none()
 
-    @display(description="Created")
+    @display(description="Created at")
     def show_created_at(self, token: RefreshToken) -> SafeString | None:
         return render_time(token.created)
 
-    @display(description="Revoked")
+    @display(description="Revoked at")
     def show_revoked_at(self, token: RefreshToken) -> SafeString | None:
         return render_time(token.revoked)
 

@@ -2,10 +2,7 @@
 // script the times are in UTC, and the page says so.
 (() => {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const describe = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
-    dateStyle: "long",
-    timeStyle: "short",
-  });
+  const describe = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "short" });
 
   function formatLocal(moment) {
     const pad = (number, length = 2) => String(number).padStart(length, "0");

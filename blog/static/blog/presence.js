@@ -1,37 +1,52 @@
-// Tells the server that this page has a post open, and shows who else has it open. Nothing depends on it.
+// Tells the server that this page has a post open, and shows who else has it open and who has saved it since.
+// Nothing depends on it.
 document.addEventListener("DOMContentLoaded", () => {
   const notice = document.getElementById("post-presence");
   if (!notice) return;
-  const interval = 30000;
-  const format = new Intl.DateTimeFormat(document.documentElement.lang || undefined, { timeStyle: "short" });
-  const formatDay = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
-    dateStyle: "medium",
-    timeStyle: "short",
-  });
+  const interval = 10000;
+  const form = notice.closest("form");
+  const format = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+  const formatDay = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
   function buildBody() {
     const body = new FormData();
-    body.append("csrfmiddlewaretoken", document.querySelector("[name=csrfmiddlewaretoken]").value);
-    body.append("_page", notice.dataset.page);
+    for (const name of ["csrfmiddlewaretoken", "_page", "opened_version"]) body.append(name, form.elements[name].value);
     return body;
   }
 
-  function showPeople(people) {
-    const lines = people.map(({ name, since }) => {
-      const time = new Date(since);
-      const isToday = time.toDateString() === new Date().toDateString();
-      return `${name} has had this post open since ${(isToday ? format : formatDay).format(time)}.`;
-    });
-    if ([...notice.children].map((line) => line.textContent).join("\n") === lines.join("\n")) return;
-    notice.replaceChildren(
-      ...lines.map((line) => Object.assign(document.createElement("p"), { textContent: line })),
+  function describeTime(text) {
+    const time = new Date(text);
+    const isToday = time.toDateString() === new Date().toDateString();
+    return (isToday ? format : formatDay).format(time);
+  }
+
+  function buildLine(text, ...more) {
+    const line = document.createElement("p");
+    line.append(text, ...more);
+    return line;
+  }
+
+  function describeSave({ name, at }) {
+    const time = describeTime(at);
+    const link = document.createElement("a");
+    Object.assign(link, { href: location.href, textContent: "Load the present version" });
+    const event = name ? `${name} saved this post at ${time}` : `This post was changed at ${time}`;
+    return buildLine(`${event}. This page has an earlier version. If you save, you see both. `, link);
+  }
+
+  function show({ people, save }) {
+    const lines = people.map(({ name, since }) =>
+      buildLine(`${name} has had this post open since ${describeTime(since)}.`),
     );
+    if (save) lines.unshift(describeSave(save));
+    const texts = (elements) => elements.map((line) => line.textContent).join("\n");
+    if (texts([...notice.children]) !== texts(lines)) notice.replaceChildren(...lines);
   }
 
   async function announce() {
     try {
       const response = await fetch(notice.dataset.url, { method: "POST", body: buildBody(), redirect: "error" });
-      if (response.ok) showPeople((await response.json()).people);
+      if (response.ok) show(await response.json());
     } catch {
       // Without a network there is no notice.
     }
@@ -51,6 +66,10 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   addEventListener("pageshow", (event) => {
     if (event.persisted) begin();
+  });
+  // Browsers slow down the timers of pages that are not in view.
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") announce();
   });
   begin();
 });

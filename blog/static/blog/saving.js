@@ -132,10 +132,7 @@ window.addEventListener("pageshow", (event) => {
 
 // Offering
 
-const format = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
-  dateStyle: "medium",
-  timeStyle: "short",
-});
+const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 function restore(text) {
   const present = readValues();

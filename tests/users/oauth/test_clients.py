@@ -173,7 +173,7 @@ def test_form_shows_the_values_that_are_saved(admin_client: Client) -> None:
     assert shown["redirect_uris"].split("\r\n") == [CALLBACK, f"{CALLBACK}/2"]
     assert (shown["name"], client.name) == ("Harbour  News", "Harbour  News")
     assert shown["client_type"] == client.client_type == "confidential"
-    assert "Saved: Harbour  News." in saved.text
+    assert "“Harbour  News” was saved." in saved.text
     without_effect = {"client_secret", "authorization_grant_type", "skip_authorization", "algorithm", "user"}
     assert not without_effect & shown.keys()
 
@@ -278,7 +278,7 @@ def test_public_client_has_no_button_for_a_secret(admin_client: Client) -> None:
     sent = admin_client.post(page, {"opened": describe_state(client)}, follow=True)
 
     assert page not in form.text
-    assert "New secret is not possible now" in opened.text
+    assert "“New secret” is not possible for" in opened.text
     assert "A public application has no secret." in sent.text
     assert Application.objects.get().client_secret == client.client_secret
 

@@ -1,12 +1,10 @@
-// Shows each <time data-local> in the time zone of the browser. Without this script, the page shows UTC.
+// Shows each <time data-local> in the time zone and the form of the browser. Without this script, the page shows UTC.
 document.addEventListener("DOMContentLoaded", () => {
-  const format = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
-    dateStyle: "medium",
-    timeStyle: "short",
-  });
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   for (const time of document.querySelectorAll("time[data-local]")) {
     time.title = time.textContent.trim();
     time.textContent = format.format(new Date(time.dateTime));
+    time.lang = format.resolvedOptions().locale;
   }
 });
 
