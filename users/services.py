@@ -47,9 +47,9 @@ def edit_user(*, actor: Actor, user_id: str, changes: Mapping[str, Any]) -> User
 
     Raises `NotFound`, `Invalid`, and `Conflict` for a taken email and for the last admin.
     """
-    policy.require_credential(actor, "change users")
+    require_user_writes(actor, "change users")
     admins = lock_admins()
-    user = find_user_to_change(actor, user_id, "change users")
+    user = find_user_to_change(actor, user_id)
     policy.require_permission(actor, policy.may_manage_users(actor), "change this user")
     old = {name: getattr(user, name) for name in EDITABLE}
     values = {"role": user.role, "is_active": user.is_active, **changes}
@@ -94,9 +94,9 @@ def set_password(*, actor: Actor, user_id: str, password: str | None) -> User:
 
     Raises `NotFound`, `Invalid` for a weak password, and `Conflict` if the last admin would have none.
     """
-    policy.require_credential(actor, "set passwords")
+    require_user_writes(actor, "set passwords")
     admins = lock_admins()
-    user = find_user_to_change(actor, user_id, "set passwords")
+    user = find_user_to_change(actor, user_id)
     policy.require_permission(actor, policy.may_manage_users(actor), "set the password of this user")
     if password is None:
         require_other_admin(actor, user, admins)
@@ -136,9 +136,9 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
 
     Raises `NotFound`, and `Conflict` for the last admin and for a version other than the one that all users have.
     """
-    policy.require_credential(actor, "delete users")
+    require_user_writes(actor, "delete users")
     admins = lock_admins()
-    user = find_user_to_change(actor, user_id, "delete users")
+    user = find_user_to_change(actor, user_id)
     policy.require_permission(actor, policy.may_delete_user(actor, user.pk), "delete this user")
     require_version("user", UNCHANGING, expected_version)
     require_other_admin(actor, user, admins)
@@ -147,9 +147,13 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
     record_event(Event.USER_DELETED, actor, "user", pk, role=str(user.role))
 
 
-def find_user_to_change(actor: Actor, user_id: str, act: str) -> User:
+def require_user_writes(actor: Actor, act: str) -> None:
+    """Raise `Unauthenticated` or `Forbidden` unless the actor may change users at all. Call this before the look-up."""
+    policy.require_permission(actor, policy.may_write_users(actor), act)
+
+
+def find_user_to_change(actor: Actor, user_id: str) -> User:
     """Return a user whom the actor may see. The row is locked until the transaction ends."""
-    policy.require_credential(actor, act)
     users = selectors.select_user_by_id(actor, user_id).queryset()
     return require_found(users.select_for_update(of=("self",)).first(), "user")
 
