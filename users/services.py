@@ -25,6 +25,7 @@ from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
 API_KEY_DAYS = 365
 MAX_KEY_DAYS = 36_500
 MAX_KEY_NAME = 100
+MAX_KEYS = 20  # valid ones of a user
 PREFIX = re.compile(r"capi_[0-9a-f]{8}")
 EDITABLE = {"email", "name", "role", "is_active"}
 
@@ -183,6 +184,7 @@ def is_email(text: str) -> bool:
     return True
 
 
+@transaction.atomic
 def create_api_key(
     *,
     actor: Actor,
@@ -196,7 +198,7 @@ def create_api_key(
 
     Without scopes, the key has all scopes of the user's role. A caller may name the prefix, so that a repeated request
     creates no second key. Raises `NotFound` for the email, `Forbidden` for another user's key or a scope that the actor
-    does not have, `Conflict` for a prefix that is taken, and `Invalid` for the rest.
+    does not have, `Conflict` for a prefix that is taken and for a user with 20 valid keys, and `Invalid` for the rest.
     """
     policy.require_credential(actor, "create API keys")
     user = selectors.get_user_by_email(email)
@@ -215,6 +217,7 @@ def create_api_key(
         scopes=granted,
         expires_at=timezone.now() + timedelta(days=expires_in_days),
     )
+    lock_keys_of(user)
     try:
         with transaction.atomic():
             row.save(force_insert=True)
@@ -222,9 +225,22 @@ def create_api_key(
         if get_constraint_name(error) == "users_apikey_prefix_unique":
             raise Conflict("This request has already created an API key. Each key is shown once.") from None
         raise
+    require_room_for_key(user)
     details = {"user_id": user.pk, "scopes": " ".join(granted), "expires_at": row.expires_at.isoformat()}
     record_event(Event.API_KEY_CREATED, actor, "api_key", prefix, **details)
     return key
+
+
+def lock_keys_of(user: User) -> None:
+    """Let nobody else create API keys of this user until the transaction ends."""
+    User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
+
+
+def require_room_for_key(user: User) -> None:
+    """Raise `Conflict` if the user has more valid API keys than the limit, the new one included."""
+    count = selectors.filter_keys_by_state(ApiKey.objects.filter(user=user), "valid").count()
+    if count > MAX_KEYS:
+        raise Conflict(f"A user may have at most {MAX_KEYS} valid API keys (got {count}). Revoke one first.")
 
 
 def make_prefix() -> str:
