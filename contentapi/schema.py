@@ -26,8 +26,8 @@ NODE = NodeType(
         blog.projections.POST: blog.selectors.select_post_by_id,
         blog.projections.AUTHOR: blog.selectors.select_author_by_id,
         blog.projections.COMMENT: blog.selectors.select_comment_by_id,
-        users.projections.USER: users.selectors.select_user_by_id,
-        orders.projections.ORDER: orders.selectors.select_order_by_id,
+        users.projections.USER: users.selectors.select_user_node,
+        orders.projections.ORDER: orders.selectors.select_order_node,
     }
 )
 

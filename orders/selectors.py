@@ -20,7 +20,7 @@ DATABASE = "database"  # `origin` of a change in SQL or in the shell
 
 def select_orders(actor: Actor, after: Position | None = None) -> QuerySet[Order]:
     """Return orders, newest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
-    policy.require_permission(actor, policy.may_list_orders(actor), "list orders")
+    policy.require_permission(actor, policy.may_read_orders(actor), "list orders")
     orders = select_visible_orders(actor).queryset().order_by("-id")
     return orders if after is None else orders.filter(pk__lt=after.id)
 
@@ -30,7 +30,7 @@ def build_orders_connection(actor: Actor, *, order_by: Ordering | None = None, *
 
     Raises `Unauthenticated`, `Forbidden` and `Malformed`.
     """
-    policy.require_permission(actor, policy.may_list_orders(actor), "list orders")
+    policy.require_permission(actor, policy.may_read_orders(actor), "list orders")
     return build_ordered_connection("orders", select_visible_orders(actor), order_by or NEWEST_FIRST, **window)
 
 
@@ -40,7 +40,13 @@ def select_visible_orders(actor: Actor) -> QuerySet[Order]:
 
 
 def select_order_by_id(actor: Actor, order_id: str) -> Rows[Order]:
-    """Return the order with this id, or no order."""
+    """Return the order with this id, or no order. Raises `Unauthenticated` and `Forbidden`, whatever the id."""
+    policy.require_permission(actor, policy.may_read_orders(actor), "read orders")
+    return select_order_node(actor, order_id)
+
+
+def select_order_node(actor: Actor, order_id: str) -> Rows[Order]:
+    """Return the order with this id, or no order. `node` gets the ids of all types, so no permission is required."""
     return select_visible_order(actor, pk=parse_id(order_id))
 
 
@@ -50,7 +56,7 @@ def select_visible_order(actor: Actor, *, pk: int) -> QuerySet[Order]:
 
 
 def get_order(actor: Actor, order_id: str) -> Order:
-    """Return the order with this id. Raises `NotFound`."""
+    """Return the order with this id. Raises `Unauthenticated`, `Forbidden` and `NotFound`."""
     return require_found(select_order_by_id(actor, order_id).queryset().first(), "order")
 
 

@@ -1,24 +1,27 @@
 """Fixtures of all tests. `gql` sends a query to /graphql with an API key of the actor."""
 
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client
+from django.utils import timezone
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from contentapi.core.identity import OPERATOR, Actor
+from contentapi.core.identity import ROLE_SCOPES, Actor
 from contentapi.rate_limits.account import COUNTERS
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
 from tests.quality.process_coverage import measure_processes
 from tests.redis_server import RedisServer
 from users import services
-from users.models import User
+from users.models import ApiKey
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,9 +51,20 @@ class GraphQL(Protocol):
 
 
 def make_api_key(actor: Actor) -> str:
+    """Write an API key of an actor and return it. The service allows a user 20 keys; a test may send more requests."""
     assert actor.user_id is not None
-    user = User.objects.get(pk=actor.user_id)
-    return services.create_api_key(actor=OPERATOR, email=user.email, name="test", scopes=actor.scopes)
+    assert actor.role is not None
+    prefix = services.make_prefix()
+    key = f"{prefix}_{secrets.token_hex(32)}"
+    ApiKey.objects.create(
+        user_id=actor.user_id,
+        name="test",
+        prefix=prefix,
+        digest=services.hash_api_key(key),
+        scopes=sorted(actor.scopes or ROLE_SCOPES[actor.role]),
+        expires_at=timezone.now() + timedelta(days=1),
+    )
+    return key
 
 
 @pytest.fixture(autouse=True)

@@ -35,7 +35,7 @@ def build_usable_scopes(actor: Actor) -> Expression:
 
 def require_list_of_orders(actor: Actor) -> None:
     """Raise `Forbidden` unless the actor may list orders. The viewer of an anonymous actor is null, with its orders."""
-    policy.require_permission(actor, actor.is_anonymous or policy.may_list_orders(actor), "list orders")
+    policy.require_permission(actor, actor.is_anonymous or policy.may_read_orders(actor), "list orders")
 
 
 VIEWER = Projection(

@@ -17,7 +17,7 @@ from users.models import ApiKey, User
 
 def select_users(actor: Actor, after: Position | None = None) -> QuerySet[User]:
     """Return users, oldest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
-    policy.require_permission(actor, policy.may_list_users(actor), "list users")
+    policy.require_permission(actor, policy.may_read_users(actor), "list users")
     users = select_visible_users(actor).queryset().order_by("id")
     return users if after is None else users.filter(pk__gt=after.id)
 
@@ -27,7 +27,7 @@ def build_users_connection(actor: Actor, *, order_by: Ordering | None = None, **
 
     Raises `Unauthenticated`, `Forbidden` and `Malformed`.
     """
-    policy.require_permission(actor, policy.may_list_users(actor), "list users")
+    policy.require_permission(actor, policy.may_read_users(actor), "list users")
     return build_ordered_connection("users", select_visible_users(actor), order_by or OLDEST_FIRST, **window)
 
 
@@ -37,7 +37,13 @@ def select_visible_users(actor: Actor) -> QuerySet[User]:
 
 
 def select_user_by_id(actor: Actor, user_id: str) -> Rows[User]:
-    """Return the user with this id, or no user."""
+    """Return the user with this id, or no user. Raises `Unauthenticated` and `Forbidden`, whatever the id."""
+    policy.require_permission(actor, policy.may_read_users(actor), "read users")
+    return select_user_node(actor, user_id)
+
+
+def select_user_node(actor: Actor, user_id: str) -> Rows[User]:
+    """Return the user with this id, or no user. `node` gets the ids of all types, so no permission is required."""
     return select_visible_user(actor, pk=parse_id(user_id))
 
 
@@ -47,7 +53,7 @@ def select_visible_user(actor: Actor, *, pk: int) -> QuerySet[User]:
 
 
 def get_user(actor: Actor, user_id: str) -> User:
-    """Return the user with this id. Raises `NotFound`."""
+    """Return the user with this id. Raises `Unauthenticated`, `Forbidden` and `NotFound`."""
     return require_found(select_user_by_id(actor, user_id).queryset().first(), "user")
 
 

@@ -25,6 +25,7 @@ from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
 API_KEY_DAYS = 365
 MAX_KEY_DAYS = 36_500
 MAX_KEY_NAME = 100
+MAX_KEYS = 20  # valid ones of a user
 PREFIX = re.compile(r"capi_[0-9a-f]{8}")
 EDITABLE = {"email", "name", "role", "is_active"}
 
@@ -47,9 +48,9 @@ def edit_user(*, actor: Actor, user_id: str, changes: Mapping[str, Any]) -> User
 
     Raises `NotFound`, `Invalid`, and `Conflict` for a taken email and for the last admin.
     """
-    policy.require_credential(actor, "change users")
+    require_user_writes(actor, "change users")
     admins = lock_admins()
-    user = find_user_to_change(actor, user_id, "change users")
+    user = find_user_to_change(actor, user_id)
     policy.require_permission(actor, policy.may_manage_users(actor), "change this user")
     old = {name: getattr(user, name) for name in EDITABLE}
     values = {"role": user.role, "is_active": user.is_active, **changes}
@@ -94,9 +95,9 @@ def set_password(*, actor: Actor, user_id: str, password: str | None) -> User:
 
     Raises `NotFound`, `Invalid` for a weak password, and `Conflict` if the last admin would have none.
     """
-    policy.require_credential(actor, "set passwords")
+    require_user_writes(actor, "set passwords")
     admins = lock_admins()
-    user = find_user_to_change(actor, user_id, "set passwords")
+    user = find_user_to_change(actor, user_id)
     policy.require_permission(actor, policy.may_manage_users(actor), "set the password of this user")
     if password is None:
         require_other_admin(actor, user, admins)
@@ -136,9 +137,9 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
 
     Raises `NotFound`, and `Conflict` for the last admin and for a version other than the one that all users have.
     """
-    policy.require_credential(actor, "delete users")
+    require_user_writes(actor, "delete users")
     admins = lock_admins()
-    user = find_user_to_change(actor, user_id, "delete users")
+    user = find_user_to_change(actor, user_id)
     policy.require_permission(actor, policy.may_delete_user(actor, user.pk), "delete this user")
     require_version("user", UNCHANGING, expected_version)
     require_other_admin(actor, user, admins)
@@ -147,9 +148,13 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
     record_event(Event.USER_DELETED, actor, "user", pk, role=str(user.role))
 
 
-def find_user_to_change(actor: Actor, user_id: str, act: str) -> User:
+def require_user_writes(actor: Actor, act: str) -> None:
+    """Raise `Unauthenticated` or `Forbidden` unless the actor may change users at all. Call this before the look-up."""
+    policy.require_permission(actor, policy.may_write_users(actor), act)
+
+
+def find_user_to_change(actor: Actor, user_id: str) -> User:
     """Return a user whom the actor may see. The row is locked until the transaction ends."""
-    policy.require_credential(actor, act)
     users = selectors.select_user_by_id(actor, user_id).queryset()
     return require_found(users.select_for_update(of=("self",)).first(), "user")
 
@@ -179,6 +184,7 @@ def is_email(text: str) -> bool:
     return True
 
 
+@transaction.atomic
 def create_api_key(
     *,
     actor: Actor,
@@ -192,7 +198,7 @@ def create_api_key(
 
     Without scopes, the key has all scopes of the user's role. A caller may name the prefix, so that a repeated request
     creates no second key. Raises `NotFound` for the email, `Forbidden` for another user's key or a scope that the actor
-    does not have, `Conflict` for a prefix that is taken, and `Invalid` for the rest.
+    does not have, `Conflict` for a prefix that is taken and for a user with 20 valid keys, and `Invalid` for the rest.
     """
     policy.require_credential(actor, "create API keys")
     user = selectors.get_user_by_email(email)
@@ -211,6 +217,7 @@ def create_api_key(
         scopes=granted,
         expires_at=timezone.now() + timedelta(days=expires_in_days),
     )
+    lock_keys_of(user)
     try:
         with transaction.atomic():
             row.save(force_insert=True)
@@ -218,9 +225,22 @@ def create_api_key(
         if get_constraint_name(error) == "users_apikey_prefix_unique":
             raise Conflict("This request has already created an API key. Each key is shown once.") from None
         raise
+    require_room_for_key(user)
     details = {"user_id": user.pk, "scopes": " ".join(granted), "expires_at": row.expires_at.isoformat()}
     record_event(Event.API_KEY_CREATED, actor, "api_key", prefix, **details)
     return key
+
+
+def lock_keys_of(user: User) -> None:
+    """Let nobody else create API keys of this user until the transaction ends."""
+    User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
+
+
+def require_room_for_key(user: User) -> None:
+    """Raise `Conflict` if the user has more valid API keys than the limit, the new one included."""
+    count = selectors.filter_keys_by_state(ApiKey.objects.filter(user=user), "valid").count()
+    if count > MAX_KEYS:
+        raise Conflict(f"A user may have at most {MAX_KEYS} valid API keys (got {count}). Revoke one first.")
 
 
 def make_prefix() -> str:

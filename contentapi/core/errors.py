@@ -22,6 +22,8 @@ from psycopg.errors import (
     UniqueViolation,
 )
 
+from contentapi.db.postgresql.slots import NoSlotAvailable
+
 T = TypeVar("T")
 Fields = Mapping[str, Sequence[str]]
 
@@ -154,8 +156,10 @@ class Unavailable(ApiError):
     status = 503
     code = "UNAVAILABLE"
 
-    def __init__(self, message: str = "The service is temporarily unavailable. Try again shortly.") -> None:
-        super().__init__(message, headers={"Retry-After": "5"})
+    def __init__(
+        self, message: str = "The service is temporarily unavailable. Try again shortly.", *, limit: str = ""
+    ) -> None:
+        super().__init__(message, headers={"Retry-After": "5"}, limit=limit)
 
 
 def require_found(row: T | None, name: str) -> T:
@@ -197,6 +201,8 @@ def classify_exception(exception: BaseException) -> ApiError:
             return TooLarge("The body is too large.")
         case BadRequest() | SuspiciousOperation():
             return Malformed("The request is malformed.")
+        case NoSlotAvailable():
+            return Unavailable(limit=exception.awaited)
         case IntegrityError(__cause__=UniqueViolation() | ForeignKeyViolation()):  # a race; the constraint held
             return Conflict("This conflicts with a change that was made at the same time. Try again.")
         # An InternalError: the server has become a standby, or ended the transaction of a process that was stopped.

@@ -47,8 +47,9 @@ ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
 class Actor:
     """The identity of a caller: user id, role, scopes and kind of credential. Actors may be shared by requests.
 
-    `credential_id` identifies the credential for rate limits, like `key:capi_1234abcd` or `user:17`. `client_id` is the
-    OAuth client that a token was issued to. `interface` is where the caller acts. Endpoints set it for writes only.
+    `credential_id` identifies the credential, like `key:capi_1234abcd`; it is `user:17` for every token of a user.
+    `client_id` is the OAuth client that a token was issued to. `interface` is where the caller acts. Endpoints set it
+    for writes only.
     """
 
     user_id: int | None = None

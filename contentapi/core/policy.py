@@ -273,8 +273,8 @@ def writable_orders(actor: Actor) -> Q:
     return get_reach(actor, Scope.ORDERS_WRITE).build_condition(lambda user_id: Q(user=user_id))
 
 
-def may_list_orders(actor: Actor) -> bool:
-    """Whether the actor may list orders. Without this rule a missing permission would look like an empty list."""
+def may_read_orders(actor: Actor) -> bool:
+    """Whether the actor may read orders; `visible_orders` limits which. No empty list and no 404 hides a refusal."""
     return actor.has(Scope.ORDERS_READ)
 
 
@@ -283,7 +283,7 @@ def may_list_everybodys_orders(actor: Actor) -> bool:
 
 
 def may_write_orders(actor: Actor) -> bool:
-    """Whether the actor may create orders, perhaps only their own. `may_write_orders_of` decides about one user."""
+    """Whether the actor may write orders, perhaps only their own. `may_write_orders_of` decides about one user."""
     return actor.has(Scope.ORDERS_WRITE)
 
 
@@ -309,9 +309,14 @@ def may_see_user(actor: Actor, user_id: int) -> bool:
     return get_reach(actor, Scope.USERS_READ).includes(user_id)
 
 
-def may_list_users(actor: Actor) -> bool:
-    """Whether the actor may list users; `visible_users` limits which."""
+def may_read_users(actor: Actor) -> bool:
+    """Whether the actor may read users; `visible_users` limits which. No empty list and no 404 hides a refusal."""
     return actor.has(Scope.USERS_READ)
+
+
+def may_write_users(actor: Actor) -> bool:
+    """Whether the actor may change or delete users, perhaps only their own. The rules below decide about one user."""
+    return actor.has(Scope.USERS_WRITE)
 
 
 def may_manage_users(actor: Actor) -> bool:

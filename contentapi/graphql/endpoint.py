@@ -115,7 +115,7 @@ class GraphQLEndpoint:
         if not isinstance(request.query, str):
             account.charge_request()  # before a lookup in Redis
         text = self.documents.find_text(request)
-        before_work = partial(charge_and_wait_for_preparation, account, len(text))
+        before_work = partial(charge_and_wait_for_preparation, account)
         try:
             operation = get_operation(self.schema, text, request.operation_name or None, before_work=before_work)
         except DocumentRejected as rejection:
@@ -218,11 +218,11 @@ def execute_on_server(execute: Callable[[], T], user_id: int | None, *, writes: 
         record_write(user_id)
 
 
-def charge_and_wait_for_preparation(account: Account, length: int) -> None:
+def charge_and_wait_for_preparation(account: Account) -> None:
     """Charge a request before its document is parsed or its introspection fields are counted."""
     account.charge_request()
     if account.is_metered:  # the fast path's sample request runs at start-up or in another request: it must not wait
-        enter_preparation_lane(length)
+        enter_preparation_lane()
 
 
 def respond_with_error(environ: Mapping[str, Any], error: ApiError) -> Response:

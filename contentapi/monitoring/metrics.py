@@ -25,7 +25,7 @@ METRICS: dict[str, Metric] = {
     "contentapi_response_bytes_total": Metric("counter", ("operation",), "Bytes in the bodies of responses."),
     "contentapi_cost_total": Metric("counter", ("operation",), "Cost of the GraphQL operations that were executed."),
     "contentapi_limits_reached_total": Metric(
-        "counter", ("code", "limit"), "Errors of requests that exceeded a limit or a rate limit."
+        "counter", ("code", "limit"), "Errors of requests that exceeded a limit or a rate limit, or waited too long."
     ),
     "contentapi_statement_duration_seconds": Metric(
         "histogram", (), "Time of the statements of requests, with the network to PostgreSQL.", STATEMENT_BUCKETS

@@ -1,9 +1,10 @@
 """Objects of several types by their ids: Relay's interface `Node`, read by one statement.
 
-    NODE = NodeType({POST: select_post_by_id, AUTHOR: select_author_by_id})    # the types that implement `Node`
-    NodeQuery(NODE, actor, ids)                                                 # what a resolver returns
+    NODE = NodeType({POST: select_post_by_id, ORDER: select_order_node})    # the types that implement `Node`
+    NodeQuery(NODE, actor, ids)                                              # what a resolver returns
 
-Each type has the selector of its own root field, such as `post(id:)`, so that both show the same rows.
+Each type has the selector of its own root field, such as `post(id:)`, so that both show the same rows. A selector
+raises no error: the id may be that of another type.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Charge a request to the rate limit of its caller, and return the RateLimit headers of its response.
 
     account = Account(environ)                  # the address pays
-    account.set_actor(actor)                    # from now on the credential pays
+    account.set_actor(actor)                    # from now on the user pays, whatever the credential
     account.charge_request()                    # raises `RateLimited`
     response.headers.update(account.headers)    # of each response, also of an error
 
@@ -45,10 +45,10 @@ class Account:
         return build_rate_limit_headers(self.statuses) if self.statuses else {}
 
     def set_actor(self, actor: Actor) -> None:
-        """Let the credential of an authenticated actor pay instead of the address."""
+        """Let the user of an authenticated actor pay instead of the address: all credentials of a user share limits."""
         if not actor.is_anonymous:
-            self.limit, self.key = AUTHENTICATED, actor.credential_id or f"user:{actor.user_id}"
-            current_record.get().credential = self.key
+            self.limit, self.key = AUTHENTICATED, f"user:{actor.user_id}"
+            current_record.get().credential = actor.credential_id or self.key
 
     def charge_request(self) -> None:
         """Charge the 1 that each request costs, unless it is charged already. Raises `RateLimited`."""

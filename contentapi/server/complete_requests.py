@@ -16,7 +16,6 @@ from django.db import DatabaseError
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import derive_timeouts
-from contentapi.core.errors import Unavailable
 from contentapi.db.postgresql.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
 from contentapi.db.postgresql.thread_connections import close_unusable_connections
 from contentapi.health.probes import PROBES, respond_to_probe
@@ -28,7 +27,7 @@ from contentapi.server.worker import WORKER
 DRAIN_LIMIT = 8  # times CONTENTAPI_MAX_BODY. A body up to this size is read and discarded, to keep the connection
 CHUNK = 64 * 1024  # bytes
 
-Refuse = Callable[[dict[str, Any], Unavailable, StartResponse], Iterable[bytes]]
+Refuse = Callable[[dict[str, Any], NoSlotAvailable, StartResponse], Iterable[bytes]]
 
 
 class Upload(NamedTuple):
@@ -79,8 +78,8 @@ class RequestBufferingLayer:
             return answer_probe(environ, start_response)
         try:
             lease = self.slots.acquire()
-        except NoSlotAvailable:
-            return self.refuse(environ, Unavailable(), start_response)
+        except NoSlotAvailable as error:
+            return self.refuse(environ, error, start_response)
         try:
             response = self.application(environ, start_response)
             if type(response) is not list:

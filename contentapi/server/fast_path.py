@@ -87,7 +87,7 @@ class FastPath:
         start_response(f"{status} {responses.get(status, 'Unknown')}", merge_headers(headers, shared, record.id))
         return [body]
 
-    def refuse(self, environ: dict[str, Any], error: ApiError, start_response: StartResponse) -> Iterable[bytes]:
+    def refuse(self, environ: dict[str, Any], error: Exception, start_response: StartResponse) -> Iterable[bytes]:
         """Respond with an error to a request that gets no connection slot."""
         record, account = current_record.get(), Account(environ)
         status, body, headers = build_no_slot_response(environ, account.charge_failure(error))

@@ -16,8 +16,9 @@ from contentapi.rate_limits import account as account_module
 from contentapi.rate_limits.account import COUNTERS
 from contentapi.urls import endpoint
 from tests.conftest import GraphQL, make_api_key
-from tests.factories import make_actor, make_author
+from tests.factories import get_user, make_actor, make_author
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, build_error_entry
+from users.tokens import issue_token
 
 pytestmark = pytest.mark.django_db
 
@@ -208,6 +209,20 @@ def test_valid_credential_is_not_limited_by_its_address(post: PostToGraphQL, set
     post(HELLO)
 
     assert post(HELLO, X_API_Key=make_api_key(make_actor(Role.READER))).status == 200
+
+
+def test_keys_and_tokens_of_a_user_share_the_limit_in_graphql_and_rest(post: PostToGraphQL, client: Client) -> None:
+    actor = make_actor(Role.READER)
+    keys = [make_api_key(actor) for _ in range(2)]
+    token = issue_token(user=get_user(actor))
+
+    by_graphql = [*(post(HELLO, X_API_Key=key) for key in keys), post(HELLO, Authorization=f"Bearer {token}")]
+    by_rest = client.get("/posts", headers={"X-API-Key": keys[0]})
+
+    assert [read_remaining_units(response) for response in by_graphql] == [
+        {"authenticated": remaining} for remaining in (2999, 2998, 2997)
+    ]
+    assert by_rest.headers["RateLimit"] == '"authenticated";r=2996;t=60'
 
 
 def test_forwarded_has_an_effect_only_behind_a_proxy(post: PostToGraphQL, settings: Settings) -> None:

@@ -65,8 +65,7 @@ READ = {Scope.POSTS_READ: "404"}
 WRITE, PUBLISH = {Scope.POSTS_WRITE: "403"}, {Scope.POSTS_PUBLISH: "403"}
 SAY, MODERATE = {Scope.COMMENTS_WRITE: "403"}, {Scope.COMMENTS_MODERATE: "403"}
 SEE_EMAILS = {Scope.AUTHORS_READ: "404"}
-SEE_ORDERS, LIST_ORDERS = {Scope.ORDERS_READ: "404"}, {Scope.ORDERS_READ: "403"}
-SEE_USERS, LIST_USERS = {Scope.USERS_READ: "404"}, {Scope.USERS_READ: "403"}
+SEE_ORDERS, SEE_USERS = {Scope.ORDERS_READ: "403"}, {Scope.USERS_READ: "403"}
 WRITE_ORDERS, WRITE_USERS = {Scope.ORDERS_WRITE: "403"}, {Scope.USERS_WRITE: "403"}
 
 TABLE: dict[str, list[Row]] = {
@@ -146,9 +145,9 @@ TABLE: dict[str, list[Row]] = {
     ],
     ORDERS: [
         Row("read an order", OWN, allow(USERS), SEE_ORDERS),
-        Row("read an order", OTHERS, allow(ADMINS, anonymous=404, reader=404, author=404, editor=404), SEE_ORDERS),
-        Row("list orders", OWN, allow(USERS), LIST_ORDERS),
-        Row("list orders", OTHERS, allow(ADMINS, anonymous=401, reader=404, author=404, editor=404), LIST_ORDERS),
+        Row("read an order", OTHERS, allow(ADMINS, anonymous=401, reader=404, author=404, editor=404), SEE_ORDERS),
+        Row("list orders", OWN, allow(USERS), SEE_ORDERS),
+        Row("list orders", OTHERS, allow(ADMINS, anonymous=401, reader=404, author=404, editor=404), SEE_ORDERS),
         Row("pay an order", OWN, allow(USERS), SEE_ORDERS | WRITE_ORDERS),
         Row(
             "pay an order",
@@ -168,9 +167,9 @@ TABLE: dict[str, list[Row]] = {
     ],
     READ_USERS: [
         Row("read a user", OWN, allow(USERS), SEE_USERS),
-        Row("read a user", OTHERS, allow(ADMINS, anonymous=404, reader=404, author=404, editor=404), SEE_USERS),
-        Row("list users", OWN, allow(USERS), LIST_USERS),
-        Row("list users", OTHERS, allow(ADMINS, anonymous=401, reader=404, author=404, editor=404), LIST_USERS),
+        Row("read a user", OTHERS, allow(ADMINS, anonymous=401, reader=404, author=404, editor=404), SEE_USERS),
+        Row("list users", OWN, allow(USERS), SEE_USERS),
+        Row("list users", OTHERS, allow(ADMINS, anonymous=401, reader=404, author=404, editor=404), SEE_USERS),
     ],
     CREATE_USER: [
         Row("create a user", OTHERS, allow(ADMINS, anonymous=401, reader=403, author=403, editor=403), WRITE_USERS),

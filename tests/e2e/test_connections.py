@@ -2,9 +2,12 @@
 
 import json
 import socket
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from http.client import HTTPConnection, HTTPResponse
+from threading import Barrier
 
 import pytest
 
@@ -93,6 +96,28 @@ def test_chunked_body_is_read(shared_server: SharedServer) -> None:
     response = client.getresponse()
     assert (response.status, json.load(response)) == (200, {"data": {"__typename": "Query"}})
     client.close()
+
+
+CLIENTS, DOCUMENTS = 64, 4
+
+
+def test_64_connections_with_a_new_document_in_each_request_get_no_503(
+    get_shared_server: Callable[[str], SharedServer],
+) -> None:
+    """Clients that write ids into their documents send no document twice. All of them arrive at once here."""
+    server, ready = get_shared_server("granian"), Barrier(CLIENTS)
+
+    def send_new_documents(client: int) -> list[int]:
+        with closing(Connection(server)) as connection:
+            ready.wait(60)
+            bodies = [b'{"query": "{ post(id: %d%d) { id } }"}' % (client + 1, number) for number in range(DOCUMENTS)]
+            head = f"POST /graphql HTTP/1.1\r\nHost: localhost\r\n{JSON}"
+            return [connection.send(head, body).status for body in bodies]
+
+    with ThreadPoolExecutor(CLIENTS) as threads:
+        statuses = Counter(status for each in threads.map(send_new_documents, range(CLIENTS)) for status in each)
+
+    assert statuses == {200: CLIENTS * DOCUMENTS}
 
 
 SPOOFED = {

@@ -103,6 +103,33 @@ def test_orders_without_a_scope_are_refused_and_the_other_fields_have_data(gql: 
     assert response.body["data"] == {"orders": None, "posts": []}
 
 
+@pytest.mark.parametrize("field", ["order(id: 0)", 'order(id: "x")', 'user(id: "-1")', "user(id: 999999999999)"])
+def test_order_and_user_report_the_same_errors_as_their_lists_whatever_the_id(gql: GraphQL, field: str) -> None:
+    admin = make_actor(Role.ADMIN)
+    noun = field.partition("(")[0]
+    document = f"{{ {noun}s {{ totalCount }} {field} {{ id }} }}"
+
+    responses = [gql(document), gql(document, actor=make_actor(Role.ADMIN, scopes={Scope.POSTS_READ}))]
+    allowed = gql(document, actor=admin)
+
+    assert [(response.status, response.codes) for response in responses] == [
+        (401, ["UNAUTHENTICATED"] * 2),
+        (403, ["FORBIDDEN"] * 2),
+    ]
+    assert responses[0].body["errors"][1]["message"] == f"A credential is needed to read {noun}s."
+    assert responses[1].body["errors"][1]["message"] == f"You may not read {noun}s."
+    assert (allowed.status, allowed.body["data"][noun]) == (200, None)
+
+
+def test_node_of_a_user_or_an_order_is_null_without_the_permission(gql: GraphQL) -> None:
+    order = make_order()
+
+    for actor in (None, make_actor(Role.ADMIN, scopes={Scope.POSTS_READ})):
+        found = gql(f"{{ node(id: {order.pk}) {{ id }} nodes(ids: [{order.user_id}]) {{ id }} }}", actor=actor)
+
+        assert found.data == {"node": None, "nodes": [None]}
+
+
 def test_viewer_has_only_own_orders_even_as_an_admin(gql: GraphQL) -> None:
     actor = make_actor(Role.ADMIN)
     own = make_order(user=get_user(actor))

@@ -1,5 +1,6 @@
 """The REST resources of orders: representation, links, and the acts that each status allows."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -150,6 +151,26 @@ def test_invalid_id_is_404(path: str) -> None:
     assert send_request("GET", path, actor=actor).error == send_request("DELETE", path, actor=actor).error == missing
     assert send_request("POST", f"{path}/payment", actor=actor).error == missing
     assert send_request("GET", f"{path}/tracking", actor=actor).error == missing
+
+
+ANY_ID = ["1", "0", "x", "%00", "%FF", "9" * 30]
+
+
+@pytest.mark.parametrize("order_id", ANY_ID)
+def test_order_needs_a_credential_and_the_scopes_whatever_the_id(order_id: str) -> None:
+    admin, acts = make_actor(Role.ADMIN), ("read", "read", "cancel", "pay")
+    make_order(pk=1)
+    requests = [("GET", ""), ("GET", "/tracking"), ("DELETE", ""), ("POST", "/payment")]
+
+    def send(scopes: set[Scope] | None) -> list[tuple[int, str, str]]:
+        actor = replace(admin, scopes=scopes) if scopes else None
+        return [send_request(method, f"/orders/{order_id}{below}", actor=actor).error for method, below in requests]
+
+    anonymous, without_read, without_write = send(None), send({Scope.ORDERS_WRITE}), send({Scope.USERS_READ})
+    assert anonymous == [(401, "UNAUTHENTICATED", f"A credential is needed to {act} orders.") for act in acts]
+    assert without_read == [(403, "FORBIDDEN", "You may not read orders.")] * 4
+    assert without_write == [(403, "FORBIDDEN", f"You may not {act} orders.") for act in acts]
+    assert Order.objects.get().status == "pending"
 
 
 def test_orders_are_listed_newest_first_in_one_statement(

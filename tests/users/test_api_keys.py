@@ -7,12 +7,14 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from contentapi.core.errors import Unauthenticated
+from contentapi.core.errors import Conflict, Unauthenticated
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
+from tests.blog.racing import race
 from tests.factories import make_user
 from users import services
 from users.authentication import authenticate
 from users.models import ApiKey, User
+from users.services import MAX_KEYS
 
 UNUSABLE = "The API key is unknown, expired or revoked."
 
@@ -47,6 +49,47 @@ def test_key_authenticates_its_user(role: Role) -> None:
         credential="api-key",
         credential_id=f"key:{key.rpartition('_')[0]}",
     )
+
+
+@pytest.mark.django_db
+def test_user_has_at_most_20_valid_keys() -> None:
+    user, other = make_user(), make_user()
+    keys = [make_key(user) for _ in range(MAX_KEYS)]
+
+    with pytest.raises(Conflict) as raised:
+        make_key(user)
+
+    count = ApiKey.objects.count()
+    make_key(other)
+    services.revoke_api_key(actor=OPERATOR, prefix=keys[0].rpartition("_")[0])
+    make_key(user)
+    now = timezone.now()
+    ApiKey.objects.filter(prefix=keys[1].rpartition("_")[0]).update(
+        created_at=now - timedelta(days=1), expires_at=now - timedelta(hours=1)
+    )
+    make_key(user)
+    assert raised.value.message == "A user may have at most 20 valid API keys (got 21). Revoke one first."
+    assert (MAX_KEYS, count) == (20, 20)
+    with pytest.raises(Conflict):
+        make_key(user)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_concurrent_requests_do_not_create_key_21() -> None:
+    user = make_user()
+    for _ in range(MAX_KEYS - 1):
+        make_key(user)
+
+    def create() -> str:
+        try:
+            return make_key(user)
+        except Conflict as error:
+            return error.message
+
+    created = race(lambda: User.objects.select_for_update().get(pk=user.pk), create, create)
+
+    assert sorted(result[:5] for result in created) == ["A use", "capi_"]
+    assert ApiKey.objects.count() == MAX_KEYS
 
 
 @pytest.mark.django_db

@@ -8,9 +8,10 @@ import pytest
 from django.core.management import ManagementUtility, call_command
 from django.core.management.base import CommandError
 
-from contentapi.core.identity import ROLE_SCOPES, Role
+from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Role
 from tests.factories import make_user
 from tests.graphql_requests import post_to_graphql
+from users import services
 from users.models import ApiKey, User
 
 EMAIL = "ines@example.invalid"
@@ -154,6 +155,16 @@ def test_create_api_key_rejects_invalid_arguments(arguments: list[str], message:
 
     assert message in str(raised.value)
     assert not ApiKey.objects.exists()
+
+
+@pytest.mark.django_db
+def test_create_api_key_refuses_key_21() -> None:
+    user = make_user(email=EMAIL)
+    for number in range(services.MAX_KEYS):
+        services.create_api_key(actor=OPERATOR, email=user.email, name=str(number))
+
+    with pytest.raises(CommandError, match="A user may have at most 20 valid API keys"):
+        run_command("create_api_key", EMAIL, "--name", "x")
 
 
 @pytest.mark.django_db

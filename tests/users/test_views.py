@@ -1,11 +1,12 @@
 """The REST resources of users, as specified."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from contentapi.core.identity import Role, Scope
-from tests.factories import make_actor, make_user
+from tests.factories import get_user, make_actor, make_user
 from tests.resources import send_request
 from users.models import User
 
@@ -30,6 +31,22 @@ def test_missing_user_is_404(text: str) -> None:
     missing = (404, "NOT_FOUND", "There is no user with this id.")
     assert send_request("GET", f"/users/{text}", actor=admin).error == missing
     assert send_request("DELETE", f"/users/{text}", actor=admin).error == missing
+
+
+@pytest.mark.parametrize("user_id", ["own", "0", "x", "%00", "%FF", "9" * 30])
+def test_user_needs_a_credential_and_the_scopes_whatever_the_id(user_id: str) -> None:
+    admin, acts = make_actor(Role.ADMIN), (("GET", "read"), ("DELETE", "delete"))
+    path = f"/users/{admin.user_id if user_id == 'own' else user_id}"
+
+    def send(scopes: set[Scope] | None) -> list[tuple[int, str, str]]:
+        actor = replace(admin, scopes=scopes) if scopes else None
+        return [send_request(method, path, actor=actor).error for method, _ in acts]
+
+    anonymous, without_read, without_write = send(None), send({Scope.USERS_WRITE}), send({Scope.ORDERS_READ})
+    assert anonymous == [(401, "UNAUTHENTICATED", f"A credential is needed to {act} users.") for _, act in acts]
+    assert without_read == [(403, "FORBIDDEN", "You may not read users.")] * 2
+    assert without_write == [(403, "FORBIDDEN", f"You may not {act} users.") for _, act in acts]
+    assert get_user(admin)
 
 
 def test_created_user_is_at_its_location() -> None:

@@ -5,59 +5,60 @@ thread leases a slot when it has a complete request, and returns it with the res
 connections with its threads in the same way.
 
 Expensive requests leave most slots to the others. A request that has a document to parse and validate, which takes
-only the processor, calls `enter_preparation_lane`: one request of a process does so at a time, short documents before
-long ones. A request that turns out to be expensive calls `enter_expensive_lane`: at most an eighth of the slots, but at
-least one, serves those. The lanes are separate so that a cheap request with a new document does not wait for an
-expensive statement.
+only the processor, calls `enter_preparation_lane`: one request of a process does so at a time. A request that turns out
+to be expensive calls `enter_expensive_lane`: at most an eighth of the slots, but at least one, serves those. The lanes
+are separate so that a cheap request with a new document does not wait for an expensive statement.
+
+Slots and lanes serve in the order of arrival.
 """
 
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 from threading import Lock, local
 from time import perf_counter
 from typing import Any
 
-from django.db import OperationalError, connections
+from django.db import connections
 
 from contentapi.db.postgresql.thread_connections import CURRENT, close_unusable_connections
 from contentapi.monitoring.figures import Sample
 from contentapi.monitoring.records import current_record
 
-MAX_WAITING = 32  # requests that wait for a lane: each of them occupies a thread
+MAX_WAITING = 32  # requests that wait for the expensive lane, each of them for seconds and in a thread
+SLOTS = "connection slots"
 
 Wrappers = dict[str, Any]  # Django's database wrappers, by their aliases
 
 
-class NoSlotAvailable(OperationalError):
-    """A request found no slot, or no place in a lane. Like other operational errors, the client gets 503."""
+class NoSlotAvailable(Exception):
+    """A request waited too long, or found no place in a queue. `awaited` names the slots or the lane."""
+
+    def __init__(self, awaited: str, message: str) -> None:
+        super().__init__(message)
+        self.awaited = awaited
 
 
 class Waiter:
     """A thread that waits for a slot or for a lane. `ready` is released when it is its turn."""
 
-    __slots__ = ("ready", "size", "wrappers")
+    __slots__ = ("ready", "wrappers")
 
-    def __init__(self, size: int = 0) -> None:
-        self.size = size
+    def __init__(self) -> None:
         self.wrappers: Wrappers | None = None
         self.ready = Lock()
         self.ready.acquire()
 
 
 class Lane:
-    """A limit of `size` requests at a time.
+    """A limit of `size` requests at a time. Up to `most_waiting` others wait."""
 
-    Waiting requests run in the order of their size; requests of equal size in the order of arrival.
-    """
-
-    def __init__(self, size: int) -> None:
+    def __init__(self, name: str, size: int, *, most_waiting: float = inf) -> None:
+        self.name = name
         self.unused = size
+        self.most_waiting = most_waiting
         self.waiting: deque[Waiter] = deque()
-
-    def add(self, waiter: Waiter) -> None:
-        place = sum(other.size <= waiter.size for other in self.waiting)
-        self.waiting.insert(place, waiter)
 
 
 @dataclass(slots=True)
@@ -89,8 +90,8 @@ class ConnectionSlots:
         self.unused = size  # slots without wrappers: a worker process must create its own
         self.idle: dict[int, Wrappers] = {}  # by identity
         self.waiting: deque[Waiter] = deque()
-        self.preparation = Lane(1)
-        self.expensive = Lane(max(1, size // 8))
+        self.preparation = Lane("preparation lane", 1)
+        self.expensive = Lane("expensive lane", max(1, size // 8), most_waiting=MAX_WAITING)
         self.released = 0  # slots, since the start: the watch of the worker sees that requests progress
         self.lock = Lock()
 
@@ -117,19 +118,19 @@ class ConnectionSlots:
                 waiter = Waiter()
                 self.waiting.append(waiter)
         if waiter is not None:
-            wrappers = self.wait(waiter, self.waiting).wrappers or {}
+            wrappers = self.wait(waiter, self.waiting, SLOTS).wrappers or {}
         if CURRENT.by_alias is not wrappers:
             install_connections(wrappers)
         return wrappers
 
-    def wait(self, waiter: Waiter, queue: deque[Waiter]) -> Waiter:
+    def wait(self, waiter: Waiter, queue: deque[Waiter], awaited: str) -> Waiter:
         start = perf_counter()
         try:
             if not waiter.ready.acquire(timeout=self.patience):
                 with self.lock:
                     if waiter in queue:  # otherwise it is served just now
                         queue.remove(waiter)
-                        raise NoSlotAvailable
+                        raise NoSlotAvailable(awaited, f"waited {self.patience:g} s for the {awaited}")
             return waiter
         finally:
             current_record.get().waited += perf_counter() - start
@@ -168,8 +169,8 @@ class ConnectionSlots:
         else:
             lane.unused += 1
 
-    def enter_lane(self, lease: Lease, lane: Lane, size: int = 0) -> None:
-        """Move a lease to a lane, for work of this size. While the lane is full, the thread waits without a slot.
+    def enter_lane(self, lease: Lease, lane: Lane) -> None:
+        """Move a lease to a lane. While the lane is full, the thread waits without a slot.
 
         Raises `NoSlotAvailable`.
         """
@@ -179,29 +180,29 @@ class ConnectionSlots:
                 lane.unused -= 1
                 lease.lane = lane
                 return
-            if len(lane.waiting) >= MAX_WAITING:
-                raise NoSlotAvailable
-            waiter = Waiter(size)
-            lane.add(waiter)
+            if len(lane.waiting) >= lane.most_waiting:
+                raise NoSlotAvailable(lane.name, f"{lane.most_waiting} requests wait for the {lane.name} already")
+            waiter = Waiter()
+            lane.waiting.append(waiter)
             if lease.wrappers is not None:
                 uninstall_connections()  # before another thread gets the connections
                 self.hand_on(lease.wrappers)
                 lease.wrappers = None
-        self.wait(waiter, lane.waiting)
+        self.wait(waiter, lane.waiting, lane.name)
         lease.lane = lane
         lease.wrappers = self.take()
         close_unusable_connections()
 
 
-def enter_preparation_lane(length: int) -> None:
-    """Wait until no other request parses and validates a document. `length` is that of the document.
+def enter_preparation_lane() -> None:
+    """Wait until no other request parses and validates a document.
 
     Call this before the work, outside of a transaction. Outside of a server, and when called again, it does nothing.
     Raises `NoSlotAvailable`.
     """
     lease = THREAD.lease
     if lease is not None and lease.lane is None:
-        lease.slots.enter_lane(lease, lease.slots.preparation, length)
+        lease.slots.enter_lane(lease, lease.slots.preparation)
 
 
 def enter_expensive_lane() -> None:

@@ -33,6 +33,7 @@ from contentapi.core.errors import (
     get_constraint_name,
     to_api_error,
 )
+from contentapi.db.postgresql.slots import NoSlotAvailable
 from contentapi.http.error_response import django_error_response
 from tests.challenges import build_schemes
 from tests.factories import make_user
@@ -98,6 +99,13 @@ def test_response_has_the_headers_of_its_kind(error: ApiError, headers: dict[str
 
     assert error.headers == headers
     assert headers.items() <= dict(response.items()).items()
+
+
+def test_wait_that_is_too_long_is_unavailable_and_names_what_was_awaited() -> None:
+    error = to_api_error(NoSlotAvailable("preparation lane", "waited 10 s for the preparation lane"))
+
+    assert (type(error), error.limit) == (Unavailable, "preparation lane")
+    assert "lane" not in error.message
 
 
 def test_invalid_joins_the_messages_of_its_fields() -> None:

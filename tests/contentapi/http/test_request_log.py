@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
-from django.db import connection
+from django.db import connection, connections
 from django.test import Client
 from pytest_django import Settings
 
 from contentapi.core.identity import Role
+from contentapi.db.postgresql.slots import ConnectionSlots, Lease, install_connections
 from contentapi.http.request_id import RequestIdFilter, get_request_id
 from contentapi.http.request_log import MAX_LINE, SAFE_MESSAGES
 from contentapi.monitoring.logs import LineFormatter
@@ -294,6 +295,25 @@ def test_database_failure_is_one_line_without_a_traceback(
         f"{method} {path} 503 UNAVAILABLE QueryCanceled: canceling statement due to statement timeout"
     )
     assert "Traceback" not in log.text
+
+
+def test_request_that_waited_too_long_is_one_line_that_names_what_it_waited_for(
+    application: Any, log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = connections["default"]
+    monkeypatch.setattr("contentapi.db.postgresql.slots.create_wrappers", lambda: {"default": own})
+    slots = ConnectionSlots(2, patience=0.01)
+    slots.enter_lane(Lease(slots), slots.preparation)
+    lease = slots.acquire()
+    try:
+        call_application(application, "POST", "/graphql", encode_query(f"{{ waited{id(slots)}: id }}"), **JSON_TYPE)
+    finally:
+        slots.release(lease)
+        install_connections({"default": own})
+
+    assert get_logged_line(log, logging.ERROR) == (
+        "POST /graphql 503 UNAVAILABLE NoSlotAvailable: waited 0.01 s for the preparation lane"
+    )
 
 
 def test_request_over_its_rate_limit_is_one_line(

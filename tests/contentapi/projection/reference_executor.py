@@ -142,7 +142,7 @@ def author(_: None, info: Info, id: str) -> Author | None:  # noqa: A002
 
 @QUERY.field("node")
 def node(_: None, info: Info, id: str) -> Any:  # noqa: A002
-    found = [find(None, info, id) for find in (post, author, comment, user, order)]
+    found = [find(None, info, id) for find in (post, author, comment, find_user, find_order)]
     return next((row for row in found if row is not None), None)
 
 
@@ -154,11 +154,21 @@ def comment(_: None, info: Info, id: str) -> Comment | None:  # noqa: A002
 
 @QUERY.field("user")
 def user(_: None, info: Info, id: str) -> User | None:  # noqa: A002
+    require_scope(info.context.actor, "users:read", "read users")
+    return find_user(None, info, id)
+
+
+def find_user(_: None, info: Info, id: str) -> User | None:  # noqa: A002
     return with_id([user for user in info.context.users if sees_user(info.context.actor, user)], id)
 
 
 @QUERY.field("order")
 def order(_: None, info: Info, id: str) -> Order | None:  # noqa: A002
+    require_scope(info.context.actor, "orders:read", "read orders")
+    return find_order(None, info, id)
+
+
+def find_order(_: None, info: Info, id: str) -> Order | None:  # noqa: A002
     return with_id([order for order in info.context.orders if sees_order(info.context.actor, order)], id)
 
 

@@ -1,5 +1,6 @@
 """Charges of a request and its RateLimit headers."""
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -66,6 +67,26 @@ def test_refused_write_waits_until_both_limits_have_room(settings: Settings, lim
     assert account.headers["RateLimit"].startswith('"authenticated";r=')
 
 
+def test_all_credentials_of_a_user_share_the_limits_of_the_user() -> None:
+    credentials = [
+        WRITER,
+        replace(WRITER, credential_id="key:capi_5678abcd"),
+        replace(WRITER, credential="jwt", credential_id="user:7"),
+        replace(WRITER, credential="jwt", credential_id="user:7", client_id="news"),
+        replace(WRITER, user_id=8),
+    ]
+    accounts = [make_account(credential) for credential in credentials]
+
+    for account in accounts:
+        account.charge(1, writes=1)
+
+    remaining = [account.headers["RateLimit"].replace(";t=60", "") for account in accounts]
+    assert remaining == [
+        *(f'"authenticated";r={3000 - count}, "writes";r={600 - count}' for count in range(1, 5)),
+        '"authenticated";r=2999, "writes";r=599',
+    ]
+
+
 def test_anonymous_write_is_charged_to_the_anonymous_limit_only() -> None:
     account = make_account()
 
@@ -74,15 +95,13 @@ def test_anonymous_write_is_charged_to_the_anonymous_limit_only() -> None:
     assert account.headers["RateLimit"] == '"anonymous";r=298;t=60'
 
 
-def test_each_credential_and_each_address_has_its_own_limit(settings: Settings) -> None:
+def test_each_user_and_each_address_has_its_own_limit(settings: Settings) -> None:
     limited(settings, anonymous="1/minute", authenticated="1/minute")
-    without_id = Actor(user_id=7, role=Role.AUTHOR)
 
     for account in (
         make_account(),
         make_account(REMOTE_ADDR="203.0.113.8"),
         make_account(WRITER),
-        make_account(without_id),
         make_account(Actor(user_id=8, role=Role.AUTHOR)),
     ):
         account.charge(1)

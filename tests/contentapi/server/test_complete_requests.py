@@ -10,7 +10,7 @@ from django.http import FileResponse, HttpResponse
 from pytest_django import Settings
 
 from contentapi.conf.environment import Environment
-from contentapi.core.errors import Unavailable
+from contentapi.db.postgresql.slots import NoSlotAvailable
 from contentapi.server.complete_requests import DRAIN_LIMIT, RequestBufferingLayer
 
 LIMIT = 1000
@@ -60,9 +60,9 @@ class Application:
         return [b""]
 
 
-def refuse(environ: dict[str, Any], error: Unavailable, start_response: Callable[..., Any]) -> Iterable[bytes]:
-    start_response(f"{error.status} Refused", [])
-    return [environ["PATH_INFO"].encode()]
+def refuse(environ: dict[str, Any], error: NoSlotAvailable, start_response: Callable[..., Any]) -> Iterable[bytes]:
+    start_response("503 Refused", [])
+    return [f"{environ['PATH_INFO']}: {error}".encode()]
 
 
 def call(application: Any, stream: Stream | None = None, **changes: Any) -> tuple[str, dict[str, str], bytes]:
@@ -181,7 +181,7 @@ def test_request_without_a_free_slot_is_refused(settings: Settings) -> None:
 
     body = layer({"REQUEST_METHOD": "GET", "PATH_INFO": "/posts"}, lambda status, *_: started.append(status))
 
-    assert (started, [*body]) == (["503 Refused"], [b"/posts"])
+    assert (started, [*body]) == (["503 Refused"], [b"/posts: waited 0.01 s for the connection slots"])
     layer.slots.release(lease)
 
 

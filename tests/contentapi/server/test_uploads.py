@@ -13,8 +13,8 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from contentapi.conf.environment import Environment
-from contentapi.core.errors import Unavailable
 from contentapi.core.identity import Role
+from contentapi.db.postgresql.slots import NoSlotAvailable
 from contentapi.http.body import UploadTooLarge
 from contentapi.server import uploads
 from contentapi.server.complete_requests import RequestBufferingLayer, SpooledBody, Upload
@@ -56,7 +56,7 @@ class Application:
         return [b""]
 
 
-def refuse(environ: dict[str, Any], error: Unavailable, start_response: Callable[..., Any]) -> Iterable[bytes]:
+def refuse(environ: dict[str, Any], error: NoSlotAvailable, start_response: Callable[..., Any]) -> Iterable[bytes]:
     raise AssertionError(environ, error, start_response)
 
 

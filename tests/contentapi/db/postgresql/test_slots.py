@@ -103,7 +103,10 @@ def test_thread_that_waits_too_long_gets_unavailable_and_leaves_the_queue() -> N
     lease = slots.acquire()
     wrapper = wrapper_of(lease)
 
-    with ThreadPoolExecutor(1) as threads, pytest.raises(NoSlotAvailable):
+    with (
+        ThreadPoolExecutor(1) as threads,
+        pytest.raises(NoSlotAvailable, match=r"waited 0\.05 s for the connection slots"),
+    ):
         threads.submit(slots.acquire).result()
 
     assert not slots.waiting
@@ -214,7 +217,7 @@ def test_expensive_request_that_waits_too_long_fails_without_a_slot() -> None:
     enter_expensive_lane()
 
     def run() -> list[Any]:
-        with pytest.raises(NoSlotAvailable):
+        with pytest.raises(NoSlotAvailable, match=r"waited 0\.05 s for the expensive lane"):
             run_expensive(slots, int)
         return list(connections.all(initialized_only=True))
 
@@ -235,7 +238,7 @@ def test_expensive_request_is_refused_at_once_if_the_queue_is_full() -> None:
         waiting = [threads.submit(run_expensive, slots, int) for _ in range(MAX_WAITING)]
         while len(slots.expensive.waiting) < MAX_WAITING:
             time.sleep(0.001)
-        with pytest.raises(NoSlotAvailable):
+        with pytest.raises(NoSlotAvailable, match="32 requests wait for the expensive lane already"):
             run_expensive(slots, int)
         expensive = slots.acquire()
         expensive.lane = slots.expensive
@@ -252,7 +255,7 @@ def test_new_document_does_not_wait_for_expensive_requests() -> None:
     def prepare() -> bool:
         lease = slots.acquire()
         try:
-            enter_preparation_lane(100)
+            enter_preparation_lane()
             return True
         finally:
             slots.release(lease)
@@ -277,7 +280,7 @@ def test_expensive_request_leaves_the_preparation_lane() -> None:
         nonlocal running, most
         lease = slots.acquire()
         try:
-            enter_preparation_lane(100)
+            enter_preparation_lane()
             with lock:
                 running += 1
                 most = max(most, running)
@@ -285,7 +288,7 @@ def test_expensive_request_leaves_the_preparation_lane() -> None:
             with lock:
                 running -= 1
             enter_expensive_lane()
-            enter_preparation_lane(100)  # an expensive request stays in its lane
+            enter_preparation_lane()  # an expensive request stays in its lane
             assert lease.lane is slots.expensive
             return 1
         finally:
@@ -299,26 +302,52 @@ def test_expensive_request_leaves_the_preparation_lane() -> None:
     assert len(slots.idle) + slots.unused == 8
 
 
-def test_short_documents_are_prepared_before_long_ones() -> None:
-    slots = ConnectionSlots(8, patience=60)
+def test_any_number_of_documents_waits_and_is_prepared_in_the_order_of_arrival() -> None:
+    slots = ConnectionSlots(2, patience=60)
     first = slots.acquire()
-    enter_preparation_lane(1)
+    enter_preparation_lane()
     order: list[int] = []
 
-    def prepare(length: int) -> None:
+    def prepare(number: int) -> None:
         lease = slots.acquire()
-        enter_preparation_lane(length)
-        order.append(length)
-        slots.release(lease)
+        try:
+            enter_preparation_lane()
+            order.append(number)
+        finally:
+            slots.release(lease)
 
-    with ThreadPoolExecutor(5) as threads:
-        for number, length in enumerate([9000, 200, 9000, 50, 200]):
-            threads.submit(prepare, length)
+    with ThreadPoolExecutor(64) as threads:
+        for number in range(64):
+            threads.submit(prepare, number)
             while len(slots.preparation.waiting) <= number:
                 time.sleep(0.001)
+        known = slots.acquire()  # the waiting documents have no slot: a known document has one at once
+        slots.release(known)
         slots.release(first)
 
-    assert order == [50, 200, 200, 9000, 9000]
+    assert order == [*range(64)]
+    assert (slots.preparation.unused, len(slots.idle) + slots.unused) == (1, 2)
+
+
+def test_document_that_waits_too_long_fails_and_leaves_the_queue() -> None:
+    slots = ConnectionSlots(2, patience=0.05)
+    first = slots.acquire()
+    enter_preparation_lane()
+
+    def prepare() -> None:
+        lease = slots.acquire()
+        try:
+            enter_preparation_lane()
+        finally:
+            slots.release(lease)
+
+    with ThreadPoolExecutor(1) as threads, pytest.raises(NoSlotAvailable) as raised:
+        threads.submit(prepare).result()
+
+    assert (str(raised.value), raised.value.awaited) == ("waited 0.05 s for the preparation lane", "preparation lane")
+    assert not slots.preparation.waiting
+    slots.release(first)
+    assert (slots.preparation.unused, len(slots.idle) + slots.unused) == (1, 2)
 
 
 def test_lanes_do_nothing_outside_of_a_server() -> None:
