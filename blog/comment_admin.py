@@ -9,7 +9,7 @@ from django.db import models
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilter
+from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import display
 
 from blog import moderation, selectors, services
@@ -22,6 +22,7 @@ from users.admin_acts import Act, ActsAdmin, Outcome, Perform
 from users.admin_bases import (
     BoundedList,
     PolicyAdmin,
+    RelatedFilter,
     ServiceAdmin,
     ServiceForm,
     describe_origin,
@@ -135,8 +136,8 @@ class CommentAdmin(ActsAdmin, ServiceAdmin):
     list_display = ["__str__", "show_state", "show_moderator", "author", "post", "show_created_at"]
     list_filter = [
         StateFilter,
-        ("post", AutocompleteSelectFilter),
-        ("author", AutocompleteSelectFilter),
+        ("post", RelatedFilter),
+        ("author", RelatedFilter),
         ("created_at", DayFilter),
     ]
     list_lookups = frozenset({"state", "post__id__exact", "author__id__exact", "created_at_from", "created_at_to"})
@@ -169,7 +170,7 @@ class CommentAdmin(ActsAdmin, ServiceAdmin):
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         """Leave out the filter by author for actors who cannot search all authors."""
         everybodys = policy.may_manage_posts_and_authors(get_actor(request))
-        return [each for each in self.list_filter if everybodys or each != ("author", AutocompleteSelectFilter)]
+        return [each for each in self.list_filter if everybodys or each != ("author", RelatedFilter)]
 
     def get_fields(self, request: HttpRequest, obj: Comment | None = None) -> list[str]:
         if obj is None:

@@ -117,7 +117,12 @@ class ConflictAdmin(StateAdmin):
 
     @method_decorator(require_POST)
     def take_over(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Show the text of a person who takes over the other version, so that they can copy from it."""
+        """Show the text of a person who takes over the other version, so that they can copy from it.
+
+        A post that the person may not see, or that does not exist, is 404: that page shows the text too.
+        """
+        if selectors.find_post(get_actor(request), object_id) is None:
+            return self.show_deletion(request, object_id)
         return self.render_conflict(
             request, "taken_over", {"title": "You keep the other version", "post_id": object_id}
         )

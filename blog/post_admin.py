@@ -9,10 +9,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import StackedInline
-from unfold.contrib.filters.admin import (
-    AutocompleteSelectFilter,
-    ChoicesDropdownFilter,
-)
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from blog import selectors, services
@@ -27,7 +24,7 @@ from blog.writing_admin import WritingAdmin, WritingForm
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from users.admin_bases import ORDER, BoundedList, get_actor, render_time
+from users.admin_bases import ORDER, BoundedList, RelatedFilter, get_actor, render_time
 
 STATUS = "status__exact"  # the parameter of the filter by status
 TABS = {"Drafts": "draft", "Scheduled": "scheduled", "Published": "published", "All": ""}
@@ -112,7 +109,7 @@ class PostAdmin(WritingAdmin, CommentedAdmin, PresenceAdmin):
     list_display = ["title", "show_status", "author", "show_tags", "show_published_at", "show_updated_at"]
     list_filter = [
         ("status", ChoicesDropdownFilter),
-        ("author", AutocompleteSelectFilter),
+        ("author", RelatedFilter),
         TagFilter,
         ("publish_at", ScheduleDayFilter),
         ("published_at", PublicationDayFilter),
@@ -174,7 +171,7 @@ class PostAdmin(WritingAdmin, CommentedAdmin, PresenceAdmin):
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         """Leave out the filter by author for actors who have posts of one author only."""
         everybodys = policy.may_manage_posts_and_authors(get_actor(request))
-        return [each for each in self.list_filter if everybodys or each != ("author", AutocompleteSelectFilter)]
+        return [each for each in self.list_filter if everybodys or each != ("author", RelatedFilter)]
 
     def get_exclude(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
         """Leave out the author of a new post for actors who write as themselves only, and a time that is read only."""

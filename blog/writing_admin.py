@@ -26,6 +26,7 @@ from contentapi.core.errors import ApiError, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
 from users.admin_bases import ServiceAdmin, ServiceForm, Textarea, get_actor
+from users.pages import restrict_admin_page
 
 SAVED_TEXT_COOKIE = "saved_text"  # names the kept text that the browser can remove
 KEPT_TEXT_ID = re.compile(r"kept-text:[0-9]+:(?:new|[0-9]+):[0-9a-f-]{36}")
@@ -161,6 +162,10 @@ class WritingAdmin(ServiceAdmin):
             path("session/", wrap(self.show_session), name="blog_post_session"),
             *super().get_urls(),
         ]
+
+    def changeform_view(self, request: HttpRequest, *arguments: Any, **options: Any) -> Any:
+        """Return the page of the form. The frame of its preview has the policy of the page, and loads images."""
+        return restrict_admin_page(super().changeform_view(request, *arguments, **options), images="http: https:")
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """Preset the author of a new post: the user's own profile, if there is one."""

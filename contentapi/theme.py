@@ -1,4 +1,4 @@
-"""The look of the admin site: name, colours and sidebar, as the setting UNFOLD of django-unfold."""
+"""The look of the admin site: name, scripts and sidebar, as the setting UNFOLD of django-unfold."""
 
 from collections.abc import Callable
 from typing import Any
@@ -67,6 +67,10 @@ def get_script(_: HttpRequest) -> str:
     return static("users/admin.js")
 
 
+def get_theme_script(_: HttpRequest) -> str:
+    return static("users/theme.js")
+
+
 def get_text_keeper(request: HttpRequest) -> str:
     """Return the script of the texts that the browser keeps. Its address names the user."""
     return f"{static('blog/kept_texts.js')}?user={request.user.pk or ''}"
@@ -79,46 +83,8 @@ UNFOLD = {
     "SITE_SYMBOL": "edit_note",
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
-    "BORDER_RADIUS": "6px",
     "DASHBOARD_CALLBACK": "blog.dashboard.add_dashboard",
     "STYLES": [get_style],
-    "SCRIPTS": [get_script, get_text_keeper],
-    # Neutral greys and one blue. Text has at least the contrast that WCAG 2.1 AA requires: see tests/e2e/test_desk.py.
-    "COLORS": {
-        "base": {
-            "50": "#f7f8fa",
-            "100": "#eff1f4",
-            "200": "#dfe3e8",
-            "300": "#c6ccd5",
-            "400": "#9aa3b0",
-            "500": "#636c7a",
-            "600": "#49515e",
-            "700": "#363d48",
-            "800": "#232932",
-            "900": "#171c23",
-            "950": "#0e1217",
-        },
-        "primary": {
-            "50": "#eff5fc",
-            "100": "#dbe8f8",
-            "200": "#bdd4f2",
-            "300": "#93b9ea",
-            "400": "#78a8e6",
-            "500": "#6b9fe3",
-            "600": "#2460b4",
-            "700": "#1d4f96",
-            "800": "#1a4279",
-            "900": "#193a66",
-            "950": "#122542",
-        },
-        "font": {
-            "subtle-light": "var(--color-base-600)",
-            "subtle-dark": "var(--color-base-400)",
-            "default-light": "var(--color-base-700)",
-            "default-dark": "var(--color-base-300)",
-            "important-light": "var(--color-base-900)",
-            "important-dark": "var(--color-base-100)",
-        },
-    },
+    "SCRIPTS": [get_theme_script, get_script, get_text_keeper],
     "SIDEBAR": {"navigation": build_sidebar},
 }

@@ -162,7 +162,7 @@ class NewKeyForm(ServiceForm):
     scopes = forms.MultipleChoiceField(
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         required=False,
-        help_text="What the key may be used for. Without a choice: everything that your role allows.",
+        help_text="What the key may be used for, as far as your role allows it. Without a choice: all of this.",
     )
     expires_in_days = forms.IntegerField(
         label="Days until it expires",

@@ -4,7 +4,7 @@ PolicyAdmin            permissions and visible rows
 └── ServiceAdmin       writes
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanWidget
 
 from contentapi.core.errors import ApiError, Malformed
@@ -204,6 +205,19 @@ class PolicyAdmin(ModelAdmin):
                 raise
             self.message_user(request, error.message, messages.ERROR)
             return HttpResponseRedirect(request.get_full_path())
+
+
+class RelatedFilter(AutocompleteSelectFilter):
+    """A filter by an object of another model. Its choices are the rows that the admin of that model lists for the user.
+
+    The theme takes the name of the chosen object from all rows, so that an id in the address would show a hidden title.
+    """
+
+    def choices(self, changelist: ChangeList) -> Iterator[dict[str, Any]]:
+        related = self.model_admin.admin_site.get_model_admin(self.field.related_model)
+        for choice in super().choices(changelist):
+            choice["form"].fields[self.lookup_kwarg].queryset = related.get_queryset(self.request)
+            yield choice
 
 
 class ServiceForm(forms.ModelForm):

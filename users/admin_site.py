@@ -1,4 +1,4 @@
-"""The admin site: limits wrong passwords, and shows API errors as pages."""
+"""The admin site: limits wrong passwords, shows API errors as pages, and restricts what its pages may do."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -15,7 +15,7 @@ from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.audit import Event, record_event
 from users.authentication import build_session_actor
 from users.login import throttle_login
-from users.pages import render_error
+from users.pages import render_error, restrict_admin_page
 
 DESK_IS_FOR = "The desk is for authors and editors. A reader's account cannot log in here."
 REFUSALS = (ApiError, BadRequest, Http404, PermissionDenied, SuspiciousOperation)
@@ -40,11 +40,15 @@ class AdminSite(UnfoldAdminSite):
     index_title = "Editors' desk"
     login_form = DeskLoginForm
 
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Return the variables of every page. The colours are in `users/admin.css`, not in a style of the page."""
+        return {**super().each_context(request), "colors": None}
+
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Show and perform the login. A reader who is logged in elsewhere is informed, too."""
         is_reader = request.method == "GET" and request.user.is_authenticated and not self.has_permission(request)
         context = {"desk_is_for": DESK_IS_FOR if is_reader else "", **(extra_context or {})}
-        return throttle_login(super().login)(request, context)
+        return restrict_admin_page(throttle_login(super().login)(request, context))
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         response = super().password_change(request, extra_context)
@@ -54,12 +58,15 @@ class AdminSite(UnfoldAdminSite):
         return response
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
-        """Return the view with Django's checks. An API error and a refusal of Django become an HTML page, not JSON."""
+        """Return the view with Django's checks and a policy for browsers.
+
+        An API error and a refusal of Django become an HTML page, not JSON.
+        """
         checked = super().admin_view(view, cacheable)
 
         def guarded(request: HttpRequest, *arguments: Any, **options: Any) -> Any:
             try:
-                return checked(request, *arguments, **options)
+                return restrict_admin_page(checked(request, *arguments, **options))
             except REFUSALS as error:
                 return render_error(request, classify_and_record(error))
 

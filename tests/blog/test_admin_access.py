@@ -80,6 +80,17 @@ def test_author_reads_another_profile_without_its_email(browser: Client) -> None
     assert ("Fisher." in response.text, "jo@example.invalid" in response.text) == (True, False)
 
 
+def test_log_of_an_object_names_people_by_name(browser: Client, author: Author) -> None:
+    editor = make_user(Role.EDITOR, name="Edda", email="edda@example.invalid")
+    desk = Client()
+    desk.force_login(editor)
+    submit_form(desk, reverse("admin:blog_author_change", args=[author.pk]), bio="Baker.")
+
+    text = browser.get(reverse("admin:blog_author_history", args=[author.pk])).text
+
+    assert ("Edda" in text, "Changed Bio." in text, "edda@example.invalid" in text) == (True, True, False)
+
+
 def test_author_search_does_not_find_other_emails(browser: Client) -> None:
     make_author(email="jo@example.invalid")
     autocomplete = {"app_label": "blog", "model_name": "post", "field_name": "author", "term": "jo@"}

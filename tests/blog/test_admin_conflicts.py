@@ -126,6 +126,16 @@ def test_taken_over_version_stays_and_the_next_page_still_has_my_text(
     assert Post.objects.values_list("body", "version").get() == (THEIRS, 2)
 
 
+@pytest.mark.parametrize("unknown", ["999999999", "x", "-1"])
+def test_unknown_post_cannot_be_taken_over_and_its_page_still_has_my_text(editor_client: Client, unknown: str) -> None:
+    url = reverse("admin:blog_post_take_over", args=[unknown])
+
+    response = editor_client.post(url, {"title": "My title", "body": MINE})
+
+    assert response.status_code == 404
+    assert f"readonly>\n{MINE}</textarea>" in response.text.replace("\r\n", "\n")
+
+
 def test_button_of_the_refused_save_is_pressed_again(editor_client: Client, ada: Actor, post_of_both: Post) -> None:
     opened = open_form(editor_client, post_of_both)
     change(ada, post_of_both, title="Ada's title")

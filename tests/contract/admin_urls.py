@@ -207,8 +207,8 @@ PAGES = [
             ("presence", post_object(PRESENCE)),
         )
     ],
-    # The page shows nothing but the text that was sent: a person who may not see the post any more can still copy it.
-    Page("blog_post_take_over", OTHERS, ALL, post_object({"title": "Mine", "body": "My text"})),
+    Page("blog_post_take_over", OWN, ALL, post_object({"title": "Mine", "body": "My text"})),
+    Page("blog_post_take_over", OTHERS, EDITORS_SEE, post_object({"title": "Mine", "body": "My text"})),
     Page("blog_post_tags", OWN, ALL, get_page),
     Page("blog_post_session", OWN, ALL, get_page),
     Page("blog_author_changelist", OTHERS, ALL, get_page),

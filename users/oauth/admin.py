@@ -11,14 +11,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.safestring import SafeString
 from oauth2_provider import admin as theirs
 from oauth2_provider.models import Application, RefreshToken
-from unfold.contrib.filters.admin import RelatedDropdownFilter
 from unfold.decorators import display
 
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from users.admin_acts import Act, ActsAdmin, Outcome
-from users.admin_bases import PolicyAdmin, get_actor, render_time
+from users.admin_bases import PolicyAdmin, RelatedFilter, get_actor, render_time
 from users.oauth.clients import (
     delete_client,
     describe_state,
@@ -194,7 +193,7 @@ class OAuthRefreshTokenAdmin(PolicyAdmin, theirs.RefreshTokenAdmin):
     """The consents of users, each a refresh token. Revoking one also revokes its access tokens."""
 
     list_display = ["user", "application", "show_created_at", "show_revoked_at"]
-    list_filter = [("application", RelatedDropdownFilter)]
+    list_filter = [("application", RelatedFilter)]
     list_lookups = frozenset({"application__id__exact"})
     list_filter_submit = True
     fields = ["user", "application", "masked_token", "show_created_at", "show_revoked_at"]

@@ -25,9 +25,10 @@ LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]|localhost))(?::[1-9][0-9
 EXAMPLE = "https://app.example.com/callback"
 NATIVE_RULE = (
     "A public client may also have a loopback URI such as http://127.0.0.1/callback, where any port is accepted, or "
-    "a URI with a scheme of its own that contains a dot, such as com.example.app:/callback."
+    "a URI with a scheme of its own that is a domain name in reverse, such as com.example.app:/callback."
 )
-PRIVATE_SCHEME = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")
+LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"  # of a domain name
+PRIVATE_SCHEME = re.compile(rf"(?=[a-z]){LABEL}(\.{LABEL})+")
 RESPONSE_PARAMETERS = {"code", "state", "iss", "error", "error_description", "error_uri"}
 
 
@@ -159,6 +160,8 @@ def find_redirect_uri_problem(uri: str, *, public: bool) -> str:
         _ = parts.port  # an invalid port raises `ValueError`
     except ValueError:
         return f"{uri} is not a URI. Write it like {EXAMPLE}."
+    if "*" in uri:
+        return f"{uri} must not have a *: redirect URIs are compared character for character."
     is_web = parts.scheme == "https" and HOST_AND_PORT.fullmatch(parts.netloc.rpartition("@")[2])
     is_native = is_loopback(uri) or is_private_use(parts)
     if not URI.fullmatch(uri) or len(uri) > MAX_URI or not (is_web or is_native):
@@ -182,7 +185,8 @@ def is_loopback(uri: str) -> bool:
 def is_private_use(parts: SplitResult) -> bool:
     """Return whether a URI has a private-use scheme, such as `com.example.app:/callback` (RFC 8252, section 7.1).
 
-    The scheme is a reversed domain name of the application's author, so that no two applications share one.
+    The scheme is a reversed domain name of the application's author, with two labels or more, so that no two
+    applications share one.
     """
     return bool(PRIVATE_SCHEME.fullmatch(parts.scheme)) and bool(parts.netloc or parts.path.startswith("/"))
 

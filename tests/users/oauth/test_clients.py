@@ -28,6 +28,8 @@ WRONG = [
     "https://app.example.invalid/callback#here",
     "https://user@app.example.invalid/callback",
     "https://*.example.invalid/callback",
+    "https://app.example.invalid/*",
+    "https://app.example.invalid/callback?next=*",
     "https://evil.example.invalid\\.app.example.invalid/",
     "https://app.example.invalid;script-src/callback",
     "https://app.example.invalid/callback?iss=https%3A%2F%2Fother.invalid",

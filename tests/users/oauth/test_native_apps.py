@@ -52,6 +52,12 @@ NOT_NATIVE = [
     "com.example.app:callback",
     "com.example.app:",
     "com..example:/callback",
+    "com.example.:/callback",
+    "com.-:/callback",
+    "a.+:/callback",
+    "com.example-:/callback",
+    "com.example.app:/*",
+    "http://127.0.0.1/*",
     "com.example.app:/call back",
     "com.example.app:/callback?iss=1",
 ]
