@@ -39,3 +39,11 @@ def test_post_that_is_older_than_the_history_is_kept_and_its_changes_are_version
     assert (new.number, new.made.origin, new.changed_fields) == (8, "command line", ["title"])
     assert (old.number, old.made.origin, old.changed_fields) == (7, "", None)
     assert old.made.at == old.values["updated_at"]
+
+
+@pytest.mark.django_db
+def test_search_has_neither_words_nor_a_function_of_its_own() -> None:
+    """Search is the same on every PostgreSQL."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('blog_searchword'), to_regproc('blog_find_similar_words')")
+        assert cursor.fetchone() == (None, None)
