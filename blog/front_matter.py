@@ -6,7 +6,7 @@ know only `draft` and `published`. `blog.front_matter_syntax` reads and writes t
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from pathlib import PurePath
 from textwrap import shorten
@@ -92,6 +92,23 @@ def parse_post_fields(content: bytes, path: PurePath) -> MarkdownPost | None:
     return post
 
 
+def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:
+    """Return the post without times of creation and change in the future.
+
+    A date in the future is a time of publication. It becomes Hugo's `publishDate`, unless the file has one. A change in
+    the future has been made now.
+    """
+    if post.updated and post.updated > now:
+        adapted = {key: now for key in UPDATED_KEYS if read_first_date(post.other, [key]) == post.updated}
+        post = replace(post, updated=now, other=post.other | adapted)
+    if post.date is None or post.date <= now:
+        return post
+    release = read_release_date(post.other)
+    if release is None:
+        return replace(post, date=None, other=post.other | {"publishDate": post.date})
+    return replace(post, date=release if release <= now else None)
+
+
 def serialize_post(post: MarkdownPost) -> bytes:
     """Return the content of a file that `parse_post` parses to this post."""
     meta = {
@@ -141,6 +158,10 @@ def refresh_other_keys(post: MarkdownPost) -> Table:
     for key in UPDATED_KEYS:
         if key in other and post.updated and read_first_date(other, [key]) != post.updated:
             other[key] = post.updated
+    public_at = post.published_at if post.status == PostStatus.PUBLISHED else post.publish_at
+    for key in RELEASE_KEYS:
+        if public_at and read_release_date({key: other.get(key)}) not in (None, public_at):
+            other[key] = public_at
     if isinstance(other.get("published"), bool):
         other["published"] = post.status != PostStatus.DRAFT
     return other

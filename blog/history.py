@@ -261,6 +261,7 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     may_transition = policy.may_transition_posts_of(actor, author.user_id, PostStatus.DRAFT, post.status)
     policy.require_permission(actor, may_transition, f"restore this {post.status} post")
     post.version, post.updated_at = last.version + 1, timezone.now()
+    post.created_at = min(post.created_at, post.updated_at)  # earlier imports stored dates in the future
     services.attribute_change(post, actor)
     post.save(force_insert=True)
     restore_rows(Comment, DeletedComment.objects.filter(author__in=Author.objects.all()), last)

@@ -168,7 +168,8 @@ def import_file(
 
     A state in the file overrides `status`. The first author becomes the post's author; its `PostSource` stores all
     names, and the front matter that has no field. A changed file overwrites edits that were made in this service. It
-    overwrites the status and the time of publication only if it has other ones than at its last import.
+    overwrites the status and the time of publication only if it has other ones than at its last import. A date in the
+    future is a time of publication; the post is created and changed now.
     """
     require_import_permission(actor)
     if PurePath(file.path).name.startswith("_index."):
@@ -189,24 +190,26 @@ def save_imported_post(
 ) -> ImportOutcome:
     with connection.cursor() as cursor:  # concurrent imports process one file at a time, and create no post twice
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('blog.importing'))")
+    now = timezone.now()
+    parsed = front_matter.move_future_date(parsed, now)
     known = find_source(file, digest, parsed.title)
     if known and bytes(known.digest) == digest:
         complete_source(known, file, parsed)
         return ImportOutcome.UNCHANGED
-    post = known.post if known else Post()
+    post = known.post if known else Post(created_at=now)
     previous = post.created_at  # the date of the file at its last import
     was_published = known is not None and post.status == PostStatus.PUBLISHED
     apply_content(post, parsed)
     status, publish_at = choose_state(parsed, default)
     if not known or (known.status, known.publish_at) != (status, publish_at):
         post.status, post.publish_at = status, publish_at
-    released = min(parsed.release_date or post.created_at, timezone.now())
+    released = min(parsed.release_date or post.created_at, now)
     if parsed.published_at:
         post.published_at = parsed.published_at
     elif post.status == PostStatus.PUBLISHED and (post.published_at is None or post.published_at == previous):
         post.published_at = released
     post.version += 1 if known else 0
-    post.updated_at = parsed.updated or (timezone.now() if known else post.created_at)
+    post.updated_at = parsed.updated or (now if known else post.created_at)
     services.attribute_change(post, actor)
     post.save()
     source = known or PostSource(post=post)

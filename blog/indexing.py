@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 from django.db import OperationalError, connection, transaction
 
-from blog.models import MAX_BODY, Post, PostSearch, PostStatus, SearchChange
+from blog.models import MAX_BODY, Post, PostSearch, SearchChange
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor
@@ -50,18 +50,6 @@ WRITE_DOCUMENTS = """
     ON CONFLICT (post_id) DO UPDATE SET
       author_id = excluded.author_id, status = excluded.status, created_at = excluded.created_at,
       language = excluded.language, document = excluded.document
-"""
-
-# Words that a person could misspell: letters only. Only with the extensions, without which nothing reads them.
-WRITE_WORDS = """
-    INSERT INTO blog_searchword (word)
-    SELECT DISTINCT word
-    FROM blog_post AS post JOIN blog_author AS author ON author.id = post.author_id,
-      unnest(tsvector_to_array(to_tsvector('simple',
-        concat_ws(' ', post.title, array_to_string(post.tags, ' '), author.name, left(post.body, %(length)s))))) AS word
-    WHERE post.id = ANY(%(posts)s) AND post.status = %(published)s AND word ~ '^[[:alpha:]]{4,40}$'
-      AND EXISTS (SELECT FROM pg_class WHERE relname = 'blog_searchword_trigrams')
-    ON CONFLICT DO NOTHING
 """
 
 FIND_NEW_POSTS = """
@@ -175,12 +163,10 @@ def write_documents(posts: Sequence[int], length: int = MAX_BODY) -> None:
         "posts": list(posts),
         "length": length,
         "language": conf.environment.contentapi_search_language,
-        "published": PostStatus.PUBLISHED,
     }
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(WRITE_DOCUMENTS, values)
-            cursor.execute(WRITE_WORDS, values)
     except OperationalError as error:
         if not isinstance(error.__cause__, psycopg.errors.ProgramLimitExceeded):
             raise

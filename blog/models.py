@@ -419,19 +419,6 @@ class SearchChange(models.Model):
         return f"author {self.author_id}" if self.post_id is None else f"post {self.post_id}"
 
 
-class SearchWord(models.Model):
-    """A word of a post that is or was public, as written. Search compares misspelled words with it.
-
-    Words of hidden posts are left out: otherwise the results would tell which words they have. The table is empty
-    without the extensions pg_trgm and fuzzystrmatch.
-    """
-
-    word = models.TextField(primary_key=True, db_collation="C")
-
-    def __str__(self) -> str:
-        return self.word
-
-
 class PostPresence(models.Model):
     """A page of the admin in which a person has a post open. The page renews it; it expires after 90 seconds.
 

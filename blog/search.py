@@ -52,14 +52,14 @@ def parse_search(text: str) -> list[str]:
 class TermsQuery(Func):
     """The query that requires all terms of an array, each as a stem or as written; NULL if no term has a word.
 
-    `'red':*` and `'posts':*` become `'red':* & ('post':* | 'posts':*)`. A term that is no known word also matches
-    similar words, if PostgreSQL has pg_trgm. PostgreSQL executes the subquery once for each statement.
+    `'red':*` and `'posts':*` become `'red':* & ('post':* | 'posts':*)`. PostgreSQL executes the subquery once for each
+    statement.
     """
 
     template = (
-        "(SELECT string_agg('(' || concat_ws(' | ', stem, nullif(word, stem), spelled) || ')', ' & ')::tsquery"
+        "(SELECT string_agg('(' || concat_ws(' | ', stem, nullif(word, stem)) || ')', ' & ')::tsquery"
         " FROM unnest(%(expressions)s::text[]) AS term, to_tsquery('%(language)s', term) AS stem,"
-        " to_tsquery('simple', term) AS word, blog_find_similar_words(term) AS spelled WHERE numnode(stem) > 0)"
+        " to_tsquery('simple', term) AS word WHERE numnode(stem) > 0)"
     )
     output_field = TextField()
 

@@ -133,24 +133,6 @@ def inspect_connections(connection: DeadlineConnection) -> Findings:
         yield ok("connections", f"This host may open {needed} of {available} connections.")
 
 
-def inspect_extensions(connection: DeadlineConnection) -> Findings:
-    """Search finds misspelled words with two extensions, which migration `blog.0010` creates if they are available."""
-    ((installed, has_index),) = query(
-        connection,
-        "SELECT (SELECT count(*) FROM pg_extension WHERE extname IN ('pg_trgm', 'fuzzystrmatch')),"
-        " to_regclass('blog_searchword_trigrams') IS NOT NULL",
-    )
-    if installed == "2" and has_index == "t":
-        yield ok("extensions", "pg_trgm and fuzzystrmatch: search finds misspelled words.")
-        return
-    message = "Search does not find misspelled words: pg_trgm and fuzzystrmatch were not available to the migration."
-    remedy = (
-        "Install PostgreSQL's contrib package. Then execute as a superuser the statement DO that this command prints: "
-        "python manage.py sqlmigrate blog 0010"
-    )
-    yield warning("extensions", message, remedy)
-
-
 def inspect_indexes(connection: DeadlineConnection) -> Findings:
     """Find invalid indexes. An interrupted CREATE INDEX CONCURRENTLY leaves one: it costs writes and serves no read."""
     rows = query(
@@ -220,7 +202,6 @@ INSPECTIONS: tuple[Inspection, ...] = (
     inspect_durability,
     inspect_time_limits,
     inspect_connections,
-    inspect_extensions,
     inspect_indexes,
     inspect_time,
     inspect_transaction_ids,

@@ -178,6 +178,16 @@ def test_post_scheduled_for_the_past_becomes_a_draft() -> None:
     assert (restore(future).status, Post.objects.get(pk=future.pk).publish_at) == ("scheduled", LATER)
 
 
+def test_post_created_in_the_future_is_restored_as_created_now() -> None:
+    post = make_post()
+    delete(post)
+    PostVersion.objects.filter(id=post.pk).update(created_at=LATER)  # as an earlier import stored it
+
+    restored = restore(post)
+
+    assert restored.created_at == restored.updated_at <= timezone.now()
+
+
 def test_post_of_a_deleted_author_is_not_restored() -> None:
     post = make_post()
     delete(post)

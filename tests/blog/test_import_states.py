@@ -2,10 +2,15 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from blog import importing, services
+from blog import exporting, importing, services
+from blog.dates import parse_date
+from blog.front_matter import serialize_post
+from blog.front_matter_syntax import decode_value, split_front_matter
 from blog.importing import ImportOutcome
 from blog.models import Post, PostSource
 from contentapi.core.identity import OPERATOR
@@ -118,7 +123,9 @@ def test_imported_drafts_folder_itself_makes_drafts(tmp_path: Path, monkeypatch:
     assert (file.source, read_states()) == ("_drafts", {"a.md": ("draft", None)})
 
 
+PAST = datetime(2015, 5, 15, tzinfo=UTC)
 FUTURE = datetime(2999, 1, 1, tzinfo=UTC)
+LATER = datetime(2999, 2, 2, tzinfo=UTC)
 
 
 @pytest.mark.django_db
@@ -143,6 +150,71 @@ def test_file_with_a_date_in_the_future_is_scheduled_unless_it_is_a_draft(
     import_text(tmp_path, f'+++\ntitle = "Soup"\n{lines}\n+++\n', status=option)
 
     assert read_states() == {"soup.md": state}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("lines", "created_at", "kept"),
+    [
+        ("date = 2999-01-01", None, {"publishDate": FUTURE}),
+        ("date = 2999-01-01\ndraft = true", None, {"publishDate": FUTURE}),
+        ('date = 2999-01-01\nstatus = "archived"', None, {"publishDate": FUTURE}),
+        ('path = "2999/01/01/soup"', None, {"path": "2999/01/01/soup", "publishDate": FUTURE}),
+        ("publishDate = 2999-01-01", None, {"publishDate": FUTURE.date()}),
+        ("date = 2999-01-01\npublishDate = 2015-05-15", PAST, {"publishDate": PAST.date()}),
+        ("date = 2015-05-15\npublishDate = 2999-01-01", PAST, {"publishDate": FUTURE.date()}),
+    ],
+)
+@pytest.mark.parametrize("change", ["", "updated = 2999-01-01", "lastmod = 2999-01-01"])
+def test_file_with_a_date_in_the_future_is_created_and_changed_now(
+    tmp_path: Path, lines: str, created_at: datetime | None, kept: dict[str, Any], change: str
+) -> None:
+    began = timezone.now()
+
+    import_text(tmp_path, f'+++\ntitle = "Soup"\n{lines}\n{change}\n+++\n')
+
+    post = Post.objects.select_related("source").get()
+    created, updated = created_at or post.created_at, post.updated_at if change else post.created_at
+    assert (post.created_at, post.updated_at) == (created, updated)
+    assert max(post.created_at, post.updated_at) <= timezone.now()
+    assert (created_at or began) <= post.created_at
+    front_matter = {key: decode_value(value) for key, value in (post.source.front_matter or {}).items()}
+    assert front_matter.pop("lastmod", post.updated_at) == post.updated_at
+    assert front_matter == kept
+
+
+@pytest.mark.django_db
+def test_changed_file_with_a_date_in_the_future_keeps_the_time_of_creation(tmp_path: Path) -> None:
+    import_text(tmp_path, build_file("", title="Old").replace("2015-05-15", "2999-01-01"))
+    created = Post.objects.get().created_at
+
+    import_text(tmp_path, build_file("", title="New").replace("2015-05-15", "2998-01-01"))
+
+    expected = {"title": "New", "created_at": created, "publish_at": datetime(2998, 1, 1, tzinfo=UTC)}
+    assert list(Post.objects.values(*expected)) == [expected]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("changes", "stated"),
+    [
+        ({}, FUTURE),
+        ({"status": "draft", "publish_at": None}, FUTURE),
+        ({"publish_at": LATER}, LATER),
+        ({"status": "published", "publish_at": None, "published_at": PAST}, PAST),
+    ],
+)
+def test_export_states_the_present_time_of_publication(
+    tmp_path: Path, changes: dict[str, Any], stated: datetime
+) -> None:
+    """A generator that knows `publishDate` only must not publish the post earlier, or hide it."""
+    import_text(tmp_path, build_file("publishDate = 2999-01-01"))
+    Post.objects.update(**changes)
+    (post,) = exporting.list_posts_to_export(OPERATOR)
+
+    exported, _ = split_front_matter(serialize_post(exporting.to_markdown_post(post)).decode())
+
+    assert parse_date(exported["publishDate"], "publishDate") == stated
 
 
 @pytest.mark.django_db

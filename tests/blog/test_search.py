@@ -85,6 +85,7 @@ class TestMatches:
         "text",
         [
             "kelp lemons",  # no post has both
+            "lemnos",  # a misspelled word
             '"kelp forest"',  # the words in another order
             '"lem"',  # no prefix in quotes
             "l",  # no prefix of one character

@@ -41,7 +41,7 @@ def test_healthy_database_has_no_problem() -> None:
     findings = list(database_findings.inspect_database())
 
     assert [finding for finding in findings if finding.status == "problem"] == []
-    expected = {"migrations", "clock", "database", "durability", "time limits", "connections", "extensions", "indexes"}
+    expected = {"migrations", "clock", "database", "durability", "time limits", "connections", "indexes"}
     assert expected | {"time", "transaction ids", "replication slots"} == {finding.check for finding in findings}
 
 
