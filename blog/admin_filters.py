@@ -3,6 +3,7 @@
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+from django import forms
 from django.db import models
 from django.http import HttpRequest
 from django.utils import timezone
@@ -11,6 +12,7 @@ from unfold.contrib.filters.admin import (
     RangeDateFilter,
     TextFilter,
 )
+from unfold.widgets import INPUT_CLASSES
 
 from blog.models import NEVER_PUBLIC, Post
 
@@ -26,8 +28,21 @@ class TagFilter(TextFilter):
         return queryset.filter(tags__contains=[tag]) if tag else queryset
 
 
+class DayRangeForm(forms.Form):
+    """The first and the last day. The browser has the calendar; the theme's one warns of every other time zone."""
+
+    def __init__(self, name: str, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for end, label in (("from", "From"), ("to", "To")):
+            widget = forms.DateInput(attrs={"type": "date", "class": " ".join(INPUT_CLASSES)})
+            self.fields[f"{name}_{end}"] = forms.DateField(label=label, required=False, widget=widget)
+
+
 class DayFilter(RangeDateFilter):
     """The days from a first to a last one, both included. A text that is no date is no limit."""
+
+    form_class = DayRangeForm
+    template = "blog/day_filter.html"
 
     def __init__(self, field: Any, *arguments: Any, **options: Any) -> None:
         super().__init__(field, *arguments, **options)

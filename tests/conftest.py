@@ -1,5 +1,8 @@
 """Fixtures of all tests. `gql` sends a query to /graphql with an API key of the actor."""
 
+import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,6 +23,24 @@ from users.models import User
 
 def pytest_configure(config: pytest.Config) -> None:
     measure_processes(config)
+    if not hasattr(config, "workerinput"):  # the processes of pytest-xdist use folders of their controller
+        create_root_of_temporary_folders(config)
+
+
+def create_root_of_temporary_folders(config: pytest.Config) -> None:
+    """Create a folder for the temporary folders of this run, and remove it at the end unless a test failed.
+
+    All runs of a user share pytest's default. Each of them makes it private when it begins, so that the account of the
+    PostgreSQL servers of another run could no longer reach their data.
+    """
+    root = Path(tempfile.mkdtemp(prefix="tests-"))
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(root)
+
+    def remove_unless_a_test_failed() -> None:
+        if not any(path.is_dir() and not path.is_symlink() for path in root.glob("pytest-of-*/pytest-*")):
+            shutil.rmtree(root)
+
+    config.add_cleanup(remove_unless_a_test_failed)
 
 
 class GraphQL(Protocol):

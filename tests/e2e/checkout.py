@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -98,7 +99,8 @@ class Checkout:
 
     def kill_everything(self) -> None:
         for process in self.processes():
-            process.kill()
+            with suppress(psutil.NoSuchProcess):  # it has just ended
+                process.kill()
         for run in self.runs:
             run.process.wait(PATIENCE)
         self.wait_until_empty()
@@ -107,7 +109,7 @@ class Checkout:
         deadline = time.monotonic() + PATIENCE
         while self.processes() and time.monotonic() < deadline:
             time.sleep(0.05)
-        left = [process.cmdline() for process in self.processes()]
+        left = self.processes()
         assert not left, left
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Timer
 from typing import Any, Self
@@ -209,8 +209,9 @@ class LiveServer:
     def kill(self) -> None:
         group = [*psutil.Process(self.process.pid).children(recursive=True)] if self.process.poll() is None else []
         for each in group:
-            if is_python(each):
-                each.kill()
+            with suppress(psutil.NoSuchProcess):  # it has just ended
+                if is_python(each):
+                    each.kill()
         if self.process.poll() is None:
             self.process.terminate()
             try:

@@ -260,7 +260,7 @@ def test_preview_and_text_follow_each_other(desk: Desk) -> None:
     preview = page.frame_locator(".writing-preview iframe")
     page.locator("#id_title").fill("Follow me")
     set_text(page, LONG)
-    expect(preview.locator("p", has_text="Paragraph 119 ")).to_be_attached()
+    expect(preview.locator("p", has_text="Paragraph 119 ")).to_be_attached(timeout=20_000)
     assert not page.evaluate(IS_IN_FRAME, "Paragraph 90 ")
 
     set_cursor(page, "Paragraph 90 ")
@@ -316,14 +316,16 @@ def test_enter_continues_a_list_and_control_s_saves_and_stays(desk: Desk) -> Non
     set_cursor(page, "open")
     page.keyboard.press("Control+s")
     page.wait_for_url("**/change/")
-    expect(page.locator(".writing-notice.saved")).to_have_text("Saved.")
+    saved = page.locator(".writing-notice.saved")
+    expect(saved).to_have_text("Saved.", timeout=20_000)
     expect(body).to_be_focused()
     assert body.evaluate(READ_CURSOR) == "open"
     assert desk.read_body("Keys") == text
 
     page.locator("#id_title").fill("Keys and title")
+    expect(saved).to_have_count(0)
     page.locator("#id_title").press("Control+s")
-    expect(page.locator(".writing-notice.saved")).to_have_text("Saved.")
+    expect(saved).to_have_text("Saved.", timeout=20_000)
     assert desk.read_body("Keys and title") == text
 
 
@@ -337,7 +339,7 @@ def test_relative_image_of_the_preview_loads_nothing(desk: Desk) -> None:
     page.locator("#id_body").fill(f"{relative}\n\n![Sea](https://pictures.invalid/sea.jpg)")
 
     with page.expect_request("https://pictures.invalid/sea.jpg"):
-        expect(page.frame_locator(".writing-preview iframe").locator("img")).to_have_count(4)
+        expect(page.frame_locator(".writing-preview iframe").locator("img")).to_have_count(4, timeout=20_000)
     assert [url for url in images if "pictures.invalid" not in url and not url.startswith("data:")] == []
 
 

@@ -287,7 +287,7 @@ function returnToPlace() {
   if ("unsaved" in body.dataset) return; // the page shows what is wrong
   window.scrollTo(0, place.scroll);
   const notice = addNotice("Saved.", "saved");
-  setTimeout(() => notice.remove(), 4000);
+  form.addEventListener("input", () => notice.remove(), { once: true });
 }
 
 document.addEventListener("keydown", (event) => {
