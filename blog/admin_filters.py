@@ -13,7 +13,7 @@ from unfold.contrib.filters.admin import (
     RangeDateFilter,
     TextFilter,
 )
-from unfold.widgets import UnfoldAdminTextInputWidget
+from unfold.widgets import INPUT_CLASSES, UnfoldAdminTextInputWidget
 
 from blog.models import MAX_TAG, NEVER_PUBLIC, Post, PostStatus
 
@@ -43,8 +43,21 @@ class TagFilter(TextFilter):
         return queryset.filter(tags__contains=[tag]) if tag else queryset
 
 
+class DayRangeForm(forms.Form):
+    """The first and the last day. The browser has the calendar; the theme's one warns of every other time zone."""
+
+    def __init__(self, name: str, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for end, label in (("from", "From"), ("to", "To")):
+            widget = forms.DateInput(attrs={"type": "date", "class": " ".join(INPUT_CLASSES)})
+            self.fields[f"{name}_{end}"] = forms.DateField(label=label, required=False, widget=widget)
+
+
 class DayFilter(RangeDateFilter):
     """The days from a first to a last one, both included. A text that is no date is no limit."""
+
+    form_class = DayRangeForm
+    template = "blog/day_filter.html"
 
     def __init__(self, field: Any, *arguments: Any, **options: Any) -> None:
         super().__init__(field, *arguments, **options)

@@ -14,11 +14,14 @@ from unfold.decorators import display
 
 from blog import selectors, services
 from blog.admin_filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, TagFilter
+from blog.bulk_admin import BulkAdmin
 from blog.comment_admin import CommentedAdmin
 from blog.conflict_admin import ConflictForm
 from blog.front_matter_syntax import decode_value, dump_front_matter
+from blog.history import RESTORABLE_FOR
 from blog.models import Post, PostSource, PostStatus
 from blog.presence_admin import PresenceAdmin
+from blog.search import MAX_MATCHES
 from blog.selectors import PostCriteria
 from blog.writing_admin import WritingAdmin, WritingForm
 from contentapi.core import policy
@@ -102,8 +105,12 @@ class SourceInline(StackedInline):
 
 
 @admin.register(Post)
-class PostAdmin(WritingAdmin, CommentedAdmin, PresenceAdmin):
+class PostAdmin(WritingAdmin, CommentedAdmin, BulkAdmin, PresenceAdmin):
     form = PostForm
+    deletion_note = (
+        f"For {RESTORABLE_FOR.days} days you can restore it with its comments: “Deleted posts” above the list of "
+        "posts. Then it is gone for good."
+    )
     inlines = [SourceInline]
     list_before_template = "blog/post_tabs.html"
     list_display = ["title", "show_status", "author", "show_tags", "show_published_at", "show_updated_at"]
@@ -233,8 +240,11 @@ class PostAdmin(WritingAdmin, CommentedAdmin, PresenceAdmin):
             self.message_user(request, f"No posts are shown: {error.message}", messages.WARNING)
             return queryset.none(), False
         found = selectors.select_posts(get_actor(request), criteria).queryset()
-        # The ids, at most `blog.search.MAX_MATCHES`: the list would repeat a subquery to count and to find a page.
-        return queryset.filter(pk__in=list(found.order_by().values_list("pk", flat=True))), False
+        # The ids, at most `MAX_MATCHES`: the list would repeat a subquery to count and to find a page.
+        ids = list(found.order_by().values_list("pk", flat=True))
+        if len(ids) == MAX_MATCHES:
+            request.search_limit = MAX_MATCHES  # type: ignore[attr-defined]  # for the list, which says so
+        return queryset.filter(pk__in=ids), False
 
     def create(self, actor: Actor, row: Post, form: PostForm) -> Post:
         values = {name: form.cleaned_data[name] for name in ("title", "body", "tags")}

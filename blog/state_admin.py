@@ -1,33 +1,25 @@
-"""The states of posts in the admin site: buttons of the form, actions of the list, and their messages."""
+"""The states of posts in the admin site: buttons of the form, and their messages."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.admin import action as list_action
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.db import models
-from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from blog import services, states
-from blog.history_admin import HistoryAdmin, build_log_message
+from blog.history_admin import HistoryAdmin
 from blog.local_times import LocalTimeField
 from blog.models import Post, PostStatus
 from blog.states import Act
 from contentapi.core import policy
-from contentapi.core.errors import Conflict, Invalid, Malformed
+from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from users.admin_acts import Outcome, collect_outcome, read_selected, report_refused
 from users.admin_bases import ServiceForm, get_actor, render_time
-
-MOST_SELECTED = 100  # posts of one action of the list: the page that asks for confirmation names each
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +66,6 @@ EFFECTS: Mapping[Act, str] = {
 STATE_LABELS: Mapping[tuple[Act, str], tuple[str, str]] = {
     (Act.SCHEDULE, PostStatus.SCHEDULED): ("Change the time", "The post becomes public by itself on"),
     (Act.UNPUBLISH, PostStatus.SCHEDULED): ("Do not publish", "The post becomes a draft again."),
-}
-# What a list does to the selected posts, as the choice of the action and the page that asks for confirmation name it
-LIST_LABELS: Mapping[Act, tuple[str, str]] = {
-    Act.PUBLISH: ("Publish", "Everybody can read these posts at once."),
-    Act.SCHEDULE: ("Schedule for…", "These posts become public by themselves at the time that you choose."),
-    Act.UNPUBLISH: ("Unpublish", "These posts become drafts. Readers do not see them any more."),
-    Act.ARCHIVE: ("Archive", "These posts are put away. Readers do not see them."),
-    Act.UNARCHIVE: ("Take out of the archive", "These posts become drafts."),
-    Act.PUBLISH_AGAIN: ("Publish again", "These posts leave the archive, and everybody can read them at once."),
 }
 NEW_POST = {Act.PUBLISH: PostStatus.PUBLISHED, Act.SCHEDULE: PostStatus.SCHEDULED}  # acts on a post that is new
 
@@ -168,20 +151,6 @@ class StateForm(ServiceForm):
         return {name: self.cleaned_data[name] for name in self.changed_data if name not in self.not_stored}
 
 
-class ScheduleForm(forms.Form):
-    """The time for an action of the list."""
-
-    schedule_at = LocalTimeField(label="Publish at", required=True)
-
-    def clean_schedule_at(self) -> datetime | None:
-        time: datetime | None = self.cleaned_data["schedule_at"]
-        try:
-            services.validate_publish_at(PostStatus.SCHEDULED, time)
-        except Invalid as error:
-            raise forms.ValidationError(list(error.fields["publishAt"])) from None
-        return time
-
-
 class StateAdmin(HistoryAdmin):
     """The admin of posts, with their states. `create` and `edit` do the act of the pressed button with the save."""
 
@@ -252,86 +221,8 @@ class StateAdmin(HistoryAdmin):
         self.message_user(request, describe_result(act, obj), messages.SUCCESS)
         return self.response_post_save_change(request, obj)
 
-    # Actions of the list
-
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Add the acts that the actor may do to some posts."""
-        actions: dict[str, Any] = super().get_actions(request)
-        actor = get_actor(request)
-        if not self.may_change(actor, None):
-            return actions
-        for act in states.list_acts_on_some(actor):
-            actions[act.value] = (build_list_action(act), act.value, LIST_LABELS[act][0])
-        return actions
-
-    def change_states(self, request: HttpRequest, rows: models.QuerySet[Post], act: Act) -> HttpResponse | None:
-        """Do an act to the selected posts; ask for a time first, or for confirmation if there are several posts."""
-        posts = read_selected(self, rows.select_related("author").defer("body"), MOST_SELECTED)
-        is_confirmed = "confirm" in request.POST
-        form = None
-        if act is Act.SCHEDULE:
-            form = ScheduleForm(request.POST if is_confirmed else None)
-            if not form.is_valid():
-                return self.confirm_act(request, posts, act, form)
-        elif len(posts) > 1 and not is_confirmed:
-            return self.confirm_act(request, posts, act, None)
-        publish_at = form.cleaned_data["schedule_at"] if form else None
-        self.report_act(request, act, self.do_act(request, posts, act, publish_at))
-        return None
-
-    def confirm_act(self, request: HttpRequest, posts: list[Post], act: Act, form: forms.Form | None) -> HttpResponse:
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": f"{LABELS[act]}: {count_posts(len(posts))}",
-            "effect": LIST_LABELS[act][1],
-            "act": act,
-            "button": f"{LABELS[act]}: {count_posts(len(posts))}",
-            "posts": [(post, describe_state(post)) for post in posts],
-            "form": form,
-            "media": form.media if form else "",
-            "checkbox": ACTION_CHECKBOX_NAME,
-        }
-        return TemplateResponse(request, "admin/blog/post/confirm_act.html", context)
-
-    def do_act(self, request: HttpRequest, posts: Iterable[Post], act: Act, publish_at: datetime | None) -> Outcome:
-        """Do an act to each post in a transaction of its own."""
-        actor = get_actor(request)
-
-        def do_one(post: Post) -> Post:
-            changed = states.change_state(actor=actor, post_id=str(post.pk), act=act, publish_at=publish_at)
-            if changed.version == post.version:
-                raise Conflict(f"It is {changed.status} already.")
-            self.log_change(request, changed, build_log_message(request, changed, post.version))
-            return changed
-
-        return collect_outcome(posts, do_one)
-
-    def report_act(self, request: HttpRequest, act: Act, outcome: Outcome) -> None:
-        """Show how many posts were changed, and name the others with the reasons."""
-        done = outcome.done
-        if len(done) == 1:
-            self.message_user(request, describe_result(act, done[0]), messages.SUCCESS)
-        elif done:
-            time = format_html(" for {}", render_time(done[0].publish_at)) if act is Act.SCHEDULE else ""
-            text = format_html("{} are {}{}.", count_posts(len(done)), act.label, time)
-            self.message_user(request, text, messages.SUCCESS)
-        report_refused(request, act.label, outcome)
-
 
 def copy_state(post: Post, row: Post) -> None:
     """Copy what a service has decided to the row of the form, which messages describe."""
     for name in ("title", "status", "publish_at", "published_at"):
         setattr(row, name, getattr(post, name))
-
-
-def build_list_action(act: Act) -> Callable[[StateAdmin, HttpRequest, Any], HttpResponse | None]:
-    @list_action(description=LIST_LABELS[act][0])
-    def change_states(admin: StateAdmin, request: HttpRequest, rows: Any) -> HttpResponse | None:
-        return admin.change_states(request, rows, act)
-
-    return change_states
-
-
-def count_posts(number: int) -> str:
-    return f"{number} post" if number == 1 else f"{number} posts"

@@ -53,6 +53,7 @@ class MarkdownInput(Textarea):
             forms.Script(f"{VENDOR}/markdown-toolbar-element/markdown-toolbar-element.js", type="module"),
             forms.Script("blog/editor.js", type="module"),
             forms.Script("blog/preview.js", type="module"),
+            forms.Script("blog/following.js", type="module"),
             forms.Script("blog/saving.js", type="module"),
         ]
 
@@ -235,7 +236,7 @@ def build_preview(actor: Actor, values: dict[str, str]) -> dict[str, Any]:
         "author": find_author_of_preview(actor, post, values.get("author", "")),
         "tags": split_lines(values.get("tags", "")),
         "post": post,
-        "html": render_markdown(body),
+        "html": render_markdown(body, with_lines=True),
     }
 
 

@@ -225,6 +225,7 @@ CORS_URLS_REGEX = r"^/(?!admin/|oauth/log|oauth/authorize)"  # not for pages
 
 # --- Language, time, files -----------------------------------------------------------------------------
 USE_I18N = False
+NUMBER_GROUPING = 3  # of numbers in templates: `{{ count|floatformat:"0g" }}`
 TIME_ZONE = "UTC"
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True  # serve the files of the admin from the packages, without collectstatic

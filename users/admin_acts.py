@@ -29,13 +29,13 @@ LONGEST = 60  # characters of a name in a message
 
 @dataclass
 class Outcome:
-    """The objects that an act has changed, and the names of those that were refused, by the reason."""
+    """The objects that an act has changed, and those that were refused, by the reason."""
 
     done: list[Any] = field(default_factory=list)
-    refused: dict[str, list[str]] = field(default_factory=dict)
+    refused: dict[str, list[Any]] = field(default_factory=dict)
 
     def refuse(self, row: Any, reason: str) -> None:
-        self.refused.setdefault(reason, []).append(str(row))
+        self.refused.setdefault(reason, []).append(row)
 
 
 Perform = Callable[[Actor, Sequence[Any], Mapping[str, Any]], Outcome]
@@ -103,9 +103,9 @@ def read_selected(admin: PolicyAdmin, selected: models.QuerySet[Any], most: int)
 
 def report_refused(request: HttpRequest, done: str, outcome: Outcome) -> None:
     """Show which objects were refused, with the reasons. `done` is the word for the others, such as "hidden"."""
-    for reason, names in outcome.refused.items():
-        verb = "was" if len(names) == 1 else "were"
-        messages.error(request, f"{name_some(names)} {verb} not {done}. {reason}")
+    for reason, rows in outcome.refused.items():
+        verb = "was" if len(rows) == 1 else "were"
+        messages.error(request, f"{name_some([str(row) for row in rows])} {verb} not {done}. {reason}")
 
 
 class ActsAdmin(PolicyAdmin):

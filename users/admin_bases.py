@@ -59,6 +59,7 @@ class BoundedPaginator(Paginator):
     """Pages of the first `MAX_ROWS` rows. Counting and skipping more rows takes long; filters find them."""
 
     MAX_ROWS = 10_000
+    template_name = "users/pagination.html"  # the theme looks for it
 
     @cached_property
     def bounded_count(self) -> int:
@@ -83,7 +84,7 @@ class BoundedPaginator(Paginator):
 
 
 class BoundedList(ChangeList):
-    """A list that offers to show all rows only while a filter or a search hides some.
+    """A list that offers to show all rows only while a filter or a search hides some, and knows their number.
 
     A chosen order is one column and the id, in one direction, as the indexes have it. Django would add the default
     order, for which PostgreSQL sorts all rows of equal value: of posts, those that never were public.
@@ -98,8 +99,15 @@ class BoundedList(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        if not self.query and not self.has_active_filters:
-            self.full_result_count = self.result_count
+        self.search_limit: int | None = getattr(request, "search_limit", None)
+        is_complete = not self.query and not self.has_active_filters
+        if is_complete or self.paginator.has_more or self.is_limited_search:
+            self.full_result_count = self.result_count  # the theme then writes no number beside the title
+
+    @property
+    def is_limited_search(self) -> bool:
+        """Whether the list has as many rows as a search finds at most. `search_limit` of the request is this number."""
+        return self.search_limit == self.result_count
 
 
 class PolicyAdmin(ModelAdmin):
@@ -114,6 +122,9 @@ class PolicyAdmin(ModelAdmin):
     list_sections: ClassVar[Sequence[Any]] = ()  # the theme asks for it twice for each row; an absent name is slow
     paginator: ClassVar[Any] = BoundedPaginator
     list_after_template = "users/list_note.html"
+    delete_confirmation_template: Any = "users/delete.html"
+    delete_selected_confirmation_template: Any = "users/delete.html"
+    deletion_note: ClassVar[str] = ""  # what the page before a deletion says in place of "This cannot be undone."
     show_full_result_count = False
     show_facets = ShowFacets.NEVER  # numbers beside each choice of a filter: one slow count for each
     compressed_fields = False
@@ -195,6 +206,9 @@ class PolicyAdmin(ModelAdmin):
             raise Malformed("A selected row has no valid id.")
         name = str(self.opts.verbose_name_plural)
         return super().changelist_view(request, {"title": name[:1].upper() + name[1:], **(extra_context or {})})
+
+    def render_delete_form(self, request: HttpRequest, context: dict[str, Any]) -> Any:
+        return super().render_delete_form(request, {**context, "deletion_note": self.deletion_note})
 
     def show_error(self, request: HttpRequest, view: Callable[[], Any]) -> Any:
         """Return the response of a view; if an act raises an `ApiError`, show the same page with a message."""

@@ -17,7 +17,7 @@ from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.admin_forms import submit_form
 from tests.factories import make_author, make_comment, make_post, make_user
 
-ADD = reverse("admin:blog_post_add")
+ADD, AUTHORS = reverse("admin:blog_post_add"), reverse("admin:blog_author_changelist")
 # An import has pages of its own: see test_import_admin.py.
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "blog" and model is not ImportJob]
 
@@ -157,37 +157,53 @@ def test_editor_adds_a_comment_and_cannot_change_its_words(editor_client: Client
 
 
 def test_bulk_deletion_calls_the_service_for_each_row(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    selected = [make_post().pk for _ in range(2)]
-    delete = Mock(side_effect=services.delete_post)
-    monkeypatch.setattr(services, "delete_post", delete)
-    url = reverse("admin:blog_post_changelist")
+    selected = [make_author().pk for _ in range(2)]
+    delete = Mock(side_effect=services.delete_author)
+    monkeypatch.setattr(services, "delete_author", delete)
 
-    response = editor_client.post(url, {"action": "delete_selected", "_selected_action": selected, "post": "yes"})
+    response = editor_client.post(AUTHORS, {"action": "delete_selected", "_selected_action": selected, "post": "yes"})
 
-    assert (response.status_code, delete.call_count, Post.objects.exists()) == (302, 2, False)
+    assert (response.status_code, delete.call_count, Author.objects.exists()) == (302, 2, False)
 
 
 def test_bulk_deletion_refused_by_a_service_deletes_nothing(
     editor_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refused = make_post().pk
-    posts = [make_post().pk, refused]
-    delete = services.delete_post
+    refused = make_author().pk
+    authors = [make_author().pk, refused]
+    delete = services.delete_author
 
-    def refuse_one_deletion(*, actor: Actor, post_id: str) -> str:
-        if post_id == str(refused):
-            raise Forbidden("You may not delete this post.")
-        return delete(actor=actor, post_id=post_id)
+    def refuse_one_deletion(*, actor: Actor, author_id: str) -> str:
+        if author_id == str(refused):
+            raise Forbidden("You may not delete this author.")
+        return delete(actor=actor, author_id=author_id)
 
-    monkeypatch.setattr(services, "delete_post", refuse_one_deletion)
-    url = reverse("admin:blog_post_changelist")
+    monkeypatch.setattr(services, "delete_author", refuse_one_deletion)
 
     response = editor_client.post(
-        url, {"action": "delete_selected", "_selected_action": posts, "post": "yes"}, follow=True
+        AUTHORS, {"action": "delete_selected", "_selected_action": authors, "post": "yes"}, follow=True
     )
 
-    assert "You may not delete this post." in response.text
-    assert Post.objects.count() == 2
+    assert "You may not delete this author." in response.text
+    assert Author.objects.count() == 2
+
+
+def test_pages_before_a_deletion_are_our_own_and_load_no_scripts_of_lists(editor_client: Client) -> None:
+    post, authors = make_post(title="Soup"), [make_author(name=name) for name in ("Ann", "Ben")]
+    make_comment(post)
+    selected = {"action": "delete_selected", "_selected_action": [author.pk for author in authors]}
+
+    page = editor_client.get(reverse("admin:blog_post_delete", args=[post.pk])).text
+    page_of_authors = editor_client.post(AUTHORS, selected).text
+
+    assert "Delete the post “Soup”?" in page
+    assert "Comments: 1" in page
+    assert "For 30 days you can restore it" in page
+    assert "Delete 2 authors?" in page_of_authors
+    assert "This cannot be undone." in page_of_authors
+    for text in (page, page_of_authors):
+        assert "DateTimeShortcuts" not in text
+        assert "admin/js/actions.js" not in text
 
 
 @pytest.mark.django_db

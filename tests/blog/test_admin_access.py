@@ -111,9 +111,8 @@ def test_author_reads_comments_and_cannot_rewrite_them(browser: Client, author: 
 
 def test_bulk_deletion_of_an_author_spares_posts_of_others(browser: Client, author: Author) -> None:
     own, other = make_post(author=author), make_post()
-    action = {"action": "delete_selected", "_selected_action": [own.pk, other.pk], "post": "yes"}
 
-    browser.post(reverse("admin:blog_post_changelist"), action)
+    browser.post(reverse("admin:blog_post_bulk", args=["delete_selected"]), {"posts": f"{own.pk},{other.pk}"})
 
     assert list(Post.objects.all()) == [other]
 

@@ -1,5 +1,6 @@
 """Lists of the admin: filters, labels, and a constant number of statements."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
@@ -20,7 +21,7 @@ from contentapi.core.identity import OPERATOR, Role
 from tests.admin_forms import read_form, submit_form
 from tests.factories import make_author, make_comment, make_order, make_post, make_user
 from users import services
-from users.admin_bases import BoundedPaginator
+from users.admin_bases import BoundedPaginator, PolicyAdmin
 from users.models import ApiKey
 
 POSTS = reverse("admin:blog_post_changelist")
@@ -291,6 +292,53 @@ def test_long_list_ends_at_the_limit_and_says_so(browser: Client, monkeypatch: p
 
     assert response.context["cl"].result_count == 2
     assert "The list shows the first 2 posts." in response.text
+    assert "more than 2 posts" in " ".join(response.text.split())
+
+
+def test_bar_of_actions_says_that_the_number_is_a_limit(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PolicyAdmin, "list_per_page", 1)
+    author = make_author()
+    for _ in range(3):
+        make_post(author=author)
+
+    assert "Select all 3 posts" in browser.get(POSTS).text
+    monkeypatch.setattr(BoundedPaginator, "MAX_ROWS", 2)
+    text = browser.get(POSTS).text
+
+    assert "Select the first 2 posts" in text
+    assert "The first 2 selected" in text
+
+
+def test_search_that_finds_as_much_as_it_can_says_so(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("blog.search.MAX_MATCHES", "blog.post_admin.MAX_MATCHES"):
+        monkeypatch.setattr(name, 2)
+    author = make_author()
+    for status in ("draft", "draft", "published"):
+        make_post(title="Kelp", author=author, status=status)
+    SearchIndexer().update(actor=OPERATOR)
+
+    found, filtered = (" ".join(browser.get(POSTS, values).text.split()) for values in (
+        {"q": "kelp"}, {"q": "kelp", "status__exact": "published"}
+    ))  # fmt: skip
+
+    assert "the first 2 posts" in found
+    assert "The search finds the first 2 posts, the newest ones." in found
+    assert "the first 1 post" not in filtered
+    assert "The search finds the first 2 posts, the newest ones." in filtered
+
+
+def test_numbers_above_a_thousand_have_separators(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BoundedPaginator, "MAX_ROWS", 1234)
+    monkeypatch.setattr(BoundedPaginator, "bounded_count", 1235)
+
+    assert "more than 1,234 posts" in " ".join(browser.get(POSTS).text.split())
+
+
+def test_days_of_a_filter_are_fields_of_the_browser(browser: Client) -> None:
+    text = browser.get(POSTS, {"created_at_from": "2026-05-01"}).text
+
+    assert re.search(r'<input type="date" name="created_at_from" value="2026-05-01"', text)
+    assert "DateTimeShortcuts" not in text
 
 
 COMMENTS = reverse("admin:blog_comment_changelist")

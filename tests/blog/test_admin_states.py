@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -33,11 +31,6 @@ def get_page(post: Post) -> str:
 
 def list_button_labels(response: Any) -> list[str]:
     return [button.label for button in response.context["state_buttons"]]
-
-
-def run_action(client: Client, act: str, posts: list[Post], **values: Any) -> Any:
-    selected = [post.pk for post in posts]
-    return client.post(LIST, {"action": act, "_selected_action": selected, **values}, follow=True)
 
 
 def list_states() -> list[str]:
@@ -212,94 +205,3 @@ def test_forged_time_of_publication_of_an_author_has_no_effect(author_client: Cl
     submit_form(author_client, get_page(own), title="New", published_at_local="2019-06-01T10:00")
 
     assert Post.objects.values_list("title", "published_at").get() == ("New", EARLIER)
-
-
-# Actions of the list
-
-
-def test_action_on_one_post_needs_no_confirmation(editor_client: Client) -> None:
-    post = make_post(status="draft", title="Soup")
-
-    response = run_action(editor_client, "publish", [post])
-
-    assert "Soup</a>” is public now." in response.text
-    assert list_states() == ["published"]
-
-
-def test_action_on_several_posts_says_what_it_will_do_and_changes_nothing_yet(editor_client: Client) -> None:
-    posts = [make_post(status="draft", title=title) for title in ("Soup", "Bread")]
-
-    response = run_action(editor_client, "archive", posts)
-
-    assert "These posts are put away. Readers do not see them." in response.text
-    assert "Archive: 2 posts" in response.text
-    assert list_states() == ["draft", "draft"]
-
-
-def test_confirmed_action_changes_what_it_may_and_names_the_others_with_reasons(editor_client: Client) -> None:
-    posts = [
-        make_post(status="draft"),
-        make_post(status="scheduled", publish_at=LATER),
-        make_post(status="archived", title="Old news"),
-        make_post(status="published", title="Out"),
-    ]
-
-    response = run_action(editor_client, "publish", posts, confirm="yes")
-
-    assert list_states() == ["published", "published", "archived", "published"]
-    assert "2 posts are published." in response.text
-    assert "“Old news” was not published. A post that is archived cannot be published." in response.text
-    assert "“Out” was not published. It is published already." in response.text
-    assert LogEntry.objects.count() == 2
-
-
-def test_posts_are_published_again_from_the_list(editor_client: Client) -> None:
-    posts = [make_post(status="archived") for _ in range(2)]
-
-    response = run_action(editor_client, "publish_again", posts, confirm="yes")
-
-    assert list_states() == ["published", "published"]
-    assert "2 posts are published again." in response.text
-
-
-def test_schedule_from_the_list_asks_for_the_time(editor_client: Client) -> None:
-    post = make_post(status="draft")
-    time = {"schedule_at_local": "2100-07-01T09:00", "schedule_at_zone": "Europe/Berlin"}
-
-    asked = run_action(editor_client, "schedule", [post])
-    refused = run_action(editor_client, "schedule", [post], confirm="yes", schedule_at_local="2020-01-01T00:00")
-    run_action(editor_client, "schedule", [post], confirm="yes", **time)
-
-    assert 'name="schedule_at_local"' in asked.text
-    assert "The time of publication must be in the future." in refused.text
-    assert Post.objects.values_list("status", "publish_at").get() == ("scheduled", datetime(2100, 7, 1, 7, tzinfo=UTC))
-
-
-def test_action_on_too_many_posts_changes_nothing(editor_client: Client) -> None:
-    author = make_author()
-    posts = [make_post(status="draft", author=author) for _ in range(101)]
-
-    response = run_action(editor_client, "publish", posts[:1], select_across="1", confirm="yes")
-
-    assert "Select at most 100 posts at a time." in response.text
-    assert set(list_states()) == {"draft"}
-
-
-def test_action_of_an_author_spares_posts_of_others(author_client: Client) -> None:
-    own, other = make_post(author=Author.objects.get(), status="draft"), make_post(status="draft")
-
-    run_action(author_client, "publish", [own, other], confirm="yes")
-
-    assert list_states() == ["published", "draft"]
-
-
-def test_each_post_of_an_action_takes_the_same_number_of_statements(editor_client: Client) -> None:
-    counts = []
-    for number in (1, 2, 6):
-        posts = [make_post(status="draft") for _ in range(number)]
-        data = {"action": "publish", "_selected_action": [post.pk for post in posts], "confirm": "yes"}
-        with CaptureQueriesContext(connection) as captured:
-            editor_client.post(LIST, data)
-        counts.append(len(captured))
-
-    assert counts[2] - counts[1] == 4 * (counts[1] - counts[0])

@@ -99,7 +99,7 @@ def test_count_above_the_limit_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
     text = browse(make_user(Role.EDITOR)).get(INDEX).text
 
-    assert '<span class="desk-count">2+</span>' in text
+    assert '<span class="desk-count">more than 2</span>' in text
 
 
 @pytest.mark.parametrize("role", [Role.AUTHOR, Role.EDITOR, Role.ADMIN])

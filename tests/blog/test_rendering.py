@@ -56,7 +56,7 @@ def is_safe_address(address: str) -> bool:
 @pytest.mark.parametrize("vector", VECTORS)
 def test_rendered_attack_has_only_allowed_elements_and_addresses(vector: str) -> None:
     for text in (vector, f"Some text {vector} and more", f"> {vector}\n", f"- a\n- {vector}\n"):
-        html = render_markdown(text)
+        html = render_markdown(text, with_lines=True)
 
         assert Examiner(html).findings == []
         assert rendering.SANITIZER.clean(html) == html  # a second parser reads the same
@@ -82,14 +82,46 @@ def test_examiner_finds_every_kind_of_danger() -> None:
             "[a](http://b.invalid 't')",
             '<p><a href="http://b.invalid" title="t" rel="noopener noreferrer nofollow">a</a></p>\n',
         ),
-        ("![a](/b.png)", '<p><img src="/b.png" alt="a"></p>\n'),
+        ("![a](https://b.invalid/b.png)", '<p><img src="https://b.invalid/b.png" alt="a"></p>\n'),
         ("Imported <kbd>Ctrl</kbd> and<br/>more", "<p>Imported <kbd>Ctrl</kbd> and<br>more</p>\n"),
-        ("<figure>\n<img src='a.png' width=3>\n</figure>", '<figure>\n<img src="a.png" width="3">\n</figure>'),
+        (
+            "<figure>\n<img src='//b.invalid/a.png' width=3>\n</figure>",
+            '<figure>\n<img src="//b.invalid/a.png" width="3">\n</figure>',
+        ),
         ("", ""),
     ],
 )
 def test_text_is_rendered_as_commonmark_with_html(text: str, html: str) -> None:
     assert render_markdown(text) == html
+
+
+@pytest.mark.parametrize(
+    "address", ["b.png", "/b.png", "./b.png", "../b.png", "?b", "#b", "http:b.png", "https:/b.png", " b.png", ""]
+)
+def test_image_without_a_host_has_no_address(address: str) -> None:
+    for text in (f"![a](<{address}>)", f'<p><img alt="a" src="{address}"></p>'):
+        assert "src" not in render_markdown(text)
+        assert 'alt="a"' in render_markdown(text)
+
+
+def test_blocks_name_the_lines_that_they_come_from() -> None:
+    text = "# One\n\ntwo\nthree\n\n- four\n- five\n\n```py\nsix\n```\n\na|b\n-|-\n1|2\n"
+
+    found = re.findall(r'<(\w+)[^>]* data-lines="(\d+-\d+)"', render_markdown(text, with_lines=True))
+
+    assert found == [
+        ("h1", "0-1"),
+        ("p", "2-4"),
+        ("ul", "5-8"),
+        ("li", "5-6"),
+        ("li", "6-8"),
+        ("code", "8-11"),
+        ("table", "12-15"),
+        ("thead", "12-13"),
+        ("tr", "12-13"),
+        ("tbody", "14-15"),
+        ("tr", "14-15"),
+    ]
 
 
 def test_cells_of_a_table_keep_their_alignment() -> None:

@@ -137,6 +137,13 @@ def preview_draft(world: World, browser: Client, name: str) -> Any:
     return browser.post(reverse(f"admin:{name}"), {"post": read_draft(world), "body": "Text"})
 
 
+def archive_selected(world: World, browser: Client, name: str) -> Any:
+    """Archive a draft by the action of the list, which names the posts that it refuses."""
+    post = world.target.posts["draft"]
+    response = browser.post(reverse(f"admin:{name}", args=["archive"]), {"posts": str(post.pk)})
+    return response if Post.objects.get(pk=post.pk).status == "archived" else "404"
+
+
 def get_app(_: World, browser: Client, name: str) -> Any:
     return browser.get(reverse(f"admin:{name}", args=["orders"]))
 
@@ -209,6 +216,10 @@ PAGES = [
     ],
     Page("blog_post_take_over", OWN, ALL, post_object({"title": "Mine", "body": "My text"})),
     Page("blog_post_take_over", OTHERS, EDITORS_SEE, post_object({"title": "Mine", "body": "My text"})),
+    *[
+        Page("blog_post_bulk", whose, outcomes, archive_selected)
+        for whose, outcomes in ((OWN, ALL), (OTHERS, EDITORS_SEE))
+    ],
     Page("blog_post_tags", OWN, ALL, get_page),
     Page("blog_post_session", OWN, ALL, get_page),
     Page("blog_author_changelist", OTHERS, ALL, get_page),

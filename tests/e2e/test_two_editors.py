@@ -9,6 +9,7 @@ from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.editors import create_editor, find_post, open_admin, save
 
 pytestmark = NEEDS_CHROMIUM
+KEPT = "Object.keys(localStorage).filter((key) => key.startsWith('kept-text:')).length"
 BODY = "One\ntwo\nthree\nfour\nfive\n"
 
 
@@ -47,8 +48,12 @@ def test_second_editor_is_warned_sees_the_difference_and_merges(checkout: Checko
         expect(page).to_contain_text("Ada, in the admin: text")
         expect(page.locator("del.line", has_text="Ada's five")).to_be_visible()
         expect(page.locator("ins.line", has_text="Ben's one")).to_be_visible()
+        ben.wait_for_function("document.querySelector('.writing-notices') !== null")  # the scripts have run
+        expect(ben.get_by_role("button", name="Restore my text")).to_have_count(0)
+        assert ben.evaluate(KEPT) == 1
         ben.get_by_role("button", name="Save the merged version").click()
         ben.wait_for_url("**/admin/blog/post/?*")
+        ben.wait_for_function(f"{KEPT} === 0")
 
         assert read_body(ada, path) == BODY.replace("One", "Ben's one").replace("five", "Ada's five")
         expect(ada.locator("#post-presence")).to_be_empty()

@@ -230,6 +230,120 @@ def test_phone_shows_the_preview_instead_of_the_text(desk: Desk) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+LONG = "\n\n".join(f"Paragraph {number} of a long text." for number in range(120))
+IS_IN_FRAME = """text => {
+  const page = document.querySelector('.writing-preview iframe').contentDocument;
+  const found = [...page.querySelectorAll('p')].find((each) => each.textContent.startsWith(text));
+  const place = found?.getBoundingClientRect();
+  return Boolean(place) && place.top >= 0 && place.bottom <= page.defaultView.innerHeight;
+}"""
+IS_IN_WINDOW = """text => {
+  const field = document.getElementById('id_body');
+  const part = field.value.slice(0, field.value.indexOf(text)).length / field.value.length;
+  const place = field.getBoundingClientRect();
+  const top = place.top + part * place.height;
+  return top >= 0 && top <= innerHeight;
+}"""
+READ_CURSOR = "field => field.value.slice(field.selectionStart).split('\\n')[0]"
+
+
+def set_cursor(page: Page, text: str) -> None:
+    """Put the cursor before a text, as a click there does."""
+    page.locator("#id_body").evaluate(
+        "(field, text) => { const at = field.value.indexOf(text); field.focus(); field.setSelectionRange(at, at); }",
+        text,
+    )
+
+
+def test_preview_and_text_follow_each_other(desk: Desk) -> None:
+    page = desk.open(viewport={"width": 1280, "height": 800})
+    body = page.locator("#id_body")
+    preview = page.frame_locator(".writing-preview iframe")
+    page.locator("#id_title").fill("Follow me")
+    set_text(page, LONG)
+    expect(preview.locator("p", has_text="Paragraph 119 ")).to_be_attached(timeout=20_000)
+    assert not page.evaluate(IS_IN_FRAME, "Paragraph 90 ")
+
+    set_cursor(page, "Paragraph 90 ")
+    page.wait_for_function(IS_IN_FRAME, arg="Paragraph 90 ")
+    body.press("Control+Home")
+    page.wait_for_function(IS_IN_FRAME, arg="Paragraph 0 ")
+
+    preview.locator("p", has_text=re.compile("^Paragraph 8 ")).click()
+    expect(body).to_be_focused()
+    assert body.evaluate(READ_CURSOR) == "Paragraph 8 of a long text."
+    assert page.evaluate(IS_IN_WINDOW, "Paragraph 8 ")
+
+    page.locator(".writing-preview").hover()
+    page.mouse.wheel(0, 3000)
+    page.wait_for_function("text => !(" + IS_IN_FRAME + ")(text)", arg="Paragraph 8 ")
+    page.wait_for_function(
+        """() => {
+          const page = document.querySelector('.writing-preview iframe').contentDocument;
+          const first = [...page.querySelectorAll('.text p')].find((each) => each.getBoundingClientRect().top >= 0);
+          return (IS_IN_WINDOW)(first.textContent);
+        }""".replace("IS_IN_WINDOW", IS_IN_WINDOW)
+    )
+    assert body.evaluate(READ_CURSOR) == "Paragraph 8 of a long text."
+
+
+def test_enter_continues_a_list_and_control_s_saves_and_stays(desk: Desk) -> None:
+    page = desk.open(viewport={"width": 1280, "height": 800})
+    body = page.locator("#id_body")
+    page.locator("#id_title").fill("Keys")
+    body.focus()
+    for line in (
+        "- one",
+        "two",
+        "",
+        "3. three",
+        "four",
+        "",
+        "  * [x] done",
+        "open",
+        "",
+        "plain",
+        "```",
+        "- code",
+        "end",
+    ):
+        page.keyboard.type(line)
+        page.keyboard.press("Enter")
+
+    text = "- one\n- two\n3. three\n4. four\n  * [x] done\n  * [ ] open\nplain\n```\n- code\nend\n"
+    expect(body).to_have_value(text)
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+y")
+    set_cursor(page, "open")
+    page.keyboard.press("Control+s")
+    page.wait_for_url("**/change/")
+    saved = page.locator(".writing-notice.saved")
+    expect(saved).to_have_text("Saved.", timeout=20_000)
+    expect(body).to_be_focused()
+    assert body.evaluate(READ_CURSOR) == "open"
+    assert desk.read_body("Keys") == text
+
+    page.locator("#id_title").fill("Keys and title")
+    expect(saved).to_have_count(0)
+    page.locator("#id_title").press("Control+s")
+    expect(saved).to_have_text("Saved.", timeout=20_000)
+    assert desk.read_body("Keys and title") == text
+
+
+def test_relative_image_of_the_preview_loads_nothing(desk: Desk) -> None:
+    page = desk.open(viewport={"width": 1280, "height": 800})
+    images: list[str] = []
+    page.route("https://pictures.invalid/**", lambda route: route.abort())
+    page.on("request", lambda request: images.append(request.url) if request.resource_type == "image" else None)
+
+    relative = "![Boat](images/boat.jpg) ![Mole](/mole.png) <img src='../quay.png' alt='Quay'>"
+    page.locator("#id_body").fill(f"{relative}\n\n![Sea](https://pictures.invalid/sea.jpg)")
+
+    with page.expect_request("https://pictures.invalid/sea.jpg"):
+        expect(page.frame_locator(".writing-preview iframe").locator("img")).to_have_count(4, timeout=20_000)
+    assert [url for url in images if "pictures.invalid" not in url and not url.startswith("data:")] == []
+
+
 def test_preview_states_that_the_server_cannot_be_reached_or_refuses(desk: Desk) -> None:
     page = desk.open(viewport={"width": 1280, "height": 900})
     problem = page.locator(".writing-problem")

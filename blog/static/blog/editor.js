@@ -1,4 +1,5 @@
-// The editor of a text: keys for the buttons of the toolbar, the number of words, and fields that grow with their text.
+// The editor of a text: keys for the buttons of the toolbar, lists that Enter continues, the number of words, and fields
+// that grow with their text.
 const editor = document.querySelector(".writing");
 const field = editor.querySelector("textarea");
 const toolbar = editor.querySelector("markdown-toolbar");
@@ -23,6 +24,32 @@ field.addEventListener("keydown", (event) => {
   if (!button) return;
   event.preventDefault();
   button.click();
+});
+
+// Lists: Enter begins the next item, and ends the list in an empty one.
+
+const ITEM = /^(?<indent>[\s>]*)(?<mark>[-*+]|(?<number>\d{1,9})(?<end>[.)]))(?<space>[ \t]+)(?<task>\[[ xX]\][ \t]+)?/;
+const FENCE = /^ {0,3}(?:```|~~~)/gm;
+
+field.addEventListener("keydown", (event) => {
+  const hasModifier = event.shiftKey || event.ctrlKey || event.metaKey || event.altKey;
+  if (event.key !== "Enter" || hasModifier || event.isComposing) return;
+  const { value, selectionStart: start, selectionEnd: end } = field;
+  const lineStart = value.lastIndexOf("\n", start - 1) + 1;
+  const before = value.slice(lineStart, start);
+  const item = ITEM.exec(before);
+  const isCode = (value.slice(0, lineStart).match(FENCE) || []).length % 2 === 1;
+  if (!item || isCode) return;
+  event.preventDefault();
+  const rest = value.slice(end).split("\n", 1)[0];
+  if (before.length === item[0].length && !rest.trim()) {
+    field.setSelectionRange(lineStart, end);
+    document.execCommand("delete"); // as a key does it: it can be undone
+    return;
+  }
+  const { indent, mark, number, end: dot, space, task } = item.groups;
+  const next = number === undefined ? mark : `${Number(number) + 1}${dot}`;
+  document.execCommand("insertText", false, `\n${indent}${next}${space}${task ? "[ ] " : ""}`);
 });
 
 // Words

@@ -43,6 +43,7 @@ function show(html) {
   }
   frame.contentDocument.documentElement.className = next.documentElement.className;
   article.replaceWith(frame.contentDocument.adoptNode(next.querySelector("article")));
+  frame.dispatchEvent(new CustomEvent("shown"));
 }
 
 async function explain(response) {

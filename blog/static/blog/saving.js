@@ -4,10 +4,12 @@ const body = editor.querySelector("textarea");
 const form = body.form;
 const { post, version } = body.dataset;
 const texts = window.keptTexts;
-const id = texts.buildId(post);
+const continued = form.elements.kept_text?.value; // the page of a conflict has the text of the form that was sent
+const id = continued || texts.buildId(post);
 const NAMES = ["title", "body", "tags", "author"];
 const DELAY = 400;
 const PATIENCE = 10000; // milliseconds to wait for the server
+const PLACE = "writing-place";
 
 let sending = false;
 let checking = false;
@@ -99,7 +101,7 @@ function keep() {
   if (loggingOut || sending) return;
   try {
     if (!hasChanged()) {
-      texts.remove(id);
+      if (!continued) texts.remove(id);
       return;
     }
     const isKept = texts.keep(id, version, readValues());
@@ -181,7 +183,8 @@ async function offerTexts() {
 }
 
 navigator.locks?.request(id, () => new Promise(() => {}));
-offerTexts().catch(() => {});
+// The page of a conflict shows the text in its merge: a text that is restored there would destroy the merge.
+if (!continued) offerTexts().catch(() => {});
 
 // Sending
 
@@ -230,7 +233,7 @@ function addHidden(name, value) {
 
 function send(submitter) {
   sending = true;
-  addHidden("kept_text", id);
+  if (!continued) addHidden("kept_text", id);
   if (submitter?.name) addHidden(submitter.name, submitter.value);
   if (submitter?.hasAttribute("formaction")) form.action = submitter.formAction;
   form.enctype = "multipart/form-data"; // shorter than the default for text that is not ASCII
@@ -250,3 +253,48 @@ document.addEventListener("submit", async (event) => {
   if (obstacle) showProblem(...obstacle);
   else send(event.submitter);
 });
+
+// Ctrl+S saves and stays: the cursor is at the same place on the page that follows.
+
+function findButton(name) {
+  return [...form.elements].find((element) => element.type === "submit" && element.name === name);
+}
+
+function saveHere() {
+  const button = findButton("_continue") || findButton("_save");
+  if (!button) return;
+  const { selectionStart: start, selectionEnd: end, value } = body;
+  const hasFocus = document.activeElement === body;
+  if (!hasFocus) document.activeElement?.blur(); // a tag that is being typed becomes a tag
+  try {
+    const place = { start, end, hasFocus, length: value.length, scroll: window.scrollY };
+    sessionStorage.setItem(PLACE, JSON.stringify(place));
+  } catch {
+    // The browser forbids storage. The cursor is at the beginning then.
+  }
+  form.requestSubmit(button);
+}
+
+function returnToPlace() {
+  const place = JSON.parse(sessionStorage.getItem(PLACE));
+  sessionStorage.removeItem(PLACE);
+  if (!place || continued || place.length !== body.value.length) return;
+  body.setSelectionRange(place.start, place.end);
+  if (place.hasFocus) body.focus({ preventScroll: true });
+  if ("unsaved" in body.dataset) return; // the page shows what is wrong
+  window.scrollTo(0, place.scroll);
+  const notice = addNotice("Saved.", "saved");
+  form.addEventListener("input", () => notice.remove(), { once: true });
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== "s") return;
+  event.preventDefault(); // the browser would save the page
+  saveHere();
+});
+findButton("_continue")?.setAttribute("title", "Ctrl+S");
+try {
+  returnToPlace();
+} catch {
+  // The browser forbids storage.
+}

@@ -517,8 +517,8 @@ def archive_a_post(scene: Scene) -> Act:
 
 @causes(Event.POST_ARCHIVED, "admin", 2)
 def archive_selected_posts(scene: Scene) -> Act:
-    posts = [make_post(), make_post()]
-    return lambda: scene.select("blog_post", "archive", *[post.pk for post in posts], confirm="yes")
+    posts = f"{make_post().pk},{make_post().pk}"
+    return lambda: scene.browser.post(reverse("admin:blog_post_bulk", args=["archive"]), {"posts": posts})
 
 
 @causes(Event.POST_UNARCHIVED, "GraphQL")
@@ -541,8 +541,8 @@ def delete_a_post_by_rest(scene: Scene) -> Act:
 
 @causes(Event.POST_DELETED, "admin", 2)
 def delete_selected_posts(scene: Scene) -> Act:
-    posts = [make_post(), make_post()]
-    return lambda: scene.select("blog_post", "delete_selected", *[post.pk for post in posts], post="yes")
+    posts = f"{make_post().pk},{make_post().pk}"
+    return lambda: scene.browser.post(reverse("admin:blog_post_bulk", args=["delete_selected"]), {"posts": posts})
 
 
 @causes(Event.POST_RESTORED, "admin")

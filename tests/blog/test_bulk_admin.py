@@ -1,0 +1,263 @@
+"""The actions of the list of posts: one post at once, more after a confirmation and in slices."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from blog import bulk_admin, services
+from blog.models import Author, Post
+from contentapi.core.errors import Forbidden
+from contentapi.core.identity import Actor, Role
+from tests.admin_forms import read_form
+from tests.factories import make_author, make_comment, make_post, make_user
+
+pytestmark = pytest.mark.django_db
+LIST = reverse("admin:blog_post_changelist")
+LATER = datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def author_client(client: Client) -> Client:
+    client.force_login(make_author(user=make_user(Role.AUTHOR)).user)  # type: ignore[arg-type]
+    return client
+
+
+def choose_action(client: Client, action: str, posts: list[Post], path: str = LIST, **values: Any) -> Any:
+    """Send the form of the list with an action and the selected posts."""
+    selected = [post.pk for post in posts]
+    return client.post(path, {"action": action, "_selected_action": selected, **values}, follow=True)
+
+
+def confirm(client: Client, action: str, posts: list[Post], **values: str) -> Any:
+    """Confirm an action as the form of the page does, without its script."""
+    return client.post(reverse("admin:blog_post_bulk", args=[action]), build_form(posts, **values), follow=True)
+
+
+def send_slice(client: Client, action: str, posts: list[Post], **values: str) -> Any:
+    """Confirm an action as the script of the page does."""
+    url = reverse("admin:blog_post_bulk", args=[action])
+    return client.post(url, build_form(posts, **values), headers={"Accept": "application/json"})
+
+
+def build_form(posts: list[Post], **values: str) -> dict[str, str]:
+    return {"posts": ",".join(str(post.pk) for post in posts), "list": LIST, **values}
+
+
+def list_states() -> list[str]:
+    return list(Post.objects.order_by("pk").values_list("status", flat=True))
+
+
+def test_action_on_one_post_needs_no_confirmation(editor_client: Client) -> None:
+    post = make_post(status="draft", title="Soup")
+
+    response = choose_action(editor_client, "publish", [post])
+
+    assert "Soup</a>” is public now." in response.text
+    assert list_states() == ["published"]
+
+
+def test_action_on_several_posts_says_what_it_will_do_and_changes_nothing_yet(editor_client: Client) -> None:
+    posts = [make_post(status="draft", title=title) for title in ("Soup", "Bread")]
+
+    response = choose_action(editor_client, "archive", posts)
+
+    assert "These posts are put away. Readers do not see them." in response.text
+    assert "Archive: 2 posts" in response.text
+    assert read_form(response.text)["posts"] == f"{posts[1].pk},{posts[0].pk}"
+    assert list_states() == ["draft", "draft"]
+
+
+def test_confirmed_action_changes_what_it_may_and_names_the_others_with_reasons(editor_client: Client) -> None:
+    posts = [
+        make_post(status="draft"),
+        make_post(status="scheduled", publish_at=LATER),
+        make_post(status="archived", title="Old news"),
+        make_post(status="published", title="Out"),
+    ]
+
+    response = confirm(editor_client, "publish", posts)
+
+    assert list_states() == ["published", "published", "archived", "published"]
+    assert "2 posts are published." in response.text
+    assert "“Old news” was not published. A post that is archived cannot be published." in response.text
+    assert "“Out” was not published. It is published already." in response.text
+    assert LogEntry.objects.count() == 2
+
+
+def test_posts_are_published_again_from_the_list(editor_client: Client) -> None:
+    posts = [make_post(status="archived") for _ in range(2)]
+
+    response = confirm(editor_client, "publish_again", posts)
+
+    assert list_states() == ["published", "published"]
+    assert "2 posts are published again." in response.text
+
+
+def test_schedule_from_the_list_asks_for_the_time(editor_client: Client) -> None:
+    post = make_post(status="draft")
+    time = {"schedule_at_local": "2100-07-01T09:00", "schedule_at_zone": "Europe/Berlin"}
+
+    asked = choose_action(editor_client, "schedule", [post])
+    refused = confirm(editor_client, "schedule", [post], schedule_at_local="2020-01-01T00:00")
+    refused_slice = send_slice(editor_client, "schedule", [post], schedule_at_local="2020-01-01T00:00")
+    confirm(editor_client, "schedule", [post], **time)
+
+    assert 'name="schedule_at_local"' in asked.text
+    assert "The time of publication must be in the future." in refused.text
+    assert (refused_slice.status_code, refused_slice.json()) == (422, {"problem": "The time of publication must be in the future."})
+    assert Post.objects.values_list("status", "publish_at").get() == ("scheduled", datetime(2100, 7, 1, 7, tzinfo=UTC))
+
+
+def test_selection_of_all_has_every_post_of_the_filter(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk_admin, "NAMED", 2)
+    author = make_author()
+    posts = [make_post(status="draft", author=author) for _ in range(4)]
+    make_post(status="archived", author=author)
+
+    path = f"{LIST}?status__exact=draft"
+    response = choose_action(editor_client, "publish", posts[:1], path, select_across="1")
+
+    assert "Publish now: 4 posts" in response.text
+    assert "and 2 more" in response.text
+    assert read_form(response.text)["posts"] == ",".join(str(post.pk) for post in reversed(posts))
+    assert read_form(response.text)["list"] == path
+
+
+def test_selection_of_more_than_the_limit_is_its_beginning_and_says_so(
+    editor_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk_admin, "MAX_SELECTED", 2)
+    posts = [make_post(status="draft") for _ in range(3)]
+
+    response = choose_action(editor_client, "publish", posts[:1], select_across="1")
+
+    assert "More than 2 posts are selected. This changes the first 2 of the list" in response.text
+    assert read_form(response.text)["posts"] == f"{posts[2].pk},{posts[1].pk}"
+    assert "Select from 1 to 2 posts." in confirm(editor_client, "publish", posts).text
+    assert set(list_states()) == {"draft"}
+
+
+def test_button_without_the_script_does_a_slice_and_asks_for_the_others(
+    editor_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk_admin, "SLICE", 2)
+    posts = [make_post(status="draft") for _ in range(3)]
+
+    first = confirm(editor_client, "archive", posts)
+    assert list_states() == ["archived", "archived", "draft"]
+    assert "2 posts are archived." in first.text
+    assert "Archive: 1 post" in first.text
+    assert read_form(first.text)["posts"] == str(posts[2].pk)
+
+    last = confirm(editor_client, "archive", posts[2:])
+    assert list_states() == ["archived"] * 3
+    assert last.redirect_chain == [(LIST, 302)]
+
+
+def test_slice_reports_what_was_done_and_each_refusal(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk_admin, "SLICE", 3)
+    draft, old = make_post(status="draft"), make_post(status="archived", title="Old <news>")
+    gone = make_post()
+    gone_id = gone.pk
+    posts = [draft, old, Post(pk=gone_id), make_post(status="draft")]
+    gone.delete()
+
+    outcome = send_slice(editor_client, "publish", posts).json()
+
+    assert outcome == {
+        "done": 1,
+        "refused": [
+            {
+                "reason": "A post that is archived cannot be published.",
+                "posts": [{"id": old.pk, "title": "Old <news>"}],
+            },
+            {
+                "reason": "It is deleted, or you may not change it any more.",
+                "posts": [{"id": None, "title": f"Post {gone_id}"}],
+            },
+        ],
+    }
+    assert list_states() == ["published", "archived", "draft"]
+
+
+def test_deletion_is_confirmed_and_names_the_days_until_the_posts_are_gone(editor_client: Client) -> None:
+    post = make_post(title="Soup")
+    make_comment(post)
+
+    asked = choose_action(editor_client, "delete_selected", [post])
+    assert "For 30 days you can restore them" in asked.text
+    assert Post.objects.exists()
+    done = confirm(editor_client, "delete_selected", [post])
+
+    assert "1 post is deleted." in done.text
+    assert not Post.objects.exists()
+    assert LogEntry.objects.get().is_deletion()
+    assert "Soup" in editor_client.get(reverse("admin:blog_post_deleted")).text
+
+
+def test_deletion_refused_by_the_service_spares_its_post_only(
+    editor_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    posts = [make_post(title="Protected"), make_post()]
+    protected, delete = str(posts[0].pk), services.delete_post
+
+    def refuse_one_deletion(*, actor: Actor, post_id: str) -> str:
+        if post_id == protected:
+            raise Forbidden("You may not delete this post.")
+        return delete(actor=actor, post_id=post_id)
+
+    monkeypatch.setattr(services, "delete_post", refuse_one_deletion)
+
+    response = confirm(editor_client, "delete_selected", posts)
+
+    assert "“Protected” was not deleted. You may not delete this post." in response.text
+    assert [str(post) for post in Post.objects.all()] == ["Protected"]
+    assert LogEntry.objects.count() == 1
+
+
+@pytest.mark.parametrize("action", ["publish", "delete_selected"])
+def test_action_of_an_author_spares_posts_of_others(author_client: Client, action: str) -> None:
+    own, other = make_post(author=Author.objects.get(), status="draft"), make_post(status="draft", title="Secret")
+
+    outcome = send_slice(author_client, action, [own, other])
+
+    assert outcome.json()["done"] == 1
+    assert Post.objects.get(pk=other.pk).status == "draft"
+    assert "Secret" not in outcome.text
+
+
+@pytest.mark.parametrize("posts", ["", "0", "x", "1,", "-1", "9" * 20])
+def test_ids_that_are_none_are_refused(editor_client: Client, posts: str) -> None:
+    response = editor_client.post(reverse("admin:blog_post_bulk", args=["publish"]), {"posts": posts})
+
+    assert response.status_code == 400
+
+
+def test_unknown_action_is_not_found_and_the_page_needs_a_post_request(editor_client: Client) -> None:
+    values = {"posts": str(make_post().pk)}
+
+    assert editor_client.post(reverse("admin:blog_post_bulk", args=["explode"]), values).status_code == 404
+    assert editor_client.get(reverse("admin:blog_post_bulk", args=["publish"])).status_code == 405
+
+
+def test_last_slice_leads_to_no_other_site(editor_client: Client) -> None:
+    response = confirm(editor_client, "archive", [make_post()], list="https://elsewhere.invalid/")
+
+    assert response.redirect_chain == [(LIST, 302)]
+
+
+def test_each_post_of_a_slice_takes_the_same_number_of_statements(editor_client: Client) -> None:
+    counts = []
+    for number in (1, 2, 6):
+        posts = [make_post(status="draft") for _ in range(number)]
+        with CaptureQueriesContext(connection) as captured:
+            send_slice(editor_client, "publish", posts)
+        counts.append(len(captured))
+
+    assert counts[2] - counts[1] == 4 * (counts[1] - counts[0])
