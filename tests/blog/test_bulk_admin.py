@@ -110,7 +110,10 @@ def test_schedule_from_the_list_asks_for_the_time(editor_client: Client) -> None
 
     assert 'name="schedule_at_local"' in asked.text
     assert "The time of publication must be in the future." in refused.text
-    assert (refused_slice.status_code, refused_slice.json()) == (422, {"problem": "The time of publication must be in the future."})
+    assert (refused_slice.status_code, refused_slice.json()) == (
+        422,
+        {"problem": "The time of publication must be in the future."},
+    )
     assert Post.objects.values_list("status", "publish_at").get() == ("scheduled", datetime(2100, 7, 1, 7, tzinfo=UTC))
 
 

@@ -16,7 +16,6 @@ ROWS = {"post": LIST, "comment": "/admin/blog/comment/", "user": "/admin/users/u
 LEFT_OUT = {
     "not found",  # has a policy of its own
     "differences",  # of a second version, which no post of the demo has
-    "deletion",  # a script of Django's page needs functions that the theme's template does not load
 }
 IMAGE = "https://images.example.invalid/harbour.svg"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"/>'
