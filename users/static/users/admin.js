@@ -36,6 +36,14 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 
+// Moves the focus into the sidebar that a button opens on a phone, and back to the button after it is closed.
+document.addEventListener("DOMContentLoaded", () => {
+  const opener = document.getElementById("sidebar-opener");
+  const closer = document.getElementById("sidebar-closer");
+  opener?.addEventListener("click", () => setTimeout(() => closer.focus()));
+  closer?.addEventListener("click", () => setTimeout(() => opener.focus()));
+});
+
 // Leads the link that skips the navigation to the first row of a list, past the links that order it.
 document.addEventListener("DOMContentLoaded", () => {
   const row = document.querySelector("#result_list tbody");
