@@ -1,5 +1,6 @@
 """The admin pages of the blog: access, lists, authors, comments, bulk deletion and errors."""
 
+import re
 from typing import Any
 from unittest.mock import Mock
 
@@ -26,6 +27,20 @@ def test_editor_sees_the_blog_and_own_keys(editor_client: Client) -> None:
 
     apps = {app["app_label"]: {model["object_name"] for model in app["models"]} for app in index.context["app_list"]}
     assert apps == {"blog": {"Author", "Comment", "ImportJob", "Post"}, "users": {"ApiKey"}}
+
+
+@pytest.mark.parametrize(
+    ("address", "target"),
+    [("index", "main-content"), ("blog_post_changelist", "result_list"), ("blog_comment_changelist", "main-content")],
+)
+def test_first_link_of_a_page_skips_the_navigation(editor_client: Client, address: str, target: str) -> None:
+    make_post()
+
+    text = editor_client.get(reverse(f"admin:{address}")).text
+
+    first, *_ = re.findall("<(?:a|button|input|select|textarea)[ >].*?>", text)
+    assert first == f'<a class="skip-link" href="#{target}">'
+    assert text.count(f'id="{target}"') == text.count("<main ") == text.count("<header>") == 1
 
 
 @pytest.mark.parametrize("address", ["users_user_changelist", "users_user_add"])

@@ -288,6 +288,17 @@ DOCUMENTED_NAMES = {
 }
 
 
+# The templates of the theme that files of the same names in this project replace.
+REPLACED_TEMPLATES = {
+    "admin/base.html": "2ce9250b3c649e3a",
+    "admin/index.html": "9fdb849b7da18ccd",
+    "unfold/helpers/empty_results.html": "5f4727a37a99da76",
+    "unfold/helpers/navigation_header.html": "35139b9d94580be9",
+    "unfold/helpers/navigation_user.html": "4c9ba58b3f215326",
+    "unfold/helpers/welcomemsg.html": "e8eab02522ba2319",
+}
+
+
 def fingerprint(name: str) -> str:
     """Return the hash of a name's source, or the version of its distribution where it has none."""
     if ":" not in name:
@@ -328,6 +339,19 @@ def test_third_party_internals_are_unchanged(name: str) -> None:
     found = fingerprint(name)
 
     assert found == UPSTREAM[name], f"read the upstream diff of {name}, then change this hash to {found}"
+
+
+def test_replaced_templates_of_the_theme_are_unchanged() -> None:
+    theme = Path(str(distribution("django-unfold").locate_file("unfold/templates")))
+    own = {path.relative_to(folder) for folder in ROOT.glob("*/templates") for path in folder.rglob("*.html")}
+
+    found = {
+        str(name): hashlib.sha256((theme / name).read_bytes()).hexdigest()[:16]
+        for name in own
+        if (theme / name).is_file()
+    }
+
+    assert found == REPLACED_TEMPLATES, "read the upstream diff of the template, then change its hash"
 
 
 def test_internals_document_lists_the_same_names() -> None:

@@ -189,7 +189,7 @@ def test_page_names_the_user_who_is_logged_in() -> None:
 
     page = " ".join(client.get(reverse("admin:index")).text.split())
 
-    assert "Edda Editor </div>" in page
+    assert "Edda Editor</span>" in page
 
 
 @pytest.mark.django_db

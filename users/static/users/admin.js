@@ -38,6 +38,24 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 
+// Moves the focus into the sidebar that a button opens on a phone, and back to the button after it is closed.
+document.addEventListener("DOMContentLoaded", () => {
+  const opener = document.getElementById("sidebar-opener");
+  const closer = document.getElementById("sidebar-closer");
+  opener?.addEventListener("click", () => setTimeout(() => closer.focus()));
+  closer?.addEventListener("click", () => setTimeout(() => opener.focus()));
+});
+
+// Leads the link that skips the navigation to the first row of a list, past the links that order it.
+document.addEventListener("DOMContentLoaded", () => {
+  const row = document.querySelector("#result_list tbody");
+  const link = document.querySelector(".skip-link");
+  if (!row || !link) return;
+  row.id = "first-row";
+  row.tabIndex = -1;
+  link.hash = "#first-row";
+});
+
 // Shows the first error of a form, which on a phone can be far below its first line.
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelector("form [aria-invalid=true], form [role=alert]")?.scrollIntoView({ block: "center" });
