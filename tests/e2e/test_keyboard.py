@@ -86,8 +86,8 @@ def test_keyboard_and_phone_reach_posts_and_the_sidebar(site: Site, browser: Bro
             expect(sidebar).to_be_visible(visible=expanded == "true")
         menu = page.get_by_role("button", name="Alva Admin")
         menu.press("Enter")
-        page.keyboard.press("Tab")
         expect(page.get_by_role("button", name="Log out")).to_be_visible()
+        page.keyboard.press("Tab")
         page.keyboard.press("Escape")
         expect(menu).to_have_attribute("aria-expanded", "false")
 
