@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from pathlib import PurePath
-from textwrap import shorten
 from typing import Any
 
 from django.utils import timezone
 
 from blog.dates import WRITE_DATE, InvalidDate, format_for_message, parse_date
-from blog.front_matter_syntax import InvalidFile, Table, dump_front_matter, encode_values, split_front_matter
+from blog.front_matter_syntax import InvalidFile, Table, decode_value, dump_front_matter, parse_text, refuse_errors
 from blog.models import PostStatus
 
 DATE_IN_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?=[-_. T]|$)")
@@ -57,20 +56,25 @@ class MarkdownPost:
 
 
 def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
-    """Parse a file. Return None for a page without title and text, which selects a template. Raises `InvalidFile`."""
-    try:
-        return parse_post_fields(content, path)
-    except InvalidFile:
-        raise
-    except InvalidDate as error:
-        raise InvalidFile(str(error)) from None
-    except Exception as error:  # noqa: BLE001 - PyYAML and numbers of 5,000 digits raise many types
-        raise InvalidFile(f"cannot be parsed: {shorten(str(error), 200)}") from None
+    """Parse a file in this process. Return None for a page without title and text. Raises `InvalidFile`.
+
+    An import parses with limits: see `blog.limited_parsing`.
+    """
+    return build_post(*parse_text(content), path)
 
 
-def parse_post_fields(content: bytes, path: PurePath) -> MarkdownPost | None:
-    meta, body = split_front_matter(decode_text(content))
-    encode_values(meta)  # raises InvalidFile for a value that cannot be stored
+def build_post(values: Table, body: str, path: PurePath) -> MarkdownPost | None:
+    """Return the post of what `parse_text` returns. Return None for a page without title and text, which selects a
+    template. Raises `InvalidFile`.
+    """
+    with refuse_errors():
+        try:
+            return build_post_of_table(decode_value(values), body, path)
+        except InvalidDate as error:
+            raise InvalidFile(str(error)) from None
+
+
+def build_post_of_table(meta: Table, body: str, path: PurePath) -> MarkdownPost | None:
     if "title" not in meta and not body.strip():
         return None
     post = MarkdownPost(
@@ -124,16 +128,6 @@ def serialize_post(post: MarkdownPost) -> bytes:
     }
     own = {name: value for name, value in meta.items() if value is not None}
     return f"{dump_front_matter(own | refresh_other_keys(post))}{post.body}".encode()
-
-
-def decode_text(content: bytes) -> str:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidFile(f"not UTF-8 (byte {error.start}). Save the file in UTF-8.") from None
-    if "\0" in text:
-        raise InvalidFile("contains a NUL character. Remove it.")
-    return text
 
 
 def collect_other_keys(meta: Table) -> Table:

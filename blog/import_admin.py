@@ -1,5 +1,7 @@
-"""Imports in the admin site: upload a zip file, read what would happen, start or cancel, follow the progress."""
+"""Imports in the admin site: upload a zip file, read what would happen, start, cancel or undo, follow the progress."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -10,13 +12,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonRes
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from blog import import_jobs, selectors
+from blog import import_jobs, import_undo, selectors
 from blog.archives import MAX_ARCHIVE, MAX_CONTENT, MAX_FILES, MEGABYTE
 from blog.import_jobs import STATES
 from blog.importing import MAX_FILE, ImportOutcome
@@ -28,12 +31,17 @@ from contentapi.core.pagination import parse_id
 from users.admin_bases import PolicyAdmin, get_actor, render_time
 
 # The outcomes in the words of the editors: of the plan, and of the import.
-LABELS = {
+LABELS: Mapping[str, tuple[str, str]] = {
     ImportOutcome.CREATED: ("new post", "created"),
     ImportOutcome.UPDATED: ("changes its post", "changed"),
     ImportOutcome.UNCHANGED: ("unchanged", "unchanged"),
     ImportOutcome.NOT_A_POST: ("not a post", "not a post"),
     ImportOutcome.REFUSED: ("refused", "refused"),
+    import_jobs.UNDONE: ("deleted again", "deleted again"),
+}
+WORK: Mapping[str, str] = {
+    ImportState.CHECKING: "files checked",
+    ImportState.UNDOING: "posts processed",
 }
 NO_CLOCK = "Nothing is doing this import: the process “clock” is not running. Ask the operator to start it."
 
@@ -93,6 +101,7 @@ class ImportJobAdmin(PolicyAdmin):
             ImportState.IMPORTING.value: "info",
             ImportState.DONE.value: "success",
             ImportState.FAILED.value: "danger",
+            ImportState.UNDOING.value: "info",
         },
     )
     def show_state(self, job: ImportJob) -> str:
@@ -111,6 +120,7 @@ class ImportJobAdmin(PolicyAdmin):
         return [
             path(f"{job}/start/", wrap(self.start_view), name="blog_importjob_start"),
             path(f"{job}/cancel/", wrap(self.cancel_view), name="blog_importjob_cancel"),
+            path(f"{job}/undo/", wrap(self.undo_view), name="blog_importjob_undo"),
             path(f"{job}/progress/", wrap(self.progress_view), name="blog_importjob_progress"),
             *super().get_urls(),
         ]
@@ -140,15 +150,19 @@ class ImportJobAdmin(PolicyAdmin):
         job = import_jobs.find_import_job(actor=get_actor(request), job_id=object_id)
         outcome = request.GET.get("outcome", "")
         page = import_jobs.read_results(job, outcome=outcome, number=parse_id(request.GET.get("page", "")) or 1)
-        labels = {each.value: texts[0 if page.is_plan else 1] for each, texts in LABELS.items()}
+        labels = {str(each): texts[0 if page.is_plan else 1] for each, texts in LABELS.items()}
         context = {
             "title": f"Import of {job.file_name}",
             "job": job,
             "page": page,
             "outcome": outcome if outcome in labels else "",
-            "results": [(result, labels[result.outcome], page.posts.get(result.path)) for result in page.results],
+            "results": [
+                (result, labels[result.outcome], page.posts.get(result.path), describe_post(result.details))
+                for result in page.results
+            ],
             "counts": [(value, labels[value], count) for value, count in page.counts.items() if count],
             "known_posts": import_jobs.count_known_posts(job.source),
+            "may_be_undone": import_undo.may_be_undone(job),
             "progress": describe_progress(job),
         }
         return self.render_import(request, "job", context)
@@ -173,6 +187,17 @@ class ImportJobAdmin(PolicyAdmin):
         return redirect_to_job(job)
 
     @method_decorator(never_cache)
+    def undo_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Show what undoing an import would do; undo it when this is confirmed."""
+        if request.method == "POST":
+            return self.change_state(request, object_id, import_undo.start_undo)
+        job = import_jobs.find_import_job(actor=get_actor(request), job_id=object_id)
+        if not import_undo.may_be_undone(job):
+            return redirect_to_job(job)
+        title = f"Undo the import of {job.file_name}"
+        return self.render_import(request, "undo", {"title": title, "job": job, "plan": import_undo.plan_undo(job)})
+
+    @method_decorator(never_cache)
     def progress_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return the progress as JSON, which the page reads every second."""
         return JsonResponse(describe_progress(import_jobs.find_import_job(actor=get_actor(request), job_id=object_id)))
@@ -186,18 +211,32 @@ def redirect_to_job(job: ImportJob) -> HttpResponseRedirect:
     return HttpResponseRedirect(reverse("admin:blog_importjob_change", args=[job.pk]))
 
 
+def describe_post(details: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a file's post for the table of an import; nothing if the file has none."""
+    if details is None:
+        return {}
+    status = PostStatus(details["status"]).label
+    publish_at = details["publishAt"] and render_time(datetime.fromisoformat(details["publishAt"]))
+    return {
+        **details,
+        "date": render_time(datetime.fromisoformat(details["date"])),
+        "status": format_html("{} for {}", status, publish_at) if publish_at else status,
+        "more": details["missing"] - len(details["missingImages"]),
+    }
+
+
 def describe_progress(job: ImportJob) -> dict[str, Any]:
     """Return the progress of an import, and what the person must know about it."""
-    verb = "checked" if job.state == ImportState.CHECKING else "imported"
+    done, total = import_undo.count_undone(job) if job.state == ImportState.UNDOING else (job.done, job.total)
     note = ""
     if import_jobs.is_waiting_for_clock(job):
         note = NO_CLOCK
-    elif job.is_running and not job.done:
+    elif job.is_running and not done:
         note = "The work begins in a few seconds. If another import is running, it is finished first."
     return {
         "state": job.state,
-        "done": job.done,
-        "total": job.total,
-        "text": f"{job.done:,} of {job.total:,} files {verb}",
+        "done": done,
+        "total": total,
+        "text": f"{done:,} of {total:,} {WORK.get(job.state, 'files imported')}",
         "note": note,
     }

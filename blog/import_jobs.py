@@ -2,23 +2,27 @@
 
 An import has these states:
 
-    checking -> checked -> importing -> done
+    checking -> checked -> importing -> done -> undoing -> undone
 
 The clock checks each file, the owner reads what would happen and starts the import, and the clock imports. The owner
 may cancel before the end. An import fails if its owner may no longer import, or if the work stops without progress.
+`import_undo` undoes an import that has ended.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import IO, NamedTuple
 
+from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Sum
+from django.db.models.functions import Length
 from django.utils import timezone
 
 from blog import archives, selectors
 from blog.importing import ImportOutcome
+from blog.limited_parsing import MAX_SECONDS
 from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource, PostStatus
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
@@ -27,13 +31,18 @@ from contentapi.core.pagination import parse_id
 from contentapi.monitoring.audit import Event, record_event
 
 PIECE = 1_000_000  # bytes of one row: the whole zip file is never in memory
+MAX_WAITING = 3  # uploads of a person that are not started
+MAX_STORED = 200_000_000  # bytes of the uploads of a person that have not ended
 KEPT_FOR = timedelta(days=30)
-SILENCE = timedelta(seconds=20)  # without progress of any import: no clock is running
+SILENCE = timedelta(seconds=20 + MAX_SECONDS)  # without progress of any import: no clock is running
 END_EVENTS = {
     ImportState.DONE: Event.IMPORT_FINISHED,
     ImportState.FAILED: Event.IMPORT_FAILED,
     ImportState.CANCELLED: Event.IMPORT_CANCELLED,
+    ImportState.UNDONE: Event.IMPORT_UNDONE,
 }
+UNDONE = "undone"  # the outcome of a file whose post was created, and deleted when the import was undone
+OUTCOMES = [*(each.value for each in ImportOutcome), UNDONE]
 STATES = [status for status in PostStatus if status != PostStatus.SCHEDULED]  # for files without a state
 
 
@@ -54,10 +63,10 @@ class ResultPage(NamedTuple):
 def create_import_job(
     *, actor: Actor, archive: IO[bytes], name: str, source: str = "", status: str = PostStatus.PUBLISHED
 ) -> ImportJob:
-    """Store an uploaded zip file, which the clock then checks. No post is changed.
+    """Store the Markdown files of an uploaded zip file, which the clock then checks. No post is changed.
 
     Without a name, the source is the only folder in the zip file, or else the name of the zip file. Raises `Invalid`
-    for a zip file that is broken, encrypted, too large or without Markdown files.
+    for a zip file that is broken, encrypted, too large or without Markdown files, and for too many uploads.
     """
     policy.require_permission(actor, policy.may_import_posts(actor), "import posts")
     if actor.user_id is None:
@@ -66,6 +75,7 @@ def create_import_job(
         raise Invalid({"status": [f"This must be one of: {', '.join(STATES)}."]})
     with archives.open_archive(archive) as opened:
         content = archives.list_content(opened, name=name, source=source.strip() or None)
+        parts = archives.list_kept_parts(opened, archive)
     if not content.files:
         raise Invalid({"archive": ["The zip file has no Markdown files (.md, .markdown, .mdx)."]})
     with transaction.atomic():
@@ -77,16 +87,56 @@ def create_import_job(
             total=len(content.files),
             ignored=content.ignored,
         )
-        for number, piece in enumerate(read_pieces(archive)):
+        for number, piece in read_pieces(archive, parts):
             ImportPiece.objects.create(job=job, number=number, content=piece)
+        require_few_uploads(actor.user_id)
         record_event(Event.IMPORT_UPLOADED, actor, "import", job.pk, files=job.total)
     return job
 
 
-def read_pieces(archive: IO[bytes]) -> Iterator[bytes]:
-    archive.seek(0)
-    while piece := archive.read(PIECE):
-        yield piece
+def read_pieces(archive: IO[bytes], parts: Iterable[tuple[int, int]]) -> Iterator[tuple[int, bytes]]:
+    """Yield the pieces of a zip file that have some of the parts, with their numbers.
+
+    The bytes between the parts are zero. A piece ends with its last part.
+    """
+    number, piece = 0, bytearray()
+    for begin, end in parts:
+        while begin < end:
+            if begin // PIECE != number:
+                if piece:
+                    yield number, bytes(piece)
+                number, piece = begin // PIECE, bytearray()
+            first = number * PIECE
+            archive.seek(begin)
+            piece += bytes(begin - first - len(piece)) + archive.read(min(end, first + PIECE) - begin)
+            begin = first + len(piece)
+    if piece:
+        yield number, bytes(piece)
+
+
+def require_few_uploads(user_id: int) -> None:
+    """Raise `Invalid` if the uploads of a person are too many or too large. Call this after an upload."""
+    get_user_model().objects.select_for_update(no_key=True).get(pk=user_id)  # uploads of one person are counted in turn
+    jobs = ImportJob.objects.filter(owner=user_id)
+    waiting = jobs.filter(state__in=[ImportState.CHECKING, ImportState.CHECKED]).count()
+    if waiting > MAX_WAITING:
+        raise Invalid(
+            {
+                "archive": [
+                    f"At most {MAX_WAITING} uploads may wait for their start. Start or cancel one of yours first."
+                ]
+            }
+        )
+    stored = ImportPiece.objects.filter(job__in=jobs).aggregate(size=Sum(Length("content")))["size"] or 0
+    if stored > MAX_STORED:
+        raise Invalid(
+            {
+                "archive": [
+                    f"Your uploads may have {MAX_STORED:,} bytes together (got {stored:,}). "
+                    "Wait until an import has ended, or cancel one."
+                ]
+            }
+        )
 
 
 def find_import_job(*, actor: Actor, job_id: str) -> ImportJob:
@@ -119,7 +169,7 @@ def start_import(*, actor: Actor, job_id: str) -> ImportJob:
 def cancel_import(*, actor: Actor, job_id: str) -> ImportJob:
     """End an import. Posts that it has already written stay. Raises `Conflict` if it has ended."""
     job = lock_import_job(actor, job_id)
-    if not (job.is_running or job.state == ImportState.CHECKED):
+    if job.state not in (ImportState.CHECKING, ImportState.CHECKED, ImportState.IMPORTING):
         raise Conflict(f"This import is {job.state}. It cannot be cancelled any more.")
     end_import(job, ImportState.CANCELLED, actor)
     return job
@@ -178,8 +228,8 @@ def read_results(job: ImportJob, *, outcome: str | None = None, number: int = 1,
     if job.state in (ImportState.CANCELLED, ImportState.FAILED):
         is_plan = not job.results.filter(is_plan=False).exists()
     results = job.results.filter(is_plan=is_plan)
-    counted = results.order_by().values_list("outcome").annotate(number=Count("pk"))
-    counts = {each.value: dict(counted).get(each.value, 0) for each in ImportOutcome}
+    counted = dict(results.order_by().values_list("outcome").annotate(number=Count("pk")))
+    counts = {each: counted.get(each, 0) for each in OUTCOMES}
     chosen = results.filter(outcome=outcome) if outcome in counts else results
     total = counts[outcome] if outcome in counts else sum(counts.values())
     last = max(1, -(-total // size))

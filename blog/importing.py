@@ -4,12 +4,12 @@ A file is identified by the name of its source and its path in it. So two sites 
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from itertools import islice
 from pathlib import Path, PurePath
 
 from django.db import connection, transaction
@@ -18,6 +18,8 @@ from django.utils import timezone
 from blog import front_matter, services
 from blog.front_matter import NO_AUTHOR, MarkdownPost
 from blog.front_matter_syntax import InvalidFile, encode_values
+from blog.image_links import list_missing_images
+from blog.limited_parsing import LimitedParser
 from blog.models import MAX_NAME, MAX_TAGS, Author, Post, PostSource, PostStatus
 from contentapi.core import policy
 from contentapi.core.errors import Invalid
@@ -27,6 +29,7 @@ from contentapi.monitoring.audit import Event, record_event
 
 SUFFIXES = (".md", ".markdown", ".mdx")
 MAX_FILE = 2_000_000  # bytes; the text of a post has at most 200,000 characters
+PATIENCE = 0.2  # seconds of waiting for the parser, after which the caller may do something else
 
 
 class ImportOutcome(StrEnum):
@@ -39,21 +42,40 @@ class ImportOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class MarkdownFile:
-    """A file to import. `source` and `path` identify it; `location` is where it is, for messages and `_drafts`."""
+    """A file to import. `source` and `path` identify it; `location` is where it is, for messages and `_drafts`.
+
+    `path_ends` has the ends of the paths of all files beside it; None if they are not known.
+    """
 
     source: str
     path: str
     location: PurePath
     read: Callable[[], bytes]
+    path_ends: Collection[str] | None = None
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """A file that was read. `post` is None for a page that is no post, and for a file that is refused for a reason."""
+
+    file: MarkdownFile
+    digest: bytes = b""
+    post: MarkdownPost | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
 class FileReport:
-    """What the import of a file did or, in a dry run, would do. `reason` is why it was refused."""
+    """What the import of a file did or, in a dry run, would do. `reason` is why it was refused.
+
+    `post` is the post of the file as it is then. In a dry run, a new post has no row and no id.
+    """
 
     file: MarkdownFile
     outcome: ImportOutcome
     reason: str = ""
+    post: Post | None = None
+    missing_images: Sequence[str] = ()
 
 
 def is_markdown(path: PurePath) -> bool:
@@ -115,38 +137,67 @@ def require_file_size(size: int) -> None:
 
 
 def import_files(
-    *,
-    actor: Actor,
-    files: Sequence[MarkdownFile],
-    status: str = PostStatus.PUBLISHED,
-    dry_run: bool = False,
-    processed: Sequence[str] = (),
+    *, actor: Actor, files: Sequence[MarkdownFile], status: str = PostStatus.PUBLISHED, dry_run: bool = False
 ) -> Iterator[FileReport]:
-    """Import the files; yield the report of each. A refused file does not stop the import of the others.
-
-    `processed` has the outcomes of the first files, if an earlier call has processed them: these are left out.
-    """
+    """Import the files; yield the report of each. A refused file does not stop the import of the others."""
     require_import_permission(actor)
-    return generate_reports(actor, files, status, processed, dry_run=dry_run)
+    return generate_reports(actor, files, status, dry_run=dry_run)
 
 
 def generate_reports(
-    actor: Actor, files: Sequence[MarkdownFile], status: str, processed: Sequence[str], *, dry_run: bool
+    actor: Actor, files: Sequence[MarkdownFile], status: str, *, dry_run: bool
 ) -> Iterator[FileReport]:
-    done = zip(files, processed, strict=False)  # the first files
-    seen = {(file.source, file.path) for file, outcome in done if outcome != ImportOutcome.NOT_A_POST}
-    for file in islice(files, len(processed), None):
-        if (file.source, file.path) in seen:  # it would overwrite the post of the other file
-            reason = f"another file of this import has the path {file.path} in the source {file.source} too"
-            yield FileReport(file, ImportOutcome.REFUSED, reason)
-            continue
+    seen = set[tuple[str, str]]()
+    with closing(LimitedParser()) as parser:
+        for read in read_files(parser, files):
+            if read is not None:
+                yield import_read_file(actor=actor, read=read, seen=seen, status=status, dry_run=dry_run)
+
+
+def read_files(parser: LimitedParser, files: Iterable[MarkdownFile]) -> Iterator[ReadFile | None]:
+    """Read and parse the files. Yield each of them, and None from time to time while one is being parsed."""
+    for file in files:
         try:
-            report = FileReport(file, import_file(actor=actor, file=file, status=status, dry_run=dry_run))
+            if not may_be_post(file):
+                yield ReadFile(file)
+                continue
+            content = file.read()
+            parser.begin(content)
+            while not parser.is_done(PATIENCE):
+                yield None
+            post = front_matter.build_post(*parser.finish(), file.location)
+            yield ReadFile(file, hashlib.sha256(content).digest(), post)
         except (InvalidFile, OSError) as error:
-            report = FileReport(file, ImportOutcome.REFUSED, str(error))
-        if report.outcome != ImportOutcome.NOT_A_POST:
-            seen.add((file.source, file.path))
-        yield report
+            yield ReadFile(file, reason=str(error))
+
+
+def may_be_post(file: MarkdownFile) -> bool:
+    """Whether a file may be a post by its name. Raises `InvalidFile`."""
+    if PurePath(file.path).name.startswith("_index."):
+        return False  # the page of a section, for Zola and Hugo
+    if not is_storable(file.path):
+        raise InvalidFile("the file's name is not UTF-8")
+    return True
+
+
+def import_read_file(
+    *, actor: Actor, read: ReadFile, seen: set[tuple[str, str]], status: str, dry_run: bool = False
+) -> FileReport:
+    """Import a file that was read, and return the report.
+
+    `seen` has the source and the path of each earlier file of this import, without pages that are no posts.
+    """
+    file = read.file
+    if (file.source, file.path) in seen:  # it would overwrite the post of the other file
+        reason = f"another file of this import has the path {file.path} in the source {file.source} too"
+        return FileReport(file, ImportOutcome.REFUSED, reason)
+    try:
+        report = save_read_file(actor, read, status, dry_run=dry_run)
+    except InvalidFile as error:
+        report = FileReport(file, ImportOutcome.REFUSED, str(error))
+    if report.outcome != ImportOutcome.NOT_A_POST:
+        seen.add((file.source, file.path))
+    return report
 
 
 def record_import(actor: Actor, counts: Mapping[str, int]) -> None:
@@ -160,10 +211,20 @@ def require_import_permission(actor: Actor) -> None:
     policy.require_permission(actor, policy.may_import_posts(actor), "import posts")
 
 
-@transaction.atomic
 def import_file(
     *, actor: Actor, file: MarkdownFile, status: str = PostStatus.PUBLISHED, dry_run: bool = False
 ) -> ImportOutcome:
+    """Import a file of this project, which is parsed without limits. Raises `InvalidFile`."""
+    require_import_permission(actor)
+    if not may_be_post(file):
+        return ImportOutcome.NOT_A_POST
+    content = file.read()
+    read = ReadFile(file, hashlib.sha256(content).digest(), front_matter.parse_post(content, file.location))
+    return save_read_file(actor, read, status, dry_run=dry_run).outcome
+
+
+@transaction.atomic
+def save_read_file(actor: Actor, read: ReadFile, status: str, *, dry_run: bool) -> FileReport:
     """Create or update the post of a file. An unchanged file does not change its post. Raises `InvalidFile`.
 
     A state in the file overrides `status`. The first author becomes the post's author; its `PostSource` stores all
@@ -172,22 +233,20 @@ def import_file(
     future is a time of publication; the post is created and changed now.
     """
     require_import_permission(actor)
-    if PurePath(file.path).name.startswith("_index."):
-        return ImportOutcome.NOT_A_POST  # the page of a section, for Zola and Hugo
-    if not is_storable(file.path):
-        raise InvalidFile("the file's name is not UTF-8")
-    content = file.read()
-    parsed = front_matter.parse_post(content, file.location)
-    if parsed is None:
-        return ImportOutcome.NOT_A_POST
-    outcome = save_imported_post(actor, file, hashlib.sha256(content).digest(), parsed, status)
+    if read.reason:
+        raise InvalidFile(read.reason)
+    if read.post is None:
+        return FileReport(read.file, ImportOutcome.NOT_A_POST)
+    outcome, post = save_imported_post(actor, read.file, read.digest, read.post, status)
     transaction.set_rollback(dry_run)
-    return outcome
+    ends = read.file.path_ends
+    missing = [] if ends is None else list_missing_images(read.post.body, ends)
+    return FileReport(read.file, outcome, post=post, missing_images=missing)
 
 
 def save_imported_post(
     actor: Actor, file: MarkdownFile, digest: bytes, parsed: MarkdownPost, default: str
-) -> ImportOutcome:
+) -> tuple[ImportOutcome, Post]:
     with connection.cursor() as cursor:  # concurrent imports process one file at a time, and create no post twice
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('blog.importing'))")
     now = timezone.now()
@@ -195,7 +254,7 @@ def save_imported_post(
     known = find_source(file, digest, parsed.title)
     if known and bytes(known.digest) == digest:
         complete_source(known, file, parsed)
-        return ImportOutcome.UNCHANGED
+        return ImportOutcome.UNCHANGED, known.post
     post = known.post if known else Post(created_at=now)
     previous = post.created_at  # the date of the file at its last import
     was_published = known is not None and post.status == PostStatus.PUBLISHED
@@ -219,7 +278,7 @@ def save_imported_post(
     source.save()
     if post.status == PostStatus.PUBLISHED and not was_published:
         services.count_publication(actor)
-    return ImportOutcome.UPDATED if known else ImportOutcome.CREATED
+    return (ImportOutcome.UPDATED if known else ImportOutcome.CREATED), post
 
 
 def find_source(file: MarkdownFile, digest: bytes, title: str) -> PostSource | None:
@@ -227,7 +286,7 @@ def find_source(file: MarkdownFile, digest: bytes, title: str) -> PostSource | N
 
     A post that was imported before sources had names is found if its file had this path, and this content or title.
     """
-    sources = PostSource.objects.select_related("post").select_for_update(of=("post",)).filter(path=file.path)
+    sources = PostSource.objects.select_related("post__author").select_for_update(of=("post",)).filter(path=file.path)
     found = sources.filter(source=file.source).first()
     if found:
         return found

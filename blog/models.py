@@ -448,9 +448,12 @@ class ImportState(models.TextChoices):
     DONE = "done"
     CANCELLED = "cancelled"
     FAILED = "failed"
+    UNDOING = "undoing"
+    UNDONE = "undone"
 
 
-RUNNING_IMPORT = Q(state__in=[ImportState.CHECKING, ImportState.IMPORTING])  # the states in which the clock works
+WORKING = (ImportState.CHECKING, ImportState.IMPORTING, ImportState.UNDOING)  # the states in which the clock works
+RUNNING_IMPORT = Q(state__in=WORKING)
 
 
 class ImportJob(models.Model):
@@ -469,6 +472,7 @@ class ImportJob(models.Model):
     problem = models.TextField(blank=True, help_text="Why the import failed.")
     run = models.PositiveIntegerField(default=0, help_text="How often a clock has begun or continued the work.")
     attempts = models.PositiveSmallIntegerField(default=0, help_text="The runs since the last file that was finished.")
+    undone_by = models.BigIntegerField(null=True, help_text="The id of the user who undid the import.")
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now, help_text="When the clock last finished a file.")
 
@@ -486,11 +490,14 @@ class ImportJob(models.Model):
 
     @property
     def is_running(self) -> bool:
-        return self.state in (ImportState.CHECKING, ImportState.IMPORTING)
+        return self.state in WORKING
 
 
 class ImportPiece(models.Model):
-    """A part of the uploaded zip file, which is deleted when the import ends."""
+    """A part of the uploaded zip file, which is deleted when the import ends.
+
+    A part without Markdown is left out. `number` counts all parts.
+    """
 
     job = models.ForeignKey(ImportJob, on_delete=models.CASCADE, related_name="pieces", db_index=False)
     number = models.PositiveIntegerField()
@@ -512,6 +519,8 @@ class ImportResult(models.Model):
     path = models.TextField()
     outcome = models.CharField(max_length=10)
     reason = models.TextField(blank=True, help_text="Why the file was refused, and what to write instead.")
+    post_id = models.BigIntegerField(null=True, help_text="The id of the post that the import has written.")
+    details = models.JSONField(null=True, help_text="The post as the file describes it, and its missing images.")
 
     class Meta:
         constraints = [

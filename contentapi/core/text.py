@@ -4,14 +4,9 @@ Storable text is any Unicode except NUL, which PostgreSQL does not support, and 
 """
 
 from contentapi.core.errors import Malformed
+from contentapi.core.unicode import is_storable
 
-
-def is_storable(text: str) -> bool:
-    try:
-        text.encode()  # a lone surrogate has no encoding
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
+__all__ = ["consume_into_json_array", "is_storable", "require_storable"]
 
 
 def require_storable(value: object) -> int:

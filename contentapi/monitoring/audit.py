@@ -58,6 +58,7 @@ class Event(StrEnum):
     IMPORT_FINISHED = "import.finished"
     IMPORT_FAILED = "import.failed"
     IMPORT_CANCELLED = "import.cancelled"
+    IMPORT_UNDONE = "import.undone"
     IMPORT_PURGED = "import.purged"
     ORDER_PAID = "order.paid"
     ORDER_CANCELLED = "order.cancelled"

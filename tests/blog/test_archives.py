@@ -2,10 +2,11 @@
 
 import io
 import struct
+import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
 
 import pytest
 from hypothesis import example, given, settings
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from blog import archives, importing
 from blog.archives import ArchiveReport
+from blog.front_matter_syntax import InvalidFile
 from blog.importing import ImportOutcome
 from blog.models import Author, Post, PostSource
 from contentapi.core.errors import ApiError, Forbidden, Invalid, Unauthenticated
@@ -170,6 +172,120 @@ def test_damaged_file_does_not_stop_the_others() -> None:
     assert [post.title for post in Post.objects.all()] == ["B"]
 
 
+def damage_content(content: bytes, name: str) -> bytes:
+    """Replace the first bytes of a file after its name in the local header, and then its end."""
+    at = content.index(name.encode()) + len(name)
+    end = content.index(b"PK", at)
+    return content[:at] + b"\xff" * (end - at) + content[end:]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("compression", [ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
+def test_damaged_file_of_any_compression_does_not_stop_the_others(compression: int) -> None:
+    content = build_archive({"a.md": build_file(title="A"), "b.md": build_file(title="B")}, compression).getvalue()
+
+    whole = import_content(io.BytesIO(content), dry_run=True)
+    report = import_content(io.BytesIO(damage_content(content, "a.md")))
+
+    assert read_outcomes(whole) == {"a.md": "created", "b.md": "created"}
+    assert read_outcomes(report) == {"a.md": DAMAGED, "b.md": "created"}
+
+
+def add_zip64_record(content: bytes, number: int) -> bytes:
+    """Return the archive with an end record of ZIP64 that states this number of files."""
+    at = content.index(b"PK\x05\x06")
+    size, offset = struct.unpack("<LL", content[at + 12 : at + 20])
+    record = struct.pack("<4sQHHLLQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, number, number, size, offset)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, at, 1)
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    return content[:at] + record + locator + end
+
+
+def set_number_of_files(content: bytes, number: int) -> bytes:
+    at = content.index(b"PK\x05\x06")
+    return content[: at + 8] + struct.pack("<HH", number, number) + content[at + 12 :]
+
+
+@pytest.mark.parametrize(
+    ("change", "number"),
+    [(set_number_of_files, 10_001), (add_zip64_record, 10_001), (add_zip64_record, 1_000_000)],
+)
+def test_number_of_files_is_read_from_the_end_record(
+    change: Callable[[bytes, int], bytes], number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = change(build_archive({"a.md": build_file()}).getvalue(), number)
+    monkeypatch.setattr(archives, "ZipFile", None)  # it would read the list of files
+
+    with pytest.raises(Invalid) as refusal:
+        archives.open_archive(io.BytesIO(content))
+
+    assert refusal.value.fields == {
+        "archive": [f"The zip file has {number:,} files; at most 10,000 are allowed. Split it."]
+    }
+
+
+def test_archive_of_zip64_is_read() -> None:
+    content = add_zip64_record(build_archive({"a.md": build_file()}).getvalue(), 1)
+
+    with archives.open_archive(io.BytesIO(content)) as opened:
+        assert opened.namelist() == ["a.md"]
+
+
+def test_list_of_files_that_is_too_large_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = build_archive({f"{number}.md": "" for number in range(30)}).getvalue()
+    lying = set_number_of_files(content, 1)
+    monkeypatch.setattr(archives, "MAX_LIST", 1000)
+    monkeypatch.setattr(archives, "ZipFile", None)
+
+    with pytest.raises(Invalid, match=r"The list of files in the zip file has 1,[0-9]{3} bytes; at most 1,000"):
+        archives.open_archive(io.BytesIO(lying))
+
+
+def test_number_of_files_in_the_list_counts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = set_number_of_files(build_archive({"a.md": "", "b.md": ""}).getvalue(), 1)
+    monkeypatch.setattr(archives, "MAX_FILES", 1)
+
+    with archives.open_archive(io.BytesIO(content)) as opened, pytest.raises(Invalid, match="has 2 files"):
+        archives.list_content(opened, name="site.zip")
+
+
+def blank_other_parts(content: bytes) -> bytes:
+    """Return the archive with zeros in place of what need not be kept."""
+    blank = bytearray(len(content))
+    with archives.open_archive(io.BytesIO(content)) as opened:
+        parts = archives.list_kept_parts(opened, io.BytesIO(content))
+    assert parts == sorted(parts)
+    for begin, end in parts:
+        blank[begin:end] = content[begin:end]
+    return bytes(blank)
+
+
+def read_all(content: bytes) -> list[tuple[str, bytes | str]]:
+    """Return the content of each Markdown file, or why it cannot be read."""
+    found: list[tuple[str, bytes | str]] = []
+    with archives.open_archive(io.BytesIO(content)) as opened:
+        for file in archives.list_content(opened, name="site.zip").files:
+            try:
+                found.append((file.path, file.read()))
+            except InvalidFile as error:
+                found.append((file.path, str(error)))
+    return found
+
+
+@pytest.mark.parametrize("compression", [ZIP_STORED, ZIP_DEFLATED])
+@pytest.mark.parametrize("prefix", [b"", b"#!/bin/sh\n"])
+def test_kept_parts_are_read_as_the_whole_archive(prefix: bytes, compression: int) -> None:
+    image = bytes(range(1, 256)) * 9
+    content = prefix + build_archive({**SITE, "z.png": image}, compression).getvalue()
+
+    kept = blank_other_parts(content)
+
+    assert read_all(kept) == read_all(content)
+    assert len(read_all(kept)) == 4
+    assert image not in kept
+    assert b"Hidden" not in kept
+
+
 @pytest.mark.django_db
 def test_second_file_of_one_path_is_refused() -> None:
     content = io.BytesIO()
@@ -221,6 +337,27 @@ def test_compression_bomb_is_refused_before_it_is_read() -> None:
         import_content(content)
 
 
+def build_bomb(compression: int, size: int) -> bytes:
+    """Return an archive whose only file has a wrong size in the list, and many zeros."""
+    content = build_archive({"a.md": bytes(size)}, compression).getvalue()
+    return content.replace(struct.pack("<L", size), struct.pack("<L", 40_000))
+
+
+@pytest.mark.parametrize("compression", [ZIP_DEFLATED, ZIP_BZIP2])
+def test_file_that_is_larger_than_its_stated_size_takes_little_memory(compression: int) -> None:
+    with archives.open_archive(io.BytesIO(build_bomb(compression, 60_000_000))) as opened:
+        (file,) = archives.list_content(opened, name="site.zip").files
+        tracemalloc.start()
+        try:
+            with pytest.raises(InvalidFile):
+                file.read()
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert peak < 20_000_000
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("actor", "refused"),
@@ -262,4 +399,6 @@ def test_archive_with_one_changed_byte_is_read_or_refused(at: int, value: int) -
         report = import_content(content, dry_run=True)
 
         assert len(report.files) <= 3
+        whole = WHOLE[:at] + bytes([value]) + WHOLE[at + 1 :]
+        assert read_all(blank_other_parts(whole)) == read_all(whole)
     assert count_rows() == [0, 0, 0]

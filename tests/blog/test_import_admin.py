@@ -67,7 +67,7 @@ def add_results(job: ImportJob, number: int) -> None:
 
 
 def list_rows(page: Any) -> list[tuple[str, str, str]]:
-    return [(result.path, label, result.reason) for result, label, _ in page.context["results"]]
+    return [(result.path, label, result.reason) for result, label, *_ in page.context["results"]]
 
 
 def test_form_states_the_limits_and_the_default_of_the_source(editor_client: Client) -> None:
@@ -190,7 +190,7 @@ def test_progress_is_json_for_the_script_and_the_page_reloads_without_it(editor_
 def test_page_says_when_no_clock_is_running(editor_client: Client) -> None:
     send_archive(editor_client)
     job = ImportJob.objects.get()
-    ImportJob.objects.update(updated_at=timezone.now() - timedelta(seconds=30))
+    ImportJob.objects.update(updated_at=timezone.now() - timedelta(seconds=60))
 
     assert editor_client.get(get_url("progress", job)).json()["note"] == NO_CLOCK
     assert NO_CLOCK in editor_client.get(get_url("change", job)).text
@@ -268,7 +268,7 @@ def test_admin_sees_all_imports_and_an_editor_only_their_own(editor_client: Clie
     for name in ("change", "progress"):
         assert admin.get(get_url(name, job)).status_code == 200
         assert other.get(get_url(name, job)).status_code == 404
-    for name in ("start", "cancel"):
+    for name in ("start", "cancel", "undo"):
         assert other.post(get_url(name, job)).status_code == 404
     assert ImportJob.objects.get().state == "checked"
     assert admin.post(get_url("cancel", job)).status_code == 302
@@ -285,6 +285,7 @@ def test_author_may_neither_import_nor_see_imports(editor_client: Client, worker
     assert author.get(get_url("change", job)).status_code == 404
     assert author.get(get_url("progress", job)).status_code == 404
     assert author.post(get_url("start", job)).status_code == 404
+    assert author.get(get_url("undo", job)).status_code == 404
     assert ADD not in author.get(POSTS).text
     assert ADD not in author.get(reverse("admin:index")).text
     assert LIST not in author.get(POSTS).text
@@ -321,10 +322,114 @@ def test_file_names_of_the_archive_are_escaped(editor_client: Client, worker: Im
     assert "<i>s" not in text
 
 
-def test_large_archive_is_stored_in_pieces_of_a_megabyte(editor_client: Client) -> None:
-    content = build_archive({"a.md": build_file(), "image.png": b"\0" * 3_000_000}, ZIP_STORED)
+def test_large_archive_is_stored_without_its_images(editor_client: Client) -> None:
+    content = build_archive({"a.md": build_file(), "image.png": b"\1" * 3_000_000}, ZIP_STORED)
 
     response = send_archive(editor_client, content.getvalue())
 
     assert response.status_code == 302
-    assert ImportJob.objects.get().pieces.count() == 4
+    pieces = ImportJob.objects.get().pieces.values_list("number", "content")
+    assert [number for number, _ in pieces.order_by("number")] == [0, 3]
+    assert sum(bytes(piece).count(b"\1") for _, piece in pieces) < 100
+
+
+def test_fourth_upload_is_an_error_of_the_form(editor_client: Client) -> None:
+    for _ in range(3):
+        send_archive(editor_client)
+
+    response = send_archive(editor_client)
+
+    message = "At most 3 uploads may wait for their start. Start or cancel one of yours first."
+    assert response.context["form"].errors == {"archive": [message]}
+
+
+def test_plan_shows_the_post_of_each_file(editor_client: Client, worker: ImportWorker) -> None:
+    lines = 'authors = ["Ines <Falk>"]\ntags = ["hot", "cold"]'
+    later = "---\ntitle: Later\nstatus: scheduled\npublishAt: 2100-01-01\ndate: 2015-05-15\n---\n"
+    images = " ".join(f"![](img/{number}.png)" for number in range(12))
+    files = {"a.md": build_file(lines, body=images, title="A <b>"), "b.md": later, "bad.md": "# Soup"}
+    send_archive(editor_client, build_archive(dict(files)).getvalue())
+    finish_work(worker)
+
+    text = " ".join(editor_client.get(get_url("change", ImportJob.objects.get())).text.split())
+
+    for part in (
+        "A &lt;b&gt;",
+        "Ines &lt;Falk&gt;",
+        "<td>hot, cold</td>",
+        "<td>Published</td>",
+        '<time datetime="2015-05-15T00:00:00+00:00" data-local>',
+        'Scheduled for <time datetime="2100-01-01T00:00:00+00:00" data-local>',
+        "Not in the zip file: img/0.png, img/1.png",
+        "img/9.png and 2 more",
+    ):
+        assert part in text
+
+
+def import_and_open(client: Client, worker: ImportWorker) -> ImportJob:
+    job = upload_and_check(client, worker)
+    client.post(get_url("start", job))
+    finish_work(worker)
+    return job
+
+
+def test_import_is_undone_after_a_confirmation(editor_client: Client, worker: ImportWorker) -> None:
+    job = import_and_open(editor_client, worker)
+    assert get_url("undo", job) in editor_client.get(get_url("change", job)).text
+
+    confirmation = editor_client.get(get_url("undo", job)).text
+    assert "Delete 2 posts" in confirmation
+    assert Post.objects.count() == 2
+    editor_client.post(get_url("undo", job))
+    running = editor_client.get(get_url("change", job)).text
+    progress = editor_client.get(get_url("progress", job)).json()
+    finish_work(worker)
+    page = editor_client.get(get_url("change", job))
+
+    assert "The posts of the import are being deleted" in running
+    assert get_url("cancel", job) not in running
+    assert (progress["state"], progress["text"]) == ("undoing", "0 of 2 posts processed")
+    assert "The import is undone" in page.text
+    assert [label for _, label, _ in list_rows(page)] == ["deleted again", "not a post", "refused", "deleted again"]
+    assert get_url("undo", job) not in page.text
+    assert not Post.objects.exists()
+
+
+def test_page_of_an_undone_import_names_what_was_left_alone(editor_client: Client, worker: ImportWorker) -> None:
+    import_and_open(editor_client, worker)
+    send_archive(editor_client, build_archive({**SITE, "c.md": build_file(title="C")}).getvalue())
+    job = ImportJob.objects.latest("pk")
+    finish_work(worker)
+    editor_client.post(get_url("start", job))
+    finish_work(worker)
+    Post.objects.get(title="C").delete()
+
+    confirmation = editor_client.get(get_url("undo", job)).text
+    editor_client.post(get_url("undo", job))
+    finish_work(worker)
+    rows = list_rows(editor_client.get(get_url("change", job)))
+
+    assert "existed before the import: 2" in confirmation
+    assert "deleted already: 1" in confirmation
+    assert ("c.md", "created", "The post does not exist any more.") in rows
+    assert ("posts/a.md", "unchanged", "") in rows
+
+
+def test_failed_undo_shows_the_problem_and_can_be_repeated(editor_client: Client, worker: ImportWorker) -> None:
+    job = import_and_open(editor_client, worker)
+    editor_client.post(get_url("undo", job))
+    import_jobs.end_import(ImportJob.objects.get(), ImportState.FAILED, CLOCK, "The disk is full.")
+
+    text = editor_client.get(get_url("change", job)).text
+
+    assert "Undoing the import failed" in text
+    assert "The disk is full." in text
+    assert get_url("undo", job) in text
+
+
+def test_page_of_an_import_that_cannot_be_undone_leads_back(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+
+    assert editor_client.get(get_url("undo", job))["Location"] == get_url("change", job)
+    refused = editor_client.post(get_url("undo", job), follow=True)
+    assert "Only an import that has ended can be undone." in refused.text

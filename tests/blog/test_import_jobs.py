@@ -25,7 +25,8 @@ from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, Unaut
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from tests.blog.markdown_files import build_file
 from tests.blog.test_archives import BAD, SITE, build_archive
-from tests.factories import make_actor, make_user
+from tests.blog.test_limited_parsing import SLOW
+from tests.factories import make_actor, make_post, make_user
 from users.authentication import build_session_actor
 from users.models import User
 
@@ -73,6 +74,7 @@ def list_results(job: ImportJob, *, is_plan: bool) -> list[tuple[str, str]]:
     return [(result.path, result.reason or result.outcome) for result in results]
 
 
+LIMIT = "cannot be parsed with 512 MiB of memory and 0.2 s of CPU time. Make the front matter simpler."
 EXPECTED = [
     ("posts/a.md", "created"),
     ("posts/_index.md", "not a post"),
@@ -120,6 +122,117 @@ def test_archive_is_stored_in_pieces_and_read_again(
     finish_work(worker)
 
     assert list_results(job, is_plan=True) == EXPECTED
+
+
+def test_only_markdown_files_are_stored(editor: Actor, worker: ImportWorker) -> None:
+    image = os.urandom(2_500_000)
+    files: dict[str, str | bytes] = {
+        "a.md": build_file(title="A"),
+        "b.png": image,
+        "c.md": build_file(title="C"),
+        "d.png": image,
+    }
+
+    job = upload(editor, files)
+
+    stored = b"".join(job.pieces.order_by("number").values_list("content", flat=True))
+    assert job.pieces.count() == 3  # of six: two have a file, and the last one the list of files
+    assert image[:100] not in stored
+    assert image[-100:] not in stored
+    assert stored.count(b"\0") > len(stored) * 0.99
+    finish_work(worker)
+    assert list_results(job, is_plan=True) == [("a.md", "created"), ("c.md", "created")]
+
+
+def test_plan_has_the_post_of_each_file_and_its_missing_images(editor: Actor, worker: ImportWorker) -> None:
+    lines = 'authors = ["Ines"]\ntags = ["hot", "cold"]'
+    later = '+++\ntitle = "B"\nstatus = "scheduled"\npublishAt = 2100-01-01\ndate = 2015-05-15\n+++\n'
+    job = upload(
+        editor,
+        {
+            "a.md": build_file(lines, body="![](img/a.png) ![](none.png) ![](https://x.invalid/b.png)", title="A"),
+            "b.md": later,
+            "img/a.png": "x",
+            "bad.md": "# Soup",
+        },
+    )
+    finish_work(worker)
+
+    details = list(job.results.order_by("number").values_list("details", flat=True))
+
+    day = "2015-05-15T00:00:00+00:00"
+    plain: dict[str, object] = {"date": day, "publishAt": None, "missingImages": [], "missing": 0}
+    assert details == [
+        {**plain, "title": "A", "author": "Ines", "tags": ["hot", "cold"], "status": "published"}
+        | {"missingImages": ["none.png"], "missing": 1},
+        {**plain, "title": "B", "author": "Unknown author", "tags": [], "status": "scheduled"}
+        | {"publishAt": "2100-01-01T00:00:00+00:00"},
+        None,
+    ]
+    assert set(job.results.values_list("post_id", flat=True)) == {None}
+
+
+def test_person_has_at_most_three_uploads_that_are_not_started(editor: Actor, worker: ImportWorker) -> None:
+    first, *_ = [upload(editor, source=name) for name in "abc"]
+    finish_work(worker)
+
+    with pytest.raises(Invalid, match="At most 3 uploads may wait for their start"):
+        upload(editor)
+    assert ImportJob.objects.count() == 3
+    assert not ImportPiece.objects.exclude(job__in=ImportJob.objects.all()).exists()
+    upload(build_session_actor(make_user(Role.EDITOR)))  # another person may
+    import_jobs.start_import(actor=editor, job_id=str(first.pk))
+    upload(editor)
+
+
+def test_uploads_of_a_person_have_at_most_200_mb_until_they_end(
+    editor: Actor, worker: ImportWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = upload(editor)
+    size = sum(map(len, job.pieces.values_list("content", flat=True)))
+    monkeypatch.setattr(import_jobs, "MAX_STORED", 2 * size - 1)
+
+    with pytest.raises(Invalid, match=rf"may have {2 * size - 1:,} bytes together \(got {2 * size:,}\)"):
+        upload(editor)
+    finish_work(worker)
+    import_jobs.cancel_import(actor=editor, job_id=str(job.pk))
+    upload(editor)
+
+
+def test_file_that_breaks_a_limit_is_a_bad_file_and_the_rest_is_imported(editor: Actor, worker: ImportWorker) -> None:
+    job = upload(editor, {"a.md": build_file(title="A"), "slow.md": SLOW, "z.md": build_file(title="Z")})
+    worker.run = find_work()
+    assert worker.run is not None
+    worker.run.parser.seconds = 0.2
+
+    finish_work(worker)
+
+    assert list_results(job, is_plan=True) == [
+        ("a.md", "created"),
+        ("slow.md", LIMIT),
+        ("z.md", "created"),
+    ]
+
+
+def test_due_posts_are_published_while_a_file_is_being_parsed(editor: Actor, worker: ImportWorker) -> None:
+    job = upload(editor, make_files(2))
+    process_files(worker, 1)
+    assert worker.run is not None
+    child = worker.run.parser.child
+    assert child is not None
+    os.kill(child.pid, signal.SIGSTOP)  # a file that takes long
+    post = make_post(status="scheduled", publish_at=timezone.now() - timedelta(seconds=1))
+
+    assert worker.work(Event(), seconds=0.1)
+    clock.do_due_work(Event())
+
+    post.refresh_from_db()
+    job.refresh_from_db()
+    assert (post.status, job.done) == ("published", 1)
+    os.kill(child.pid, signal.SIGCONT)
+    finish_work(worker)
+    job.refresh_from_db()
+    assert (job.state, job.done) == ("checked", 2)
 
 
 @pytest.mark.parametrize(
@@ -478,7 +591,7 @@ def test_silence_of_all_clocks_is_noticed_after_some_seconds(editor: Actor, work
     job, other = upload(editor), upload(editor, source="other")
     assert not import_jobs.is_waiting_for_clock(job)
 
-    ImportJob.objects.update(updated_at=timezone.now() - timedelta(seconds=30))
+    ImportJob.objects.update(updated_at=timezone.now() - timedelta(seconds=60))
     assert import_jobs.is_waiting_for_clock(job)
 
     ImportJob.objects.filter(pk=other.pk).update(updated_at=timezone.now())  # a clock works on the other one
@@ -515,5 +628,5 @@ def test_results_are_read_in_pages_and_by_outcome(editor: Actor, worker: ImportW
 
     assert [result.path for result in first.results] == ["posts/a.md", "posts/_index.md", "posts/bad.md"]
     assert ([result.path for result in last.results], last.number, last.last) == (["_drafts/b.mdx"], 2, 2)
-    assert first.counts == {"created": 2, "updated": 0, "unchanged": 0, "not a post": 1, "refused": 1}
+    assert first.counts == {"created": 2, "updated": 0, "unchanged": 0, "not a post": 1, "refused": 1, "undone": 0}
     assert created.posts == {post.source.path: post.pk for post in Post.objects.all()}

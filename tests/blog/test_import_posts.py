@@ -3,6 +3,7 @@
 import re
 import tomllib
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +11,10 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from blog import importing
+from blog.limited_parsing import LimitedParser
 from blog.models import Author, Post, PostSource
+from tests.blog.test_limited_parsing import SLOW
 
 CONTENT = settings.BASE_DIR.parent / "shared" / "content"
 UNREADABLE = Path("/proc/self/mem")
@@ -100,6 +104,29 @@ def test_file_that_crashes_the_yaml_parser_does_not_stop_the_import(tmp_path: Pa
 
     assert response.error == "1 of 2 files could not be imported; each is named above."
     assert response.err.startswith(f"{tmp_path}/a.md: ")
+    assert read_titles() == ["B"]
+
+
+def test_hostile_front_matter_does_not_stop_the_import(tmp_path: Path, run_import: Any) -> None:
+    key = ".".join(["a"] * 20_000)
+    write_files(tmp_path, a=f"+++\n{key} = 1\n+++\n", b=build_file("B"), c="---\na: &a {x: 1}\nb: {<<: *a}\n---\n")
+
+    response = run_import(tmp_path)
+
+    assert response.error == "2 of 3 files could not be imported; each is named above."
+    assert "a.md: a key of the front matter has 20,000 parts; at most 20 are allowed. Use fewer." in response.err
+    assert "c.md: the front matter has a merge key (<<). Write out the keys." in response.err
+    assert read_titles() == ["B"]
+
+
+def test_command_parses_in_a_child_process_with_limits(tmp_path: Path, run_import: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(importing, "LimitedParser", partial(LimitedParser, seconds=0.2))
+    write_files(tmp_path, b=build_file("B"))
+    (tmp_path / "a.md").write_bytes(SLOW)
+
+    response = run_import(tmp_path)
+
+    assert "a.md: cannot be parsed with 512 MiB of memory and N s of CPU time." in response.err
     assert read_titles() == ["B"]
 
 

@@ -244,6 +244,7 @@ PAGES = [
             ("progress", get_object),
             ("start", post_object({})),
             ("cancel", post_object({})),
+            ("undo", post_object({})),
         )
     ],
     Page("blog_importjob_history", OTHERS, ADMINS_SEE),

@@ -44,13 +44,22 @@ def test_editor_imports_a_site_and_finds_its_posts(checkout: Checkout, browser: 
     expect(page.get_by_role("heading", name="What would happen")).to_be_visible(timeout=WAIT)
     expect(page.get_by_role("link", name="new post: 7")).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("bad.md"))).to_contain_text("does not begin with front matter")
+    expect(page.get_by_role("row", name=re.compile("soup-for-forty"))).to_contain_text("Published")
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_role("heading", name="The import is finished")).to_be_visible(timeout=WAIT)
+    report = page.url
     page.get_by_role("link", name="_posts/2024-02-29-soup-for-forty.markdown").click()
 
     expect(page.locator("#id_title")).to_have_value(re.compile("Soup", re.IGNORECASE))
     page.goto(f"http://localhost:{run.port}/admin/blog/post/?status__exact=scheduled")
     expect(page.locator("#result_list tbody tr")).to_have_count(1)
+    page.goto(report)
+    page.get_by_role("link", name="Undo the import…").click()
+    page.get_by_role("button", name="Delete 7 posts").click()
+    expect(page.get_by_role("heading", name="The import is undone")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("link", name="deleted again: 7")).to_be_visible()
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/?status__exact=scheduled")
+    expect(page.locator("#result_list tbody tr")).to_have_count(0)
 
 
 def test_large_archive_is_uploaded_and_a_larger_one_is_refused(

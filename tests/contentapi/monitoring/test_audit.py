@@ -23,9 +23,9 @@ from msgspec import structs
 from oauth2_provider.models import Application, RefreshToken
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from blog import history, import_jobs, moderation, services
+from blog import history, import_jobs, import_undo, moderation, services
 from blog.import_worker import ImportWorker
-from blog.models import CommentState, ImportJob, ImportState, PostStatus, PostVersion
+from blog.models import CommentState, ImportJob, ImportState, Post, PostStatus, PostVersion
 from contentapi import settings as project
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import CLOCK, OPERATOR, Role
@@ -661,6 +661,17 @@ def import_for_a_locked_owner(scene: Scene) -> Act:
 def cancel_an_import(scene: Scene) -> Act:
     job = upload(scene)
     return lambda: scene.browser.post(reverse("admin:blog_importjob_cancel", args=[job.pk]))
+
+
+@causes(Event.IMPORT_UNDONE, "import")
+def undo_an_import(scene: Scene) -> Act:
+    job = upload(scene)
+    finish_work()
+    import_jobs.start_import(actor=build_session_actor(scene.user), job_id=str(job.pk))
+    finish_work()
+    import_undo.start_undo(actor=build_session_actor(scene.user), job_id=str(job.pk))
+    Post.objects.all().delete()  # otherwise each deletion has a line
+    return finish_work
 
 
 @causes(Event.IMPORT_PURGED, "clock")

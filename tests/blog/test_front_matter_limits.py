@@ -1,0 +1,226 @@
+"""Front matter for which the parsers take very long: it is refused before they read it, and other files are not."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blog import front_matter_syntax
+from blog.front_matter_syntax import InvalidFile, load_front_matter, parse_text
+from tests.thoroughness import scale_examples
+
+KEY = "a key of the front matter has {} parts; at most 20 are allowed. Use fewer."
+MERGE = "the front matter has a merge key (<<). Write out the keys."
+
+
+def build_key(parts: int, dot: str = ".") -> str:
+    return dot.join(["a"] * parts)
+
+
+def read_refusal(text: str, language: str) -> str:
+    with pytest.raises(InvalidFile) as refusal:
+        load_front_matter(text, language)
+    return str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{build_key(21)} = 1",
+        f"{build_key(21, ' . ')} = 1",
+        f"{build_key(20)}.'b' = 1",
+        f'{build_key(20)}."b\\"" = 1',
+        f"[{build_key(21)}]",
+        f"[[{build_key(21)}]]",
+        f"x = {{ {build_key(21)} = 1 }}",
+        f"x = [1.5, {{ {build_key(21)} = 1 }}]",
+        # Strings whose end is easy to miss
+        f'x = {{ k = """y"""", {build_key(21)} = 1 }}',
+        f"x = {{ k = '''y''''', {build_key(21)} = 1 }}",
+        f'x = {{ k = """y\\\\""", {build_key(21)} = 1 }}',
+        f"x = {{ k = 'y\\', {build_key(21)} = 1 }}",
+        f'x = "#" \n{build_key(21)} = 1',
+        f"x = 1 # '''\n{build_key(21)} = 1",
+    ],
+)
+def test_key_of_too_many_parts_is_refused(text: str) -> None:
+    assert read_refusal(text, "TOML") == KEY.format(21)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{build_key(20)} = 1",
+        f'x = "{build_key(99)}"',
+        f"x = '{build_key(99)}'",
+        f'x = """\n{build_key(99)}\n"""',
+        f"x = '''\n{build_key(99)}\n'''",
+        f'x = 1 # "{build_key(99)}',
+        f'"{build_key(99)}" = 1',
+        f"x = [{', '.join(['1.5'] * 99)}]",
+    ],
+)
+def test_dots_that_separate_no_parts_of_a_key_are_accepted(text: str) -> None:
+    load_front_matter(text, "TOML")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a {x: 1}\nb: {<<: *a}",
+        "a: &a {x: 1}\nb:\n  <<: [*a, *a]",
+        "a: &m <<\nb: {*m : {x: 1}}",
+        "b: {!!merge x: {y: 1}}",
+        "c: !!set {<<: {y: 1}}",
+    ],
+)
+def test_merge_key_is_refused(text: str) -> None:
+    assert read_refusal(text, "YAML") == MERGE
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a: 12:30:00", "12:30:00"),
+        ("a: [-1_0:20]", "-1_0:20"),
+        ("a: 1_:2", "1_:2"),
+        ("a: 1:20.5", "1:20.5"),
+        ('a: !!int "1:2"', "1:2"),
+        ("1:30: a", "1:30"),
+        ('a: !!int {=: "1:2"}', "a collection"),
+        ("a: " + ":".join(["1"] * 99), ":".join(["1"] * 99)[:40]),
+    ],
+)
+def test_number_of_base_60_is_refused(text: str, shown: str) -> None:
+    assert read_refusal(text, "YAML") == f"{shown} is a number of base 60 in YAML. Write it in quotation marks."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: '12:30'",
+        "a: 2024-01-09 12:30:00",
+        "'<<': 1",
+        "a: x << y",
+        "a: !!str 1:2",
+        "a: |\n  <<: 12:30\n",
+        "a: &a [x]\nb: [*a, *a]",
+    ],
+)
+def test_yaml_that_looks_like_it_is_accepted(text: str) -> None:
+    assert load_front_matter(text, "YAML") == yaml.safe_load(text)
+
+
+@pytest.mark.parametrize(("begin", "end"), [("+++\na = '", "'\n+++\n"), ("---\na: '", "'\n---\n"), ('{"a": "', '"}\n')])
+def test_front_matter_has_at_most_64_000_bytes(begin: str, end: str) -> None:
+    limit = front_matter_syntax.MAX_FRONT_MATTER
+    room = limit - 20
+    parse_text(f"{begin}{'x' * room}{end}{'body ' * 50_000}".encode())
+
+    for text in ("x" * (limit + 1), "ö" * (room // 2 + 20)):
+        with pytest.raises(InvalidFile, match=r"at most 64,000"):
+            parse_text(f"{begin}{text}{end}".encode())
+
+
+def test_text_of_yaml_aliases_is_counted() -> None:
+    text = f"a: &a {'x' * 30_000}\nb: [{', '.join(['*a'] * 5000)}]"
+
+    with pytest.raises(InvalidFile, match=r"^the values of the front matter have more than 64,000 characters\."):
+        parse_text(f"---\n{text}\n---\n".encode())
+
+
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "one key": lambda number: f"+++\n{build_key(number)} = 1\n+++\n",
+    "keys of 20 parts": lambda number: (
+        "+++\n" + "".join(f"{build_key(19)}.b{each} = 1\n" for each in range(number // 50)) + "+++\n"
+    ),
+    "merge keys": lambda number: (
+        "---\na0: &a0 {x: 1}\n"
+        + "".join(
+            f"a{each}: &a{each} {{<<: [{', '.join([f'*a{each - 1}'] * 10)}]}}\n" for each in range(1, 2 + number // 50)
+        )
+        + "---\n"
+    ),
+    "base 60": lambda number: f"---\na: 1{':1' * number}\n---\n",
+    "aliases": lambda number: "---\na: &a [x]\nb: [" + "*a, " * number + "]\n---\n",
+    "brackets": lambda number: f"+++\na = {'[' * number}\n+++\n",
+    "braces": lambda number: f"---\na: {'{a: ' * number}\n---\n",
+    "quotes": lambda number: "+++\n" + '\\"""x\n' * number + "+++\n",
+    "JSON": lambda number: '{"a":' * number,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_front_matter_of_any_size_is_read_or_refused(name: str) -> None:
+    """An input that is not refused in time lets this test run for minutes."""
+    for number in (10, 1000, 12_000):
+        with suppress(InvalidFile):
+            parse_text(HOSTILE[name](number).encode())
+
+
+WORDS = ["a", ".", " . ", "a.", '"', '"""', "'", "'''", "\\", "#", "\n", "[", "]", "{", "}", " = ", ", ", "1", ":"]
+YAML_WORDS = ["<<", ": ", "*a", "&a ", "!!int ", "!!merge ", "1:1", "- ", "? ", "|", "!!set ", "=", "_", "\n  "]
+
+
+@pytest.mark.property
+@settings(deadline=None, max_examples=scale_examples(300))
+@given(words=st.lists(st.sampled_from(WORDS), max_size=40), keys=st.integers(15, 25))
+def test_toml_that_the_scan_accepts_has_no_long_key(words: list[str], keys: int) -> None:
+    """The scan agrees with tomllib, which returns one table inside the other for each part of a key."""
+    text = "".join(words).replace("1", build_key(keys) + " = 1")
+    with suppress(InvalidFile):
+        table = load_front_matter(text, "TOML")
+
+        assert keys <= 20 or not contains_nested(table, keys - 1)
+
+
+def contains_nested(value: Any, depth: int) -> bool:
+    """Whether a value has tables in tables of this depth, all named `a`, as a key of so many parts makes them."""
+    if isinstance(value, list):
+        return any(contains_nested(item, depth) for item in value)
+    if not isinstance(value, dict):
+        return depth == 0 and value == 1
+    return any(contains_nested(item, depth - 1 if key == "a" and depth else depth) for key, item in value.items())
+
+
+@pytest.mark.property
+@settings(deadline=None, max_examples=scale_examples(300))
+@given(words=st.lists(st.sampled_from([*WORDS, *YAML_WORDS]), max_size=30))
+def test_yaml_that_is_accepted_has_the_same_value_without_merges_and_base_60(words: list[str]) -> None:
+    text = "".join(words)
+    with suppress(InvalidFile, ValueError, TypeError, AttributeError, IndexError, KeyError):
+        table = load_front_matter(text, "YAML")
+
+        assert repr(table) == repr(yaml.load(text, Loader=PlainLoader) or {})  # noqa: S506 - it is a SafeLoader
+
+
+class PlainLoader(yaml.SafeLoader):
+    """A loader that has neither merge keys nor numbers of base 60."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        assert not any(key.tag == front_matter_syntax.MERGE_KEY for key, _ in node.value)
+
+    def construct_yaml_int(self, node: Any) -> int:
+        assert ":" not in str(self.construct_scalar(node))
+        return super().construct_yaml_int(node)
+
+
+PlainLoader.add_constructor("tag:yaml.org,2002:int", PlainLoader.construct_yaml_int)
+
+
+@pytest.mark.property
+@settings(deadline=None, max_examples=scale_examples(300))
+@given(
+    content=st.builds(
+        lambda fence, words: f"{fence}\n{''.join(words)}\n{fence}\n".encode(),
+        st.sampled_from(["+++", "---"]),
+        st.lists(st.sampled_from([*WORDS, *YAML_WORDS]) | st.text(max_size=4), max_size=60),
+    )
+)
+def test_any_content_is_read_or_refused(content: bytes) -> None:
+    with suppress(InvalidFile):
+        parse_text(content)
