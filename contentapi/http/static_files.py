@@ -50,7 +50,7 @@ def static_compression_middleware(
     return middleware
 
 
-class StaticFilesMiddleware(WhiteNoiseMiddleware):
+class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
     """WhiteNoise, which lists the files at the start. It lists the pages for developers again once they are built."""
 
     listed_folder = ""
