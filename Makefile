@@ -18,7 +18,7 @@ BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
-	@echo "make pages    build the explorer (/graphql) and the API reference (/docs); needs Node; make run does it too"
+	@echo "make pages    build the explorer (/graphql) and the API reference (/docs); needs Node; make run does it beside the server"
 	@echo "make test     run the tests in parallel, in less than three minutes on two cores"
 	@echo "make test-servers run the tests that start servers"
 	@echo "make coverage run both, and measure the lines and branches that they execute"
@@ -36,7 +36,6 @@ help:
 	@echo "make lock     write the newest versions that pyproject.toml allows into requirements*.txt"
 
 run: installed
-	@$(BLOCK_SIGINT) $(BUILD_PAGES)
 	@exec $(BLOCK_SIGINT) $(VENV_PYTHON) manage.py serve --server $(SERVER)
 
 pages: installed
@@ -70,7 +69,8 @@ slow-path: installed-dev
 bench: installed
 	@exec $(VENV_PYTHON) -m benchmarks $(if $(PEERS),--peers $(PEERS)) $(if $(WORKLOADS),--workloads $(WORKLOADS)) \
 		$(if $(CONDITIONS),--conditions $(CONDITIONS)) $(if $(TRANSPORTS),--transports $(TRANSPORTS)) \
-		$(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS))
+		$(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS)) \
+		$(if $(CHECK_ONLY),--check-only)
 
 hostile: installed
 	@exec $(VENV_PYTHON) -m benchmarks.hostile $(if $(SERVERS),--servers $(SERVERS)) $(if $(ATTACKS),--attacks $(ATTACKS)) \

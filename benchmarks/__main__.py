@@ -25,7 +25,7 @@ Key = tuple[str, str]  # a server's name and its transport to PostgreSQL
 
 def main() -> None:
     options = read_options()
-    require_supported_machine()
+    require_supported_machine(options)
     for folder in (LOGS, RESULTS):
         folder.mkdir(parents=True, exist_ok=True)
     lock_checkout()
@@ -84,14 +84,14 @@ def make_servers(postgres: Postgres, options: Options, plan: list[Step], peers: 
     }
 
 
-def require_supported_machine() -> None:
-    """Exit with status 2 and a message if this machine cannot be measured on."""
+def require_supported_machine(options: Options) -> None:
+    """Exit with status 2 and a message if the benchmark cannot run on this machine."""
     problem = None
     if not sys.platform.startswith("linux"):
         problem = "The benchmark needs Linux: it pins processes to cores and reads their CPU time from /proc."
     elif not {SERVER_CORE, DATABASE_CORE} <= os.sched_getaffinity(0):
         problem = "The benchmark needs two cores, 0 and 1: one for the server, one for PostgreSQL and the load."
-    elif not shutil.which("wrk"):
+    elif not options.check_only and not shutil.which("wrk"):
         problem = "wrk, the load generator, is not installed: apt-get install wrk (or brew install wrk)."
     if problem:
         print(problem, file=sys.stderr)

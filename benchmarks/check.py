@@ -9,7 +9,6 @@ from email.message import Message
 from itertools import product
 from typing import Any
 
-from benchmarks import dataset
 from benchmarks.conditions import BROWSER, CONDITIONS, ORIGIN, VARIED, headers_for
 from benchmarks.servers import Server
 from benchmarks.workloads import Data, operation, published_id, variables
@@ -118,18 +117,17 @@ def check_freshness(server: Server) -> None:
         "page10": {"limit": 10, "status": "published"},
         "page100": {"limit": 100},
     }
-    change = f"UPDATE blog_post SET title = %s WHERE id = {newest}"
     for name, values in requests.items():
         require(
             title in json.dumps(request_data(server, name, values), ensure_ascii=False), f"{name}: not the newest post"
         )
-        server.database.connection.execute(change.encode(), ["Changed"])
+        server.database.change_title(newest, "Changed")
         try:
             require(
                 "Changed" in json.dumps(request_data(server, name, values)), f"{name}: a stale response after an UPDATE"
             )
         finally:
-            server.database.connection.execute(change.encode(), [title])
+            server.database.change_title(newest, title)
 
 
 def check_browser(server: Server) -> None:
@@ -154,7 +152,7 @@ def measure_size(server: Server, workload: str, condition: str) -> int:
         require("errors" not in json.loads(content), f"{workload}: {content[:600]!r}")
         size += len("HTTP/1.1 200 OK\r\n") + len(headers.as_bytes()) + len(content)
     if name == "create":
-        server.database.run(f"DELETE FROM blog_post WHERE id > {dataset.POSTS}")
+        server.database.delete_created_posts()
     return size // count
 
 

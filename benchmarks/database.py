@@ -6,7 +6,8 @@
 import hashlib
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -63,9 +64,27 @@ class Database:
     def row(self, statement: str) -> Any:
         return self.connection.execute(statement.encode()).fetchone()
 
+    @contextmanager
+    def without_triggers(self) -> Iterator[None]:
+        """Execute the block as replication does. Our triggers note each change of a post, and set `updated_at`."""
+        with self.connection.transaction():
+            self.run("SET LOCAL session_replication_role = replica")
+            yield
+
+    def change_title(self, post_id: int, title: str) -> None:
+        """Change nothing but the title of a post, so that a second change restores the row."""
+        with self.without_triggers():
+            self.connection.execute("UPDATE blog_post SET title = %s WHERE id = %s", [title, post_id])
+
+    def delete_created_posts(self) -> None:
+        """Delete the posts that `createPost` has created, and keep none in the history."""
+        with self.without_triggers():
+            self.run(f"DELETE FROM blog_post WHERE id > {dataset.POSTS}")
+
     def clean(self) -> None:
-        """Delete the posts that `createPost` has created."""
-        self.run(f"DELETE FROM blog_post WHERE id > {dataset.POSTS}", "VACUUM ANALYZE blog_post", "CHECKPOINT")
+        """Delete the created posts, and their space."""
+        self.delete_created_posts()
+        self.run("VACUUM ANALYZE blog_post", "CHECKPOINT")
 
 
 class Postgres:

@@ -57,7 +57,7 @@ MIDDLEWARE = [
     "contentapi.health.probes.ProbeMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "contentapi.http.static_files.static_compression_middleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "contentapi.http.static_files.StaticFilesMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     # Inside CORS: a script can read its 429, and a preflight request is not charged.
     "contentapi.rate_limits.middleware.RateLimitMiddleware",

@@ -20,7 +20,9 @@ def hash_sources() -> str:
     return hashlib.sha256(content).hexdigest()[:12]
 
 
+NAME = hash_sources()  # of the sources of this process
+
+
 def find_built_folder() -> str:
-    """Return the folder of the built files, as the static files name it. Empty if they are not built."""
-    name = hash_sources()
-    return f"frontend/{name}/" if (BUILT / name).is_dir() else ""
+    """Return the folder of the built files, as the static files name it. Empty until they are built."""
+    return f"frontend/{NAME}/" if (BUILT / NAME).is_dir() else ""

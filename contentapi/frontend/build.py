@@ -3,8 +3,8 @@
 package-lock.json pins the packages of the explorer, which esbuild bundles. The API reference is a file that its package
 contains already; its version and hash are under `prebuilt` in package.json, because its dependencies are many and none
 of them is needed. No script of a package is run. Nothing happens if the files exist. Concurrent builds run one after
-the other, and the next build repairs an interrupted one. With `--if-possible`, which `make run` uses, a failure is only
-a message.
+the other, and the next build repairs an interrupted one. With `--if-possible`, a failure is only a message: `make run`
+builds beside the server, which serves the files as soon as they exist.
 """
 
 import base64
@@ -32,6 +32,7 @@ NETWORK = [
 ]
 INSTALL = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", *NETWORK]
 DOWNLOAD = ["npm", "pack", "--ignore-scripts", "--silent", *NETWORK]
+NO_NODE = "Node 18 or newer with npm is not installed."
 BUNDLE = ["npm", "run", "--silent", "bundle"]
 NO_REGISTRY = "npm could not install its packages (is a registry reachable?)."
 
@@ -42,16 +43,18 @@ class CannotBuild(Exception):
 
 def main(arguments: list[str]) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # blocked by `make` until here
-    if_possible = arguments == ["--if-possible"]
-    if (BUILT / hash_sources()).is_dir() or (if_possible and not has_node()):
+    if (BUILT / hash_sources()).is_dir():
         return
     try:
         build()
     except CannotBuild as error:
-        message = f"The explorer and the API reference were not built: {error}"
-        if not if_possible:
+        message = (
+            f"The explorer and the API reference were not built: {error} Until they are, browsers get plain pages at "
+            "/graphql and /docs. Everything else works."
+        )
+        if arguments != ["--if-possible"]:
             sys.exit(message)
-        print(message, "Everything else works. The next start tries again.", file=sys.stderr)  # noqa: T201
+        print(message, "The next start tries again.", file=sys.stderr)  # noqa: T201
 
 
 def has_node() -> bool:
@@ -61,15 +64,16 @@ def has_node() -> bool:
 def build() -> None:
     """Build the files, unless another process builds them first. Raises `CannotBuild`."""
     if not has_node():
-        raise CannotBuild("Node 18 or newer with npm is required.")
+        raise CannotBuild(NO_NODE)
     BUILT.mkdir(parents=True, exist_ok=True)
     folder = os.open(BUILT, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)  # released when this process ends
         if not (BUILT / hash_sources()).is_dir():
             print("Building the explorer and the API reference (once; about a minute)", file=sys.stderr)  # noqa: T201
-            with TemporaryDirectory() as temporary:
+            with TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
                 install_and_bundle(Path(temporary))
+            print("The explorer and the API reference are built: reload their pages.", file=sys.stderr)  # noqa: T201
     finally:
         os.close(folder)
 
@@ -128,6 +132,7 @@ def run(command: list[str], folder: Path, message: str) -> str:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # deletes the temporary folder
     try:
         main(sys.argv[1:])
     except KeyboardInterrupt:

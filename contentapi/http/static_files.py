@@ -1,7 +1,7 @@
-"""Compress static files that have no compressed copy. WhiteNoise serves the copies of those that have one.
+"""Serve static files: WhiteNoise, also for pages that are built while the server runs, and compression.
 
-`contentapi.frontend.build` compresses what it builds. The files of packages, such as the theme of the admin, are
-compressed here when they are first requested, and kept in memory.
+`contentapi.frontend.build` compresses what it builds, and WhiteNoise serves the compressed copies. The files of
+packages, such as the theme of the admin, are compressed here when they are first requested, and kept in memory.
 """
 
 import gzip
@@ -12,11 +12,14 @@ from django.conf import settings
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from contentapi.core.caching import BoundedCache
+from contentapi.frontend import BUILT, find_built_folder
 
 MEMORY = 8 * 1024 * 1024  # bytes of compressed files in each worker
 SMALLEST = 1000  # bytes; compressing less saves no packet
+FRONTEND_URL = f"{settings.STATIC_URL}frontend/"
 TYPES = re.compile(r"text/|application/(json|xml)|image/svg|.*(javascript|\+xml)")
 ACCEPTS_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))")
 
@@ -45,6 +48,24 @@ def static_compression_middleware(
         return HttpResponse(content, headers=headers)
 
     return middleware
+
+
+class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
+    """WhiteNoise, which lists the files at the start. It lists the pages for developers again once they are built."""
+
+    listed_folder = ""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not self.listed_folder and request.path_info.startswith(FRONTEND_URL):
+            self.list_built_files()
+        response: HttpResponseBase = super().__call__(request)
+        return response
+
+    def list_built_files(self) -> None:
+        folder = find_built_folder()
+        if folder:
+            self.add_files(str(BUILT.parent / folder), prefix=f"{settings.STATIC_URL}{folder}")
+            self.listed_folder = folder
 
 
 def is_compressible(response: HttpResponseBase) -> bool:

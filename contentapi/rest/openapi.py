@@ -22,8 +22,6 @@ from contentapi.http.hosts import get_request_origin
 from contentapi.http.pages import build_page_headers
 from contentapi.rest.samples import METHODS, build_samples, resolve
 
-# Looked up once, like the static files, when the server starts. Empty if the API reference is not built.
-FOLDER = find_built_folder()
 LOCAL = "http://localhost:8000"  # the address in the document
 ORIGINS = 16  # addresses whose samples are kept
 MARKDOWN = MarkdownIt()
@@ -46,8 +44,12 @@ def load_samples(origin: str) -> dict[str, list[dict[str, str]]]:
     return build_samples(load_openapi_document(), origin)
 
 
-def render_reference(request: HttpRequest, folder: str = FOLDER) -> HttpResponse:
-    """Return the page, which loads the API reference from this folder of static files, or the plain page."""
+def render_reference(request: HttpRequest, folder: str | None = None) -> HttpResponse:
+    """Return the page, which loads the API reference from this folder of static files, or the plain page.
+
+    Without a folder it looks for the built one: `make run` builds while the server runs.
+    """
+    folder = find_built_folder() if folder is None else folder
     origin, nonce = get_request_origin(request.META), secrets.token_urlsafe(16)
     context: dict[str, Any] = {"folder": folder, "nonce": nonce, "page": "docs", "origin": origin}
     if folder:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -17,11 +16,11 @@ from typing import NamedTuple
 
 from tests.clients.catalogue import CLIENTS, Client, Runtime
 from tests.clients.installation import INSTALLED, PYTHON, CannotInstall, find_missing_program, install
-from tests.clients.samples import PAGE, read_samples, run_sample, write_sample
+from tests.clients.samples import PAGE, follow_recipe, pin_versions, read_samples
 from tests.clients.site import ClientSite
 from tests.e2e.checkout import ROOT
 
-PATIENCE = 150.0  # seconds for a client
+PATIENCE = 300.0  # seconds for the script or the recipe of a client
 WIDTH = 100  # characters of the column `how`
 
 
@@ -76,18 +75,17 @@ def run_clients(clients: list[Client]) -> list[Result]:
     """Install what the clients need while the server starts, and run them. Returns results in the same order."""
     missing = {client: find_missing_program(client) for client in clients}
     runtimes = {client.runtime for client in clients if not missing[client]}
-    if any(sample.client in {client.name for client in clients} for sample in read_samples()):
-        runtimes |= {Runtime.NODE} if shutil.which("npm") else set()  # its esbuild bundles samples
     with TemporaryDirectory(prefix="clients-") as place, ThreadPoolExecutor(os.cpu_count()) as pool:
         installations = [pool.submit(install, runtime) for runtime in runtimes]
         site = ClientSite(Path(place) / "site")
         for installation in installations:
             installation.result()
+        pins = pin_versions()
         with site.serve():
-            return list(pool.map(lambda client: run_client(client, site, missing[client]), clients))
+            return list(pool.map(lambda client: run_client(client, site, pins, missing[client]), clients))
 
 
-def run_client(client: Client, site: ClientSite, missing: str) -> Result:
+def run_client(client: Client, site: ClientSite, pins: dict[str, str], missing: str) -> Result:
     if missing:
         return Result(client, missing=missing)
     start = time.monotonic()
@@ -103,7 +101,7 @@ def run_client(client: Client, site: ClientSite, missing: str) -> Result:
                 environment["TRUSTED_GRAPHQL_URL"] = stack.enter_context(site.serve_trusted(folder / client.manifest))
             if (client.sources / "client.py").exists() or (client.sources / "package.json").exists():
                 steps += run_own_script(client, folder, environment)
-            steps += run_samples(client, folder, environment, site)
+            steps += run_recipe(client, site, pins)
         error = "" if steps else "It proved nothing."
     except (Failed, subprocess.TimeoutExpired, AssertionError) as failure:
         error = str(failure)
@@ -118,24 +116,20 @@ def run_own_script(client: Client, folder: Path, environment: dict[str, str]) ->
     return run(["npm", "run", "--silent", "client"], folder, environment)
 
 
-def run_samples(client: Client, folder: Path, environment: dict[str, str], site: ClientSite) -> list[str]:
-    """Run the samples of the documentation for a client, in their order."""
+def run_recipe(client: Client, site: ClientSite, pins: dict[str, str]) -> list[str]:
+    """Follow the recipe of the documentation for a client, if there is one. Raises `Failed`.
+
+    Of the variables of the suite, a recipe has only the API key.
+    """
     samples = [sample for sample in read_samples() if sample.client == client.name]
-    folder = folder / "samples"
-    for sample in samples:
-        write_sample(sample, folder, site.port)
-    if samples:
-        shutil.copytree(site.site.folder / "var", folder / "var", dirs_exist_ok=True, ignore=keep_api_key)
-    for sample in samples:
-        if sample.is_run:
-            wrong = list(run_sample(sample, folder, environment, PATIENCE))
-            if wrong:
-                raise Failed(f"{PAGE.name}:{sample.block.line}: " + "\n".join(wrong))
-    return [f"{len(samples)} sample{'s'[: len(samples) - 1]} of {PAGE.relative_to(ROOT)}"] if samples else []
-
-
-def keep_api_key(_: str, names: list[str]) -> set[str]:
-    return {name for name in names if name != "demo_api_key"}
+    if not samples:
+        return []
+    folder = INSTALLED / "recipes" / client.name
+    environment = {**os.environ, **pins, "API_KEY": site.environment["API_KEY"]}
+    wrong = list(follow_recipe(samples, folder, site.port, environment, PATIENCE))
+    if wrong:
+        raise Failed("\n".join(f"{PAGE.name}:{each}" for each in wrong)[-6000:])
+    return [f"the recipe of {PAGE.relative_to(ROOT)}"]
 
 
 def run(command: list[str], folder: Path, environment: dict[str, str]) -> list[str]:

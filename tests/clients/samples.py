@@ -1,49 +1,40 @@
-"""The code samples of docs/clients.md, run exactly as they are.
+"""The recipes of docs/clients.md, followed exactly as they are.
 
-The info string of a sample names the client: ```` ```ts client=urql ````. The sample is written to a file in the folder
-`samples` of that client, `sample-LINE.EXTENSION` or as `file=NAME` says, and run if it is a script. A block with
-`text response` that follows must equal the output. A sample that has `file=` and no response is only written, for the
-samples after it. The server is at localhost:8000, as in all of the documentation.
+The info string of a block names the client: ```` ```sh client=urql ````. The blocks of a client are its recipe, which
+begins in an empty folder. A block with `file=NAME` is saved under this name. The others are commands: one shell
+executes them in their order, with the API key of the demo in its environment. A block with `text response` that follows
+commands must equal their output. The server is at localhost:8000, as in all of the documentation.
+
+The installed versions are pinned: packages of npm by the day of the lock file, those of Python by the lock file itself.
 """
 
-import os
 import re
+import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.clients.installation import INSTALLED, PYTHON
+from tests.clients.catalogue import HERE
+from tests.clients.installation import INSTALLED
 from tests.e2e.checkout import ROOT
 from tests.markdown import FencedBlock, find_fenced_blocks
 
 PAGE = ROOT / "docs" / "clients.md"
 RESPONSE = "text response"
-NODE_MODULES = INSTALLED / "javascript/node_modules/.bin"
-COMMANDS = {
-    **{language: ["node", str(INSTALLED / "javascript/run.mjs")] for language in ("js", "jsx", "ts", "tsx")},
-    "py": [str(PYTHON)],
-    "sh": ["bash", "-euo", "pipefail"],
-}
 ATTRIBUTE = re.compile(r"(client|file)=(\S+)")
+PIN = re.compile(r"^(?P<name>[\w.-]+)(?:\[[^]]*\])?(?P<rest>==[^\\\n]+)", re.MULTILINE)  # constraints have no extras
+LOCKED_ON = "2026-11-23"  # when javascript/package-lock.json was last written
 
 
 class Sample(NamedTuple):
-    """A code sample of the page. `file` is where it is written, in the client's folder."""
+    """A block of a recipe: a file, or commands and their output, if it is compared."""
 
     block: FencedBlock
     client: str
     file: str
     response: FencedBlock | None
-
-    @property
-    def language(self) -> str:
-        return self.block.info.split()[0]
-
-    @property
-    def is_run(self) -> bool:
-        return self.language in COMMANDS and (self.response is not None or "file=" not in self.block.info)
 
 
 def read_samples(page: Path = PAGE) -> list[Sample]:
@@ -52,32 +43,54 @@ def read_samples(page: Path = PAGE) -> list[Sample]:
     for block, following in pairwise(blocks):
         attributes = dict(ATTRIBUTE.findall(block.info)) if block else {}
         if block and "client" in attributes:
-            file = attributes.get("file", f"sample-{block.line}.{block.info.split()[0]}")
             response = following if following and following.info == RESPONSE else None
-            samples.append(Sample(block, attributes["client"], file, response))
+            samples.append(Sample(block, attributes["client"], attributes.get("file", ""), response))
     return samples
 
 
-def write_sample(sample: Sample, folder: Path, port: int) -> None:
-    path = folder / sample.file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(sample.block.text.replace("localhost:8000", f"localhost:{port}"))
+def pin_versions() -> dict[str, str]:
+    """Write the constraints of pip. Return the environment variables that pin what a recipe installs."""
+    constraints = INSTALLED / "constraints.txt"
+    pins = PIN.finditer((HERE / "python/requirements.txt").read_text())
+    constraints.write_text("".join(f"{pin['name']}{pin['rest']}\n" for pin in pins))
+    return {
+        "npm_config_before": LOCKED_ON,
+        "npm_config_prefer_offline": "true",
+        "npm_config_update_notifier": "false",
+        "PIP_CONSTRAINT": str(constraints),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
 
 
-def run_sample(sample: Sample, folder: Path, environment: dict[str, str], timeout: float) -> Iterator[str]:
-    """Run a sample that was written. Yields what is wrong."""
-    command = [*COMMANDS[sample.language], sample.file]
-    path = os.pathsep.join([str(NODE_MODULES), str(PYTHON.parent), environment["PATH"]])
+def follow_recipe(
+    samples: Sequence[Sample], folder: Path, port: int, environment: dict[str, str], timeout: float
+) -> Iterator[str]:
+    """Follow the recipe of a client in an empty folder. Yield what is wrong, with the line of the page."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    commands = [sample for sample in samples if not sample.file]
+    script = ""
+    for sample in samples:
+        text = sample.block.text.replace("localhost:8000", f"localhost:{port}")
+        if sample.file:
+            path = folder / sample.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        else:
+            script += f"{text}printf '\\0'\n"  # ends the output of the block
     done = subprocess.run(
-        command,
+        ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder,
-        env=environment | {"PATH": path},
+        env=environment,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
         timeout=timeout,
     )
+    *printed, rest = done.stdout.split("\0")
     if done.returncode != 0:
-        yield f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
-    elif sample.response and done.stdout.strip() != sample.response.text.strip():
-        yield f"printed\n{done.stdout}\ninstead of\n{sample.response.text}"
+        yield f"{commands[len(printed)].block.line}: exit status {done.returncode}\n{rest}{done.stderr}"
+    for sample, output in zip(commands, printed, strict=False):
+        if sample.response and output.strip() != sample.response.text.strip():
+            yield f"{sample.block.line}: printed\n{output}\ninstead of\n{sample.response.text}"

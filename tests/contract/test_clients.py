@@ -1,13 +1,19 @@
 """The client suite (`make clients`) runs everything that is in its folders and on docs/clients.md."""
 
 import json
+import re
+from itertools import groupby
 from pathlib import Path
 
+import pytest
+
 from tests.clients.catalogue import CLIENTS, HERE, Runtime
-from tests.clients.samples import PAGE, RESPONSE, read_samples
+from tests.clients.samples import PAGE, read_samples
+from tests.e2e.documentation import RUNNABLE
 from tests.markdown import find_fenced_blocks
 
 NAMES = {client.name for client in CLIENTS}
+RECIPES = {client: list(samples) for client, samples in groupby(read_samples(), lambda sample: sample.client)}
 
 
 def test_every_folder_is_a_client_of_the_catalogue() -> None:
@@ -23,7 +29,7 @@ def test_every_folder_is_a_client_of_the_catalogue() -> None:
 
 
 def test_every_client_has_a_script_or_a_sample() -> None:
-    sampled = {sample.client for sample in read_samples() if sample.is_run}
+    sampled = {sample.client for sample in read_samples()}
 
     idle = [client.name for client in CLIENTS if client.name not in sampled and not has_script(client.sources)]
 
@@ -36,23 +42,55 @@ def has_script(folder: Path) -> bool:
     return "client" in scripts or (folder / "client.py").exists()
 
 
-def test_every_block_of_the_page_is_a_sample_of_a_client_or_a_response() -> None:
+def test_every_block_of_the_page_belongs_to_a_recipe() -> None:
     samples = read_samples()
-    lines = {sample.block.line for sample in samples}
-    others = [
-        block for block in find_fenced_blocks(PAGE.read_text()) if block.line not in lines and block.info != RESPONSE
+    known = {sample.block.line for sample in samples}
+    known |= {sample.response.line for sample in samples if sample.response}
+    blocks = find_fenced_blocks(PAGE.read_text())
+
+    assert [block for block in blocks if block.line not in known and block.info not in RUNNABLE] == []
+    assert {sample.client for sample in samples} <= NAMES
+    assert [sample for sample in samples if not sample.file and not sample.block.info.startswith("sh ")] == []
+    assert [sample for sample in samples if sample.file and sample.response] == []
+
+
+@pytest.mark.parametrize("client", RECIPES)
+def test_recipe_begins_with_its_installation_and_ends_with_output(client: str) -> None:
+    samples = RECIPES[client]
+
+    assert samples[-1].response
+    if client != "curl":
+        assert re.search(r"^(npm|pip) install ", samples[0].block.text, re.MULTILINE)
+
+
+def test_reader_sees_the_name_of_each_file() -> None:
+    lines = PAGE.read_text().splitlines()
+    hidden = [
+        sample.file
+        for sample in read_samples()
+        if sample.file
+        and not any(f"`{sample.file}`" in line for line in lines[sample.block.line - 4 : sample.block.line])
     ]
 
-    assert others == []
-    assert {sample.client for sample in samples} <= NAMES
-    assert [sample.file for sample in samples if not sample.is_run and "file=" not in sample.block.info] == []
+    assert hidden == []
 
 
-def test_the_last_sample_of_each_client_is_compared() -> None:
-    """The last sample of a client has a response: what the others write or generate is used."""
-    last = {sample.client: sample for sample in read_samples()}
+def test_recipes_read_the_key_from_the_environment() -> None:
+    texts = [sample.block.text for sample in read_samples()]
 
-    assert [sample.client for sample in last.values() if sample.response is None] == []
+    assert not any("demo_api_key" in text for text in texts)
+    assert sum("API_KEY" in text for text in texts) >= 3
+
+
+@pytest.mark.parametrize("client", [name for name in RECIPES if (HERE / "javascript" / name).is_dir()])
+def test_recipe_installs_the_major_versions_of_the_client(client: str) -> None:
+    described = json.loads((HERE / "javascript" / client / "package.json").read_text())["dependencies"]
+    installed = re.findall(r"(\S+)@([\d.]+)", re.findall(r"^npm install (.*)$", RECIPES[client][0].block.text, re.M)[0])
+
+    assert installed
+    for package, version in installed:
+        pinned = described.get(package, "").lstrip("^")
+        assert not pinned or f"{pinned}.".startswith(f"{version}."), package
 
 
 def test_the_lock_file_has_every_package() -> None:

@@ -12,7 +12,7 @@ REVIEWED = (
     # For /static/ only.
     "contentapi.http.static_files.static_compression_middleware",
     # Serves /static/ and /favicon.ico only.
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "contentapi.http.static_files.StaticFilesMiddleware",
     # Adds headers that are learned for each Origin. A preflight is not eligible.
     "corsheaders.middleware.CorsMiddleware",
     # The endpoints charge for their requests themselves (`handles_rate_limit`).

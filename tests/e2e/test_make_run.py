@@ -1,7 +1,11 @@
 """`make run`, as a newcomer meets it: real make, servers, PostgreSQL and signals."""
 
+import fcntl
 import json
+import os
 import re
+import shutil
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,11 +14,15 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
+from contentapi.frontend import BUILT, hash_sources
+from contentapi.frontend.build import has_node
 from tests.database_template import Template
 from tests.e2e.checkout import Checkout, Run
+from tests.e2e.live_server import wait_until
 from tests.ports import find_free_port
 
 pytestmark = pytest.mark.servers
+needs_node = pytest.mark.skipif(not has_node(), reason="Node and npm are not installed")
 
 NEWEST = {"data": {"posts": [{"title": "How we name our boats", "author": {"name": "Marguerite Okafor"}}]}}
 KEPT = {"data": {"posts": [{"title": "Kept"}]}}
@@ -121,6 +129,84 @@ def test_gunicorn_serves_the_same_responses(checkout: Checkout) -> None:
     assert sorted(processes) == [("clock", "1.0"), ("worker", "2.0")]
     run.interrupt()
     checkout.wait_until_empty()
+    assert "Traceback" not in run.printed
+
+
+def load_page(run: Run, path: str) -> str:
+    request = Request(f"http://localhost:{run.port}{path}", headers={"Accept": "text/html"})
+    with urlopen(request) as response:  # noqa: S310 - our own server
+        content: str = response.read().decode()
+        return content
+
+
+@pytest.fixture
+def pages(checkout: Checkout) -> Path:
+    """The folder of the pages for developers, which are not built in this checkout."""
+    folder = checkout.folder / "contentapi/static/frontend"
+    folder.unlink()
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def path_without_node(tmp_path: Path) -> str:
+    """A folder with links to all programs except Node."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for program in (program for folder in os.get_exec_path() for program in Path(folder).glob("*")):
+        if program.name not in ("node", "npm") and not os.path.lexists(programs / program.name):
+            (programs / program.name).symlink_to(program)
+    return str(programs)
+
+
+def find_builds(checkout: Checkout) -> list[psutil.Process]:
+    return [process for process in checkout.processes() if "contentapi.frontend.build" in process.cmdline()]
+
+
+@needs_node
+def test_servers_do_not_wait_for_the_build_of_the_pages_and_then_serve_them(
+    checkout: Checkout, pages: Path, path_without_node: str
+) -> None:
+    name = hash_sources()
+    other_build = os.open(pages, os.O_RDONLY)
+    fcntl.flock(other_build, fcntl.LOCK_EX)
+    runs = [checkout.run(), checkout.run("SERVER=gunicorn", PATH=path_without_node)]
+    for run in runs:
+        run.wait_until_ready()
+    runs[1].wait_for("Node 18 or newer with npm is not installed. Until they are, browsers get plain pages at")
+    wait_until(lambda: len(find_builds(checkout)) == 1, "the start of the build")
+    assert all("make pages" in load_page(run, path) for run in runs for path in ("/docs", "/graphql"))
+
+    shutil.copytree(BUILT / name, pages / "arriving")
+    (pages / "arriving").rename(pages / name)
+    os.close(other_build)
+
+    wait_until(lambda: find_builds(checkout) == [], "the end of the build")
+    for run in runs:
+        for path, script in (("/docs", "reference.js"), ("/graphql", "explorer.js")):
+            address = f"/static/frontend/{name}/{script}"
+            assert address in load_page(run, path)
+            assert load_page(run, address) == (BUILT / name / script).read_text()
+        run.interrupt()
+    checkout.wait_until_empty()
+    assert not any(word in run.printed for run in runs for word in ("Building", "Traceback"))
+
+
+@needs_node
+def test_ctrl_c_stops_the_build_of_the_pages(checkout: Checkout, pages: Path) -> None:
+    temporary = checkout.folder / "temporary"
+    temporary.mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # a registry that does not respond
+        registry = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        run = checkout.run(npm_config_registry=registry, npm_config_cache=str(temporary), TMPDIR=str(temporary))
+        silent.settimeout(60)
+        silent.accept()[0].close()
+
+        run.interrupt()
+
+    checkout.wait_until_empty()
+    assert list(temporary.glob("tmp*")) == []
+    assert list(pages.iterdir()) == []
     assert "Traceback" not in run.printed
 
 

@@ -4,7 +4,9 @@ import io
 import json
 import os
 import pty
+import re
 import select
+import shlex
 import subprocess
 import sys
 import tracemalloc
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.core.management import call_command
 from django.core.management.base import CommandError
@@ -30,6 +33,7 @@ from tests.users.oauth.flow import Application as OAuthApplication
 from tests.users.test_commands import query_status, run_command
 from users import services
 from users.management import descriptions
+from users.management.commands import create_admin
 from users.models import ApiKey, User
 from users.revocations import REVOCATIONS
 
@@ -297,6 +301,20 @@ def test_create_admin_without_a_terminal_requires_password_stdin(monkeypatch: py
         run_command("create_admin", "ines@example.invalid", "--name", "Ines")
 
     assert not User.objects.exists()
+
+
+def test_command_of_the_docker_commands_creates_an_admin_who_can_log_in(
+    monkeypatch: pytest.MonkeyPatch, client: Client
+) -> None:
+    page = (settings.BASE_DIR / "docs/deployment.md").read_text()
+    [command] = re.findall(r"^docker compose .* exec server python manage\.py (create_.*)$", page, re.MULTILINE)
+    monkeypatch.setattr(create_admin, "prompt_for_password", lambda: PASSWORD)
+
+    run_command(*shlex.split(command))
+
+    email = User.objects.get(role=Role.ADMIN).email
+    response = client.post("/admin/login/", {"username": email, "password": PASSWORD})
+    assert (response.status_code, client.get("/admin/").status_code) == (302, 200)
 
 
 @pytest.mark.servers

@@ -17,9 +17,6 @@ from contentapi.graphql.explorer.examples import describe_examples
 from contentapi.http.negotiation import select_media_type
 from contentapi.http.pages import HTML, build_page_headers
 
-# Looked up once, like the static files, when the server starts. Empty if GraphiQL is not built.
-FOLDER = find_built_folder()
-
 
 def is_explorer_requested(environ: Mapping[str, Any], media_types: Sequence[str]) -> bool:
     """Return whether a GET or HEAD request prefers HTML to the media types of the endpoint."""
@@ -27,8 +24,12 @@ def is_explorer_requested(environ: Mapping[str, Any], media_types: Sequence[str]
     return environ["REQUEST_METHOD"] in ("GET", "HEAD") and select_media_type(accept, [*media_types, HTML]) == HTML
 
 
-def render_page(folder: str = FOLDER) -> tuple[dict[str, str], bytes]:
-    """Return the headers and the body of the page, which loads GraphiQL from this folder of static files."""
+def render_page(folder: str | None = None) -> tuple[dict[str, str], bytes]:
+    """Return the headers and the body of the page, which loads GraphiQL from this folder of static files.
+
+    Without a folder it looks for the built one: `make run` builds while the server runs.
+    """
+    folder = find_built_folder() if folder is None else folder
     nonce = secrets.token_urlsafe(16)
     context = {
         "folder": folder,

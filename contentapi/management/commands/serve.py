@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import Any
 
@@ -29,7 +29,10 @@ TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Command(BaseCommand):
-    help = "Migrate the database, load the demo, serve on PORT and run the clock. Deployments run the Procfile instead."
+    help = (
+        "Migrate the database, load the demo, serve on PORT, run the clock, and build the pages for developers. "
+        "Deployments run the Procfile instead."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--server", choices=SERVERS, default="granian", help="the HTTP server (default: granian)")
@@ -100,7 +103,7 @@ def serve(command: list[str]) -> int:
     )
     for each in TERMINATION_SIGNALS:
         signal.signal(each, lambda *_: server.terminate())
-    with running_clock():
+    with building_pages(), running_clock():
         signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
         status = server.wait()
     if status == -signal.SIGKILL:
@@ -119,6 +122,33 @@ def running_clock() -> Iterator[None]:
     finally:
         stop.set()
         thread.join(timeout=10)
+
+
+@contextmanager
+def building_pages() -> Iterator[None]:
+    """Build the explorer and the API reference beside the server, unless they are built. The end stops the build.
+
+    The build yields to the server: a first request does not wait for it.
+    """
+    build = subprocess.Popen(
+        [sys.executable, "-m", "contentapi.frontend.build", "--if-possible"],
+        cwd=settings.BASE_DIR,
+        process_group=0,  # with the processes of npm
+        preexec_fn=prepare_build,
+    )
+    Thread(target=build.wait, name="pages", daemon=True).start()
+    try:
+        yield
+    finally:
+        if build.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(build.pid, signal.SIGTERM)
+            build.wait()
+
+
+def prepare_build() -> None:
+    restore_default_signals()
+    os.nice(10)
 
 
 def restore_default_signals() -> None:

@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 from django.contrib.staticfiles import finders
-from django.test import Client
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
+
+from contentapi import frontend
+from contentapi.http import static_files
 
 STYLES = "/static/unfold/css/styles.css"
 FONT = "/static/unfold/fonts/inter/Inter-Regular.woff2"
@@ -73,3 +77,20 @@ def test_favicon_is_at_the_path_where_browsers_look_for_it() -> None:
     assert (response.status_code, response["Content-Type"]) == (200, "image/x-icon")
     assert read(response).startswith(b"\0\0\1\0")
     assert "RateLimit" not in response
+
+
+def test_files_that_are_built_after_the_start_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (frontend, static_files):
+        monkeypatch.setattr(module, "BUILT", tmp_path / "frontend")
+    path = f"{frontend.NAME}/new.js"
+    request = RequestFactory().get(f"/static/frontend/{path}")
+    middleware = static_files.StaticFilesMiddleware(lambda _: HttpResponse(status=404))
+    before = middleware(request)
+
+    (tmp_path / "frontend" / path).parent.mkdir(parents=True)
+    (tmp_path / "frontend" / path).write_bytes(b"new")
+    response = middleware(request)
+
+    assert (before.status_code, response.status_code, read(response)) == (404, 200, b"new")
+    assert "immutable" in response["Cache-Control"]
+    response.close()
