@@ -291,8 +291,11 @@ DOCUMENTED_NAMES = {
 
 # The templates of the theme that files of the same names in this project replace.
 REPLACED_TEMPLATES = {
+    "admin/actions.html": "b5332aace8e69192",
     "admin/base.html": "2ce9250b3c649e3a",
     "admin/index.html": "9fdb849b7da18ccd",
+    "admin/login.html": "13deb7765ce36659",
+    "admin/object_history.html": "276be0d3eb1c5eaa",
     "unfold/helpers/empty_results.html": "5f4727a37a99da76",
     "unfold/helpers/navigation_header.html": "35139b9d94580be9",
     "unfold/helpers/navigation_user.html": "4c9ba58b3f215326",
