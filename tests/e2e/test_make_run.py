@@ -160,7 +160,15 @@ def path_without_node(tmp_path: Path) -> str:
 
 
 def find_builds(checkout: Checkout) -> list[psutil.Process]:
-    return [process for process in checkout.processes() if "contentapi.frontend.build" in process.cmdline()]
+    return [process for process in checkout.processes() if "contentapi.frontend.build" in read_command(process)]
+
+
+def read_command(process: psutil.Process) -> list[str]:
+    """Return the command line of a process; no words if it has just ended."""
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 @needs_node
