@@ -6,6 +6,8 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,7 +18,9 @@ from django.utils import timezone
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from contentapi.core.identity import ROLE_SCOPES, Actor
+from contentapi.rate_limits import account
 from contentapi.rate_limits.account import COUNTERS
+from contentapi.rate_limits.counters import InProcessCounter
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
 from tests.quality.process_coverage import measure_processes
 from tests.redis_server import RedisServer
@@ -71,6 +75,15 @@ def make_api_key(actor: Actor) -> str:
 def reset_rate_limits() -> None:
     """Begin each test with unused rate limits, because all tests send requests from one address."""
     COUNTERS.clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def slow_the_clock_of_rate_limits() -> Iterator[None]:
+    """Let a microsecond pass between two looks at the clock, so that no test depends on the speed of the machine."""
+    times = count(1000.0, 1e-6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(account, "InProcessCounter", partial(InProcessCounter, clock=lambda: next(times)))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
