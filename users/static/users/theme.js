@@ -9,7 +9,6 @@ htmx.config.allowEval = false;
 // The attributes of the theme that this build cannot read, or that would write a style attribute.
 const ATTRIBUTES = [
   ["body", "x-init", "$watch('sidebarDesktopOpen', keepSidebar)"],
-  ["[x-on\\:click*=localStorage]", "x-on:click", "sidebarDesktopOpen = !sidebarDesktopOpen"],
   ["form[x-bind\\:action]", "x-bind:action", null], // adds the open tab to the address. No form has tabs
   ["#changelist-actions", "x-bind:style", "{ width: changeListWidth + 'px' }"],
   [
