@@ -103,13 +103,16 @@ def test_requests_are_503_while_the_database_is_down_and_then_succeed(deployment
     ]
     otherwise = [(401, None), (401, None), (400, None), (302, None)]
 
-    assert [deployment.get_status(*request) for request in requests] == otherwise
+    def get_statuses() -> list[tuple[int, Any]]:
+        return [deployment.get_status(*request) for request in requests]
+
+    wait_until(lambda: get_statuses() == otherwise, "both workers")
     deployment.database.stop()
     assert deployment.send_query() == build_unavailable_response("posts")
-    assert [deployment.get_status(*request) for request in requests] == [(503, "5")] * 4
+    assert get_statuses() == [(503, "5")] * 4
     deployment.database.start()
-    assert deployment.send_query() == POSTS
-    assert [deployment.get_status(*request) for request in requests] == otherwise
+    wait_until(lambda: deployment.send_query() == POSTS, "the recovery")
+    wait_until(lambda: get_statuses() == otherwise, "the recovery of both workers")
 
 
 def test_requests_are_503_in_time_while_the_database_hangs(deployment: Deployment) -> None:
