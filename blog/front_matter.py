@@ -109,7 +109,8 @@ def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:
         return post
     release = read_release_date(post.other)
     if release is None:
-        return replace(post, date=None, other=post.other | {"publishDate": post.date})
+        # First, because TOML, in which the post is exported, has plain values before tables.
+        return replace(post, date=None, other={"publishDate": None} | post.other | {"publishDate": post.date})
     return replace(post, date=release if release <= now else None)
 
 
