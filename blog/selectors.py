@@ -3,18 +3,16 @@
 The functions under `parametrised` are the queries. They take values that are already parsed.
 """
 
-from collections import Counter
-from collections.abc import Collection, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, NamedTuple, Self
 
 import msgspec
-from django.contrib.auth import get_user_model
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Q, QuerySet
 
 from blog.models import MAX_TAG, Author, Comment, CommentState, ImportJob, Post, PostQuerySet, PostStatus
 from blog.projections import filter_visible_posts
-from blog.search import RELEVANCE, find_posts, parse_search
+from blog.search.query import RELEVANCE, find_posts, parse_search
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
@@ -30,14 +28,6 @@ from contentapi.projection import (
     build_ordered_connection,
     parametrised,
 )
-
-EXCERPT = 5  # rows of a list on the desk
-NEWEST_COMMENTS = 10  # of a post, beside its form
-MAX_COUNT = 10_000
-RECENT = timedelta(days=1)
-MAX_SUGGESTIONS = 10
-SUGGESTING_POSTS = 5_000  # the newest posts, whose tags are suggested
-OVERDUE = timedelta(minutes=1)  # the clock publishes a post within 10 seconds
 
 
 class PostCriteria(NamedTuple):
@@ -256,60 +246,11 @@ def select_known_comments(actor: Actor) -> QuerySet[Comment]:
     return Comment.objects.filter(policy.known_comments(actor), post__in=posts)
 
 
-def find_comment(actor: Actor, comment_id: str) -> Comment | None:
-    """Return the comment with this id, if the actor may see it."""
-    comments = name_moderators(select_known_comments(actor).filter(pk=parse_id(comment_id)))
-    return comments.select_related("author", "post__author").first()
-
-
 def filter_comments_by_state(comments: QuerySet[Comment], state: str) -> QuerySet[Comment]:
     """Return the comments in a state; for any other text those that are not deleted."""
     if state in CommentState.values:
         return comments.filter(state=TextLiteral(state))
     return comments.exclude(state=TextLiteral(CommentState.DELETED))
-
-
-def name_moderators(comments: QuerySet[Comment]) -> QuerySet[Comment]:
-    """Return the comments with `state_changed_by_name`: the name of the user who changed the state."""
-    users = get_user_model().objects.filter(pk=OuterRef("state_changed_by"))
-    return comments.annotate(state_changed_by_name=Subquery(users.values("name")))
-
-
-def find_comments_with(comments: QuerySet[Comment], words: str) -> QuerySet[Comment]:
-    """Return the newest of some comments that have the words in their text or in the name of their author.
-
-    Reads at most `MAX_COUNT` comments, so that its time has a limit: first the place where they end, in an index.
-    """
-    newest = comments.order_by("-created_at", "-id").values_list("created_at", "pk")
-    end = newest[MAX_COUNT : MAX_COUNT + 1].first()
-    if end is not None:
-        comments = comments.filter(NEWEST_FIRST.beyond(*end, backwards=True))
-    else:  # The LIMIT is never reached. It lets PostgreSQL begin with these few comments, and not with everybody's.
-        comments = comments.filter(pk__in=newest.values("pk")[:MAX_COUNT])
-    authors = Author.objects.filter(name__icontains=words).values("pk")
-    return comments.filter(Q(body__icontains=words) | Q(author__in=authors))
-
-
-def suggest_tags(actor: Actor, text: str) -> list[str]:
-    """Return tags of the newest posts that the actor may see: those that begin with the text, then others with it.
-
-    Both are ordered by the number of their posts. The statement reads `SUGGESTING_POSTS` posts, however many there are.
-    Raises `Malformed` for a text that is longer than a tag.
-    """
-    wanted = validate_tag(text).lower()
-    posts = Post.objects.filter(policy.visible_posts(actor)).newest_first()[:SUGGESTING_POSTS]
-    uses = Counter(tag for tags in posts.values_list("tags", flat=True) for tag in tags if wanted in tag.lower())
-    return sorted(uses, key=lambda tag: (not tag.lower().startswith(wanted), -uses[tag], tag))[:MAX_SUGGESTIONS]
-
-
-def find_own_author(actor: Actor) -> Author | None:
-    """Return the author profile of the actor, if there is one."""
-    return Author.objects.filter(user=actor.user_id).first() if actor.user_id else None
-
-
-def count_comments(posts: Collection[Post]) -> int:
-    """Return the number of comments of some posts that are not deleted."""
-    return filter_comments_by_state(Comment.objects.filter(post__in=posts), "").count()
 
 
 def select_editable_authors(actor: Actor) -> QuerySet[Author]:
@@ -324,51 +265,6 @@ def find_author(actor: Actor, author_id: str) -> Author | None:
 def select_imports(actor: Actor) -> QuerySet[ImportJob]:
     """Return the imports that the actor may see: their own; for admins all."""
     return ImportJob.objects.filter(policy.visible_imports(actor))
-
-
-class Excerpt(NamedTuple):
-    """The first rows of a list, and the number of all its rows; above `MAX_COUNT`, one more than that."""
-
-    rows: list[Any]
-    total: int
-
-
-class Desk(NamedTuple):
-    """What is waiting, what is next, what is out, and what went wrong, of the posts that an actor may change."""
-
-    drafts: Excerpt
-    scheduled: Excerpt
-    overdue: Excerpt
-    published: Excerpt
-    comments: Excerpt
-
-
-def build_desk(actor: Actor, now: datetime) -> Desk:
-    """Return the first page of the admin. It takes two statements for each excerpt, however many rows there are."""
-    posts = select_editable_posts(actor).select_related("author").defer("body")
-    scheduled = posts.in_status(PostStatus.SCHEDULED).order_by("publish_at", "id")
-    comments = filter_comments_by_state(select_moderated_comments(actor), "").filter(created_at__gte=now - RECENT)
-    comments = comments.order_by("-created_at", "-id")
-    return Desk(
-        drafts=build_excerpt(posts.in_status(PostStatus.DRAFT).order_by("-updated_at", "-id")),
-        scheduled=build_excerpt(scheduled),
-        overdue=build_excerpt(scheduled.filter(publish_at__lt=now - OVERDUE)),
-        published=build_excerpt(posts.in_status(PostStatus.PUBLISHED).order_by("-publication_order", "-id")),
-        comments=build_excerpt(comments.select_related("author", "post").defer("post__body")),
-    )
-
-
-def build_excerpt(rows: QuerySet[Any], length: int = EXCERPT) -> Excerpt:
-    """Return the first rows and their number. Counting stops after `MAX_COUNT` rows, so that its time has a limit."""
-    total = rows.order_by()[: MAX_COUNT + 1].count()
-    return Excerpt(list(rows[:length]) if total else [], total)
-
-
-def list_newest_comments(actor: Actor, post: Post) -> Excerpt:
-    """Return the newest comments of a post that are not deleted, those that the actor may see, and their number."""
-    comments = filter_comments_by_state(select_known_comments(actor).filter(post=post), "")
-    named = name_moderators(comments.select_related("author", "post__author").defer("post__body"))
-    return build_excerpt(named.order_by("-created_at", "-id"), NEWEST_COMMENTS)
 
 
 class AuthorRow(msgspec.Struct):

@@ -11,9 +11,11 @@ from threading import Event
 from django.db import Error as DatabaseErrors
 from django.db import connection
 
-from blog import history, import_jobs, moderation, services
-from blog.import_worker import ImportWorker
-from blog.indexing import SearchIndexer
+from blog import moderation, services
+from blog.files import jobs
+from blog.files.job_worker import ImportWorker
+from blog.history import trash
+from blog.search.indexing import SearchIndexer
 from contentapi.core.identity import CLOCK, OPERATOR
 from contentapi.db.postgresql.pooling import warn_if_pooled
 from contentapi.health.heartbeat import Heartbeat
@@ -84,10 +86,10 @@ def do_due_work(stop: Event) -> None:
         logger.info("Published post %s, which was scheduled.", post.pk)
         if stop.is_set():
             return
-    purged = history.purge_history(actor=CLOCK)
+    purged = trash.purge_history(actor=CLOCK)
     if purged:
         logger.info("Deleted the history of %s posts, which were deleted more than 30 days ago.", purged)
     purged = moderation.purge_comments(actor=CLOCK)
     if purged:
         logger.info("Deleted %s comments, which moderators or authors deleted more than 30 days ago.", purged)
-    import_jobs.purge_imports(actor=CLOCK)
+    jobs.purge_imports(actor=CLOCK)

@@ -6,9 +6,10 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.crypto import get_random_string
 
-from blog import importing
 from blog import services as blog
-from blog.importing import ImportOutcome, MarkdownFile
+from blog.files import importing, reading
+from blog.files.importing import ImportOutcome
+from blog.files.reading import MarkdownFile
 from blog.models import PostSource
 from contentapi.conf import conf
 from contentapi.conf.secret_files import read_or_create, write_atomically
@@ -56,7 +57,7 @@ def load_demo() -> None:
 def load_content() -> None:
     """Load the missing parts of the demo: users, posts with their authors and comments, and orders."""
     actors = {email: get_or_create_actor(email, name, role) for email, (name, role) in PEOPLE.items()}
-    for file in importing.find_markdown_files([POSTS], source="demo"):
+    for file in reading.find_markdown_files([POSTS], source="demo"):
         load_post(file, actors)
     reader = actors[READER]
     if reader.user_id and not Order.objects.filter(user=reader.user_id).exists():

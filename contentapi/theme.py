@@ -83,7 +83,7 @@ UNFOLD = {
     "SITE_SYMBOL": "edit_note",
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
-    "DASHBOARD_CALLBACK": "blog.dashboard.add_dashboard",
+    "DASHBOARD_CALLBACK": "blog.desk.dashboard.add_dashboard",
     "STYLES": [get_style],
     "SCRIPTS": [get_theme_script, get_script, get_text_keeper],
     "SIDEBAR": {"navigation": build_sidebar},

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from blog.archives import MAX_ARCHIVE
+from blog.files.archives import MAX_ARCHIVE
 from contentapi.core import policy
 from contentapi.server.complete_requests import Upload
 from users.authentication import find_session_actor

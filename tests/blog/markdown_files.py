@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from blog import importing
-from blog.importing import ImportOutcome, MarkdownFile
+from blog.files import importing, reading
+from blog.files.importing import ImportOutcome
+from blog.files.reading import MarkdownFile
 from contentapi.core.identity import OPERATOR
 
 
@@ -22,4 +23,4 @@ def import_text(
 
 
 def build_file_at(file: Path, path: str, source: str = "site") -> MarkdownFile:
-    return importing.build_markdown_file(source, path, file)
+    return reading.build_markdown_file(source, path, file)

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from blog import history, services
-from blog.history import Version
+from blog import services
+from blog.history import versions
+from blog.history.versions import Version
 from blog.models import Post
 from contentapi.core.identity import OPERATOR, Actor
 from users.models import User
 
 
 def list_versions(post: Post, actor: Actor = OPERATOR) -> list[Version]:
-    return history.list_versions(actor=actor, post_id=str(post.pk)).versions
+    return versions.list_versions(actor=actor, post_id=str(post.pk)).versions
 
 
 def get_newest(post: Post) -> Version:

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from blog import services
-from blog.indexing import SearchIndexer
 from blog.models import Author, Comment, ImportJob, Post
+from blog.search.indexing import SearchIndexer
 from contentapi.core.errors import Conflict, Forbidden
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.admin_forms import submit_form

@@ -15,8 +15,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from blog import selectors
-from blog.indexing import SearchIndexer
+from blog.desk import queries
+from blog.search.indexing import SearchIndexer
 from contentapi.core.identity import OPERATOR, Role
 from tests.admin_forms import read_form, submit_form
 from tests.factories import make_author, make_comment, make_order, make_post, make_user
@@ -310,7 +310,7 @@ def test_bar_of_actions_says_that_the_number_is_a_limit(browser: Client, monkeyp
 
 
 def test_search_that_finds_as_much_as_it_can_says_so(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("blog.search.MAX_MATCHES", "blog.post_admin.MAX_MATCHES"):
+    for name in ("blog.search.query.MAX_MATCHES", "blog.desk.posts.admin.MAX_MATCHES"):
         monkeypatch.setattr(name, 2)
     author = make_author()
     for status in ("draft", "draft", "published"):
@@ -354,7 +354,7 @@ def test_comments_are_searched_by_text_and_author(browser: Client) -> None:
 
 
 def test_search_in_many_comments_covers_the_newest(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors, "MAX_COUNT", 2)
+    monkeypatch.setattr(queries, "MAX_COUNT", 2)
     post, time = make_post(), datetime(2026, 2, 1, tzinfo=UTC)
     for number in range(3):
         make_comment(post, body=f"Soup {number}", created_at=time + timedelta(days=number))

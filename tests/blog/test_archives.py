@@ -12,10 +12,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from blog import archives, importing
-from blog.archives import ArchiveReport
-from blog.front_matter_syntax import InvalidFile
-from blog.importing import ImportOutcome
+from blog.files import archives, importing, reading
+from blog.files.archives import ArchiveReport
+from blog.files.importing import ImportOutcome
+from blog.files.syntax import InvalidFile
 from blog.models import Author, Post, PostSource
 from contentapi.core.errors import ApiError, Forbidden, Invalid, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
@@ -124,7 +124,7 @@ def test_archive_of_a_folder_and_the_folder_are_one_source(tmp_path: Path) -> No
     (tmp_path / "harbour" / "a.md").write_text(build_file())
     import_content(build_archive({"harbour/a.md": build_file()}))
 
-    (file,) = importing.find_markdown_files([tmp_path / "harbour"])
+    (file,) = reading.find_markdown_files([tmp_path / "harbour"])
 
     assert importing.import_file(actor=OPERATOR, file=file) == ImportOutcome.UNCHANGED
 

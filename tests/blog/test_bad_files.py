@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog import front_matter
-from blog.front_matter_syntax import InvalidFile
+from blog.files import front_matter
+from blog.files.syntax import InvalidFile
 from tests.blog.test_front_matter import HERE, build_toml_file, build_yaml_file
 
 LONG_NUMBER = "0x" + "f" * 5000  # more digits than Python writes down

@@ -10,7 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from blog import bulk_admin, services
+from blog import services
+from blog.desk.posts import bulk
 from blog.models import Author, Post
 from contentapi.core.errors import Forbidden
 from contentapi.core.identity import Actor, Role
@@ -118,7 +119,7 @@ def test_schedule_from_the_list_asks_for_the_time(editor_client: Client) -> None
 
 
 def test_selection_of_all_has_every_post_of_the_filter(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk_admin, "NAMED", 2)
+    monkeypatch.setattr(bulk, "NAMED", 2)
     author = make_author()
     posts = [make_post(status="draft", author=author) for _ in range(4)]
     make_post(status="archived", author=author)
@@ -135,7 +136,7 @@ def test_selection_of_all_has_every_post_of_the_filter(editor_client: Client, mo
 def test_selection_of_more_than_the_limit_is_its_beginning_and_says_so(
     editor_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk_admin, "MAX_SELECTED", 2)
+    monkeypatch.setattr(bulk, "MAX_SELECTED", 2)
     posts = [make_post(status="draft") for _ in range(3)]
 
     response = choose_action(editor_client, "publish", posts[:1], select_across="1")
@@ -149,7 +150,7 @@ def test_selection_of_more_than_the_limit_is_its_beginning_and_says_so(
 def test_button_without_the_script_does_a_slice_and_asks_for_the_others(
     editor_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk_admin, "SLICE", 2)
+    monkeypatch.setattr(bulk, "SLICE", 2)
     posts = [make_post(status="draft") for _ in range(3)]
 
     first = confirm(editor_client, "archive", posts)
@@ -164,7 +165,7 @@ def test_button_without_the_script_does_a_slice_and_asks_for_the_others(
 
 
 def test_slice_reports_what_was_done_and_each_refusal(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk_admin, "SLICE", 3)
+    monkeypatch.setattr(bulk, "SLICE", 3)
     draft, old = make_post(status="draft"), make_post(status="archived", title="Old <news>")
     gone = make_post()
     gone_id = gone.pk

@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from blog import selectors, services
+from blog import services
+from blog.desk import queries
 from blog.models import Author, Comment, CommentState, Post
 from contentapi.core.identity import Role
 from tests.factories import make_actor, make_author, make_comment, make_post, make_user
@@ -246,6 +247,6 @@ def test_desk_leaves_out_deleted_comments() -> None:
     make_comment_in("deleted")
     hidden = make_comment_in("hidden")
 
-    desk = selectors.build_desk(make_actor(Role.EDITOR), timezone.now())
+    desk = queries.build_desk(make_actor(Role.EDITOR), timezone.now())
 
-    assert desk.comments == selectors.Excerpt([hidden], 1)
+    assert desk.comments == queries.Excerpt([hidden], 1)

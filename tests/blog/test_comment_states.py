@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from blog import moderation, selectors, services
+from blog.desk import queries
 from blog.models import Author, Comment, CommentState, DeletedComment, Post
 from blog.moderation import Moderation, Refusal
 from contentapi.core.errors import ApiError, Forbidden, NotFound, Unauthenticated
@@ -136,7 +137,7 @@ def test_row_says_who_changed_the_state_and_with_what() -> None:
 
     act("hide", comment, actor=editor)
 
-    stored = selectors.find_comment(OPERATOR, str(comment.pk))
+    stored = queries.find_comment(OPERATOR, str(comment.pk))
     assert stored is not None
     assert (stored.state_changed_by, stored.state_changed_with) == (editor.user_id, editor.origin)
     name = User.objects.get(pk=editor.user_id or 0).name
@@ -289,13 +290,13 @@ def test_deletion_of_a_post_after_a_purge_keeps_its_comments_for_a_restore() -> 
 
 
 def test_search_of_comments_reads_a_limited_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors, "MAX_COUNT", 2)
+    monkeypatch.setattr(queries, "MAX_COUNT", 2)
     now, post = timezone.now(), make_post()
     oldest, older, newest = (
         make_comment(post, body="Needle", created_at=now - timedelta(hours=age), author=make_author(name=f"Ines {age}"))
         for age in (3, 2, 1)
     )
 
-    assert set(selectors.find_comments_with(Comment.objects.all(), "needle")) == {older, newest}
-    assert set(selectors.find_comments_with(Comment.objects.all(), "ines 1")) == {newest}
-    assert set(selectors.find_comments_with(Comment.objects.filter(pk=oldest.pk), "NEEDLE")) == {oldest}
+    assert set(queries.find_comments_with(Comment.objects.all(), "needle")) == {older, newest}
+    assert set(queries.find_comments_with(Comment.objects.all(), "ines 1")) == {newest}
+    assert set(queries.find_comments_with(Comment.objects.filter(pk=oldest.pk), "NEEDLE")) == {oldest}

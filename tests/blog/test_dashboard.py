@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from blog import selectors
+from blog.desk import queries
 from blog.models import Author, Post
 from contentapi.core.identity import OPERATOR, Role
 from tests.factories import make_actor, make_author, make_comment, make_post, make_user
@@ -30,24 +30,24 @@ def browse(user: User) -> Client:
     return client
 
 
-def titles(excerpt: selectors.Excerpt) -> list[str]:
+def titles(excerpt: queries.Excerpt) -> list[str]:
     return [post.title for post in excerpt.rows]
 
 
 def test_desk_shows_scheduled_posts_in_the_order_of_publication() -> None:
     later, sooner = schedule(days=2), schedule(days=1)
 
-    desk = selectors.build_desk(OPERATOR, timezone.now())
+    desk = queries.build_desk(OPERATOR, timezone.now())
 
     assert titles(desk.scheduled) == [sooner.title, later.title]
-    assert desk.overdue == selectors.Excerpt([], 0)
+    assert desk.overdue == queries.Excerpt([], 0)
 
 
 def test_desk_names_scheduled_posts_that_no_clock_has_published() -> None:
     overdue = schedule(minutes=-2)
     schedule(seconds=-30)
 
-    desk = selectors.build_desk(OPERATOR, timezone.now())
+    desk = queries.build_desk(OPERATOR, timezone.now())
 
     assert (titles(desk.overdue), desk.overdue.total, desk.scheduled.total) == ([overdue.title], 1, 2)
 
@@ -60,7 +60,7 @@ def test_desk_shows_drafts_changed_last_and_posts_published_last() -> None:
         make_post(title=f"published {hours}", published_at=time)
     make_post(status="archived")
 
-    desk = selectors.build_desk(OPERATOR, now)
+    desk = queries.build_desk(OPERATOR, now)
 
     assert titles(desk.drafts) == [f"draft {hours}" for hours in range(5)]
     assert titles(desk.published) == [f"published {hours}" for hours in range(5)]
@@ -72,7 +72,7 @@ def test_desk_shows_the_comments_of_the_last_day() -> None:
     make_comment(post, created_at=now - timedelta(hours=25))
     new = make_comment(post, created_at=now - timedelta(hours=23))
 
-    assert selectors.build_desk(OPERATOR, now).comments == selectors.Excerpt([new], 1)
+    assert queries.build_desk(OPERATOR, now).comments == queries.Excerpt([new], 1)
 
 
 def test_desk_of_an_author_has_own_posts_and_comments_on_them() -> None:
@@ -84,7 +84,7 @@ def test_desk_of_an_author_has_own_posts_and_comments_on_them() -> None:
         schedule(author, days=1)
         schedule(author, days=-1)
 
-    desk = selectors.build_desk(actor, timezone.now())
+    desk = queries.build_desk(actor, timezone.now())
 
     posts = [*desk.drafts.rows, *desk.scheduled.rows, *desk.published.rows, *desk.overdue.rows]
     assert {post.author for post in posts} == {own_author}
@@ -93,7 +93,7 @@ def test_desk_of_an_author_has_own_posts_and_comments_on_them() -> None:
 
 
 def test_count_above_the_limit_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors, "MAX_COUNT", 2)
+    monkeypatch.setattr(queries, "MAX_COUNT", 2)
     for _ in range(4):
         make_post(status="draft")
 

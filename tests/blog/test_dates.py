@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.dates import ZONES, InvalidDate, parse_date
+from blog.files.dates import ZONES, InvalidDate, parse_date
 
 DAY = datetime(2024, 1, 9, tzinfo=UTC)
 TEN = datetime(2024, 1, 9, 10, tzinfo=UTC)

@@ -8,8 +8,9 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
-from blog import history, moderation, services
-from blog.history import DeletedPost
+from blog import moderation, services
+from blog.history import trash, versions
+from blog.history.trash import DeletedPost
 from blog.models import Author, Comment, DeletedComment, DeletedPostSource, Post, PostSource, PostVersion
 from contentapi.core.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
@@ -33,11 +34,11 @@ def delete(post: Post, actor: Actor = OPERATOR) -> None:
 
 
 def restore(post: Post, actor: Actor = OPERATOR) -> Post:
-    return history.restore_deleted_post(actor=actor, post_id=str(post.pk))
+    return trash.restore_deleted_post(actor=actor, post_id=str(post.pk))
 
 
 def list_deleted(actor: Actor = OPERATOR) -> list[DeletedPost]:
-    return history.list_deleted_posts(actor=actor).posts
+    return trash.list_deleted_posts(actor=actor).posts
 
 
 def read_rows(model: Any) -> list[dict[str, Any]]:
@@ -74,7 +75,7 @@ def test_history_names_the_person_who_deleted_and_the_person_who_restored() -> N
     delete(post, first)
     restore(post, second)
 
-    present, deleted = history.list_versions(actor=OPERATOR, post_id=str(post.pk)).versions
+    present, deleted = versions.list_versions(actor=OPERATOR, post_id=str(post.pk)).versions
 
     assert (present.number, present.changed_fields, present.deletion, present.is_restored) == (2, [], None, True)
     assert present.made.person == get_name(second)
@@ -106,8 +107,8 @@ def test_list_has_the_last_deleted_post_first_with_its_comments() -> None:
     for post in posts:
         delete(post)
 
-    page = history.list_deleted_posts(actor=OPERATOR, limit=2)
-    rest = history.list_deleted_posts(actor=OPERATOR, before=page.next_before, limit=2)
+    page = trash.list_deleted_posts(actor=OPERATOR, limit=2)
+    rest = trash.list_deleted_posts(actor=OPERATOR, before=page.next_before, limit=2)
 
     assert [(post.title, post.author, post.comments) for post in page.posts] == [("c", "Ines", 0), ("b", "Ines", 1)]
     assert ([post.title for post in rest.posts], rest.next_before) == (["a"], None)
@@ -228,7 +229,7 @@ def test_author_sees_and_restores_their_own_deleted_posts_only() -> None:
     delete(other)
 
     assert [post.post_id for post in list_deleted(actor)] == [own.pk]
-    assert [v.number for v in history.list_versions(actor=actor, post_id=str(own.pk)).versions] == [1]
+    assert [v.number for v in versions.list_versions(actor=actor, post_id=str(own.pk)).versions] == [1]
     with pytest.raises(NotFound):
         restore(other, actor)
     assert restore(own, actor).pk == own.pk
@@ -262,7 +263,7 @@ def test_text_of_a_deleted_post_cannot_be_edited_by_restoring_a_version() -> Non
     delete(post)
 
     with pytest.raises(NotFound):
-        history.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1)
+        versions.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1)
 
 
 # The end of the history
@@ -277,12 +278,12 @@ def test_post_deleted_more_than_30_days_ago_cannot_be_restored() -> None:
     with pytest.raises(NotFound):
         restore(post)
     with pytest.raises(NotFound):
-        history.list_versions(actor=OPERATOR, post_id=str(post.pk))
+        versions.list_versions(actor=OPERATOR, post_id=str(post.pk))
 
 
 @TRANSACTIONS
 def test_purge_deletes_the_history_of_posts_deleted_long_ago_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "BATCH", 2)  # several batches
+    monkeypatch.setattr(trash, "BATCH", 2)  # several batches
     gone = [make_post() for _ in range(5)]
     for post in gone:
         services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "New"})
@@ -303,8 +304,8 @@ def test_purge_deletes_the_history_of_posts_deleted_long_ago_only(monkeypatch: p
     make_comment(recent)
     delete(recent)
 
-    assert history.purge_history(actor=OPERATOR) == 5
-    assert history.purge_history(actor=OPERATOR) == 0
+    assert trash.purge_history(actor=OPERATOR) == 5
+    assert trash.purge_history(actor=OPERATOR) == 0
 
     assert set(PostVersion.objects.values_list("id", flat=True)) == {alive.pk, twice.pk, back.pk, recent.pk}
     assert [comment.post_id for comment in DeletedComment.objects.all()] == [recent.pk]
@@ -313,4 +314,4 @@ def test_purge_deletes_the_history_of_posts_deleted_long_ago_only(monkeypatch: p
 
 def test_purge_needs_permission() -> None:
     with pytest.raises(Forbidden):
-        history.purge_history(actor=make_actor(Role.AUTHOR))
+        trash.purge_history(actor=make_actor(Role.AUTHOR))

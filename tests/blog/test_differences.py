@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from blog.differences import MOST_LINES, MOST_SHOWN, DifferenceLine, compare_texts
+from blog.history.differences import MOST_LINES, MOST_SHOWN, DifferenceLine, compare_texts
 
 LONGEST = 200_000  # characters of a body
 

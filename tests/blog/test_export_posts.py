@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog import front_matter
-from blog.front_matter import MarkdownPost
+from blog.files import exporting, front_matter
+from blog.files.front_matter import MarkdownPost
 from blog.models import MAX_TAG, MAX_TITLE, Post, PostSource, PostStatus
 from tests.factories import make_author, make_comment, make_post
 from tests.thoroughness import scale_examples
@@ -42,7 +42,7 @@ def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
 @settings(max_examples=scale_examples(1200), deadline=None)
 @given(post=markdown_posts())
 def test_serialized_post_is_parsed_to_an_equal_post(post: MarkdownPost) -> None:
-    assert front_matter.parse_post(front_matter.serialize_post(post), PurePath("1999-01-01-other.md")) == post
+    assert front_matter.parse_post(exporting.serialize_post(post), PurePath("1999-01-01-other.md")) == post
 
 
 def run_command(*arguments: str) -> tuple[str, str]:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog import front_matter
-from blog.front_matter import MarkdownPost
+from blog.files import front_matter
+from blog.files.front_matter import MarkdownPost
 from blog.models import PostStatus
 
 HERE = PurePath("soup.md")

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog import front_matter_syntax
-from blog.front_matter_syntax import InvalidFile, load_front_matter, parse_text
+from blog.files import syntax
+from blog.files.syntax import InvalidFile, load_front_matter, parse_text
 from tests.thoroughness import scale_examples
 
 KEY = "a key of the front matter has {} parts; at most 20 are allowed. Use fewer."
@@ -117,7 +117,7 @@ def test_yaml_that_looks_like_it_is_accepted(text: str) -> None:
 
 @pytest.mark.parametrize(("begin", "end"), [("+++\na = '", "'\n+++\n"), ("---\na: '", "'\n---\n"), ('{"a": "', '"}\n')])
 def test_front_matter_has_at_most_64_000_bytes(begin: str, end: str) -> None:
-    limit = front_matter_syntax.MAX_FRONT_MATTER
+    limit = syntax.MAX_FRONT_MATTER
     room = limit - 20
     parse_text(f"{begin}{'x' * room}{end}{'body ' * 50_000}".encode())
 
@@ -202,7 +202,7 @@ class PlainLoader(yaml.SafeLoader):
     """A loader that has neither merge keys nor numbers of base 60."""
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        assert not any(key.tag == front_matter_syntax.MERGE_KEY for key, _ in node.value)
+        assert not any(key.tag == syntax.MERGE_KEY for key, _ in node.value)
 
     def construct_yaml_int(self, node: Any) -> int:
         assert ":" not in str(self.construct_scalar(node))

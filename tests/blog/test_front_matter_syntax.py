@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.front_matter_syntax import (
+from blog.files.syntax import (
     InvalidFile,
     decode_value,
     dump_front_matter,

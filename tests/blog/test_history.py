@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from blog import history
+from blog.history import versions
 from blog.models import Author, Post, PostVersion
 from contentapi.core.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
@@ -23,15 +23,15 @@ def test_history_has_every_version_with_its_text_newest_first() -> None:
     edit(post, tags=["b"], body="More.")
     edit(post, status="archived")
 
-    versions = list_versions(post)
+    found = list_versions(post)
 
-    assert [(version.number, version.changed_fields) for version in versions] == [
+    assert [(version.number, version.changed_fields) for version in found] == [
         (4, ["status"]),
         (3, ["body", "tags"]),
         (2, ["title"]),
         (1, None),
     ]
-    read = [history.read_version(actor=OPERATOR, post_id=str(post.pk), number=number) for number in (1, 2, 3, 4)]
+    read = [versions.read_version(actor=OPERATOR, post_id=str(post.pk), number=number) for number in (1, 2, 3, 4)]
     assert [version.values["title"] for version in read] == ["One", "Two", "Two", "Two"]
     assert [version.values["body"] for version in read] == ["Text.", "Text.", "More.", "More."]
     assert [version.is_present for version in read] == [False, False, False, True]
@@ -56,7 +56,7 @@ def test_pages_of_a_history_have_each_version_once() -> None:
     numbers: list[int] = []
     before: int | None = None
     while before != 0:
-        page = history.list_versions(actor=OPERATOR, post_id=str(post.pk), before=before, limit=3)
+        page = versions.list_versions(actor=OPERATOR, post_id=str(post.pk), before=before, limit=3)
         numbers += [version.number for version in page.versions]
         assert [version.changed_fields for version in page.versions if version.number > 1] == [["title"]] * sum(
             version.number > 1 for version in page.versions
@@ -89,7 +89,7 @@ def test_version_of_a_deleted_user_keeps_the_id_of_the_user() -> None:
 @pytest.mark.django_db
 def test_unknown_version_is_not_found() -> None:
     with pytest.raises(NotFound) as refusal:
-        history.read_version(actor=OPERATOR, post_id=str(make_post().pk), number=2)
+        versions.read_version(actor=OPERATOR, post_id=str(make_post().pk), number=2)
 
     assert refusal.value.message == "This post has no version 2."
 
@@ -101,7 +101,7 @@ def test_comparison_has_the_changed_fields_and_the_lines_of_the_text() -> None:
     edit(post, title="New", body="One\n2\n", tags=["a", "b"])
     Post.objects.filter(pk=post.pk).update(author=jo)
 
-    comparison = history.compare_versions(actor=OPERATOR, post_id=str(post.pk), old=1, new=3)
+    comparison = versions.compare_versions(actor=OPERATOR, post_id=str(post.pk), old=1, new=3)
 
     assert comparison.fields == [("title", "Old", "New"), ("tags", ["a"], ["a", "b"]), ("author", "Ines", "Jo")]
     assert [(line.kind, line.text) for line in comparison.body] == [
@@ -121,11 +121,11 @@ def test_author_sees_and_restores_the_history_of_their_own_posts_only() -> None:
     own, other = edit(make_post(author=author), body="New."), edit(make_post(), body="New.")
 
     assert [version.number for version in list_versions(own, actor)] == [2, 1]
-    assert history.restore_version(actor=actor, post_id=str(own.pk), number=1).body == "Text."
+    assert versions.restore_version(actor=actor, post_id=str(own.pk), number=1).body == "Text."
     with pytest.raises(Forbidden):
         list_versions(other, actor)
     with pytest.raises(Forbidden):
-        history.restore_version(actor=actor, post_id=str(other.pk), number=1)
+        versions.restore_version(actor=actor, post_id=str(other.pk), number=1)
 
 
 @pytest.mark.django_db
@@ -158,7 +158,7 @@ def test_restored_version_is_a_new_version_with_the_old_text() -> None:
     edit(post, title="New", body="New.", tags=[], status="published")
     actor = make_actor(Role.EDITOR).through("admin")
 
-    restored = history.restore_version(actor=actor, post_id=str(post.pk), number=1, expected_version="2")
+    restored = versions.restore_version(actor=actor, post_id=str(post.pk), number=1, expected_version="2")
 
     assert (restored.version, restored.title, restored.body, restored.tags) == (3, "Old", "Old.", ["old"])
     assert restored.status == "published"
@@ -175,7 +175,7 @@ def test_restore_after_another_change_raises_conflict() -> None:
     edit(post, title="Newer")
 
     with pytest.raises(Conflict):
-        history.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1, expected_version="2")
+        versions.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1, expected_version="2")
 
     assert Post.objects.get().title == "Newer"
 
@@ -185,7 +185,7 @@ def test_restore_of_an_equal_text_is_no_version() -> None:
     post = make_post()
     edit(post, status="archived")
 
-    assert history.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1).version == 2
+    assert versions.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1).version == 2
 
 
 @pytest.mark.django_db(transaction=True)
@@ -212,6 +212,6 @@ def test_deletion_of_an_author_leaves_the_history() -> None:
 
     Author.objects.get(name="Ines").delete()
 
-    comparison = history.compare_versions(actor=OPERATOR, post_id=str(post.pk), old=1, new=2)
+    comparison = versions.compare_versions(actor=OPERATOR, post_id=str(post.pk), old=1, new=2)
     assert comparison.fields == [("author", "a deleted author", "Jo")]
     assert str(PostVersion.objects.get()) == f"{post.title}, version 1"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.image_links import build_path_ends, find_images, list_missing_images
+from blog.files.image_links import build_path_ends, find_images, list_missing_images
 from tests.thoroughness import scale_examples
 
 FILES = build_path_ends(["site/static/img/soup.png", "site/posts/a/pier (1).jpg", "x\\y.webp", "site/ö l.png"])

@@ -12,9 +12,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from blog import import_jobs
-from blog.import_admin import NO_CLOCK
-from blog.import_worker import ImportWorker
+from blog.desk.imports import NO_CLOCK
+from blog.files import jobs
+from blog.files.job_worker import ImportWorker
 from blog.models import ImportJob, ImportResult, ImportState, Post
 from contentapi.core.identity import CLOCK, Role
 from tests.blog.markdown_files import build_file
@@ -219,7 +219,7 @@ def test_refused_act_shows_the_reason(editor_client: Client, worker: ImportWorke
 def test_failed_import_shows_the_problem(editor_client: Client) -> None:
     send_archive(editor_client)
     job = ImportJob.objects.get()
-    import_jobs.end_import(job, ImportState.FAILED, CLOCK, "The disk is <full>.")
+    jobs.end_import(job, ImportState.FAILED, CLOCK, "The disk is <full>.")
 
     assert "The disk is &lt;full&gt;." in editor_client.get(get_url("change", job)).text
 
@@ -418,7 +418,7 @@ def test_page_of_an_undone_import_names_what_was_left_alone(editor_client: Clien
 def test_failed_undo_shows_the_problem_and_can_be_repeated(editor_client: Client, worker: ImportWorker) -> None:
     job = import_and_open(editor_client, worker)
     editor_client.post(get_url("undo", job))
-    import_jobs.end_import(ImportJob.objects.get(), ImportState.FAILED, CLOCK, "The disk is full.")
+    jobs.end_import(ImportJob.objects.get(), ImportState.FAILED, CLOCK, "The disk is full.")
 
     text = editor_client.get(get_url("change", job)).text
 

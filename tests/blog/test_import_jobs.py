@@ -16,9 +16,10 @@ from django.conf import settings
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from blog import history, import_jobs, import_worker, importing
-from blog.front_matter import MarkdownPost
-from blog.import_worker import ImportWorker, find_work
+from blog.files import importing, job_worker, jobs
+from blog.files.front_matter import MarkdownPost
+from blog.files.job_worker import ImportWorker, find_work
+from blog.history import versions
 from blog.models import ImportJob, ImportPiece, ImportResult, Post, PostSource
 from contentapi import clock
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
@@ -48,7 +49,7 @@ def editor() -> Actor:
 
 def upload(actor: Actor, files: dict[str, str | bytes] | None = None, *, source: str = "") -> ImportJob:
     archive = build_archive(SITE if files is None else files)
-    return import_jobs.create_import_job(actor=actor, archive=archive, name="site.zip", source=source)
+    return jobs.create_import_job(actor=actor, archive=archive, name="site.zip", source=source)
 
 
 def make_files(number: int) -> dict[str, str | bytes]:
@@ -63,7 +64,7 @@ def finish_work(worker: ImportWorker) -> None:
 def import_completely(actor: Actor, worker: ImportWorker, files: dict[str, str | bytes] | None = None) -> ImportJob:
     job = upload(actor, files)
     finish_work(worker)
-    import_jobs.start_import(actor=actor, job_id=str(job.pk))
+    jobs.start_import(actor=actor, job_id=str(job.pk))
     finish_work(worker)
     job.refresh_from_db()
     return job
@@ -107,7 +108,7 @@ def test_started_import_does_what_the_plan_says_and_deletes_the_archive(editor: 
 def test_history_names_the_person_and_the_import(editor: Actor, worker: ImportWorker) -> None:
     import_completely(editor, worker)
 
-    (version,) = history.list_versions(actor=OPERATOR, post_id=str(Post.objects.get(title="A").pk)).versions
+    (version,) = versions.list_versions(actor=OPERATOR, post_id=str(Post.objects.get(title="A").pk)).versions
 
     assert (version.made.person, version.made.origin) == ("Edda Editor", "import")
 
@@ -115,7 +116,7 @@ def test_history_names_the_person_and_the_import(editor: Actor, worker: ImportWo
 def test_archive_is_stored_in_pieces_and_read_again(
     editor: Actor, worker: ImportWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_jobs, "PIECE", 100)
+    monkeypatch.setattr(jobs, "PIECE", 100)
     job = upload(editor)
     assert ImportPiece.objects.filter(job=job).count() > 5
 
@@ -181,7 +182,7 @@ def test_person_has_at_most_three_uploads_that_are_not_started(editor: Actor, wo
     assert ImportJob.objects.count() == 3
     assert not ImportPiece.objects.exclude(job__in=ImportJob.objects.all()).exists()
     upload(build_session_actor(make_user(Role.EDITOR)))  # another person may
-    import_jobs.start_import(actor=editor, job_id=str(first.pk))
+    jobs.start_import(actor=editor, job_id=str(first.pk))
     upload(editor)
 
 
@@ -190,12 +191,12 @@ def test_uploads_of_a_person_have_at_most_200_mb_until_they_end(
 ) -> None:
     job = upload(editor)
     size = sum(map(len, job.pieces.values_list("content", flat=True)))
-    monkeypatch.setattr(import_jobs, "MAX_STORED", 2 * size - 1)
+    monkeypatch.setattr(jobs, "MAX_STORED", 2 * size - 1)
 
     with pytest.raises(Invalid, match=rf"may have {2 * size - 1:,} bytes together \(got {2 * size:,}\)"):
         upload(editor)
     finish_work(worker)
-    import_jobs.cancel_import(actor=editor, job_id=str(job.pk))
+    jobs.cancel_import(actor=editor, job_id=str(job.pk))
     upload(editor)
 
 
@@ -244,7 +245,7 @@ def test_due_posts_are_published_while_a_file_is_being_parsed(editor: Actor, wor
 )
 def test_unusable_archive_is_refused_at_the_upload(editor: Actor, content: io.BytesIO, message: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        import_jobs.create_import_job(actor=editor, archive=content, name="site.zip")
+        jobs.create_import_job(actor=editor, archive=content, name="site.zip")
 
     assert refusal.value.fields == {"archive": [message]}
     assert not ImportJob.objects.exists()
@@ -252,7 +253,7 @@ def test_unusable_archive_is_refused_at_the_upload(editor: Actor, content: io.By
 
 def test_status_scheduled_is_refused_at_the_upload(editor: Actor) -> None:
     with pytest.raises(Invalid, match="published, archived"):
-        import_jobs.create_import_job(actor=editor, archive=build_archive(SITE), name="x.zip", status="scheduled")
+        jobs.create_import_job(actor=editor, archive=build_archive(SITE), name="x.zip", status="scheduled")
 
 
 @pytest.mark.parametrize("role", [Role.READER, Role.AUTHOR])
@@ -270,10 +271,10 @@ def test_anonymous_caller_and_operator_upload_nothing() -> None:
 def test_another_editor_does_not_find_an_import_and_an_admin_does(editor: Actor) -> None:
     job_id = str(upload(editor).pk)
 
-    for act in (import_jobs.find_import_job, import_jobs.start_import, import_jobs.cancel_import):
+    for act in (jobs.find_import_job, jobs.start_import, jobs.cancel_import):
         with pytest.raises(NotFound):
             act(actor=make_actor(Role.EDITOR), job_id=job_id)
-    assert import_jobs.cancel_import(actor=make_actor(Role.ADMIN), job_id=job_id).state == "cancelled"
+    assert jobs.cancel_import(actor=make_actor(Role.ADMIN), job_id=job_id).state == "cancelled"
 
 
 def test_import_of_a_person_who_has_become_an_author_fails(editor: Actor, worker: ImportWorker) -> None:
@@ -300,22 +301,22 @@ def test_import_of_a_locked_person_fails(editor: Actor, worker: ImportWorker) ->
 def test_only_a_checked_import_can_be_started(editor: Actor, worker: ImportWorker) -> None:
     job = upload(editor)
     with pytest.raises(Conflict, match="This import is checking"):
-        import_jobs.start_import(actor=editor, job_id=str(job.pk))
+        jobs.start_import(actor=editor, job_id=str(job.pk))
     finish_work(worker)
-    import_jobs.start_import(actor=editor, job_id=str(job.pk))
+    jobs.start_import(actor=editor, job_id=str(job.pk))
 
     with pytest.raises(Conflict, match="This import is importing"):
-        import_jobs.start_import(actor=editor, job_id=str(job.pk))
+        jobs.start_import(actor=editor, job_id=str(job.pk))
 
 
 def test_two_imports_of_one_source_do_not_run_at_the_same_time(editor: Actor, worker: ImportWorker) -> None:
     first, second, other = upload(editor), upload(editor), upload(editor, source="other")
     finish_work(worker)
-    import_jobs.start_import(actor=editor, job_id=str(first.pk))
+    jobs.start_import(actor=editor, job_id=str(first.pk))
 
     with pytest.raises(Conflict) as refusal:
-        import_jobs.start_import(actor=editor, job_id=str(second.pk))
-    import_jobs.start_import(actor=editor, job_id=str(other.pk))
+        jobs.start_import(actor=editor, job_id=str(second.pk))
+    jobs.start_import(actor=editor, job_id=str(other.pk))
 
     assert refusal.value.message == "Another import of the source site is running. Wait until it has ended."
 
@@ -323,22 +324,22 @@ def test_two_imports_of_one_source_do_not_run_at_the_same_time(editor: Actor, wo
 def test_cancelled_import_stops_and_keeps_the_posts_that_it_wrote(editor: Actor, worker: ImportWorker) -> None:
     job = upload(editor, make_files(9))
     finish_work(worker)
-    import_jobs.start_import(actor=editor, job_id=str(job.pk))
+    jobs.start_import(actor=editor, job_id=str(job.pk))
     process_files(worker, 3)
 
-    import_jobs.cancel_import(actor=editor, job_id=str(job.pk))
+    jobs.cancel_import(actor=editor, job_id=str(job.pk))
     finish_work(worker)
 
     job.refresh_from_db()
     assert (job.state, job.done, Post.objects.count()) == ("cancelled", 3, 3)
     assert not ImportPiece.objects.exists()
     with pytest.raises(Conflict, match="It cannot be cancelled any more"):
-        import_jobs.cancel_import(actor=editor, job_id=str(job.pk))
+        jobs.cancel_import(actor=editor, job_id=str(job.pk))
 
 
 def process_files(worker: ImportWorker, number: int) -> None:
     """Let a worker begin a run and process some files."""
-    worker.run = worker.run or import_worker.find_work()
+    worker.run = worker.run or job_worker.find_work()
     assert worker.run is not None
     for _ in range(number):
         assert worker.run.process_next_file()
@@ -348,12 +349,12 @@ def test_results_of_a_started_import_are_not_those_of_its_plan(editor: Actor, wo
     job = upload(editor)
     finish_work(worker)
     job.refresh_from_db()
-    assert import_jobs.read_results(job).is_plan
+    assert jobs.read_results(job).is_plan
 
-    job = import_jobs.start_import(actor=editor, job_id=str(job.pk))
-    started = import_jobs.read_results(job)
-    job = import_jobs.cancel_import(actor=editor, job_id=str(job.pk))
-    cancelled = import_jobs.read_results(job)
+    job = jobs.start_import(actor=editor, job_id=str(job.pk))
+    started = jobs.read_results(job)
+    job = jobs.cancel_import(actor=editor, job_id=str(job.pk))
+    cancelled = jobs.read_results(job)
 
     assert (started.is_plan, started.results) == (False, [])
     assert (cancelled.is_plan, len(cancelled.results)) == (True, 4)
@@ -387,7 +388,7 @@ KILLED_CLOCK = """
     django.setup()
     from threading import Event
     from blog import importing
-    from blog.import_worker import ImportWorker, find_work
+    from blog.files.job_worker import ImportWorker, find_work
     save, calls = importing.save_imported_post, []
 
     def save_and_die(*arguments):
@@ -420,7 +421,7 @@ def run_clock_that_is_killed() -> int:
 def test_import_of_a_killed_clock_is_continued_by_another_one(editor: Actor, worker: ImportWorker) -> None:
     job = upload(editor, make_files(9))
     finish_work(worker)
-    import_jobs.start_import(actor=editor, job_id=str(job.pk))
+    jobs.start_import(actor=editor, job_id=str(job.pk))
 
     assert run_clock_that_is_killed() == -signal.SIGKILL
     job.refresh_from_db()
@@ -473,10 +474,10 @@ def test_continued_import_refuses_a_second_file_of_the_same_path(editor: Actor, 
 
 @SEVERAL_CLOCKS
 def test_two_clocks_import_each_file_once(editor: Actor, worker: ImportWorker) -> None:
-    jobs = [upload(editor, make_files(8), source=name) for name in ("one", "two", "three")]
+    uploaded = [upload(editor, make_files(8), source=name) for name in ("one", "two", "three")]
     finish_work(worker)
-    for job in jobs:
-        import_jobs.start_import(actor=editor, job_id=str(job.pk))
+    for job in uploaded:
+        jobs.start_import(actor=editor, job_id=str(job.pk))
 
     def work() -> None:
         own = ImportWorker()
@@ -521,7 +522,7 @@ def test_import_that_makes_no_progress_fails_and_names_the_file(
 
     with monkeypatch.context() as patched:
         patched.setattr(importing, "apply_content", fail_at("Post 1", fail))
-        for _ in range(import_worker.MAX_ATTEMPTS):
+        for _ in range(job_worker.MAX_ATTEMPTS):
             with pytest.raises(OperationalError):
                 finish_work(worker)
         finish_work(worker)
@@ -556,7 +557,7 @@ def test_unexpected_error_fails_the_import_and_is_logged(
         finish_work(worker)
 
     job.refresh_from_db()
-    assert (job.state, job.problem) == ("failed", import_worker.UNEXPECTED)
+    assert (job.state, job.problem) == ("failed", job_worker.UNEXPECTED)
     assert [each.message for each in caplog.records if each.name == "contentapi.clock"] == [f"Import {job.pk} failed."]
 
 
@@ -589,16 +590,16 @@ def test_deleted_user_deletes_the_imports(editor: Actor, worker: ImportWorker) -
 
 def test_silence_of_all_clocks_is_noticed_after_some_seconds(editor: Actor, worker: ImportWorker) -> None:
     job, other = upload(editor), upload(editor, source="other")
-    assert not import_jobs.is_waiting_for_clock(job)
+    assert not jobs.is_waiting_for_clock(job)
 
     ImportJob.objects.update(updated_at=timezone.now() - timedelta(seconds=60))
-    assert import_jobs.is_waiting_for_clock(job)
+    assert jobs.is_waiting_for_clock(job)
 
     ImportJob.objects.filter(pk=other.pk).update(updated_at=timezone.now())  # a clock works on the other one
-    assert not import_jobs.is_waiting_for_clock(job)
+    assert not jobs.is_waiting_for_clock(job)
     finish_work(worker)
     job.refresh_from_db()
-    assert not import_jobs.is_waiting_for_clock(job)
+    assert not jobs.is_waiting_for_clock(job)
 
 
 def test_clock_deletes_imports_after_30_days_but_no_running_one(editor: Actor, worker: ImportWorker) -> None:
@@ -616,15 +617,15 @@ def test_clock_deletes_imports_after_30_days_but_no_running_one(editor: Actor, w
 
 def test_purge_needs_the_permission() -> None:
     with pytest.raises(Forbidden):
-        import_jobs.purge_imports(actor=make_actor(Role.AUTHOR))
+        jobs.purge_imports(actor=make_actor(Role.AUTHOR))
 
 
 def test_results_are_read_in_pages_and_by_outcome(editor: Actor, worker: ImportWorker) -> None:
     job = import_completely(editor, worker)
 
-    first = import_jobs.read_results(job, size=3)
-    last = import_jobs.read_results(job, size=3, number=99)
-    created = import_jobs.read_results(job, outcome="created")
+    first = jobs.read_results(job, size=3)
+    last = jobs.read_results(job, size=3, number=99)
+    created = jobs.read_results(job, outcome="created")
 
     assert [result.path for result in first.results] == ["posts/a.md", "posts/_index.md", "posts/bad.md"]
     assert ([result.path for result in last.results], last.number, last.last) == (["_drafts/b.mdx"], 2, 2)

@@ -11,8 +11,8 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from blog import importing
-from blog.limited_parsing import LimitedParser
+from blog.files import importing
+from blog.files.limited_parsing import LimitedParser
 from blog.models import Author, Post, PostSource
 from tests.blog.test_limited_parsing import SLOW
 

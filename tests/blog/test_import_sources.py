@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from blog import importing
-from blog.importing import ImportOutcome
+from blog.files import importing, reading
+from blog.files.importing import ImportOutcome
 from blog.models import Post, PostSource
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import OPERATOR
@@ -35,7 +35,7 @@ def test_markdown_files_are_found_at_any_depth(tmp_path: Path, name: str) -> Non
         (tmp_path / other).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / other).touch()
 
-    (found,) = importing.find_markdown_files([tmp_path])
+    (found,) = reading.find_markdown_files([tmp_path])
 
     assert (found.source, found.path, found.location) == (tmp_path.name, name, tmp_path / name)
 
@@ -43,7 +43,7 @@ def test_markdown_files_are_found_at_any_depth(tmp_path: Path, name: str) -> Non
 def test_path_of_a_file_is_its_name_with_any_suffix(tmp_path: Path) -> None:
     (tmp_path / "soup.txt").touch()
 
-    (found,) = importing.find_markdown_files([tmp_path / "soup.txt"])
+    (found,) = reading.find_markdown_files([tmp_path / "soup.txt"])
 
     assert (found.source, found.path) == (tmp_path.name, "soup.txt")
 
@@ -53,7 +53,7 @@ def test_files_of_two_sources_do_not_replace_each_other(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "soup.md").write_text(build_file(title=name))
-        for file in importing.find_markdown_files([tmp_path / name]):
+        for file in reading.find_markdown_files([tmp_path / name]):
             assert importing.import_file(actor=OPERATOR, file=file) == ImportOutcome.CREATED
 
     rows = PostSource.objects.order_by("source").values_list("source", "path", "post__title")
@@ -66,7 +66,7 @@ def test_source_of_a_file_is_its_folder_unless_it_is_named(tmp_path: Path) -> No
     file.touch()
 
     names = [
-        [found.source for found in importing.find_markdown_files(paths, source)]
+        [found.source for found in reading.find_markdown_files(paths, source)]
         for paths, source in [
             ([file], None),
             ([tmp_path / "site", file], None),
@@ -85,9 +85,9 @@ def test_two_folders_of_one_name_need_a_named_source(tmp_path: Path) -> None:
         (folder / "soup.md").touch()
 
     with pytest.raises(Invalid, match="Two folders have the name content"):
-        importing.find_markdown_files(folders)
+        reading.find_markdown_files(folders)
 
-    assert len(importing.find_markdown_files(folders, "kitchen")) == 2
+    assert len(reading.find_markdown_files(folders, "kitchen")) == 2
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_two_folders_of_one_name_need_a_named_source(tmp_path: Path) -> None:
 )
 def test_unusable_name_of_a_source_is_refused(tmp_path: Path, name: str, problem: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        importing.find_markdown_files([tmp_path], name)
+        reading.find_markdown_files([tmp_path], name)
 
     assert refusal.value.fields == {"source": [problem]}
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from blog import exporting, importing, services
-from blog.dates import parse_date
-from blog.front_matter import serialize_post
-from blog.front_matter_syntax import decode_value, split_front_matter
-from blog.importing import ImportOutcome
+from blog import services
+from blog.files import exporting, importing, reading
+from blog.files.dates import parse_date
+from blog.files.exporting import serialize_post
+from blog.files.importing import ImportOutcome
+from blog.files.syntax import decode_value, split_front_matter
 from blog.models import Post, PostSource
 from contentapi.core.identity import OPERATOR
 from tests.blog.markdown_files import build_file, import_text
@@ -117,7 +118,7 @@ def test_imported_drafts_folder_itself_makes_drafts(tmp_path: Path, monkeypatch:
     (tmp_path / "_drafts" / "a.md").write_text(build_file())
     monkeypatch.chdir(tmp_path / "_drafts")
 
-    (file,) = importing.find_markdown_files([Path()])
+    (file,) = reading.find_markdown_files([Path()])
     importing.import_file(actor=OPERATOR, file=file)
 
     assert (file.source, read_states()) == ("_drafts", {"a.md": ("draft", None)})

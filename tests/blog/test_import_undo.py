@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from blog import history, import_jobs, import_undo, services
-from blog.import_undo import GONE, UndoPlan
-from blog.import_worker import MAX_ATTEMPTS, ImportWorker
+from blog import services
+from blog.files import jobs, undoing
+from blog.files.job_worker import MAX_ATTEMPTS, ImportWorker
+from blog.files.undoing import GONE, UndoPlan
+from blog.history import trash
 from blog.models import ImportJob, Post, PostSource
 from contentapi.core.errors import Conflict, Forbidden, NotFound
 from contentapi.core.identity import OPERATOR, Actor, Role
@@ -32,7 +34,7 @@ def editor() -> Actor:
 
 
 def undo(actor: Actor, job: ImportJob, worker: ImportWorker) -> ImportJob:
-    import_undo.start_undo(actor=actor, job_id=str(job.pk))
+    undoing.start_undo(actor=actor, job_id=str(job.pk))
     finish_work(worker)
     job.refresh_from_db()
     return job
@@ -56,10 +58,10 @@ def test_posts_that_the_import_created_are_deleted_and_can_be_restored(editor: A
 
     assert (job.state, job.undone_by) == ("undone", editor.user_id)
     assert list_results(job) == [("0000.md", "undone", ""), ("0001.md", "undone", "")]
-    deleted = history.list_deleted_posts(actor=editor).posts
+    deleted = trash.list_deleted_posts(actor=editor).posts
     assert [(each.title, each.comments) for each in deleted] == [("Post 1", 0), ("Post 0", 1)]
     assert {(each.deletion.person, each.deletion.origin) for each in deleted} == {("Edda Editor", "import")}
-    history.restore_deleted_post(actor=editor, post_id=str(post.pk))
+    trash.restore_deleted_post(actor=editor, post_id=str(post.pk))
     assert get_post("0000.md").comments.count() == 1
 
 
@@ -68,7 +70,7 @@ def test_posts_that_existed_before_are_left_alone(editor: Actor, worker: ImportW
     import_completely(editor, worker, dict(first))
     job = import_completely(editor, worker, {**first, "a.md": build_file(title="New A"), "c.md": build_file(title="C")})
 
-    assert import_undo.plan_undo(job) == UndoPlan(deleted=1, changed=0, gone=0, existing=2)
+    assert undoing.plan_undo(job) == UndoPlan(deleted=1, changed=0, gone=0, existing=2)
     undo(editor, job, worker)
 
     assert list_results(job) == [("a.md", "updated", ""), ("b.md", "unchanged", ""), ("c.md", "undone", "")]
@@ -83,20 +85,20 @@ def test_changed_post_is_deleted_with_its_changes_and_a_deleted_one_is_named(
     services.edit_post(actor=editor, post_id=str(changed.pk), changes={"title": "Better"})
     services.delete_post(actor=editor, post_id=str(gone.pk))
 
-    assert import_undo.plan_undo(job) == UndoPlan(deleted=2, changed=1, gone=1, existing=0)
+    assert undoing.plan_undo(job) == UndoPlan(deleted=2, changed=1, gone=1, existing=0)
     undo(editor, job, worker)
 
     assert list_results(job) == [("0000.md", "undone", ""), ("0001.md", "created", GONE), ("0002.md", "undone", "")]
-    assert history.restore_deleted_post(actor=editor, post_id=str(changed.pk)).title == "Better"
-    assert import_jobs.read_results(job).counts["undone"] == 2
+    assert trash.restore_deleted_post(actor=editor, post_id=str(changed.pk)).title == "Better"
+    assert jobs.read_results(job).counts["undone"] == 2
 
 
 def test_cancelled_import_can_be_undone(editor: Actor, worker: ImportWorker) -> None:
     job = upload(editor, make_files(5))
     finish_work(worker)
-    import_jobs.start_import(actor=editor, job_id=str(job.pk))
+    jobs.start_import(actor=editor, job_id=str(job.pk))
     process_files(worker, 2)
-    import_jobs.cancel_import(actor=editor, job_id=str(job.pk))
+    jobs.cancel_import(actor=editor, job_id=str(job.pk))
     finish_work(worker)
 
     undo(editor, job, worker)
@@ -107,23 +109,23 @@ def test_cancelled_import_can_be_undone(editor: Actor, worker: ImportWorker) -> 
 def test_import_that_has_not_ended_or_created_nothing_cannot_be_undone(editor: Actor, worker: ImportWorker) -> None:
     job = upload(editor, make_files(1))
     with pytest.raises(Conflict, match=r"^This import is checking\. Only an import that has ended can be undone\.$"):
-        import_undo.start_undo(actor=editor, job_id=str(job.pk))
-    import_jobs.cancel_import(actor=editor, job_id=str(job.pk))
+        undoing.start_undo(actor=editor, job_id=str(job.pk))
+    jobs.cancel_import(actor=editor, job_id=str(job.pk))
     nothing = "^This import has created no posts that can be deleted"
     with pytest.raises(Conflict, match=nothing):
-        import_undo.start_undo(actor=editor, job_id=str(job.pk))
+        undoing.start_undo(actor=editor, job_id=str(job.pk))
     done = undo(editor, import_completely(editor, worker, make_files(1)), worker)
 
     with pytest.raises(Conflict, match=r"^This import is undone\."):
-        import_undo.start_undo(actor=editor, job_id=str(done.pk))
+        undoing.start_undo(actor=editor, job_id=str(done.pk))
 
 
 def test_undoing_cannot_be_cancelled_and_is_not_purged(editor: Actor, worker: ImportWorker) -> None:
     job = import_completely(editor, worker, make_files(1))
-    import_undo.start_undo(actor=editor, job_id=str(job.pk))
+    undoing.start_undo(actor=editor, job_id=str(job.pk))
 
     with pytest.raises(Conflict, match="This import is undoing"):
-        import_jobs.cancel_import(actor=editor, job_id=str(job.pk))
+        jobs.cancel_import(actor=editor, job_id=str(job.pk))
     finish_work(worker)
     assert ImportJob.objects.get().state == "undone"
 
@@ -131,21 +133,21 @@ def test_undoing_cannot_be_cancelled_and_is_not_purged(editor: Actor, worker: Im
 def test_another_editor_does_not_find_the_import_and_an_admin_undoes_it(editor: Actor, worker: ImportWorker) -> None:
     job = import_completely(editor, worker, make_files(1))
     with pytest.raises(NotFound):
-        import_undo.start_undo(actor=make_actor(Role.EDITOR), job_id=str(job.pk))
+        undoing.start_undo(actor=make_actor(Role.EDITOR), job_id=str(job.pk))
     admin = build_session_actor(make_user(Role.ADMIN, name="Ada Admin"))
 
     undo(admin, job, worker)
 
-    (deleted,) = history.list_deleted_posts(actor=OPERATOR).posts
+    (deleted,) = trash.list_deleted_posts(actor=OPERATOR).posts
     assert deleted.deletion.person == "Ada Admin"
 
 
 def test_person_who_has_lost_the_role_undoes_nothing(editor: Actor, worker: ImportWorker) -> None:
     job = import_completely(editor, worker, make_files(2))
-    import_undo.start_undo(actor=editor, job_id=str(job.pk))
+    undoing.start_undo(actor=editor, job_id=str(job.pk))
     User.objects.filter(pk=editor.user_id or 0).update(role=Role.AUTHOR)
     with pytest.raises((Forbidden, NotFound)):
-        import_undo.start_undo(actor=make_actor(Role.AUTHOR), job_id=str(job.pk))
+        undoing.start_undo(actor=make_actor(Role.AUTHOR), job_id=str(job.pk))
 
     finish_work(worker)
 
@@ -157,10 +159,10 @@ def test_person_who_has_lost_the_role_undoes_nothing(editor: Actor, worker: Impo
 
 def test_stopped_work_is_continued_where_it_was(editor: Actor, worker: ImportWorker) -> None:
     job = import_completely(editor, worker, make_files(5))
-    import_undo.start_undo(actor=editor, job_id=str(job.pk))
+    undoing.start_undo(actor=editor, job_id=str(job.pk))
     process_files(worker, 2)
     worker.drop()
-    assert import_undo.count_undone(job) == (2, 5)
+    assert undoing.count_undone(job) == (2, 5)
     assert Post.objects.count() == 3
 
     finish_work(worker)
@@ -171,7 +173,7 @@ def test_stopped_work_is_continued_where_it_was(editor: Actor, worker: ImportWor
 
 def test_work_without_progress_fails(editor: Actor, worker: ImportWorker) -> None:
     job = import_completely(editor, worker, make_files(1))
-    import_undo.start_undo(actor=editor, job_id=str(job.pk))
+    undoing.start_undo(actor=editor, job_id=str(job.pk))
     ImportJob.objects.filter(pk=job.pk).update(attempts=MAX_ATTEMPTS)
 
     finish_work(worker)

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from blog import importing, services
-from blog.front_matter import NO_AUTHOR
-from blog.front_matter_syntax import InvalidFile
-from blog.importing import ImportOutcome
+from blog import services
+from blog.files import importing
+from blog.files.front_matter import NO_AUTHOR
+from blog.files.importing import ImportOutcome
+from blog.files.syntax import InvalidFile
 from blog.models import Author, Post, PostSource
 from contentapi.core.errors import ApiError, Forbidden, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope

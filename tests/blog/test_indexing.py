@@ -10,9 +10,10 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import F
 from pytest_django import Settings
 
-from blog import indexing, selectors, services
-from blog.indexing import BATCH, SearchIndexer
+from blog import selectors, services
 from blog.models import MAX_BODY, Author, Post, PostSearch, SearchChange
+from blog.search import indexing
+from blog.search.indexing import BATCH, SearchIndexer
 from blog.selectors import PostCriteria
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR

@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
-from blog.front_matter_syntax import InvalidFile, parse_text
-from blog.limited_parsing import LimitedParser
+from blog.files.limited_parsing import LimitedParser
+from blog.files.syntax import InvalidFile, parse_text
 
 SOUP = b'+++\ntitle = "Soup"\ndate = 2015-05-15\n+++\nBoil.\n'
 SLOW = b"---\n" + b"- [a, b]\n" * 7000 + b"---\n"  # takes more than a second

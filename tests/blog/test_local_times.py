@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.local_times import LocalTimeField, LocalTimeWidget, find_moments, find_zone, resolve_time, show_clock
+from blog.desk.local_times import LocalTimeField, LocalTimeWidget, find_moments, find_zone, resolve_time, show_clock
 from tests.thoroughness import scale_examples
 
 BERLIN = "Europe/Berlin"

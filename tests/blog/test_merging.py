@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.merging import has_marks, merge_tags, merge_texts, merge_values
+from blog.history.merging import has_marks, merge_tags, merge_texts, merge_values
 from tests.thoroughness import scale_examples
 
 BASE = "One\ntwo\nthree\nfour\nfive\n"

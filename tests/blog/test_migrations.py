@@ -9,7 +9,8 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
-from blog import history, services
+from blog import services
+from blog.history import versions
 from blog.models import Post, PostVersion, SearchChange
 from contentapi.core.identity import OPERATOR
 from tests.factories import make_author, make_post
@@ -38,7 +39,7 @@ def test_post_that_is_older_than_the_history_is_kept_and_its_changes_are_version
     post = Post.objects.get()
     assert (post.title, post.body, post.tags, post.version) == ("Soup", "Hot.", ["a"], 7)
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "New"})
-    new, old = history.list_versions(actor=OPERATOR, post_id=str(post.pk)).versions
+    new, old = versions.list_versions(actor=OPERATOR, post_id=str(post.pk)).versions
     assert (new.number, new.made.origin, new.changed_fields) == (8, "command line", ["title"])
     assert (old.number, old.made.origin, old.changed_fields) == (7, "", None)
     assert old.made.at == old.values["updated_at"]

@@ -11,8 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from blog import presence, services
+from blog import services
 from blog.models import Post, PostPresence
+from blog.services import presence
 from contentapi.core.errors import Forbidden, NotFound
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.admin_forms import read_form, submit_form

@@ -8,7 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from blog import services
-from blog.importing import find_markdown_files, import_file
+from blog.files.importing import import_file
+from blog.files.reading import find_markdown_files
 from blog.models import PostStatus
 from contentapi.core.identity import OPERATOR, Role
 from contentapi.monitoring.figures import FIGURES

@@ -5,9 +5,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from blog import rendering
+from blog.desk import rendering
+from blog.desk.rendering import ATTRIBUTES, ELEMENTS, SCHEMES, render_markdown
 from blog.models import MAX_BODY
-from blog.rendering import ATTRIBUTES, ELEMENTS, SCHEMES, render_markdown
 from contentapi.core.errors import Invalid
 from tests.blog.xss import VECTORS
 

@@ -10,9 +10,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from blog import selectors
-from blog.indexing import SearchIndexer
 from blog.models import Author, Post, PostSearch
-from blog.search import MAX_MATCHES, MAX_SEARCH
+from blog.search.indexing import SearchIndexer
+from blog.search.query import MAX_MATCHES, MAX_SEARCH
 from blog.selectors import PostCriteria
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
@@ -344,9 +344,9 @@ class TestManyMatches:
     def test_walk_and_index_find_the_same_posts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         make_many_posts(60, make_author())
         for name, value in {"MAX_MATCHES": 20, "SAMPLE": 10, "COMMON_IN_SAMPLE": 3, "LONGEST_WALK": 40}.items():
-            monkeypatch.setattr(f"blog.search.{name}", value)
+            monkeypatch.setattr(f"blog.search.query.{name}", value)
         walked, rows_of_walk = find("kelp"), count_walked_rows()
-        monkeypatch.setattr("blog.search.COMMON_IN_SAMPLE", 1000)
+        monkeypatch.setattr("blog.search.query.COMMON_IN_SAMPLE", 1000)
         indexed, rows_of_index = find("kelp"), count_walked_rows()
         assert walked == indexed
         assert len(walked) == rows_of_walk == 20

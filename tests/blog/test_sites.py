@@ -17,9 +17,10 @@ from django.core.management import call_command
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from blog import exporting, front_matter, importing
-from blog.front_matter_syntax import decode_value, dump_front_matter, split_front_matter
-from blog.importing import ImportOutcome, MarkdownFile
+from blog.files import exporting, front_matter, importing
+from blog.files.importing import ImportOutcome
+from blog.files.reading import MarkdownFile
+from blog.files.syntax import decode_value, dump_front_matter, split_front_matter
 from blog.models import Author, Post, PostSource
 from contentapi.core.identity import OPERATOR
 from tests.blog.test_front_matter_syntax import COMMON, NUMBERS, TEXTS, TOML_TABLES, YAML_TABLES
@@ -241,4 +242,4 @@ def import_and_export(content: bytes) -> ImportedPost:
     assert importing.import_file(actor=OPERATOR, file=file) == ImportOutcome.CREATED
     (values,) = read_posts()
     (post,) = exporting.list_posts_to_export(OPERATOR)
-    return ImportedPost(values, front_matter.serialize_post(exporting.to_markdown_post(post)))
+    return ImportedPost(values, exporting.serialize_post(exporting.to_markdown_post(post)))

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from blog import rendering, selectors
+from blog.desk import queries, rendering
 from blog.models import MAX_BODY, Author, Post, PostStatus
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Role
@@ -149,18 +149,18 @@ def test_suggestions_begin_with_the_tags_that_begin_with_the_text() -> None:
     for tags in (["Boats", "tugboats"], ["tugboats", "soup"], ["tugboats", "boat"], ["boat"]):
         make_post(tags=tags)
 
-    assert selectors.suggest_tags(OPERATOR, "boat") == ["boat", "Boats", "tugboats"]
-    assert selectors.suggest_tags(OPERATOR, "") == ["tugboats", "boat", "Boats", "soup"]
-    assert selectors.suggest_tags(OPERATOR, "none") == []
+    assert queries.suggest_tags(OPERATOR, "boat") == ["boat", "Boats", "tugboats"]
+    assert queries.suggest_tags(OPERATOR, "") == ["tugboats", "boat", "Boats", "soup"]
+    assert queries.suggest_tags(OPERATOR, "none") == []
 
 
 def test_suggestions_contain_the_text_as_it_is() -> None:
     make_post(tags=["100%", "a_b", "back\\slash", "acb", "'; --"])
 
-    assert selectors.suggest_tags(OPERATOR, "%") == ["100%"]
-    assert selectors.suggest_tags(OPERATOR, "a_") == ["a_b"]
-    assert selectors.suggest_tags(OPERATOR, "\\") == ["back\\slash"]
-    assert selectors.suggest_tags(OPERATOR, "'") == ["'; --"]
+    assert queries.suggest_tags(OPERATOR, "%") == ["100%"]
+    assert queries.suggest_tags(OPERATOR, "a_") == ["a_b"]
+    assert queries.suggest_tags(OPERATOR, "\\") == ["back\\slash"]
+    assert queries.suggest_tags(OPERATOR, "'") == ["'; --"]
 
 
 def test_suggestions_come_from_the_posts_that_the_actor_may_see() -> None:
@@ -170,17 +170,17 @@ def test_suggestions_come_from_the_posts_that_the_actor_may_see() -> None:
     make_post(status=PostStatus.DRAFT, tags=["hidden"])
     make_post(tags=["public"])
 
-    assert selectors.suggest_tags(actor, "") == ["own", "public"]
-    assert selectors.suggest_tags(ANONYMOUS, "") == ["public"]
-    assert selectors.suggest_tags(make_actor(Role.EDITOR), "") == ["hidden", "own", "public"]
+    assert queries.suggest_tags(actor, "") == ["own", "public"]
+    assert queries.suggest_tags(ANONYMOUS, "") == ["public"]
+    assert queries.suggest_tags(make_actor(Role.EDITOR), "") == ["hidden", "own", "public"]
 
 
 def test_suggestions_have_a_limit_and_read_the_newest_posts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors, "SUGGESTING_POSTS", 2)
+    monkeypatch.setattr(queries, "SUGGESTING_POSTS", 2)
     for number in range(3):
         make_post(tags=[f"{number}-{letter}" for letter in "abcdefg"])
 
-    found = selectors.suggest_tags(OPERATOR, "")
+    found = queries.suggest_tags(OPERATOR, "")
 
     assert len(found) == 10
     assert not any(tag.startswith("0-") for tag in found)
@@ -188,12 +188,12 @@ def test_suggestions_have_a_limit_and_read_the_newest_posts(monkeypatch: pytest.
 
 def test_suggestions_take_one_statement(django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(1):
-        selectors.suggest_tags(OPERATOR, "b")
+        queries.suggest_tags(OPERATOR, "b")
 
 
 def test_suggestions_for_a_text_that_is_too_long_are_refused() -> None:
     with pytest.raises(Malformed, match="at most 50 characters"):
-        selectors.suggest_tags(OPERATOR, "x" * 51)
+        queries.suggest_tags(OPERATOR, "x" * 51)
 
 
 def test_author_gets_suggestions_as_json() -> None:

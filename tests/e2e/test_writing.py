@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Request, Route, expect
 from playwright.sync_api import Error as BrowserError
 
-from blog.rendering import render_markdown
+from blog.desk.rendering import render_markdown
 from tests.blog.xss import VECTORS
 from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import CHROMIUM, NEEDS_CHROMIUM, launch_chromium

@@ -85,7 +85,7 @@ def test_failure_of_a_view_is_a_500_page(
     def fail(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("secret detail")
 
-    monkeypatch.setattr("blog.selectors.build_desk", fail)
+    monkeypatch.setattr("blog.desk.queries.build_desk", fail)
     with caplog.at_level(logging.ERROR):
         response = browser.get(reverse("admin:index"))
 

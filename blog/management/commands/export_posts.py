@@ -6,7 +6,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from tqdm import tqdm
 
-from blog import exporting
+from blog.files import exporting
 from contentapi.core.commands import OperatorCommand
 from contentapi.core.identity import OPERATOR
 

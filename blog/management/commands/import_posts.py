@@ -7,13 +7,13 @@ from typing import Any
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from blog import importing
-from blog.importing import FileReport, ImportOutcome
+from blog.files import importing, reading
+from blog.files.importing import FileReport, ImportOutcome
 from blog.models import PostStatus
 from contentapi.core.commands import OperatorCommand
 from contentapi.core.identity import OPERATOR
 
-SUFFIXES = ", ".join(importing.SUFFIXES)
+SUFFIXES = ", ".join(reading.SUFFIXES)
 
 IMPORTER = OPERATOR.through("import")
 
@@ -51,7 +51,7 @@ class Command(OperatorCommand):
         for path in paths:
             if not path.exists():
                 raise CommandError(f"There is no {path}.")
-        files = importing.find_markdown_files(paths, source)
+        files = reading.find_markdown_files(paths, source)
         if not files:
             raise CommandError(f"There are no Markdown files ({SUFFIXES}) under the given paths.")
         began, counts = monotonic(), Counter[str]()

@@ -23,8 +23,10 @@ from msgspec import structs
 from oauth2_provider.models import Application, RefreshToken
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from blog import history, import_jobs, import_undo, moderation, services
-from blog.import_worker import ImportWorker
+from blog import moderation, services
+from blog.files import jobs, undoing
+from blog.files.job_worker import ImportWorker
+from blog.history import trash
 from blog.models import CommentState, ImportJob, ImportState, Post, PostStatus, PostVersion
 from contentapi import settings as project
 from contentapi.core.errors import Conflict
@@ -557,7 +559,7 @@ def purge_the_history(_: Scene) -> Act:
     post = make_post()
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
     PostVersion.objects.update(pgh_created_at=timezone.now() - timedelta(days=60))
-    return lambda: history.purge_history(actor=CLOCK)
+    return lambda: trash.purge_history(actor=CLOCK)
 
 
 @causes(Event.COMMENT_DELETED, "GraphQL")
@@ -614,7 +616,7 @@ def delete_an_author(scene: Scene) -> Act:
 def upload(scene: Scene) -> ImportJob:
     actor = build_session_actor(scene.user)
     files: dict[str, str | bytes] = {"a.md": build_file(title="A"), "b.md": build_file(title="B")}
-    return import_jobs.create_import_job(actor=actor, archive=build_archive(files), name="site.zip")
+    return jobs.create_import_job(actor=actor, archive=build_archive(files), name="site.zip")
 
 
 def finish_work() -> None:
@@ -640,7 +642,7 @@ def start_an_import(scene: Scene) -> Act:
 def finish_an_import(scene: Scene) -> Act:
     job = upload(scene)
     finish_work()
-    import_jobs.start_import(actor=build_session_actor(scene.user), job_id=str(job.pk))
+    jobs.start_import(actor=build_session_actor(scene.user), job_id=str(job.pk))
     return finish_work
 
 
@@ -667,9 +669,9 @@ def cancel_an_import(scene: Scene) -> Act:
 def undo_an_import(scene: Scene) -> Act:
     job = upload(scene)
     finish_work()
-    import_jobs.start_import(actor=build_session_actor(scene.user), job_id=str(job.pk))
+    jobs.start_import(actor=build_session_actor(scene.user), job_id=str(job.pk))
     finish_work()
-    import_undo.start_undo(actor=build_session_actor(scene.user), job_id=str(job.pk))
+    undoing.start_undo(actor=build_session_actor(scene.user), job_id=str(job.pk))
     Post.objects.all().delete()  # otherwise each deletion has a line
     return finish_work
 
@@ -680,7 +682,7 @@ def purge_old_imports(scene: Scene) -> Act:
     ImportJob.objects.filter(pk=job.pk).update(
         state=ImportState.CHECKED, created_at=timezone.now() - timedelta(days=31)
     )
-    return lambda: import_jobs.purge_imports(actor=CLOCK)
+    return lambda: jobs.purge_imports(actor=CLOCK)
 
 
 # --- Orders --------------------------------------------------------------------------------------------
@@ -856,7 +858,7 @@ def test_acts_without_effect_write_no_line(
         user_services.lock_user(actor=OPERATOR, user_id=str(user.pk))
         user_services.revoke_api_key(actor=OPERATOR, prefix=key.prefix)
         orders.cancel_order(actor=OPERATOR, order_id=str(cancelled.pk))
-        history.purge_history(actor=CLOCK)
+        trash.purge_history(actor=CLOCK)
         moderation.purge_comments(actor=CLOCK)
         Client().post("/oauth/logout")
 

@@ -1,0 +1,243 @@
+"""Comments in the admin site: the list, the page of a comment, and the newest comments beside the form of a post."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.db import models
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import DropdownFilter
+from unfold.decorators import display
+
+from blog import moderation, selectors, services
+from blog.desk import queries
+from blog.desk.filters import DayFilter
+from blog.models import Comment, CommentState, Post
+from blog.moderation import Moderation
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+from users.admin_acts import Act, ActsAdmin, Outcome, Perform
+from users.admin_bases import (
+    BoundedList,
+    PolicyAdmin,
+    RelatedFilter,
+    ServiceAdmin,
+    ServiceForm,
+    describe_origin,
+    get_actor,
+    render_time,
+)
+
+STATES = {
+    CommentState.VISIBLE.value: "success",
+    CommentState.HIDDEN.value: "warning",
+    CommentState.DELETED.value: "danger",
+}
+
+
+def perform_together(service: Callable[..., Moderation]) -> Perform:
+    """Return a function that calls a service of `blog.moderation` once for all comments."""
+
+    def perform(actor: Actor, comments: Sequence[Comment], _: Mapping[str, Any]) -> Outcome:
+        moderated = service(actor=actor, comment_ids=[str(comment.pk) for comment in comments])
+        outcome = Outcome(list(moderated.changed))
+        for comment, reason in moderated.refused:
+            outcome.refuse(comment, reason)
+        return outcome
+
+    return perform
+
+
+def build_permission(act: str) -> Callable[[Actor, Comment], bool]:
+    return lambda actor, comment: moderation.may_act(actor, comment, act)
+
+
+ACTS = [
+    Act(
+        name="hide",
+        label="Hide",
+        done="Hidden",
+        help="Readers do not see the comment any more. You can show it again.",
+        perform=perform_together(moderation.hide_comments),
+        is_permitted=build_permission("hide"),
+        is_offered=lambda comment: comment.state == CommentState.VISIBLE,
+    ),
+    Act(
+        name="show",
+        label="Show",
+        done="Shown",
+        help="Readers see the comment again.",
+        perform=perform_together(moderation.show_comments),
+        is_permitted=build_permission("show"),
+        is_offered=lambda comment: comment.state == CommentState.HIDDEN,
+    ),
+    Act(
+        name="delete",
+        label="Delete",
+        done="Deleted",
+        help=f"The comment can be restored for {moderation.RESTORABLE_FOR.days} days.",
+        perform=perform_together(moderation.delete_comments),
+        is_permitted=build_permission("delete"),
+        is_offered=lambda comment: comment.state != CommentState.DELETED,
+    ),
+    Act(
+        name="restore",
+        label="Restore",
+        done="Restored",
+        help="Readers see the comment again.",
+        perform=perform_together(moderation.restore_comments),
+        is_permitted=build_permission("restore"),
+        is_offered=lambda comment: comment.state == CommentState.DELETED and moderation.is_restorable(comment),
+    ),
+]
+
+
+def describe_moderator(comment: Comment) -> str:
+    """Return who changed the state, and with what: `Edda Editor, in the admin`. Empty if nobody did."""
+    if comment.state_changed_at is None:
+        return ""
+    if comment.state_changed_by is None:
+        person = ""
+    elif comment.state_changed_by == comment.author.user_id:
+        person = f"{comment.author}, who wrote it"
+    else:
+        name = getattr(comment, "state_changed_by_name", None)
+        person = name or f"deleted user {comment.state_changed_by}"
+    return ", ".join(filter(None, (person, describe_origin(comment.state_changed_with)))) or "unknown"
+
+
+class LightCommentList(BoundedList):
+    """A list of comments without the bodies of their posts, which no column shows."""
+
+    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
+        return super().get_queryset(request, exclude_parameters).defer("post__body")
+
+
+class StateFilter(DropdownFilter):
+    """Comments of one state. Without a choice the list has the visible and the hidden ones."""
+
+    title = "status"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(state.value, str(state.label)) for state in CommentState]
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Comment]) -> models.QuerySet[Comment]:
+        return selectors.filter_comments_by_state(queryset, self.value() or "")
+
+
+@admin.register(Comment)
+class CommentAdmin(ActsAdmin, ServiceAdmin):
+    """The comments that a person moderates. Their text is shown, and nobody can change it."""
+
+    acts = ACTS
+    list_display = ["__str__", "show_state", "show_moderator", "author", "post", "show_created_at"]
+    list_filter = [
+        StateFilter,
+        ("post", RelatedFilter),
+        ("author", RelatedFilter),
+        ("created_at", DayFilter),
+    ]
+    list_lookups = frozenset({"state", "post__id__exact", "author__id__exact", "created_at_from", "created_at_to"})
+    list_filter_submit = True
+    list_select_related = ["author", "post__author"]
+    sortable_by = ["show_created_at"]
+    search_fields = ["body"]  # shows the search box; `get_search_results` searches
+    search_help_text = f"Text or author, in the newest {queries.MAX_COUNT:,}"
+    ordering = ["-created_at", "-id"]
+    autocomplete_fields = ["post", "author"]
+
+    def may_open(self, actor: Actor) -> bool:
+        return policy.may_moderate_comments(actor)
+
+    def select_rows(self, actor: Actor) -> models.QuerySet[Comment]:
+        return queries.name_moderators(selectors.select_moderated_comments(actor))
+
+    def find_row(self, actor: Actor, row_id: str) -> Comment | None:
+        return queries.find_comment(actor, row_id)
+
+    def may_see(self, actor: Actor, row: Comment) -> bool:
+        return policy.may_see_comment(actor, row.state, row.post.author.user_id)
+
+    def may_add(self, actor: Actor) -> bool:
+        return policy.may_manage_comments(actor)
+
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
+        return LightCommentList
+
+    def get_list_filter(self, request: HttpRequest) -> list[Any]:
+        """Leave out the filter by author for actors who cannot search all authors."""
+        everybodys = policy.may_manage_posts_and_authors(get_actor(request))
+        return [each for each in self.list_filter if everybodys or each != ("author", RelatedFilter)]
+
+    def get_fields(self, request: HttpRequest, obj: Comment | None = None) -> list[str]:
+        if obj is None:
+            return ["post", "author", "body"]
+        return ["body", "author", "post", "show_created_at", "show_state", "show_moderator", "show_state_changed_at"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Comment | None = None) -> list[str]:
+        return self.get_fields(request, obj) if obj else []
+
+    @display(description="Created at", ordering="created_at")
+    def show_created_at(self, comment: Comment) -> SafeString | None:
+        return render_time(comment.created_at)
+
+    @display(description="Status", label=STATES)
+    def show_state(self, comment: Comment) -> str:
+        return comment.state
+
+    @display(description="Status changed by")
+    def show_moderator(self, comment: Comment) -> str:
+        return describe_moderator(comment)
+
+    @display(description="Status changed at")
+    def show_state_changed_at(self, comment: Comment) -> SafeString | None:
+        return render_time(comment.state_changed_at)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: models.QuerySet[Comment], search_term: str
+    ) -> tuple[models.QuerySet[Comment], bool]:
+        words = search_term.strip()
+        return (queries.find_comments_with(queryset, words) if words else queryset), False
+
+    def create(self, actor: Actor, row: Comment, form: ServiceForm) -> Comment:
+        return services.add_comment(actor=actor, post_id=str(row.post_id), body=row.body, author_id=str(row.author_id))
+
+
+class CommentedAdmin(PolicyAdmin):
+    """An admin of posts with the newest comments beside the form, outside of it: their buttons do not save the post."""
+
+    change_form_outer_after_template = "blog/newest_comments.html"
+
+    class Media:
+        css = {"all": ["users/acts.css"]}
+
+    def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
+        post = options.get("obj")
+        if post is not None:
+            context |= build_newest_comments(get_actor(request), post)
+        return super().render_change_form(request, context, *arguments, **options)
+
+
+def build_newest_comments(actor: Actor, post: Post) -> dict[str, Any]:
+    """Return the newest comments of a post with their acts, their number, and the address of the whole list."""
+    newest = queries.list_newest_comments(actor, post)
+    comments = [
+        (
+            comment,
+            describe_moderator(comment),
+            [act for act in ACTS if act.is_offered(comment) and act.is_permitted(actor, comment)],
+        )
+        for comment in newest.rows
+    ]
+    filters = urlencode({"post__id__exact": post.pk})
+    return {
+        "newest_comments": comments,
+        "comment_total": newest.total,
+        "max_count": queries.MAX_COUNT,
+        "comments_url": f"{reverse('admin:blog_comment_changelist')}?{filters}",
+        "may_list_comments": policy.may_moderate_comments_on(actor, post.author.user_id),
+    }

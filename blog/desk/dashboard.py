@@ -1,0 +1,18 @@
+"""The desk: the first page of the admin, with the posts and comments that are waiting, out and next."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from blog.desk import queries
+from contentapi.core import policy
+from users.admin_bases import get_actor
+
+
+def add_dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Return the context of the first page with the desk of the actor. django-unfold calls this function."""
+    actor = get_actor(request)
+    desk = queries.build_desk(actor, timezone.now())
+    may_import = policy.may_import_posts(actor)
+    return {**context, "desk": desk, "max_count": queries.MAX_COUNT, "may_import": may_import}

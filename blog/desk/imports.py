@@ -1,0 +1,244 @@
+"""Imports in the admin site: upload a zip file, read what would happen, start, cancel or undo, follow the progress."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from blog import selectors
+from blog.files import jobs, undoing
+from blog.files.archives import MAX_ARCHIVE, MAX_CONTENT, MAX_FILES, MEGABYTE
+from blog.files.importing import ImportOutcome
+from blog.files.jobs import STATES
+from blog.files.reading import MAX_FILE
+from blog.models import MAX_NAME, ImportJob, ImportState, PostStatus
+from contentapi.core import policy
+from contentapi.core.errors import ApiError, Invalid
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
+from users.admin_bases import PolicyAdmin, get_actor, render_time
+
+# The outcomes in the words of the editors: of the plan, and of the import.
+LABELS: Mapping[str, tuple[str, str]] = {
+    ImportOutcome.CREATED: ("new post", "created"),
+    ImportOutcome.UPDATED: ("changes its post", "changed"),
+    ImportOutcome.UNCHANGED: ("unchanged", "unchanged"),
+    ImportOutcome.NOT_A_POST: ("not a post", "not a post"),
+    ImportOutcome.REFUSED: ("refused", "refused"),
+    jobs.UNDONE: ("deleted again", "deleted again"),
+}
+WORK: Mapping[str, str] = {
+    ImportState.CHECKING: "files checked",
+    ImportState.UNDOING: "posts processed",
+}
+NO_CLOCK = "Nothing is doing this import: the process “clock” is not running. Ask the operator to start it."
+
+
+class UploadForm(forms.Form):
+    archive = forms.FileField(
+        label="Zip file",
+        widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".zip,application/zip", "data-limit": MAX_ARCHIVE}),
+        help_text=f"The folder of a site as a zip file: at most {MAX_ARCHIVE // MEGABYTE} MB and {MAX_FILES:,} files; "
+        f"the Markdown files at most {MAX_CONTENT // MEGABYTE} MB together and {MAX_FILE // MEGABYTE} MB each. "
+        "Images and other files are left out.",
+    )
+    source = forms.CharField(
+        label="Name of the source",
+        required=False,
+        max_length=MAX_NAME,
+        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "the name of the folder in the zip file"}),
+        help_text="A file is known by this name and its path: importing it again changes its post. Use one name for "
+        "each site, and always the same one. If this is empty, it is the name of the only folder in the zip file, or "
+        "else the name of the zip file.",
+    )
+    status = forms.ChoiceField(
+        label="Status of posts whose file states none",
+        choices=[(status.value, status.label) for status in STATES],
+        initial=PostStatus.PUBLISHED,
+        widget=UnfoldAdminSelectWidget,
+        help_text="Drafts in the files stay drafts. A post with a date in the future is scheduled, not published.",
+    )
+
+    def add_api_error(self, error: ApiError) -> None:
+        for name, problems in (error.fields or {"archive": [error.message]}).items():
+            self.add_error(name if name in self.fields else None, list(problems))
+
+
+@admin.register(ImportJob)
+class ImportJobAdmin(PolicyAdmin):
+    list_display = ["__str__", "show_state", "show_progress", "owner", "show_created_at"]
+    list_select_related = ["owner"]
+    sortable_by: list[str] = []
+    ordering = ["-pk"]
+    actions = None
+
+    def may_open(self, actor: Actor) -> bool:
+        return policy.may_import_posts(actor)
+
+    def select_rows(self, actor: Actor) -> models.QuerySet[ImportJob]:
+        return selectors.select_imports(actor)
+
+    def may_add(self, actor: Actor) -> bool:
+        return policy.may_import_posts(actor)
+
+    @display(
+        description="Status",
+        label={
+            ImportState.CHECKED.value: "warning",
+            ImportState.CHECKING.value: "info",
+            ImportState.IMPORTING.value: "info",
+            ImportState.DONE.value: "success",
+            ImportState.FAILED.value: "danger",
+            ImportState.UNDOING.value: "info",
+        },
+    )
+    def show_state(self, job: ImportJob) -> str:
+        return str(job.state)
+
+    @display(description="Files")
+    def show_progress(self, job: ImportJob) -> str:
+        return f"{job.done} of {job.total}"
+
+    @display(description="Uploaded at")
+    def show_created_at(self, job: ImportJob) -> SafeString | None:
+        return render_time(job.created_at)
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap, job = self.admin_site.admin_view, "<str:object_id>"
+        return [
+            path(f"{job}/start/", wrap(self.start_view), name="blog_importjob_start"),
+            path(f"{job}/cancel/", wrap(self.cancel_view), name="blog_importjob_cancel"),
+            path(f"{job}/undo/", wrap(self.undo_view), name="blog_importjob_undo"),
+            path(f"{job}/progress/", wrap(self.progress_view), name="blog_importjob_progress"),
+            *super().get_urls(),
+        ]
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """Show the form of an upload; store a zip file that was sent, and show its page."""
+        actor = get_actor(request)
+        if not policy.may_import_posts(actor):
+            raise PermissionDenied
+        form = UploadForm(request.POST or None, request.FILES or None)
+        if request.method == "POST" and form.is_valid():
+            archive = form.cleaned_data["archive"]
+            values = {name: form.cleaned_data[name] for name in ("source", "status")}
+            try:
+                job = jobs.create_import_job(actor=actor, archive=archive, name=archive.name, **values)
+            except Invalid as error:
+                form.add_api_error(error)
+            else:
+                return redirect_to_job(job)
+        return self.render_import(request, "upload", {"title": "Import posts", "form": form})
+
+    @method_decorator(never_cache)
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Show an import: its progress, what it would do or has done with each file, and what the person may do."""
+        job = jobs.find_import_job(actor=get_actor(request), job_id=object_id)
+        outcome = request.GET.get("outcome", "")
+        page = jobs.read_results(job, outcome=outcome, number=parse_id(request.GET.get("page", "")) or 1)
+        labels = {str(each): texts[0 if page.is_plan else 1] for each, texts in LABELS.items()}
+        context = {
+            "title": f"Import of {job.file_name}",
+            "job": job,
+            "page": page,
+            "outcome": outcome if outcome in labels else "",
+            "results": [
+                (result, labels[result.outcome], page.posts.get(result.path), describe_post(result.details))
+                for result in page.results
+            ],
+            "counts": [(value, labels[value], count) for value, count in page.counts.items() if count],
+            "known_posts": jobs.count_known_posts(job.source),
+            "may_be_undone": undoing.may_be_undone(job),
+            "progress": describe_progress(job),
+        }
+        return self.render_import(request, "job", context)
+
+    @method_decorator(require_POST)
+    def start_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Start the import of the files that were checked."""
+        return self.change_state(request, object_id, jobs.start_import)
+
+    @method_decorator(require_POST)
+    def cancel_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Cancel an import."""
+        return self.change_state(request, object_id, jobs.cancel_import)
+
+    def change_state(self, request: HttpRequest, object_id: str, act: Any) -> HttpResponse:
+        actor = get_actor(request)
+        job = jobs.find_import_job(actor=actor, job_id=object_id)
+        try:
+            act(actor=actor, job_id=object_id)
+        except ApiError as error:
+            self.message_user(request, error.message, messages.ERROR)
+        return redirect_to_job(job)
+
+    @method_decorator(never_cache)
+    def undo_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Show what undoing an import would do; undo it when this is confirmed."""
+        if request.method == "POST":
+            return self.change_state(request, object_id, undoing.start_undo)
+        job = jobs.find_import_job(actor=get_actor(request), job_id=object_id)
+        if not undoing.may_be_undone(job):
+            return redirect_to_job(job)
+        title = f"Undo the import of {job.file_name}"
+        return self.render_import(request, "undo", {"title": title, "job": job, "plan": undoing.plan_undo(job)})
+
+    @method_decorator(never_cache)
+    def progress_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Return the progress as JSON, which the page reads every second."""
+        return JsonResponse(describe_progress(jobs.find_import_job(actor=get_actor(request), job_id=object_id)))
+
+    def render_import(self, request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
+        options = {"opts": self.opts, **self.admin_site.each_context(request)}
+        return TemplateResponse(request, f"admin/blog/import/{page}.html", options | context)
+
+
+def redirect_to_job(job: ImportJob) -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse("admin:blog_importjob_change", args=[job.pk]))
+
+
+def describe_post(details: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a file's post for the table of an import; nothing if the file has none."""
+    if details is None:
+        return {}
+    status = PostStatus(details["status"]).label
+    publish_at = details["publishAt"] and render_time(datetime.fromisoformat(details["publishAt"]))
+    return {
+        **details,
+        "date": render_time(datetime.fromisoformat(details["date"])),
+        "status": format_html("{} for {}", status, publish_at) if publish_at else status,
+        "more": details["missing"] - len(details["missingImages"]),
+    }
+
+
+def describe_progress(job: ImportJob) -> dict[str, Any]:
+    """Return the progress of an import, and what the person must know about it."""
+    done, total = undoing.count_undone(job) if job.state == ImportState.UNDOING else (job.done, job.total)
+    note = ""
+    if jobs.is_waiting_for_clock(job):
+        note = NO_CLOCK
+    elif job.is_running and not done:
+        note = "The work begins in a few seconds. If another import is running, it is finished first."
+    return {
+        "state": job.state,
+        "done": done,
+        "total": total,
+        "text": f"{done:,} of {total:,} {WORK.get(job.state, 'files imported')}",
+        "note": note,
+    }

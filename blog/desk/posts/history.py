@@ -1,0 +1,164 @@
+"""The history of posts in the admin site: versions, their differences, restoring, and Django's own log of changes."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.views.decorators.http import require_POST
+
+from blog.history import trash, versions
+from blog.history.versions import Change, Version
+from blog.models import Post
+from blog.states import MOST_STEPS
+from contentapi.core.errors import ApiError
+from contentapi.core.pagination import parse_id
+from users.admin_bases import ServiceAdmin, describe_origin, get_actor
+
+# The fields of a post in the words of the editors
+LABELS = {
+    "title": "title",
+    "body": "text",
+    "tags": "tags",
+    "status": "status",
+    "publish_at": "publish at",
+    "published_at": "published at",
+    "author": "author",
+    "created_at": "created at",
+}
+
+
+class HistoryAdmin(ServiceAdmin):
+    """The admin of posts, with their history.
+
+    Django's log names the fields that the history has for an edit. It has no entry for an edit that changed nothing.
+    """
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap, version = self.admin_site.admin_view, "<str:object_id>/history/<int:number>/"
+        return [
+            path("deleted/", wrap(self.show_deleted_posts), name="blog_post_deleted"),
+            path("deleted/<str:object_id>/restore/", wrap(self.restore_deleted), name="blog_post_restore_deleted"),
+            path(version, wrap(self.show_version), name="blog_post_version"),
+            path(f"{version}restore/", wrap(self.restore_version), name="blog_post_restore_version"),
+            *super().get_urls(),
+        ]
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show the versions of a post, the newest first, instead of Django's log."""
+        before = read_position(request, "before")
+        page = versions.list_versions(actor=get_actor(request), post_id=object_id, before=before)
+        rows = [(version, describe_person(version.made), describe_changes(version)) for version in page.versions]
+        context = {"title": f"History of {page.title}", "page": page, "versions": rows, "object_id": object_id}
+        return self.render_history(request, "history", context | (extra_context or {}))
+
+    def show_version(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:
+        """Show a version and its differences from another one: by default from the version before it."""
+        actor = get_actor(request)
+        page = versions.list_versions(actor=actor, post_id=object_id, before=number, limit=1)
+        other = read_position(request, "compare")
+        if other is None and page.versions:
+            other = page.versions[0].number
+        context: dict[str, Any] = {"page": page, "object_id": object_id}
+        if other is None:
+            version = versions.read_version(actor=actor, post_id=object_id, number=number)
+        else:
+            comparison = versions.compare_versions(actor=actor, post_id=object_id, old=other, new=number)
+            version = comparison.new
+            fields = [(LABELS[name], describe_value(old), describe_value(new)) for name, old, new in comparison.fields]
+            context |= {"comparison": comparison, "fields": fields}
+        title = f"Version {number} of {page.title or version.values['title']}"
+        context |= {"title": title, "version": version, "person": describe_person(version.made)}
+        return self.render_history(request, "version", context)
+
+    @method_decorator(require_POST)
+    def restore_version(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:
+        """Restore the text of a version, and show the post. `present` is the version that the person has seen."""
+        present = parse_id(request.POST.get("present", ""))
+        try:
+            post = versions.restore_version(
+                actor=get_actor(request), post_id=object_id, number=number, expected_version=str(present)
+            )
+        except ApiError as error:
+            self.message_user(request, error.message, messages.ERROR)
+            return HttpResponseRedirect(reverse("admin:blog_post_history", args=[object_id]))
+        if post.version == present:
+            self.message_user(request, f"The text of version {number} is the present text. Nothing has changed.")
+        else:
+            self.message_user(request, f"The text of version {number} is restored as version {post.version}.")
+            self.log_change(request, post, build_log_message(request, post, present))
+        return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
+
+    def show_deleted_posts(self, request: HttpRequest) -> HttpResponse:
+        """Show the deleted posts that the person may restore, the last deleted first."""
+        before = read_position(request, "before")
+        page = trash.list_deleted_posts(actor=get_actor(request), before=before)
+        posts = [(post, describe_person(post.deletion)) for post in page.posts]
+        return self.render_history(request, "deleted", {"title": "Deleted posts", "page": page, "posts": posts})
+
+    @method_decorator(require_POST)
+    def restore_deleted(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Restore a deleted post, and show it."""
+        try:
+            post = trash.restore_deleted_post(actor=get_actor(request), post_id=object_id)
+        except ApiError as error:
+            self.message_user(request, error.message, messages.ERROR)
+            return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
+        self.message_user(request, f"The post “{post.title}” is restored. It is {post.get_status_display().lower()}.")
+        self.log_change(request, post, "Restored after its deletion.")
+        return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
+
+    def render_history(self, request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
+        options = {"opts": self.opts, **self.admin_site.each_context(request)}
+        return TemplateResponse(request, f"admin/blog/post/{page}.html", options | context)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        form.version_before = obj.version
+        super().save_model(request, obj, form, change)
+
+    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
+        """Return the message of the log. A form's own list also has values that the service has normalised."""
+        if add:
+            return super().construct_change_message(request, form, formsets, add)
+        return build_log_message(request, form.instance, form.version_before)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        return super().log_change(request, obj, message) if message else None
+
+
+def build_log_message(request: HttpRequest, post: Post, version_before: int) -> list[dict[str, Any]]:
+    """Return the fields that the versions after `version_before` have changed; nothing if there is no such version."""
+    page = versions.list_versions(actor=get_actor(request), post_id=str(post.pk), limit=MOST_STEPS)
+    newer = [version for version in page.versions if version.number > version_before]
+    if not newer:
+        return []
+    changed = {name for version in newer for name in version.changed_fields or ()}
+    return [{"changed": {"fields": [label for name, label in LABELS.items() if name in changed]}}]
+
+
+def read_position(request: HttpRequest, name: str) -> int | None:
+    """Return the number in a parameter of the address, or None."""
+    return parse_id(request.GET.get(name, "")) or None
+
+
+def describe_person(change: Change) -> str:
+    """Return who made a change, and with what: `Edda Editor, in the admin`."""
+    return ", ".join(filter(None, (change.person, describe_origin(change.origin)))) or "unknown: older than the history"
+
+
+def describe_changes(version: Version) -> str:
+    """Return what made a version: the restore of a deleted post, and the labels of the fields that were changed."""
+    if version.is_restored:
+        return ", ".join(("restored", *(LABELS[name] for name in version.changed_fields or ())))
+    if version.changed_fields is None:
+        return "first version" if version.number == 1 else "unknown: older than the history"
+    return ", ".join(LABELS[name] for name in version.changed_fields) or "nothing"
+
+
+def describe_value(value: Any) -> Any:
+    """Return the value of a field as a template shows it."""
+    return ", ".join(value) if isinstance(value, list) else value

@@ -1,0 +1,250 @@
+"""The form of a post in the admin site as a place to write: editor, preview, suggestions of tags, and kept texts.
+
+The scripts are in `static/blog/`. Without them the fields are those of a plain form.
+"""
+
+import re
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib.postgres.forms import SimpleArrayField
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
+from django.template.loader import render_to_string
+from django.templatetags.static import static
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from blog import selectors, services
+from blog.desk import queries
+from blog.desk.rendering import render_markdown
+from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Post
+from contentapi.core import policy
+from contentapi.core.errors import ApiError, Invalid, require_found
+from contentapi.core.identity import Actor
+from contentapi.core.text import require_storable
+from users.admin_bases import ServiceAdmin, ServiceForm, Textarea, get_actor
+from users.pages import restrict_admin_page
+
+SAVED_TEXT_COOKIE = "saved_text"  # names the kept text that the browser can remove
+KEPT_TEXT_ID = re.compile(r"kept-text:[0-9]+:(?:new|[0-9]+):[0-9a-f-]{36}")
+LINE_END = re.compile(r"\r\n|\r|\n")
+VENDOR = "blog/vendor"
+THEMES = ("light", "dark")
+
+
+class TitleInput(Textarea):
+    """A title of one line, which is shown in as many lines as it needs."""
+
+    def __init__(self) -> None:
+        super().__init__(attrs={"rows": 1, "class": "grows"})
+
+
+class MarkdownInput(Textarea):
+    """A plain text with a toolbar, a number of words and a preview."""
+
+    template_name = "blog/widgets/markdown.html"
+
+    class Media:
+        css = {"all": ["blog/writing.css"]}
+        js = [
+            forms.Script(f"{VENDOR}/markdown-toolbar-element/markdown-toolbar-element.js", type="module"),
+            forms.Script("blog/editor.js", type="module"),
+            forms.Script("blog/preview.js", type="module"),
+            forms.Script("blog/following.js", type="module"),
+            forms.Script("blog/saving.js", type="module"),
+        ]
+
+    def __init__(self) -> None:
+        super().__init__(attrs={"rows": 16, "class": "grows", "data-writing": True, "data-max-length": MAX_BODY})
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        addresses = {each: reverse(f"admin:blog_post_{each}") for each in ("preview", "session")}
+        login = f"{reverse('admin:login')}?next={reverse('admin:index')}"
+        context: dict[str, Any] = super().get_context(name, value, attrs)
+        return context | {"addresses": {**addresses, "login": login}}
+
+
+class TagsInput(Textarea):
+    """Tags, one on each line. A script turns the field into a list with suggestions."""
+
+    class Media:
+        css = {"all": [f"{VENDOR}/tom-select/tom-select.min.css", "blog/writing.css"]}
+        js = [f"{VENDOR}/tom-select/tom-select.popular.min.js", forms.Script("blog/tags.js", type="module")]
+
+    def __init__(self) -> None:
+        super().__init__(attrs={"rows": 4, "placeholder": "One tag on each line"})
+
+    def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> dict[str, Any]:
+        limits = {"data-max-tags": MAX_TAGS, "data-max-length": MAX_TAG}
+        suggestions = {"data-suggestions": reverse("admin:blog_post_tags")}
+        attributes: dict[str, Any] = super().build_attrs({**base_attrs, **limits, **suggestions}, extra_attrs)
+        return attributes
+
+
+class LinesField(SimpleArrayField):
+    """A list of texts, one on each line. Empty lines are ignored."""
+
+    widget = TagsInput
+
+    def __init__(self, base_field: forms.Field, **options: Any) -> None:
+        super().__init__(base_field, delimiter="\n", **options)
+
+    def to_python(self, value: Any) -> Any:
+        return super().to_python(split_lines(value) if isinstance(value, str) else value)
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines that are not empty, without spaces at their ends.
+
+    Only a line end of a form separates lines. `str.splitlines` also splits at characters that a tag may contain.
+    """
+    return [line.strip() for line in LINE_END.split(text) if line.strip()]
+
+
+class WritingForm(ServiceForm):
+    """The text of a post. It is stored as it was typed."""
+
+    title = forms.CharField(widget=TitleInput, max_length=MAX_TITLE)
+    body = forms.CharField(
+        widget=MarkdownInput,
+        label="Text",
+        strip=False,
+        required=False,
+        help_text=f"Markdown. At most {MAX_BODY:,} characters.",
+    )
+    tags = LinesField(
+        forms.CharField(max_length=MAX_TAG),
+        max_length=MAX_TAGS,
+        required=False,
+        help_text=f"At most {MAX_TAGS}. Press Enter or type a comma after each tag.",
+    )
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        attributes = {"data-post": self.instance.pk or "new", "data-version": self.instance.version}
+        if self.is_bound:
+            attributes["data-unsaved"] = True  # the page of a form that was refused shows text that is not stored
+        if "body" in self.fields:
+            self.fields["body"].widget.attrs.update(attributes)
+
+    def clean_title(self) -> str:
+        """Join the lines of a title that was pasted: a browser without the script sends the line ends."""
+        stored, sent = self.initial.get("title", ""), str(self.cleaned_data["title"]).replace("\r\n", "\n")
+        return stored if stored.replace("\r\n", "\n") == sent else " ".join(sent.split("\n"))
+
+    def clean_tags(self) -> list[str]:
+        """Keep stored tags that contain line ends, which the field shows as several lines, if nobody changed them."""
+        stored: list[str] = self.initial.get("tags") or []
+        sent: list[str] = self.cleaned_data["tags"]
+        if split_lines("\n".join(stored)) == sent:
+            return stored
+        problems = services.list_tag_problems(sent)
+        if problems:  # the constraint of the model would speak of no field
+            raise forms.ValidationError(problems)
+        return sent
+
+    def clean_body(self) -> str:
+        """Undo what browsers do to line ends: they send CR LF for every line end of the text."""
+        stored, sent = self.initial.get("body", ""), str(self.cleaned_data["body"]).replace("\r\n", "\n")
+        return stored if stored.replace("\r\n", "\n") == sent else sent
+
+
+class WritingAdmin(ServiceAdmin):
+    """The pages that the scripts of the form call, and the name of the kept text that a save has made useless."""
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        return [
+            path("preview/", wrap(self.show_preview), name="blog_post_preview"),
+            path("tags/", wrap(self.list_tags), name="blog_post_tags"),
+            path("session/", wrap(self.show_session), name="blog_post_session"),
+            *super().get_urls(),
+        ]
+
+    def changeform_view(self, request: HttpRequest, *arguments: Any, **options: Any) -> Any:
+        """Return the page of the form. The frame of its preview has the policy of the page, and loads images."""
+        return restrict_admin_page(super().changeform_view(request, *arguments, **options), images="http: https:")
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Preset the author of a new post: the user's own profile, if there is one."""
+        author = queries.find_own_author(get_actor(request))
+        initial: dict[str, Any] = super().get_changeform_initial_data(request)
+        return initial if author is None else {"author": str(author.pk), **initial}
+
+    @method_decorator(require_POST)
+    def show_preview(self, request: HttpRequest) -> HttpResponse:
+        """Return the post as readers see it, as a document in JSON: a page could not be opened by mistake."""
+        actor = get_actor(request)
+        policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
+        try:
+            context = build_preview(actor, request.POST.dict())
+        except ApiError as error:
+            return JsonResponse({"problem": error.message}, status=error.status)
+        theme = request.POST.get("theme")
+        context["theme"] = theme if theme in THEMES else THEMES[0]
+        context["stylesheet"] = request.build_absolute_uri(static("blog/reading.css"))
+        return JsonResponse({"document": render_to_string("blog/preview.html", context)})
+
+    @method_decorator(require_GET)
+    def list_tags(self, request: HttpRequest) -> HttpResponse:
+        """Return the suggestions for the beginning of a tag."""
+        actor = get_actor(request)
+        policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
+        return JsonResponse({"tags": queries.suggest_tags(actor, request.GET.get("q", ""))})
+
+    @method_decorator(never_cache)
+    @method_decorator(require_GET)
+    def show_session(self, request: HttpRequest) -> HttpResponse:
+        """Return who is logged in, and a CSRF token. A login in another tab has made the token of the form useless."""
+        return JsonResponse({"user": str(request.user.pk), "token": get_token(request)})
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+        return name_saved_text(request, super().response_add(request, obj, post_url_continue))
+
+    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        return name_saved_text(request, super().response_change(request, obj))
+
+
+def name_saved_text(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Add a cookie that names the text that the browser has kept and that is stored now. A script removes both."""
+    kept = request.POST.get("kept_text", "")
+    if KEPT_TEXT_ID.fullmatch(kept):
+        response.set_cookie(
+            SAVED_TEXT_COOKIE,
+            kept,
+            max_age=3600,
+            path=reverse("admin:index"),
+            secure=bool(settings.SESSION_COOKIE_SECURE),
+            samesite="Lax",
+        )
+    return response
+
+
+def build_preview(actor: Actor, values: dict[str, str]) -> dict[str, Any]:
+    """Return what readers see of a form with these values. Raises `Invalid` and `NotFound`."""
+    require_storable(values)
+    body = values.get("body", "").replace("\r\n", "\n")
+    if len(body) > MAX_BODY:
+        raise Invalid({"body": [f"At most {MAX_BODY:,} characters are allowed (got {len(body):,})."]})
+    post_id = values.get("post", "new")
+    post = None if post_id == "new" else require_found(selectors.find_post(actor, post_id), "post")
+    return {
+        "title": values.get("title", "").strip(),
+        "author": find_author_of_preview(actor, post, values.get("author", "")),
+        "tags": split_lines(values.get("tags", "")),
+        "post": post,
+        "html": render_markdown(body, with_lines=True),
+    }
+
+
+def find_author_of_preview(actor: Actor, post: Post | None, author_id: str) -> Author | None:
+    """Return the author of the post, or the one that was chosen for a new post; by default the actor's profile."""
+    if post is not None:
+        return post.author
+    if author_id and policy.may_manage_posts_and_authors(actor):
+        return selectors.find_author(actor, author_id)
+    return queries.find_own_author(actor)

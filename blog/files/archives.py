@@ -1,0 +1,243 @@
+"""Import posts from a zip file that an editor has uploaded: what an import would do, and the import.
+
+No file is extracted: the Markdown files are read from the archive one at a time. So the path of a file cannot lead out
+of a folder, and a small archive cannot fill the memory or the disk. The number of files and the size of their list are
+read from the end of the archive, before `ZipFile` reads the list.
+"""
+
+import struct
+import zipfile
+import zlib
+from bz2 import BZ2Decompressor
+from collections.abc import Callable, Collection, Iterable
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePosixPath
+from typing import IO
+from zipfile import ZIP_BZIP2, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from blog.files import importing, reading
+from blog.files.image_links import build_path_ends
+from blog.files.importing import FileReport
+from blog.files.reading import MarkdownFile
+from blog.files.syntax import InvalidFile
+from blog.models import PostStatus
+from contentapi.core.errors import Invalid
+from contentapi.core.identity import Actor
+
+MEGABYTE = 1_000_000
+MAX_ARCHIVE = 50 * MEGABYTE
+MAX_FILES = 10_000
+MAX_LIST = 5 * MEGABYTE  # of the names and places of the files, which `ZipFile` reads at once
+MAX_CONTENT = 200 * MEGABYTE  # of the Markdown files
+MAX_RATIO = 100  # text is compressed three to ten times
+STEP = 4096  # bytes that are decompressed at once: LZMA can make 30 MB of them
+IS_ENCRYPTED = 0x1
+LOCAL_HEADER = struct.Struct("<26xHH")  # the lengths of the name and the extra field, before the content of a file
+RESOURCE_FORKS = "__MACOSX"
+NOT_A_SITE = {"/", "..", "_drafts", "_posts"}  # a folder that is no name of a source
+
+ReportProgress = Callable[[int, int], None]  # the number of files that are done, and of all files
+
+
+@dataclass(frozen=True)
+class ArchiveContent:
+    """The name of the source, the Markdown files of an archive, and the number of its other files."""
+
+    source: str
+    files: list[MarkdownFile]
+    ignored: int
+
+
+@dataclass(frozen=True)
+class ArchiveReport:
+    """What the import of an archive did or, in a dry run, would do. `ignored` counts files that are not Markdown."""
+
+    source: str
+    files: list[FileReport]
+    ignored: int
+
+
+def import_archive(
+    *,
+    actor: Actor,
+    archive: IO[bytes],
+    name: str,
+    source: str | None = None,
+    status: str = PostStatus.PUBLISHED,
+    dry_run: bool = False,
+    report_progress: ReportProgress | None = None,
+) -> ArchiveReport:
+    """Import the Markdown files of a zip file; a dry run changes nothing. A refused file does not stop the others.
+
+    If all files are in one folder, this folder is imported. The default of `source` is its name, or else `name`, the
+    name of the archive. Raises `Invalid` for an archive that is broken, encrypted or too large.
+    """
+    importing.require_import_permission(actor)
+    with open_archive(archive) as opened:
+        content = list_content(opened, name=name, source=source)
+        reports: list[FileReport] = []
+        for report in importing.import_files(actor=actor, files=content.files, status=status, dry_run=dry_run):
+            reports.append(report)
+            if report_progress:
+                report_progress(len(reports), len(content.files))
+    return ArchiveReport(content.source, reports, content.ignored)
+
+
+def list_content(opened: ZipFile, *, name: str, source: str | None = None) -> ArchiveContent:
+    """Return what an archive contains; no file of it is read. Raises `Invalid` if it is encrypted or too large."""
+    members = list_members(opened)
+    root = find_common_folder(members)
+    chosen = reading.require_source_name(source or root or PurePosixPath(name).stem)
+    posts = [member for member in members if is_post_file(member)]
+    require_small_content(posts)
+    ends = build_path_ends(member.filename for member in members if not is_post_file(member))
+    files = [build_markdown_file(opened, member, root, chosen, ends) for member in posts]
+    return ArchiveContent(chosen, files, ignored=len(members) - len(files))
+
+
+def build_archive_error(message: str) -> Invalid:
+    return Invalid({"archive": [message]})
+
+
+def open_archive(archive: IO[bytes]) -> ZipFile:
+    size = archive.seek(0, 2)
+    if size > MAX_ARCHIVE:
+        raise build_archive_error(f"The zip file has {size:,} bytes; at most {MAX_ARCHIVE:,} are allowed. Split it.")
+    try:
+        require_small_list(archive)
+        return ZipFile(archive)
+    except (BadZipFile, NotImplementedError, ValueError):
+        raise build_archive_error("This is not a zip file, or it is damaged. Create it again.") from None
+
+
+def require_small_list(archive: IO[bytes]) -> None:
+    """Raise `Invalid` for too many files, by the record at the end of the archive that `ZipFile` will use."""
+    end = zipfile._EndRecData(archive)  # type: ignore[attr-defined]  # noqa: SLF001 - of ZIP64 too; None if no zip file
+    if end is None:
+        return
+    number, size = end[zipfile._ECD_ENTRIES_TOTAL], end[zipfile._ECD_SIZE]  # type: ignore[attr-defined]  # noqa: SLF001
+    if number > MAX_FILES:
+        raise build_number_error(number)
+    if size > MAX_LIST:
+        raise build_archive_error(
+            f"The list of files in the zip file has {size:,} bytes; at most {MAX_LIST:,} are allowed. Split it."
+        )
+
+
+def build_number_error(number: int) -> Invalid:
+    return build_archive_error(f"The zip file has {number:,} files; at most {MAX_FILES:,} are allowed. Split it.")
+
+
+def list_kept_parts(opened: ZipFile, archive: IO[bytes]) -> list[tuple[int, int]]:
+    """Return where in an archive its Markdown files and its list of files are: the begin and the end of each part.
+
+    The parts are in order and do not overlap. `ZipFile` reads the same from a zip file with zeros in all other places.
+    """
+    size = archive.seek(0, 2)
+    posts = filter(is_post_file, list_members(opened))
+    parts = [find_content(archive, post) for post in posts if 0 <= post.header_offset < size]
+    kept: list[tuple[int, int]] = []
+    for begin, end in sorted([*parts, (max(opened.start_dir, 0), size)]):
+        if kept and begin <= kept[-1][1]:
+            begin, previous = kept.pop()
+            end = max(end, previous)
+        kept.append((begin, min(end, size)))
+    return kept
+
+
+def find_content(archive: IO[bytes], member: ZipInfo) -> tuple[int, int]:
+    """Return the begin and the end of a file in its archive, with its header."""
+    archive.seek(member.header_offset)
+    header = archive.read(LOCAL_HEADER.size)
+    lengths = sum(LOCAL_HEADER.unpack(header)) if len(header) == LOCAL_HEADER.size else 0
+    return member.header_offset, member.header_offset + LOCAL_HEADER.size + lengths + member.compress_size
+
+
+def list_members(opened: ZipFile) -> list[ZipInfo]:
+    """Return the files in the archive, without hidden ones and those that macOS adds. Raises `Invalid`."""
+    found = opened.infolist()
+    if len(found) > MAX_FILES:
+        raise build_number_error(len(found))
+    if any(member.flag_bits & IS_ENCRYPTED for member in found):
+        raise build_archive_error("The zip file is encrypted. Create it without a password.")
+    return [member for member in found if not member.filename.endswith("/") and is_visible(get_path(member))]
+
+
+def get_path(member: ZipInfo) -> PurePosixPath:
+    return PurePosixPath(member.filename.replace("\\", "/"))
+
+
+def is_visible(path: PurePosixPath) -> bool:
+    hidden = [part for part in path.parts if (part.startswith(".") and part != "..") or part == RESOURCE_FORKS]
+    return bool(path.parts) and not hidden
+
+
+def is_post_file(member: ZipInfo) -> bool:
+    return get_path(member).suffix.lower() in reading.SUFFIXES
+
+
+def find_common_folder(members: list[ZipInfo]) -> str:
+    """Return the name of the folder that contains all files, or an empty string."""
+    folders = {path.parts[0] if len(path.parts) > 1 else "" for path in map(get_path, members)}
+    return folders.pop() if len(folders) == 1 and not folders & NOT_A_SITE else ""
+
+
+def require_small_content(posts: Iterable[ZipInfo]) -> None:
+    """Raise `Invalid` if the Markdown files are too large together, or compressed more than text can be."""
+    sizes = [(post.file_size, post.compress_size) for post in posts]
+    size, compressed = sum(size for size, _ in sizes), sum(compressed for _, compressed in sizes)
+    if size > MAX_CONTENT:
+        raise build_archive_error(
+            f"The Markdown files have {size:,} bytes; at most {MAX_CONTENT:,} are allowed. Split the zip file."
+        )
+    if size > 10 * MEGABYTE and size > MAX_RATIO * compressed:
+        raise build_archive_error(
+            f"The Markdown files are compressed more than {MAX_RATIO} times, which text never is. Create it again."
+        )
+
+
+def build_markdown_file(
+    opened: ZipFile, member: ZipInfo, root: str, source: str, ends: Collection[str]
+) -> MarkdownFile:
+    path = get_path(member)
+    inside = path.relative_to(root) if root else path
+    return MarkdownFile(source, inside.as_posix(), path, partial(read_member, opened, member), ends)
+
+
+def read_member(opened: ZipFile, member: ZipInfo) -> bytes:
+    """Return the content of a file in the archive. Raises `InvalidFile`."""
+    path = get_path(member)
+    if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+        raise InvalidFile("its path leads out of the zip file. Create the zip file from the folder of the site.")
+    reading.require_file_size(member.file_size)
+    try:
+        content = decompress_member(opened, member)
+    except Exception:  # noqa: BLE001 - each compression has errors of its own, and zipfile others
+        raise InvalidFile("is damaged in the zip file, or compressed in an unknown way. Create it again.") from None
+    reading.require_file_size(len(content))
+    return content
+
+
+def decompress_member(opened: ZipFile, member: ZipInfo) -> bytes:
+    """Return the content of a file in the archive, or a beginning that is longer than a file may be."""
+    if member.compress_type == ZIP_BZIP2:
+        return decompress_bzip2(opened, member)
+    content = bytearray()
+    with opened.open(member) as file:
+        while len(content) <= reading.MAX_FILE and (part := file.read(STEP)):
+            content += part
+    return bytes(content)
+
+
+def decompress_bzip2(opened: ZipFile, member: ZipInfo) -> bytes:
+    """Do the same for bzip2, which makes 45 MB of 40 bytes. `ZipFile` does not limit this."""
+    compressed = copy(member)
+    compressed.compress_type, compressed.file_size = ZIP_STORED, member.compress_size
+    compressed.CRC = None  # type: ignore[assignment]  # of the content, which is not compared here
+    with opened.open(compressed) as file:
+        content = BZ2Decompressor().decompress(file.read(), reading.MAX_FILE + 1)
+    if len(content) <= reading.MAX_FILE and zlib.crc32(content) != member.CRC:
+        raise BadZipFile("The checksum is wrong.")
+    return content

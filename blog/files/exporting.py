@@ -1,0 +1,134 @@
+"""Export posts as Markdown files, in the format that `blog.files.importing` reads."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from django.db.models import QuerySet
+
+from blog.files.front_matter import (
+    AUTHOR_KEYS,
+    CATEGORY_KEYS,
+    NESTED_TABLES,
+    NO_AUTHOR,
+    RELEASE_KEYS,
+    TAG_KEYS,
+    UPDATED_KEYS,
+    MarkdownPost,
+    read_first_date,
+    read_if_valid,
+    read_names,
+    read_release_date,
+    read_words,
+)
+from blog.files.syntax import Table, decode_value, dump_front_matter
+from blog.models import Post, PostStatus
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+
+AT_ONCE = 500  # number of posts in memory
+
+
+def list_posts_to_export(actor: Actor) -> QuerySet[Post]:
+    """Return the posts that the actor may see, oldest first, with their authors and sources."""
+    return Post.objects.filter(policy.visible_posts(actor)).select_related("author", "source").order_by("id")
+
+
+def export_posts(*, actor: Actor, directory: Path) -> Iterator[Path]:
+    """Write each post to a file named by its id. Yields the path of each file. Raises `OSError`."""
+    for post in list_posts_to_export(actor).iterator(AT_ONCE):
+        file = directory / f"{post.pk}.md"
+        file.write_bytes(serialize_post(to_markdown_post(post)))
+        yield file
+
+
+def to_markdown_post(post: Post) -> MarkdownPost:
+    return MarkdownPost(
+        title=post.title,
+        body=post.body,
+        authors=get_author_names(post),
+        tags=tuple(post.tags),
+        date=post.created_at,
+        updated=post.updated_at,
+        status=PostStatus(post.status),
+        publish_at=post.publish_at,
+        published_at=post.published_at,
+        other=get_other_front_matter(post),
+    )
+
+
+def get_other_front_matter(post: Post) -> Table:
+    """Return the front matter of the imported file that has no field here."""
+    source = getattr(post, "source", None)
+    if source is None or source.front_matter is None:
+        return {}
+    other: Table = decode_value(source.front_matter)
+    authors = get_author_names(post)
+    return other if list(authors) == source.authors else replace_authors(other, authors)
+
+
+def get_author_names(post: Post) -> tuple[str, ...]:
+    """Return the imported names if the first is still that of the post's author, else only the author's name."""
+    source = getattr(post, "source", None)
+    if source and (source.authors[:1] or [NO_AUTHOR]) == [post.author.name]:
+        return tuple(source.authors)
+    return (post.author.name,)
+
+
+def serialize_post(post: MarkdownPost) -> bytes:
+    """Return the content of a file that `parse_post` parses to this post."""
+    meta = {
+        "title": post.title,
+        "date": post.date,
+        "updated": post.updated,
+        "authors": list(post.authors),
+        "tags": list(post.tags),
+        "draft": post.status == PostStatus.DRAFT,
+        "status": post.status and post.status.value,
+        "publishAt": post.publish_at,
+        "publishedAt": post.published_at,
+    }
+    own = {name: value for name, value in meta.items() if value is not None}
+    return f"{dump_front_matter(own | refresh_other_keys(post))}{post.body}".encode()
+
+
+def refresh_other_keys(post: MarkdownPost) -> Table:
+    """Return the other keys of the file, without statements that contradict the post's present values.
+
+    An editor may have removed a tag that the file has as a category.
+    """
+    other = refresh_tags(post.other, post)
+    for key in NESTED_TABLES:
+        if isinstance(other.get(key), dict):
+            other[key] = refresh_tags(other[key], post)
+    for key in UPDATED_KEYS:
+        if key in other and post.updated and read_first_date(other, [key]) != post.updated:
+            other[key] = post.updated
+    public_at = post.published_at if post.status == PostStatus.PUBLISHED else post.publish_at
+    for key in RELEASE_KEYS:
+        if public_at and read_release_date({key: other.get(key)}) not in (None, public_at):
+            other[key] = public_at
+    if isinstance(other.get("published"), bool):
+        other["published"] = post.status != PostStatus.DRAFT
+    return other
+
+
+def refresh_tags(table: Table, post: MarkdownPost) -> Table:
+    fresh = dict(table)
+    for key in (*TAG_KEYS, *CATEGORY_KEYS):
+        words = read_if_valid(read_words, table, key)
+        present = [word for word in words if word in post.tags]
+        if present != words:
+            fresh[key] = present
+    return fresh
+
+
+def replace_authors(other: Table, authors: Sequence[str]) -> Table:
+    """Return the front matter with these authors, wherever it names authors."""
+    fresh = dict(other)
+    for key in NESTED_TABLES:
+        if isinstance(other.get(key), dict):
+            fresh[key] = replace_authors(other[key], authors)
+    for key in AUTHOR_KEYS:
+        if read_if_valid(read_names, other, key):
+            fresh[key] = list(authors)
+    return fresh

@@ -1,0 +1,264 @@
+"""Markdown with front matter, as Zola, Hugo and Jekyll write it: what each key means for a post.
+
+This module reads all three and writes TOML. `status`, `publishAt` and `publishedAt` are our own keys: the generators
+know only `draft` and `published`. `blog.files.syntax` reads and writes the syntax, `blog.files.dates` the dates.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time
+from pathlib import PurePath
+from typing import Any
+
+from django.utils import timezone
+
+from blog.files.dates import WRITE_DATE, InvalidDate, format_for_message, parse_date
+from blog.files.syntax import InvalidFile, Table, decode_value, parse_text, refuse_errors
+from blog.models import PostStatus
+
+DATE_IN_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?=[-_. T]|$)")
+DATE_IN_ADDRESS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})(?=/|$)")
+
+
+# The keys that serialize_post writes. All other keys of a file are kept in `MarkdownPost.other`.
+OWN_KEYS = {"title", "date", "updated", "authors", "tags", "draft", "status", "publishAt", "publishedAt"}
+ADDRESS_KEYS = ("path", "url", "permalink")  # of the URL of a page, in Zola, Hugo and Jekyll
+UPDATED_KEYS = ("updated", "lastmod", "last_modified_at")
+RELEASE_KEYS = ("publishDate", "publishdate", "pubdate", "published")  # of the time of publication, in Hugo
+AUTHOR_KEYS = ("authors", "author")
+AUTHOR_NAME_KEYS = ("name", "login", "username", "handle")
+TAG_KEYS = ("tags", "tag")
+CATEGORY_KEYS = ("categories", "category")
+NESTED_TABLES = ("taxonomies", "extra")  # in which Zola has authors and tags too
+DRAFT_FOLDER = "_drafts"
+NO_AUTHOR = "Unknown author"  # the name of the author of files without one
+
+
+@dataclass(frozen=True)
+class MarkdownPost:
+    """The content of a file. `body` is the unchanged text after the front matter. A missing date or status is None."""
+
+    title: str
+    body: str
+    authors: tuple[str, ...]
+    tags: tuple[str, ...]
+    date: datetime | None
+    updated: datetime | None
+    status: PostStatus | None
+    publish_at: datetime | None
+    published_at: datetime | None = None
+    other: Table = field(default_factory=dict)
+
+    @property
+    def release_date(self) -> datetime | None:
+        """When the file says that the post becomes public: Hugo's publishDate, or the date."""
+        return read_release_date(self.other) or self.date
+
+
+def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
+    """Parse a file in this process. Return None for a page without title and text. Raises `InvalidFile`.
+
+    An import parses with limits: see `blog.files.limited_parsing`.
+    """
+    return build_post(*parse_text(content), path)
+
+
+def build_post(values: Table, body: str, path: PurePath) -> MarkdownPost | None:
+    """Return the post of what `parse_text` returns. Return None for a page without title and text, which selects a
+    template. Raises `InvalidFile`.
+    """
+    with refuse_errors():
+        try:
+            return build_post_of_table(decode_value(values), body, path)
+        except InvalidDate as error:
+            raise InvalidFile(str(error)) from None
+
+
+def build_post_of_table(meta: Table, body: str, path: PurePath) -> MarkdownPost | None:
+    if "title" not in meta and not body.strip():
+        return None
+    post = MarkdownPost(
+        title=read_title(meta),
+        body=body,
+        authors=read_authors(meta),
+        tags=read_tags(meta),
+        status=read_status(meta, path),
+        date=read_date(meta, path),
+        updated=read_first_date(meta, UPDATED_KEYS),
+        publish_at=parse_date(meta.get("publishAt"), "publishAt"),
+        published_at=parse_date(meta.get("publishedAt"), "publishedAt"),
+        other=collect_other_keys(meta),
+    )
+    if (post.status == PostStatus.SCHEDULED) != (post.publish_at is not None):
+        raise InvalidFile('status = "scheduled" and publishAt go together')
+    if post.published_at and post.published_at > timezone.now():
+        raise InvalidFile("publishedAt is in the future; schedule the post with publishAt")
+    return post
+
+
+def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:
+    """Return the post without times of creation and change in the future.
+
+    A date in the future is a time of publication. It becomes Hugo's `publishDate`, unless the file has one. A change in
+    the future has been made now.
+    """
+    if post.updated and post.updated > now:
+        adapted = {key: now for key in UPDATED_KEYS if read_first_date(post.other, [key]) == post.updated}
+        post = replace(post, updated=now, other=post.other | adapted)
+    if post.date is None or post.date <= now:
+        return post
+    release = read_release_date(post.other)
+    if release is None:
+        # First, because TOML, in which the post is exported, has plain values before tables.
+        return replace(post, date=None, other={"publishDate": None} | post.other | {"publishDate": post.date})
+    return replace(post, date=release if release <= now else None)
+
+
+def collect_other_keys(meta: Table) -> Table:
+    """Return the keys that `serialize_post` does not write, and authors with more than names."""
+    other = {key: value for key, value in meta.items() if key not in OWN_KEYS}
+    authors = meta.get("authors")
+    people = authors if isinstance(authors, list) else [authors]
+    if any(isinstance(person, dict) for person in people):
+        other["authors"] = authors
+    return other
+
+
+def read_title(meta: Table) -> str:
+    value = meta.get("title")
+    if isinstance(value, (str, int, float, date)) and not isinstance(value, bool) and str(value).strip():
+        return str(value)
+    raise InvalidFile("has no title. Add one to the front matter.")
+
+
+def read_tags(meta: Table) -> tuple[str, ...]:
+    """Return the tags and after them the categories, without duplicates."""
+    return tuple(dict.fromkeys([*read_all_words(meta, TAG_KEYS), *read_all_words(meta, CATEGORY_KEYS)]))
+
+
+def read_all_words(meta: Table, keys: Iterable[str]) -> list[str]:
+    """Return the words of all these keys, in the front matter and in Zola's tables."""
+    found = [read_words(meta.get(key), key) for key in keys]
+    found += [read_if_valid(read_words, table, key) for table in find_nested_tables(meta) for key in keys]
+    return [word for words in found for word in words]
+
+
+def find_nested_tables(meta: Table) -> list[Table]:
+    return [meta[key] for key in NESTED_TABLES if isinstance(meta.get(key), dict)]
+
+
+def read_if_valid(read: Callable[[Any, str], list[str]], table: Table, key: str) -> list[str]:
+    """Return what a key of a nested table states. Such a key may also be a theme's, with values of another type."""
+    try:
+        return read(table.get(key), key)
+    except InvalidFile:
+        return []
+
+
+def read_words(value: Any, key: str) -> list[str]:
+    """Return tags: a list, or one string as Jekyll has it. The string of `tag` and `category` is one word."""
+    if isinstance(value, str):
+        value = split_words(value, key)
+    items = value if isinstance(value, list) else [value] if value is not None else []
+    if not all(isinstance(item, (str, int, float, date)) for item in items):
+        raise InvalidFile(f'{key} is not a list of words. Write a list such as ["harbour", "history"].')
+    return [text for item in items if (text := str(item).strip())]
+
+
+def split_words(text: str, key: str) -> list[str]:
+    if "," in text:
+        return text.split(",")
+    return [text] if key in ("tag", "category") else text.split()
+
+
+def read_authors(meta: Table) -> tuple[str, ...]:
+    for key in AUTHOR_KEYS:
+        if names := read_names(meta.get(key), key):
+            return tuple(names)
+    found = (read_if_valid(read_names, table, key) for table in find_nested_tables(meta) for key in AUTHOR_KEYS)
+    return tuple(next(filter(None, found), []))
+
+
+def read_names(value: Any, key: str) -> list[str]:
+    """Return the names of authors: text, tables with a name, or a list of them. Commas separate names in `authors`."""
+    if isinstance(value, str) and key == "authors":
+        value = value.split(",")
+    people = value if isinstance(value, list) else [value] if value is not None else []
+    names = [read_name(person, key) for person in people]
+    return [name for name in names if name]
+
+
+def read_name(person: Any, key: str) -> str:
+    if isinstance(person, dict):
+        person = next((person[name] for name in AUTHOR_NAME_KEYS if person.get(name)), None)
+    if isinstance(person, (str, int, float)):
+        return str(person).strip()
+    raise InvalidFile(f'{key} has an author without a name. Write names such as ["Ines Falk", "Jo Berg"].')
+
+
+def read_status(meta: Table, path: PurePath) -> PostStatus | None:
+    """Return the status by draft, published, status and folder. Raises `InvalidFile` if they contradict each other."""
+    status = meta.get("status")
+    if status is not None and status not in PostStatus.values:
+        raise InvalidFile(f"status is none of {', '.join(PostStatus.values)}: {format_for_message(status)}")
+    reason = find_draft_reason(meta, path)
+    if reason and status not in (None, PostStatus.DRAFT):
+        raise InvalidFile(f"{reason}, but status is {status}. Remove one of the two.")
+    return PostStatus.DRAFT if reason else status and PostStatus(status)
+
+
+def find_draft_reason(meta: Table, path: PurePath) -> str:
+    """Return why the file is a draft, or an empty string."""
+    draft, published = meta.get("draft"), meta.get("published")
+    if draft is not None and not isinstance(draft, bool):
+        raise InvalidFile(f"draft is neither true nor false: {format_for_message(draft)}")
+    if isinstance(published, str) and published.lower() in ("true", "false", "yes", "no"):
+        raise InvalidFile(f"published is text: {published!r}. Write it without quotation marks.")
+    if draft:
+        return "draft is true"
+    if published is False:
+        return "published is false"
+    return "the file is in a folder _drafts" if DRAFT_FOLDER in path.parent.parts else ""
+
+
+def read_date(meta: Table, path: PurePath) -> datetime | None:
+    """Return the date of the front matter, of the page's URL, of the file's name, or of Hugo's publishDate."""
+    return (
+        parse_date(meta.get("date"), "date")
+        or find_date_in_address(meta)
+        or find_date_in_file_name(path)
+        or read_release_date(meta)
+    )
+
+
+def read_release_date(meta: Table) -> datetime | None:
+    """Return when the post becomes public by Hugo's keys. Jekyll's `published` is true or false."""
+    return read_first_date(meta, [key for key in RELEASE_KEYS if not isinstance(meta.get(key), bool)])
+
+
+def read_first_date(meta: Table, keys: Iterable[str]) -> datetime | None:
+    found = [parse_date(meta.get(key), key) for key in keys]  # each key is checked
+    return next(filter(None, found), None)
+
+
+def find_date_in_address(meta: Table) -> datetime | None:
+    """Return the date in the URL of the page, as in Zola's path = "2015/05/15/Rust-1.0"."""
+    for key in ADDRESS_KEYS:
+        if isinstance(meta.get(key), str) and (match := DATE_IN_ADDRESS.search(meta[key])):
+            return parse_date_match(match)
+    return None
+
+
+def find_date_in_file_name(path: PurePath) -> datetime | None:
+    """Return the date in the name of the file, or of the folder of an index.md, as in Jekyll's 2015-05-15-title.md."""
+    name = path.parent.name if path.stem == "index" else path.stem
+    match = DATE_IN_NAME.match(name)
+    return parse_date_match(match) if match else None
+
+
+def parse_date_match(match: re.Match[str]) -> datetime:
+    try:
+        return datetime.combine(date(*map(int, match.groups())), time(), UTC)
+    except ValueError:
+        raise InvalidFile(f"{match.group().strip('/')} is not a date. {WRITE_DATE}") from None

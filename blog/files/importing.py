@@ -1,0 +1,217 @@
+"""Import posts from Markdown files: find the files, and create or update the post of each.
+
+A file is identified by the name of its source and its path in it. So two sites may have files of the same path.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from blog import services
+from blog.files import front_matter
+from blog.files.front_matter import NO_AUTHOR, MarkdownPost
+from blog.files.image_links import list_missing_images
+from blog.files.limited_parsing import LimitedParser
+from blog.files.reading import MarkdownFile, ReadFile, may_be_post, read_files
+from blog.files.syntax import InvalidFile, encode_values
+from blog.models import MAX_NAME, MAX_TAGS, Author, Post, PostSource, PostStatus
+from contentapi.core import policy
+from contentapi.core.errors import Invalid
+from contentapi.core.identity import Actor
+from contentapi.monitoring.audit import Event, record_event
+
+
+class ImportOutcome(StrEnum):
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    NOT_A_POST = "not a post"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """What the import of a file did or, in a dry run, would do. `reason` is why it was refused.
+
+    `post` is the post of the file as it is then. In a dry run, a new post has no row and no id.
+    """
+
+    file: MarkdownFile
+    outcome: ImportOutcome
+    reason: str = ""
+    post: Post | None = None
+    missing_images: Sequence[str] = ()
+
+
+def import_files(
+    *, actor: Actor, files: Sequence[MarkdownFile], status: str = PostStatus.PUBLISHED, dry_run: bool = False
+) -> Iterator[FileReport]:
+    """Import the files; yield the report of each. A refused file does not stop the import of the others."""
+    require_import_permission(actor)
+    return generate_reports(actor, files, status, dry_run=dry_run)
+
+
+def generate_reports(
+    actor: Actor, files: Sequence[MarkdownFile], status: str, *, dry_run: bool
+) -> Iterator[FileReport]:
+    seen = set[tuple[str, str]]()
+    with closing(LimitedParser()) as parser:
+        for read in read_files(parser, files):
+            if read is not None:
+                yield import_read_file(actor=actor, read=read, seen=seen, status=status, dry_run=dry_run)
+
+
+def import_read_file(
+    *, actor: Actor, read: ReadFile, seen: set[tuple[str, str]], status: str, dry_run: bool = False
+) -> FileReport:
+    """Import a file that was read, and return the report.
+
+    `seen` has the source and the path of each earlier file of this import, without pages that are no posts.
+    """
+    file = read.file
+    if (file.source, file.path) in seen:  # it would overwrite the post of the other file
+        reason = f"another file of this import has the path {file.path} in the source {file.source} too"
+        return FileReport(file, ImportOutcome.REFUSED, reason)
+    try:
+        report = save_read_file(actor, read, status, dry_run=dry_run)
+    except InvalidFile as error:
+        report = FileReport(file, ImportOutcome.REFUSED, str(error))
+    if report.outcome != ImportOutcome.NOT_A_POST:
+        seen.add((file.source, file.path))
+    return report
+
+
+def record_import(actor: Actor, counts: Mapping[str, int]) -> None:
+    """Write a line of the audit log with the number of files of each outcome."""
+    outcomes = {outcome.replace(" ", "_"): number for outcome, number in counts.items()}
+    record_event(Event.IMPORT_FINISHED, actor, "import", **outcomes)
+
+
+def require_import_permission(actor: Actor) -> None:
+    """Raise an error unless the actor may write and publish posts of all authors: the files name both."""
+    policy.require_permission(actor, policy.may_import_posts(actor), "import posts")
+
+
+def import_file(
+    *, actor: Actor, file: MarkdownFile, status: str = PostStatus.PUBLISHED, dry_run: bool = False
+) -> ImportOutcome:
+    """Import a file of this project, which is parsed without limits. Raises `InvalidFile`."""
+    require_import_permission(actor)
+    if not may_be_post(file):
+        return ImportOutcome.NOT_A_POST
+    content = file.read()
+    read = ReadFile(file, hashlib.sha256(content).digest(), front_matter.parse_post(content, file.location))
+    return save_read_file(actor, read, status, dry_run=dry_run).outcome
+
+
+@transaction.atomic
+def save_read_file(actor: Actor, read: ReadFile, status: str, *, dry_run: bool) -> FileReport:
+    """Create or update the post of a file. An unchanged file does not change its post. Raises `InvalidFile`.
+
+    A state in the file overrides `status`. The first author becomes the post's author; its `PostSource` stores all
+    names, and the front matter that has no field. A changed file overwrites edits that were made in this service. It
+    overwrites the status and the time of publication only if it has other ones than at its last import. A date in the
+    future is a time of publication; the post is created and changed now.
+    """
+    require_import_permission(actor)
+    if read.reason:
+        raise InvalidFile(read.reason)
+    if read.post is None:
+        return FileReport(read.file, ImportOutcome.NOT_A_POST)
+    outcome, post = save_imported_post(actor, read.file, read.digest, read.post, status)
+    transaction.set_rollback(dry_run)
+    ends = read.file.path_ends
+    missing = [] if ends is None else list_missing_images(read.post.body, ends)
+    return FileReport(read.file, outcome, post=post, missing_images=missing)
+
+
+def save_imported_post(
+    actor: Actor, file: MarkdownFile, digest: bytes, parsed: MarkdownPost, default: str
+) -> tuple[ImportOutcome, Post]:
+    with connection.cursor() as cursor:  # concurrent imports process one file at a time, and create no post twice
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('blog.files.importing'))")
+    now = timezone.now()
+    parsed = front_matter.move_future_date(parsed, now)
+    known = find_source(file, digest, parsed.title)
+    if known and bytes(known.digest) == digest:
+        complete_source(known, file, parsed)
+        return ImportOutcome.UNCHANGED, known.post
+    post = known.post if known else Post(created_at=now)
+    previous = post.created_at  # the date of the file at its last import
+    was_published = known is not None and post.status == PostStatus.PUBLISHED
+    apply_content(post, parsed)
+    status, publish_at = choose_state(parsed, default)
+    if not known or (known.status, known.publish_at) != (status, publish_at):
+        post.status, post.publish_at = status, publish_at
+    released = min(parsed.release_date or post.created_at, now)
+    if parsed.published_at:
+        post.published_at = parsed.published_at
+    elif post.status == PostStatus.PUBLISHED and (post.published_at is None or post.published_at == previous):
+        post.published_at = released
+    post.version += 1 if known else 0
+    post.updated_at = parsed.updated or (now if known else post.created_at)
+    services.attribute_change(post, actor)
+    post.save()
+    source = known or PostSource(post=post)
+    source.source, source.path, source.digest = file.source, file.path, digest
+    source.authors, source.front_matter = list(parsed.authors), encode_values(parsed.other)
+    source.status, source.publish_at = status, publish_at
+    source.save()
+    if post.status == PostStatus.PUBLISHED and not was_published:
+        services.count_publication(actor)
+    return (ImportOutcome.UPDATED if known else ImportOutcome.CREATED), post
+
+
+def find_source(file: MarkdownFile, digest: bytes, title: str) -> PostSource | None:
+    """Return the source of the post that was imported from this file.
+
+    A post that was imported before sources had names is found if its file had this path, and this content or title.
+    """
+    sources = PostSource.objects.select_related("post__author").select_for_update(of=("post",)).filter(path=file.path)
+    found = sources.filter(source=file.source).first()
+    if found:
+        return found
+    unnamed = sources.filter(source="").first()
+    return unnamed if unnamed and (bytes(unnamed.digest) == digest or unnamed.post.title == title) else None
+
+
+def complete_source(known: PostSource, file: MarkdownFile, parsed: MarkdownPost) -> None:
+    """Store the name and the front matter, if the post was imported by a version that did not store them."""
+    if not known.source or known.front_matter is None:
+        known.source, known.front_matter = file.source, encode_values(parsed.other)
+        known.save(update_fields=["source", "front_matter"])
+
+
+def choose_state(parsed: MarkdownPost, default: str) -> tuple[str, datetime | None]:
+    """Return the status of the file and the time of publication. A file of the future is not published yet."""
+    if parsed.status:
+        return parsed.status, parsed.publish_at
+    release = parsed.release_date
+    if default == PostStatus.PUBLISHED and release and release > timezone.now():
+        return PostStatus.SCHEDULED, release
+    return default, None
+
+
+def apply_content(post: Post, parsed: MarkdownPost) -> None:
+    try:
+        values = services.validate_post(title=parsed.title, body=parsed.body, tags=parsed.tags)
+    except Invalid as error:
+        note = " Categories are tags too." if len(parsed.tags) > MAX_TAGS else ""
+        raise InvalidFile(f"{error.message}{note}") from None
+    for name, value in values.items():
+        setattr(post, name, value)
+    post.author = get_or_create_author(parsed.authors[0] if parsed.authors else NO_AUTHOR)
+    post.created_at = parsed.date or post.created_at
+
+
+def get_or_create_author(name: str) -> Author:
+    """Return the oldest author with this name. Create an author if there is none."""
+    if len(name) > MAX_NAME:
+        raise InvalidFile(f"the author's name has {len(name)} characters; at most {MAX_NAME}")
+    return Author.objects.filter(name=name).order_by("pk").first() or Author.objects.create(name=name)

@@ -1,0 +1,245 @@
+"""Imports of uploaded zip files: upload, decide, cancel, read the report, purge. `import_worker` does the work.
+
+An import has these states:
+
+    checking -> checked -> importing -> done -> undoing -> undone
+
+The clock checks each file, the owner reads what would happen and starts the import, and the clock imports. The owner
+may cancel before the end. An import fails if its owner may no longer import, or if the work stops without progress.
+`import_undo` undoes an import that has ended.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from pathlib import PurePosixPath
+from typing import IO, NamedTuple
+
+from django.contrib.auth import get_user_model
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Max, Sum
+from django.db.models.functions import Length
+from django.utils import timezone
+
+from blog import selectors
+from blog.files import archives
+from blog.files.importing import ImportOutcome
+from blog.files.limited_parsing import MAX_SECONDS
+from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource, PostStatus
+from contentapi.core import policy
+from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
+from contentapi.monitoring.audit import Event, record_event
+
+PIECE = 1_000_000  # bytes of one row: the whole zip file is never in memory
+MAX_WAITING = 3  # uploads of a person that are not started
+MAX_STORED = 200_000_000  # bytes of the uploads of a person that have not ended
+KEPT_FOR = timedelta(days=30)
+SILENCE = timedelta(seconds=20 + MAX_SECONDS)  # without progress of any import: no clock is running
+END_EVENTS = {
+    ImportState.DONE: Event.IMPORT_FINISHED,
+    ImportState.FAILED: Event.IMPORT_FAILED,
+    ImportState.CANCELLED: Event.IMPORT_CANCELLED,
+    ImportState.UNDONE: Event.IMPORT_UNDONE,
+}
+UNDONE = "undone"  # the outcome of a file whose post was created, and deleted when the import was undone
+OUTCOMES = [*(each.value for each in ImportOutcome), UNDONE]
+STATES = [status for status in PostStatus if status != PostStatus.SCHEDULED]  # for files without a state
+
+
+class ResultPage(NamedTuple):
+    """Some results of an import, with the ids of the posts by path, and the number of results by outcome.
+
+    `is_plan` is whether they are what the import would do.
+    """
+
+    is_plan: bool
+    results: list[ImportResult]
+    posts: Mapping[str, int]
+    counts: Mapping[str, int]
+    number: int
+    last: int
+
+
+def create_import_job(
+    *, actor: Actor, archive: IO[bytes], name: str, source: str = "", status: str = PostStatus.PUBLISHED
+) -> ImportJob:
+    """Store the Markdown files of an uploaded zip file, which the clock then checks. No post is changed.
+
+    Without a name, the source is the only folder in the zip file, or else the name of the zip file. Raises `Invalid`
+    for a zip file that is broken, encrypted, too large or without Markdown files, and for too many uploads.
+    """
+    policy.require_permission(actor, policy.may_import_posts(actor), "import posts")
+    if actor.user_id is None:
+        raise Unauthenticated("An import needs a user. The operator imports with import_posts.")
+    if status not in STATES:
+        raise Invalid({"status": [f"This must be one of: {', '.join(STATES)}."]})
+    with archives.open_archive(archive) as opened:
+        content = archives.list_content(opened, name=name, source=source.strip() or None)
+        parts = archives.list_kept_parts(opened, archive)
+    if not content.files:
+        raise Invalid({"archive": ["The zip file has no Markdown files (.md, .markdown, .mdx)."]})
+    with transaction.atomic():
+        job = ImportJob.objects.create(
+            owner_id=actor.user_id,
+            file_name=PurePosixPath(name).name[:200],
+            source=content.source,
+            status=status,
+            total=len(content.files),
+            ignored=content.ignored,
+        )
+        for number, piece in read_pieces(archive, parts):
+            ImportPiece.objects.create(job=job, number=number, content=piece)
+        require_few_uploads(actor.user_id)
+        record_event(Event.IMPORT_UPLOADED, actor, "import", job.pk, files=job.total)
+    return job
+
+
+def read_pieces(archive: IO[bytes], parts: Iterable[tuple[int, int]]) -> Iterator[tuple[int, bytes]]:
+    """Yield the pieces of a zip file that have some of the parts, with their numbers.
+
+    The bytes between the parts are zero. A piece ends with its last part.
+    """
+    number, piece = 0, bytearray()
+    for begin, end in parts:
+        while begin < end:
+            if begin // PIECE != number:
+                if piece:
+                    yield number, bytes(piece)
+                number, piece = begin // PIECE, bytearray()
+            first = number * PIECE
+            archive.seek(begin)
+            piece += bytes(begin - first - len(piece)) + archive.read(min(end, first + PIECE) - begin)
+            begin = first + len(piece)
+    if piece:
+        yield number, bytes(piece)
+
+
+def require_few_uploads(user_id: int) -> None:
+    """Raise `Invalid` if the uploads of a person are too many or too large. Call this after an upload."""
+    get_user_model().objects.select_for_update(no_key=True).get(pk=user_id)  # uploads of one person are counted in turn
+    jobs = ImportJob.objects.filter(owner=user_id)
+    waiting = jobs.filter(state__in=[ImportState.CHECKING, ImportState.CHECKED]).count()
+    if waiting > MAX_WAITING:
+        raise Invalid(
+            {
+                "archive": [
+                    f"At most {MAX_WAITING} uploads may wait for their start. Start or cancel one of yours first."
+                ]
+            }
+        )
+    stored = ImportPiece.objects.filter(job__in=jobs).aggregate(size=Sum(Length("content")))["size"] or 0
+    if stored > MAX_STORED:
+        raise Invalid(
+            {
+                "archive": [
+                    f"Your uploads may have {MAX_STORED:,} bytes together (got {stored:,}). "
+                    "Wait until an import has ended, or cancel one."
+                ]
+            }
+        )
+
+
+def find_import_job(*, actor: Actor, job_id: str) -> ImportJob:
+    """Return the import with this id. Raises `NotFound` if there is none that the actor may see."""
+    policy.require_credential(actor, "import posts")
+    found = selectors.select_imports(actor).select_related("owner").filter(pk=parse_id(job_id)).first()
+    return require_found(found, "import")
+
+
+@transaction.atomic
+def start_import(*, actor: Actor, job_id: str) -> ImportJob:
+    """Let the clock import the files that it has checked. Raises `Conflict` in other states.
+
+    One import of a source runs at a time. Raises `Conflict` while another one does.
+    """
+    job = lock_import_job(actor, job_id)
+    if job.state != ImportState.CHECKED:
+        raise Conflict(f"This import is {job.state}. Only a checked import can be started.")
+    job.state, job.done, job.attempts, job.updated_at = ImportState.IMPORTING, 0, 0, timezone.now()
+    try:
+        with transaction.atomic():
+            job.save(update_fields=["state", "done", "attempts", "updated_at"])
+    except IntegrityError:
+        raise Conflict(f"Another import of the source {job.source} is running. Wait until it has ended.") from None
+    record_event(Event.IMPORT_STARTED, actor, "import", job.pk, files=job.total)
+    return job
+
+
+@transaction.atomic
+def cancel_import(*, actor: Actor, job_id: str) -> ImportJob:
+    """End an import. Posts that it has already written stay. Raises `Conflict` if it has ended."""
+    job = lock_import_job(actor, job_id)
+    if job.state not in (ImportState.CHECKING, ImportState.CHECKED, ImportState.IMPORTING):
+        raise Conflict(f"This import is {job.state}. It cannot be cancelled any more.")
+    end_import(job, ImportState.CANCELLED, actor)
+    return job
+
+
+def lock_import_job(actor: Actor, job_id: str) -> ImportJob:
+    job = find_import_job(actor=actor, job_id=job_id)
+    policy.require_permission(actor, policy.may_import_posts(actor), "import posts")
+    return require_found(ImportJob.objects.select_for_update().filter(pk=job.pk).first(), "import")
+
+
+def end_import(job: ImportJob, state: ImportState, actor: Actor, problem: str = "") -> None:
+    """Set the last state of an import and delete the zip file. Call this with a lock on the import."""
+    old = job.state
+    job.state, job.problem, job.updated_at = state, problem, timezone.now()
+    job.save(update_fields=["state", "problem", "updated_at"])
+    job.pieces.all().delete()
+    states = {"from": str(old), "to": str(state)}
+    record_event(END_EVENTS[state], actor, "import", job.pk, **count_outcomes(job), **states)
+
+
+def count_outcomes(job: ImportJob) -> dict[str, int]:
+    """Return the number of files of each outcome, by the outcome with underscores. A plan is not counted."""
+    counted = job.results.filter(is_plan=False).order_by().values_list("outcome").annotate(number=Count("pk"))
+    return {outcome.replace(" ", "_"): number for outcome, number in counted}
+
+
+def purge_imports(*, actor: Actor) -> int:
+    """Delete the imports that were uploaded more than 30 days ago and do not run. Return their number."""
+    policy.require_permission(actor, policy.may_purge_history(actor), "delete old imports")
+    old = ImportJob.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).exclude(RUNNING_IMPORT)
+    with transaction.atomic():
+        ids = list(old.select_for_update(skip_locked=True).values_list("pk", flat=True))
+        if ids:
+            ImportJob.objects.filter(pk__in=ids).delete()
+            record_event(Event.IMPORT_PURGED, actor, imports=len(ids))
+    return len(ids)
+
+
+def is_waiting_for_clock(job: ImportJob) -> bool:
+    """Whether the import has work for the clock, and no clock has done any import's work for some seconds."""
+    if not job.is_running:
+        return False
+    last = ImportJob.objects.filter(RUNNING_IMPORT).aggregate(last=Max("updated_at"))["last"]
+    return last is None or last < timezone.now() - SILENCE
+
+
+def count_known_posts(source: str) -> int:
+    """Return the number of posts that come from a source."""
+    return PostSource.objects.filter(source=source).count()
+
+
+def read_results(job: ImportJob, *, outcome: str | None = None, number: int = 1, size: int = 100) -> ResultPage:
+    """Return a page of what the import has done or, before it is started, would do. An absent page is the last one."""
+    is_plan = job.state in (ImportState.CHECKING, ImportState.CHECKED)
+    if job.state in (ImportState.CANCELLED, ImportState.FAILED):
+        is_plan = not job.results.filter(is_plan=False).exists()
+    results = job.results.filter(is_plan=is_plan)
+    counted = dict(results.order_by().values_list("outcome").annotate(number=Count("pk")))
+    counts = {each: counted.get(each, 0) for each in OUTCOMES}
+    chosen = results.filter(outcome=outcome) if outcome in counts else results
+    total = counts[outcome] if outcome in counts else sum(counts.values())
+    last = max(1, -(-total // size))
+    number = min(max(number, 1), last)
+    shown = list(chosen.order_by("number")[(number - 1) * size : number * size])
+    return ResultPage(is_plan, shown, find_posts_of_results(job, shown), counts, number, last)
+
+
+def find_posts_of_results(job: ImportJob, results: Sequence[ImportResult]) -> dict[str, int]:
+    """Return the ids of the posts that come from these files, by the path of the file."""
+    paths = [result.path for result in results]
+    return dict(PostSource.objects.filter(source=job.source, path__in=paths).values_list("path", "post_id"))

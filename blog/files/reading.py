@@ -1,0 +1,127 @@
+"""Find and read the Markdown files of a folder."""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePath
+
+from blog.files import front_matter
+from blog.files.front_matter import MarkdownPost
+from blog.files.limited_parsing import LimitedParser
+from blog.files.syntax import InvalidFile
+from blog.models import MAX_NAME
+from contentapi.core.errors import Invalid
+from contentapi.core.text import is_storable
+
+SUFFIXES = (".md", ".markdown", ".mdx")
+MAX_FILE = 2_000_000  # bytes; the text of a post has at most 200,000 characters
+PATIENCE = 0.2  # seconds of waiting for the parser, after which the caller may do something else
+
+
+@dataclass(frozen=True)
+class MarkdownFile:
+    """A file to import. `source` and `path` identify it; `location` is where it is, for messages and `_drafts`.
+
+    `path_ends` has the ends of the paths of all files beside it; None if they are not known.
+    """
+
+    source: str
+    path: str
+    location: PurePath
+    read: Callable[[], bytes]
+    path_ends: Collection[str] | None = None
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """A file that was read. `post` is None for a page that is no post, and for a file that is refused for a reason."""
+
+    file: MarkdownFile
+    digest: bytes = b""
+    post: MarkdownPost | None = None
+    reason: str = ""
+
+
+def is_markdown(path: PurePath) -> bool:
+    """Whether a path under the imported folder is that of a Markdown file, and not hidden."""
+    return path.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in path.parts)
+
+
+def find_markdown_files(paths: Iterable[Path], source: str | None = None) -> list[MarkdownFile]:
+    """Return the Markdown files under the paths, in a stable order, without hidden files and folders.
+
+    Without a name, the source is the name of the folder; of a single file, that of the folder that contains it. Raises
+    `Invalid` for an unusable name, and for two folders of the same name.
+    """
+    found = []
+    folders: dict[str, Path] = {}
+    for path in paths:
+        folder = (path.parent if path.is_file() else path).resolve()
+        name = require_source_name(folder.name if source is None else source)
+        if source is None and folders.setdefault(name, folder) != folder:
+            raise Invalid({"source": [f"Two folders have the name {name}. Import each with a --source of its own."]})
+        if path.is_file():
+            found.append(build_markdown_file(name, path.name, path))
+            continue
+        for file in sorted(path.rglob("*")):
+            relative = file.relative_to(path)
+            if is_markdown(relative) and file.is_file():
+                found.append(build_markdown_file(name, relative.as_posix(), file))
+    return found
+
+
+def build_markdown_file(source: str, path: str, file: Path) -> MarkdownFile:
+    return MarkdownFile(source, path, file.absolute(), partial(read_file, file))
+
+
+def read_file(file: Path) -> bytes:
+    """Return the content of a file. Raises `OSError`, and `InvalidFile` for a file over the limit."""
+    require_file_size(file.stat().st_size)
+    with file.open("rb") as opened:
+        content = opened.read(MAX_FILE + 1)
+    require_file_size(len(content))  # it may have grown
+    return content
+
+
+def require_file_size(size: int) -> None:
+    if size > MAX_FILE:
+        raise InvalidFile(f"the file has {size:,} bytes; at most {MAX_FILE:,} are allowed. Split the post.")
+
+
+def read_files(parser: LimitedParser, files: Iterable[MarkdownFile]) -> Iterator[ReadFile | None]:
+    """Read and parse the files. Yield each of them, and None from time to time while one is being parsed."""
+    for file in files:
+        try:
+            if not may_be_post(file):
+                yield ReadFile(file)
+                continue
+            content = file.read()
+            parser.begin(content)
+            while not parser.is_done(PATIENCE):
+                yield None
+            post = front_matter.build_post(*parser.finish(), file.location)
+            yield ReadFile(file, hashlib.sha256(content).digest(), post)
+        except (InvalidFile, OSError) as error:
+            yield ReadFile(file, reason=str(error))
+
+
+def may_be_post(file: MarkdownFile) -> bool:
+    """Whether a file may be a post by its name. Raises `InvalidFile`."""
+    if PurePath(file.path).name.startswith("_index."):
+        return False  # the page of a section, for Zola and Hugo
+    if not is_storable(file.path):
+        raise InvalidFile("the file's name is not UTF-8")
+    return True
+
+
+def require_source_name(name: str) -> str:
+    """Return the name of a source without spaces at its ends. Raises `Invalid`."""
+    name = name.strip()
+    if not name:
+        raise Invalid({"source": ["This must not be empty."]})
+    if len(name) > MAX_NAME:
+        raise Invalid({"source": [f"At most {MAX_NAME} characters are allowed (got {len(name)})."]})
+    if not is_storable(name):
+        raise Invalid({"source": ["This is not UTF-8."]})
+    return name

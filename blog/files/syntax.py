@@ -1,0 +1,279 @@
+"""The syntax of front matter: TOML between `+++` lines, YAML between `---` lines, or a JSON object.
+
+The values of all three are stored as JSON: `encode_values` keeps the types that JSON does not have. This module needs
+no Django: the child process of `blog.files.limited_parsing` imports it.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date, datetime, time
+from textwrap import shorten
+from typing import Any
+
+import tomli_w
+import yaml
+
+from contentapi.core.unicode import is_storable
+
+MAX_FRONT_MATTER = 64_000  # bytes
+MAX_KEY_PARTS = 20
+MAX_VALUES = 10_000
+MAX_NESTING = 50
+FENCES = {"+++": "TOML", "---": "YAML"}
+LINE_END = re.compile(r"[ \t\r]*(?:\n|\Z)")
+# The strings and comments of TOML. One without an end is the last thing that tomllib reads.
+TOML_TEXT = re.compile(
+    r'''"""(?:\\.|[^\\])*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|"(?:\\[^\n]|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*''',
+    re.DOTALL,
+)
+TOML_WORD = re.compile(r"[A-Za-z0-9_.-]+")
+# What YAML with merge keys or base-60 integers contains. Other YAML may contain it too.
+MAY_BE_COSTLY = re.compile(r"<<|!|[\d_]:\d")
+MERGE_KEY, NUMBERS = "tag:yaml.org,2002:merge", {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
+UNICODE_LINE_ENDS = {"\x85", "\u2028", "\u2029"}
+DECIMAL = re.compile(r"-?\d+\.\d+")
+# JSON objects with one of these keys are values of another type.
+DECODERS: dict[str, Callable[[Any], Any]] = {
+    "$date": date.fromisoformat,
+    "$datetime": datetime.fromisoformat,
+    "$time": time.fromisoformat,
+    "$float": float,
+    "$items": lambda items: {decode_value(key): decode_value(value) for key, value in items},
+}
+
+Table = dict[Any, Any]
+
+
+class InvalidFile(ValueError):
+    """The file cannot be imported. The message is for its author."""
+
+
+def parse_text(content: bytes) -> tuple[Table, str]:
+    """Return the front matter of a file as JSON values, and the text after it. Raises `InvalidFile`."""
+    with refuse_errors():
+        meta, body = split_front_matter(decode_text(content))
+        return encode_values(meta), body
+
+
+@contextmanager
+def refuse_errors() -> Iterator[None]:
+    """Raise `InvalidFile` for any error: PyYAML and numbers of 5,000 digits raise many types."""
+    try:
+        yield
+    except (InvalidFile, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001
+        raise InvalidFile(f"cannot be parsed: {shorten(str(error), 200)}") from None
+
+
+def decode_text(content: bytes) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidFile(f"not UTF-8 (byte {error.start}). Save the file in UTF-8.") from None
+    if "\0" in text:
+        raise InvalidFile("contains a NUL character. Remove it.")
+    return text
+
+
+def split_front_matter(text: str) -> tuple[Table, str]:
+    """Return the front matter, and the text after its last line. Raises `InvalidFile`."""
+    if text.startswith("{"):
+        return split_json_front_matter(text)
+    first, _, rest = text.partition("\n")
+    fence = first.rstrip()
+    if fence not in FENCES:
+        raise InvalidFile(
+            "does not begin with front matter. The first line must be +++ (TOML), --- (YAML) or { (JSON)."
+        )
+    end = re.search(rf"^{re.escape(fence)}[ \t\r]*(?:\n|\Z)", rest, re.MULTILINE)
+    if end is None:
+        raise InvalidFile(f"the front matter has no end. Write {fence} on a line of its own after it.")
+    return load_front_matter(rest[: end.start()], FENCES[fence]), rest[end.end() :]
+
+
+def split_json_front_matter(text: str) -> tuple[Table, str]:
+    """Return the JSON object at the start of a file, and the text after the line that ends it."""
+    try:
+        meta, end = json.JSONDecoder().raw_decode(text[:MAX_FRONT_MATTER])
+    except (ValueError, RecursionError) as error:
+        size = f" of at most {MAX_FRONT_MATTER:,} bytes" if len(text) > MAX_FRONT_MATTER else ""
+        reason = shorten(str(error), 200)
+        raise InvalidFile(f"begins with {{, but the front matter is not JSON{size}: {reason}") from None
+    require_small_front_matter(text[:end])
+    line_end = LINE_END.match(text, end)
+    if line_end is None:
+        raise InvalidFile("the text begins on the last line of the front matter. Begin it on a line of its own.")
+    return meta, text[line_end.end() :]
+
+
+def load_front_matter(text: str, language: str) -> Table:
+    require_small_front_matter(text)
+    try:
+        meta = load_toml(text.replace("\r\n", "\n")) if language == "TOML" else load_yaml(text)
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
+        raise InvalidFile(f"the front matter is not {language}: {shorten(str(error), 200)}") from None
+    if meta is None:
+        return {}
+    if not isinstance(meta, dict):
+        raise InvalidFile("the front matter is not a table of names and values. Write lines such as title: Soup.")
+    return meta
+
+
+def require_small_front_matter(text: str) -> None:
+    size = len(text.encode(errors="surrogatepass"))
+    if size > MAX_FRONT_MATTER:
+        raise InvalidFile(f"the front matter has {size:,} bytes; at most {MAX_FRONT_MATTER:,} are allowed. Shorten it.")
+
+
+def load_toml(text: str) -> Table:
+    """Return the values of TOML. tomllib takes minutes for one key of thousands of parts: these are refused first."""
+    for word in TOML_WORD.findall(TOML_TEXT.sub("_", text).replace(" ", "").replace("\t", "")):
+        parts = word.count(".") + 1
+        if parts > MAX_KEY_PARTS:
+            raise InvalidFile(
+                f"a key of the front matter has {parts:,} parts; at most {MAX_KEY_PARTS} are allowed. Use fewer."
+            )
+    return tomllib.loads(text)
+
+
+def load_yaml(text: str) -> Any:
+    """Return the value of YAML. PyYAML takes minutes for some merge keys and base-60 integers: these are refused."""
+    if MAY_BE_COSTLY.search(text):
+        require_cheap_yaml(yaml.compose(text, Loader=yaml.SafeLoader))
+    return yaml.safe_load(text)
+
+
+def require_cheap_yaml(root: yaml.Node | None) -> None:
+    """Raise `InvalidFile` for a merge key, and for a base-60 number such as 12:30:00, before its value is computed."""
+    pending, seen = [root], set[int]()
+    while pending:
+        node = pending.pop()
+        if node is None or id(node) in seen:  # aliases refer to the same node
+            continue
+        seen.add(id(node))
+        if node.tag in NUMBERS and (not isinstance(node, yaml.ScalarNode) or ":" in node.value):
+            raise InvalidFile(f"{describe_node(node)} is a number of base 60 in YAML. Write it in quotation marks.")
+        match node:
+            case yaml.MappingNode():
+                if any(key.tag == MERGE_KEY for key, _ in node.value):
+                    raise InvalidFile("the front matter has a merge key (<<). Write out the keys.")
+                pending.extend(each for pair in node.value for each in pair)
+            case yaml.SequenceNode():
+                pending.extend(node.value)
+
+
+def describe_node(node: yaml.Node) -> str:
+    return str(node.value)[:40] if isinstance(node, yaml.ScalarNode) else "a collection"
+
+
+def dump_front_matter(meta: Table) -> str:
+    """Return front matter in TOML, or in YAML if TOML cannot express a value: null, or a name that is not text."""
+    if can_be_toml(meta):
+        return f"+++\n{tomli_w.dumps(meta)}+++\n"
+    text = dump_yaml(meta, allow_unicode=True)
+    if not UNICODE_LINE_ENDS.isdisjoint(text):  # PyYAML writes them unescaped, and reads them as spaces
+        text = dump_yaml(meta, allow_unicode=False)
+    return f"---\n{text}---\n"
+
+
+def dump_yaml(meta: Table, *, allow_unicode: bool) -> str:
+    text: str = yaml.safe_dump(meta, allow_unicode=allow_unicode, sort_keys=False, width=float("inf"))
+    return text
+
+
+def can_be_toml(value: Any) -> bool:
+    match value:
+        case None:
+            return False
+        case dict():
+            return all(isinstance(key, str) and can_be_toml(item) for key, item in value.items())
+        case list():
+            return all(map(can_be_toml, value))
+        case _:
+            return True
+
+
+def encode_values(meta: Table) -> Table:
+    """Return front matter as JSON values. Raises `InvalidFile` for a value that cannot be stored, with its key."""
+    return ValueEncoder().encode_table(meta, 0)
+
+
+class ValueEncoder:
+    """Encodes the values of one file. Aliases of YAML can make few lines to very many values, or to a cycle."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.characters = 0
+        self.key = "the front matter"
+
+    def encode_table(self, table: Table, depth: int) -> Table:
+        items = []
+        for key, value in table.items():
+            if depth == 0:
+                self.key = shorten(str(key), 60)
+            items.append([self.encode_value(key, depth + 1), self.encode_value(value, depth + 1)])
+        if all(isinstance(key, str) and not key.startswith("$") for key in table):
+            return dict(items)
+        return {"$items": items}
+
+    def encode_value(self, value: Any, depth: int) -> Any:
+        self.number += 1
+        if self.number > MAX_VALUES:
+            raise InvalidFile(f"the front matter has more than {MAX_VALUES:,} values. Remove some.")
+        if depth > MAX_NESTING:
+            raise InvalidFile(f"{self.key} has more than {MAX_NESTING} levels. Remove some.")
+        match value:
+            case dict():
+                return self.encode_table(value, depth)
+            case list():
+                return [self.encode_value(item, depth + 1) for item in value]
+            case str():
+                return self.encode_text(value)
+            case _:
+                return self.encode_scalar(value)
+
+    def encode_text(self, value: str) -> str:
+        self.characters += len(value)
+        if self.characters > MAX_FRONT_MATTER:
+            raise InvalidFile(f"the values of the front matter have more than {MAX_FRONT_MATTER:,} characters.")
+        if not is_storable(value):
+            raise InvalidFile(f"{self.key} contains a NUL character or a lone surrogate. Remove it.")
+        return value
+
+    def encode_scalar(self, value: Any) -> Any:
+        match value:
+            case None | bool():
+                return value
+            case int():
+                str(value)  # raises ValueError for thousands of digits, which could not be read again
+                return value
+            case float():
+                return value if DECIMAL.fullmatch(repr(value)) else {"$float": repr(value)}
+            case datetime():
+                return {"$datetime": value.isoformat()}
+            case date():
+                return {"$date": value.isoformat()}
+            case time():
+                return {"$time": value.isoformat()}
+            case _:
+                kind = type(value).__name__
+                raise InvalidFile(f"{self.key} has a value of the type {kind}. Write text, a number, a date or a list.")
+
+
+def decode_value(value: Any) -> Any:
+    """Return the value that `encode_values` has encoded."""
+    match value:
+        case dict():
+            if len(value) == 1:
+                ((key, content),) = value.items()
+                if key in DECODERS:
+                    return DECODERS[key](content)
+            return {key: decode_value(item) for key, item in value.items()}
+        case list():
+            return [decode_value(item) for item in value]
+        case _:
+            return value

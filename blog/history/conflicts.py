@@ -1,0 +1,64 @@
+"""Two editors changed the same post: what the other one did since the first one opened it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from blog.history import versions
+from blog.history.differences import DifferenceLine, compare_texts
+from blog.history.merging import MergedText, merge_tags, merge_texts, merge_values
+from blog.history.versions import FieldChange, Version
+from contentapi.core.errors import NotFound
+from contentapi.core.identity import Actor
+
+MOST_VERSIONS = 10  # versions of other people that the page names
+
+
+class EditConflict(NamedTuple):
+    """The version that a person opened (None if it is unknown), the present one, and the versions after the first.
+
+    `changes` has the fields that the others changed; the body is in `their_difference`.
+    """
+
+    opened: Version | None
+    present: Version
+    newer: Sequence[Version]
+    changes: Sequence[FieldChange]
+    their_difference: Sequence[DifferenceLine]
+
+
+class MergedPost(NamedTuple):
+    title: str
+    tags: list[str]
+    body: MergedText
+    is_title_disputed: bool
+
+
+def read_conflict(*, actor: Actor, post_id: str, opened: int | None) -> EditConflict:
+    """Return what happened to a post since a version. Raises `NotFound` if the post was deleted."""
+    page = versions.list_versions(actor=actor, post_id=post_id, limit=MOST_VERSIONS)
+    if page.present is None:
+        raise NotFound("This post was deleted.")
+    newer = [version for version in page.versions if opened is None or version.number > opened]
+    try:
+        comparison = versions.compare_versions(actor=actor, post_id=post_id, old=opened or 0, new=page.present)
+    except NotFound:
+        present = versions.read_version(actor=actor, post_id=post_id, number=page.present)
+        return EditConflict(None, present, newer, [], [])
+    return EditConflict(comparison.old, comparison.new, newer, comparison.fields, comparison.body)
+
+
+def merge_post(conflict: EditConflict, mine: Mapping[str, Any], *, their_name: str) -> MergedPost:
+    """Merge my title, body and tags with the present ones. Without a common version, mine are the result."""
+    theirs = conflict.present.values
+    base = conflict.opened.values if conflict.opened else theirs
+    return MergedPost(
+        title=merge_values(base["title"], mine["title"], theirs["title"]),
+        tags=merge_tags(base["tags"], mine["tags"], theirs["tags"]),
+        body=merge_texts(base["body"], mine["body"], theirs["body"], their_name=their_name),
+        is_title_disputed=len({base["title"], mine["title"], theirs["title"]}) == 3,
+    )
+
+
+def compare_bodies(conflict: EditConflict, body: str) -> list[DifferenceLine]:
+    """Return the difference of my body from the present one, regardless of their line ends."""
+    return compare_texts(conflict.present.values["body"].replace("\r\n", "\n"), body.replace("\r\n", "\n"))

@@ -1,0 +1,150 @@
+"""Deleted posts, which can be restored for 30 days, and the end of old history."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Count, Exists, Model, OuterRef, QuerySet
+from django.utils import timezone
+
+from blog import services
+from blog.history.versions import (
+    EVENT_COLUMNS,
+    PAGE,
+    RESTORABLE_FOR,
+    Change,
+    build_deletion,
+    list_versioned_fields,
+    name_users,
+    select_deleted_posts,
+)
+from blog.models import (
+    Author,
+    Comment,
+    CommentState,
+    DeletedComment,
+    DeletedPostSource,
+    Post,
+    PostSource,
+    PostStatus,
+    PostVersion,
+)
+from contentapi.core import policy
+from contentapi.core.errors import Conflict, require_found
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
+from contentapi.monitoring.audit import Event, record_event
+
+KEPT_FOR = RESTORABLE_FOR + timedelta(hours=1)  # a restore that began in time finds the history
+BATCH = 500  # rows that one statement of the purge deletes
+
+
+class DeletedPost(NamedTuple):
+    post_id: int
+    title: str
+    author: str
+    deletion: Change
+    comments: int
+    restorable_until: datetime
+
+
+class DeletedPostPage(NamedTuple):
+    posts: list[DeletedPost]
+    next_before: int | None
+
+
+def list_deleted_posts(*, actor: Actor, before: int | None = None, limit: int = PAGE) -> DeletedPostPage:
+    """Return the deleted posts that the actor may restore, the last deleted first, from after a position."""
+    policy.require_permission(actor, policy.may_list_deleted_posts(actor), "see deleted posts")
+    deleted = select_deleted_posts(actor)
+    if before is not None:
+        deleted = deleted.filter(pgh_id__lt=before)
+    columns = ("pgh_id", "id", "title", "author_id", "changed_by")
+    rows = list(deleted.order_by("-pgh_id").values(*columns, *EVENT_COLUMNS)[: limit + 1])
+    shown, names = rows[:limit], name_users(rows)
+    authors = dict(Author.objects.filter(pk__in=[row["author_id"] for row in shown]).values_list("pk", "name"))
+    comments = count_deleted_comments(shown)
+    posts = [
+        DeletedPost(
+            post_id=row["id"],
+            title=row["title"],
+            author=authors.get(row["author_id"], ""),
+            deletion=build_deletion(row, names),
+            comments=comments.get((row["id"], row["pgh_created_at"]), 0),
+            restorable_until=row["pgh_created_at"] + RESTORABLE_FOR,
+        )
+        for row in shown
+    ]
+    return DeletedPostPage(posts, shown[-1]["pgh_id"] if len(rows) > limit else None)
+
+
+def count_deleted_comments(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[int, datetime], int]:
+    """Return the number of comments that were deleted with each post, without those that were deleted before it."""
+    comments = DeletedComment.objects.filter(post__in=[row["id"] for row in rows]).exclude(state=CommentState.DELETED)
+    counts = comments.values_list("post_id", "pgh_created_at").annotate(Count("pgh_id"))
+    return {(post_id, deleted_at): number for post_id, deleted_at, number in counts.order_by()}
+
+
+@transaction.atomic
+def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
+    """Restore a deleted post with its id, its state, its source and the comments that were deleted with it.
+
+    It gets a new version. A post that was scheduled for a time in the past becomes a draft. Raises `NotFound`, and
+    `Conflict` if the author was deleted.
+    """
+    policy.require_credential(actor, "restore posts")
+    found = select_deleted_posts(actor).filter(id=parse_id(post_id)).select_for_update(of=("self",))
+    last = require_found(found.first(), "deleted post")
+    if Post.objects.filter(pk=last.id).exists():  # another transaction restored it while this one waited for the lock
+        raise Conflict("This post is not deleted.")
+    author = Author.objects.filter(pk=last.author_id).first()
+    if author is None:
+        raise Conflict("The author of this post was deleted. The post cannot be restored without its author.")
+    policy.require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "restore this post")
+    post = Post(id=last.id, **{field.attname: getattr(last, field.attname) for field in list_versioned_fields()})
+    if post.status == PostStatus.SCHEDULED and post.publish_at is not None and post.publish_at <= timezone.now():
+        post.status, post.publish_at = PostStatus.DRAFT, None
+    may_transition = policy.may_transition_posts_of(actor, author.user_id, PostStatus.DRAFT, post.status)
+    policy.require_permission(actor, may_transition, f"restore this {post.status} post")
+    post.version, post.updated_at = last.version + 1, timezone.now()
+    post.created_at = min(post.created_at, post.updated_at)  # earlier imports stored dates in the future
+    services.attribute_change(post, actor)
+    post.save(force_insert=True)
+    restore_rows(Comment, DeletedComment.objects.filter(author__in=Author.objects.all()), last)
+    known = PostSource.objects.filter(source=OuterRef("source"), path=OuterRef("path"))  # imported again
+    restore_rows(PostSource, DeletedPostSource.objects.exclude(Exists(known)), last)
+    states = {"to": str(post.status)}
+    record_event(Event.POST_RESTORED, actor, "post", post.pk, **states)
+    return post
+
+
+def restore_rows(model: type[Model], deleted: QuerySet[Any], post: PostVersion) -> None:
+    """Insert the rows that were deleted in the same transaction as a post, with their ids."""
+    names = [field.attname for field in model._meta.concrete_fields]  # noqa: SLF001
+    rows = deleted.filter(post=post.id, pgh_created_at=post.pgh_created_at).values(*names)
+    model._default_manager.bulk_create((model(**row) for row in rows), batch_size=BATCH)  # noqa: SLF001
+
+
+def purge_history(*, actor: Actor) -> int:
+    """Delete the history of the posts that were deleted more than 30 days ago, and older deleted comments.
+
+    Returns the number of posts. Each batch is a transaction of its own. The history of existing posts is kept.
+    """
+    policy.require_permission(actor, policy.may_purge_history(actor), "delete the history of posts")
+    end = timezone.now() - KEPT_FOR
+    for model in (DeletedComment, DeletedPostSource):
+        expired = model.objects.filter(pgh_created_at__lt=end).values("pgh_id")[:BATCH]
+        while model.objects.filter(pgh_id__in=expired).delete()[0]:
+            pass
+    posts = Post.objects.filter(pk=OuterRef("id"))
+    recent = PostVersion.objects.filter(id=OuterRef("id"), pgh_created_at__gte=end)
+    deleted = PostVersion.objects.filter(pgh_label="delete", pgh_created_at__lt=end)
+    deleted = deleted.exclude(Exists(posts)).exclude(Exists(recent)).order_by("pgh_id").values_list("id", flat=True)
+    purged = set[int]()
+    while ids := list(deleted[:BATCH]):
+        PostVersion.objects.filter(id__in=ids).delete()
+        purged |= set(ids)
+    if purged:
+        record_event(Event.POST_HISTORY_PURGED, actor, posts=len(purged))
+    return len(purged)

@@ -1,0 +1,216 @@
+"""The history of posts: their versions, the differences between them, and restoring.
+
+Triggers of PostgreSQL write the history (`blog.models.PostVersion`). A version is the row before a change or a
+deletion; the present version is the row of the post. So the history has every version, regardless of who made it and
+how.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models.functions import MD5
+from django.utils import timezone
+
+from blog import selectors, services
+from blog.history.differences import DifferenceLine, compare_texts
+from blog.models import DATABASE, VERSIONED, Author, Post, PostVersion
+from contentapi.core import policy
+from contentapi.core.entity_tags import ExpectedVersion
+from contentapi.core.errors import NotFound, require_found
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
+
+RESTORABLE_FOR = timedelta(days=30)
+PAGE = 50  # versions, and deleted posts, of a page
+CONTENT = [name for name in VERSIONED if name not in ("body", "author")]
+EVENT_COLUMNS = ["pgh_label", "pgh_created_at", "pgh_context"]
+COLUMNS = [*CONTENT, "author_id", "updated_at", "version", "changed_at", "changed_by", "changed_with"]
+RESTORED = ("title", "body", "tags")  # what the restore of a version writes. The state and the times stay
+
+
+class Change(NamedTuple):
+    """Who did something, when, and with which interface and credential.
+
+    `person` is empty if no user did it: an operator, the clock, or a change in the database.
+    """
+
+    at: datetime
+    person: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a post. `values` has the fields of the post.
+
+    `changed_fields` are the fields that differ from the version before; None if that version is unknown or not read.
+    `deletion` is the deletion that ended this version, also if the post was restored after it. `is_restored` states
+    whether the version before was deleted, if it is read.
+    """
+
+    number: int
+    values: Mapping[str, Any]
+    made: Change
+    is_present: bool
+    deletion: Change | None = None
+    changed_fields: Sequence[str] | None = None
+    is_restored: bool = False
+
+
+class VersionPage(NamedTuple):
+    """A page of the versions of a post, the newest first. `next_before` begins the next page; None on the last page.
+
+    `present` is the number of the present version; None for a deleted post.
+    """
+
+    title: str
+    present: int | None
+    versions: list[Version]
+    next_before: int | None
+
+
+class FieldChange(NamedTuple):
+    name: str
+    old: Any
+    new: Any
+
+
+class Comparison(NamedTuple):
+    """The differences of two versions: of the fields except the body, and of the lines of the body."""
+
+    old: Version
+    new: Version
+    fields: list[FieldChange]
+    body: list[DifferenceLine]
+
+
+def list_versions(*, actor: Actor, post_id: str, before: int | None = None, limit: int = PAGE) -> VersionPage:
+    """Return the versions of a post that are older than `before`, the newest first. Raises `NotFound`.
+
+    Executes the same number of statements for each page. The bodies are compared by their digests in PostgreSQL.
+    """
+    pk = find_history(actor, post_id)
+    digest = MD5("body")
+    rows: list[dict[str, Any]] = list(Post.objects.filter(pk=pk).values(*COLUMNS, body_digest=digest))
+    present = rows[0]["version"] if rows else None
+    present_title = rows[0]["title"] if rows else ""
+    earlier = PostVersion.objects.filter(id=pk)
+    if present is not None:  # a change after the statement above must not list a version twice
+        earlier = earlier.filter(version__lt=present)
+    if before is not None:
+        earlier = earlier.filter(version__lt=before)
+        rows = [row for row in rows if row["version"] < before]
+    earlier = earlier.order_by("-version", "-pgh_id")
+    rows += earlier.values(*COLUMNS, *EVENT_COLUMNS, body_digest=digest)[: limit + 1 - len(rows)]
+    names = name_users(rows)
+    versions = [build_version(row, names, rows[number + 1 :]) for number, row in enumerate(rows[:limit])]
+    title = present_title or (rows[0]["title"] if rows else "")
+    return VersionPage(title, present, versions, versions[-1].number if len(rows) > limit else None)
+
+
+def find_history(actor: Actor, post_id: str) -> int:
+    """Return the id of a post. Raises `NotFound`, also for a deleted post that cannot be restored any more."""
+    act = "see the history of this post"
+    policy.require_credential(actor, act)
+    post = selectors.select_post_by_id(actor, post_id).queryset().select_related("author").defer("body").first()
+    if post is not None:
+        policy.require_permission(actor, policy.may_see_history_of(actor, post.author.user_id), act)
+        return post.pk
+    deleted = select_deleted_posts(actor).filter(id=parse_id(post_id)).values_list("id", flat=True)
+    return int(require_found(deleted.first(), "post"))
+
+
+def read_version(*, actor: Actor, post_id: str, number: int) -> Version:
+    """Return a version of a post with its body. Raises `NotFound`."""
+    row = read_row(find_history(actor, post_id), number)
+    return build_version(row, name_users([row]))
+
+
+def read_row(pk: int, number: int) -> dict[str, Any]:
+    row: dict[str, Any] | None = Post.objects.filter(pk=pk, version=number).values(*COLUMNS, "body").first()
+    if row is None:
+        versions = PostVersion.objects.filter(id=pk, version=number).order_by("-pgh_id")
+        row = versions.values(*COLUMNS, *EVENT_COLUMNS, "body").first()
+    if row is None:
+        raise NotFound(f"This post has no version {number}.")
+    return row
+
+
+def compare_versions(*, actor: Actor, post_id: str, old: int, new: int) -> Comparison:
+    """Return the differences between two versions of a post. Raises `NotFound`."""
+    pk = find_history(actor, post_id)
+    rows = [read_row(pk, number) for number in (old, new)]
+    names = name_users(rows)
+    before, after = (build_version(row, names) for row in rows)
+    fields = [
+        FieldChange(name, before.values[name], after.values[name])
+        for name in CONTENT
+        if before.values[name] != after.values[name]
+    ]
+    if before.values["author_id"] != after.values["author_id"]:
+        authors = dict(Author.objects.filter(pk__in=[row["author_id"] for row in rows]).values_list("pk", "name"))
+        fields.append(FieldChange("author", *(authors.get(row["author_id"], "a deleted author") for row in rows)))
+    return Comparison(before, after, fields, compare_texts(before.values["body"], after.values["body"]))
+
+
+@transaction.atomic
+def restore_version(*, actor: Actor, post_id: str, number: int, expected_version: ExpectedVersion = None) -> Post:
+    """Write the title, the body and the tags of an earlier version as a new version. Raises `NotFound`, `Conflict`.
+
+    The state, the author and the times stay. If the texts are equal, nothing changes.
+    """
+    version = read_version(actor=actor, post_id=post_id, number=number)
+    changes = {name: version.values[name] for name in RESTORED}
+    return services.edit_post(actor=actor, post_id=post_id, changes=changes, expected_version=expected_version)
+
+
+def list_versioned_fields() -> list[Any]:
+    return [Post._meta.get_field(name) for name in VERSIONED]  # noqa: SLF001 - a public name of Django
+
+
+def build_version(row: Mapping[str, Any], names: Mapping[int, str], older: Sequence[Mapping[str, Any]] = ()) -> Version:
+    """Return the version of a row. `older` are the rows before it, the newest first; none if they are not read."""
+    made = Change(row["changed_at"] or row["updated_at"], name_person(row["changed_by"], names), row["changed_with"])
+    deletion = build_deletion(row, names) if row.get("pgh_label") == "delete" else None
+    is_restored = bool(older) and older[0].get("pgh_label") == "delete"
+    changed_fields = list_changed_fields(row, older)
+    return Version(row["version"], row, made, "pgh_label" not in row, deletion, changed_fields, is_restored)
+
+
+def list_changed_fields(row: Mapping[str, Any], older: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    """Return the fields in which a version differs from the one before; None if there is no older row."""
+    if not older:
+        return None
+    columns = {"body": "body_digest", "author": "author_id"}
+    return [name for name in VERSIONED if row[columns.get(name, name)] != older[0][columns.get(name, name)]]
+
+
+def name_users(rows: Iterable[Mapping[str, Any]]) -> dict[int, str]:
+    """Return the names of the users who changed or deleted these versions. A deleted user has no name."""
+    ids = [(row["changed_by"], (row.get("pgh_context") or {}).get("changed_by")) for row in rows]
+    users = get_user_model().objects.filter(pk__in={user_id for pair in ids for user_id in pair if user_id is not None})
+    return dict(users.values_list("pk", F("name")))
+
+
+def name_person(user_id: int | None, names: Mapping[int, str]) -> str:
+    return "" if user_id is None else names.get(user_id, f"deleted user {user_id}")
+
+
+def select_deleted_posts(actor: Actor) -> QuerySet[PostVersion]:
+    """Return the last versions of the deleted posts that the actor may restore."""
+    posts = Post.objects.filter(pk=OuterRef("id"))
+    later = PostVersion.objects.filter(id=OuterRef("id"), pgh_id__gt=OuterRef("pgh_id"))
+    since = timezone.now() - RESTORABLE_FOR
+    deleted: QuerySet[PostVersion] = PostVersion.objects.filter(pgh_label="delete", pgh_created_at__gt=since)
+    return deleted.filter(policy.visible_deleted_posts(actor)).exclude(Exists(posts)).exclude(Exists(later))
+
+
+def build_deletion(row: Mapping[str, Any], names: Mapping[int, str]) -> Change:
+    context = row["pgh_context"] or {}
+    person = name_person(context.get("changed_by"), names)
+    return Change(row["pgh_created_at"], person, context.get("changed_with", DATABASE))

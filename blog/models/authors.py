@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pgtrigger
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from contentapi.db.ids import SharedIdField
+
+MAX_NAME = 150
+
+
+def build_search_trigger(column: str, watched: Sequence[str]) -> pgtrigger.Trigger:
+    """Return a trigger that notes the id of a row, in a column of `SearchChange`, when an update changes the row."""
+    return pgtrigger.Trigger(
+        name="search_change",
+        when=pgtrigger.After,
+        operation=pgtrigger.UpdateOf(*watched),  # type: ignore[no-untyped-call]
+        condition=pgtrigger.AnyChange(*(name.removesuffix("_id") for name in watched)),
+        func=f"INSERT INTO blog_searchchange ({column}) VALUES (NEW.id); RETURN NULL;",  # noqa: S608 - a constant
+    )
+
+
+class Author(models.Model):
+    """The author of posts and comments: the public profile of a user, or an author without a user."""
+
+    id = SharedIdField("ID", primary_key=True)
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        help_text="The account behind this author. Imported authors have none.",
+    )
+    name = models.CharField(max_length=MAX_NAME)
+    bio = models.TextField(blank=True)
+    avatar_url = models.URLField(blank=True, max_length=2000)
+    email = models.EmailField(blank=True, help_text="Shown to editors and to the author only.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=~Q(name=""), name="blog_author_name_present")]
+        indexes = [
+            models.Index(fields=["name", "id"], name="blog_author_name"),  # import_posts looks authors up, too
+            models.Index(fields=["created_at", "id"], name="blog_author_oldest"),
+        ]
+        triggers = [build_search_trigger("author_id", ["name"])]
+
+    def __str__(self) -> str:
+        return self.name

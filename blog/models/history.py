@@ -1,0 +1,80 @@
+"""The history: triggers copy the old row of a change.
+
+There is no trigger for insertions, which would make each creation slower: the present version is
+the row of the post itself.
+"""
+
+from __future__ import annotations
+
+import pghistory
+import pgtrigger
+from django.db import models
+from django.db.models import Q
+
+from blog.models.comments import Comment
+from blog.models.imports import PostSource
+from blog.models.posts import VERSIONED, Post
+
+
+class PostVersion(
+    pghistory.create_event_model(  # type: ignore[misc]  # a class that pghistory makes
+        Post,
+        pghistory.UpdateEvent(row=pghistory.Old, condition=pgtrigger.AnyChange("version")),
+        pghistory.DeleteEvent(),
+        fields=["id", *VERSIONED, "updated_at", "version", "changed_at", "changed_by", "changed_with"],
+        obj_field=None,
+        context_field=pghistory.ContextJSONField(),
+        context_id_field=None,
+    )
+):
+    """An earlier version of a post, or the last version of a deleted post. `id` is the id of the post.
+
+    `pgh_label` is "update" or "delete". `pgh_context` of a deletion has the person and the credential, like
+    `changed_by` and `changed_with`.
+    """
+
+    pgh_id = models.BigAutoField(primary_key=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["id", "version"], name="blog_postversion_post"),
+            models.Index(fields=["pgh_created_at"], condition=Q(pgh_label="delete"), name="blog_postversion_deleted"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title}, version {self.version}"
+
+
+class DeletedComment(
+    pghistory.create_event_model(  # type: ignore[misc]
+        Comment, pghistory.DeleteEvent(), obj_field=None, context_field=None
+    )
+):
+    """A deleted comment. `id` is the id of the comment. It is restored together with its post."""
+
+    pgh_id = models.BigAutoField(primary_key=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["post"], name="blog_deletedcomment_post"),
+            models.Index(fields=["pgh_created_at"], name="blog_deletedcomment_time"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.body[:60])
+
+
+class DeletedPostSource(
+    pghistory.create_event_model(  # type: ignore[misc]
+        PostSource, pghistory.DeleteEvent(), obj_field=None, context_field=None
+    )
+):
+    """The source of a deleted post. It is restored together with the post."""
+
+    pgh_id = models.BigAutoField(primary_key=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["pgh_created_at"], name="blog_deletedsource_time")]
+
+    def __str__(self) -> str:
+        return str(self.path)

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import reduce
+from operator import or_
+from typing import ClassVar
+
+import pgtrigger
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models import Func, Q, Value
+from django.db.models.functions import Coalesce, Length, Now
+from django.db.models.lookups import LessThanOrEqual
+from django.utils import timezone
+
+from blog.models.authors import Author, build_search_trigger
+from contentapi.db.ids import SharedIdField
+from contentapi.db.literals import TextLiteral
+
+MAX_TITLE = 200
+MAX_BODY = 200_000
+MAX_TAG = 50
+MAX_TAGS = 20
+MAX_ORIGIN = 300
+
+
+class PostStatus(models.TextChoices):
+    DRAFT = "draft"
+    SCHEDULED = "scheduled"
+    PUBLISHED = "published"
+    ARCHIVED = "archived"
+
+
+PUBLIC = Q(status=PostStatus.PUBLISHED)  # the condition of indexes; see also `policy.PUBLIC_POSTS`
+NEWEST = ("-created_at", "-id")
+UPDATED = ("updated_at", "id")
+PUBLISHED = ("publication_order", "id")
+NEVER_PUBLIC = datetime(9999, 12, 31, tzinfo=UTC)  # the place of posts without `published_at` in their order
+
+
+class IsUniqueTagList(Func):
+    """Whether a text array has only unique, non-empty strings: a SQL function that the first migration creates."""
+
+    function = "blog_is_set_of_words"
+    output_field = models.BooleanField()
+
+
+class PostQuerySet(models.QuerySet["Post"]):
+    def newest_first(self) -> PostQuerySet:
+        return self.order_by("-created_at", "-id")
+
+    def in_status(self, status: PostStatus | None) -> PostQuerySet:
+        """Return the posts with a status. Literals let PostgreSQL use the indexes of public and unpublished posts."""
+        if status is None:
+            return self
+        public = Q(status=TextLiteral(PostStatus.PUBLISHED))
+        if status is PostStatus.PUBLISHED:
+            return self.filter(public)
+        # A parameter: with a literal, PostgreSQL would know that a status is rare, and not use the index of authors.
+        return self.filter(~public, status=status)
+
+    def due(self) -> PostQuerySet:
+        return self.filter(status=PostStatus.SCHEDULED, publish_at__lte=timezone.now())
+
+
+# The fields of which a change is a new version of a post.
+VERSIONED = ["title", "body", "tags", "status", "publish_at", "published_at", "author", "created_at"]
+DATABASE = "database"  # `changed_with` of a change in SQL or in the shell
+
+
+# A change that did not increase the version was made in SQL or in the shell. Nobody else must be named for it.
+ATTRIBUTE_TO_DATABASE = pgtrigger.Trigger(
+    name="attribute_to_database",
+    operation=pgtrigger.Update,
+    when=pgtrigger.Before,
+    # The version is compared first: the services increase it, and PostgreSQL then does not compare the texts.
+    condition=pgtrigger.Q(old__version=pgtrigger.F("new__version"))
+    & reduce(or_, [pgtrigger.Q(**{f"old__{name}__df": pgtrigger.F(f"new__{name}")}) for name in VERSIONED]),
+    func=f"""
+        NEW.version = OLD.version + 1;
+        NEW.updated_at = clock_timestamp();
+        NEW.changed_at = NEW.updated_at;
+        NEW.changed_by = NULL;
+        NEW.changed_with = '{DATABASE}';
+        RETURN NEW;
+    """,
+)
+
+
+class Post(models.Model):
+    """An article. `version` increases with every change of the post itself.
+
+    The three `changed_` fields describe who made the present version. `PostVersion` has the earlier versions.
+    """
+
+    id = SharedIdField("ID", primary_key=True)
+    title = models.CharField(max_length=MAX_TITLE)
+    body = models.TextField(blank=True, help_text="Markdown.")
+    status = models.CharField(max_length=10, choices=PostStatus.choices, default=PostStatus.DRAFT)
+    author = models.ForeignKey(Author, on_delete=models.PROTECT, related_name="posts", db_index=False)
+    tags = ArrayField(models.CharField(max_length=MAX_TAG), default=list, blank=True)
+    publish_at = models.DateTimeField(null=True, blank=True, help_text="When a scheduled post will be published.")
+    published_at = models.DateTimeField(null=True, blank=True, help_text="When the post first became public.")
+    publication_order = models.GeneratedField(
+        expression=Coalesce("published_at", Value(NEVER_PUBLIC)), output_field=models.DateTimeField(), db_persist=True
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+    version = models.BigIntegerField(default=1, editable=False)
+    changed_at = models.DateTimeField(default=timezone.now, db_default=Now(), null=True, editable=False)
+    changed_by = models.BigIntegerField(null=True, editable=False, help_text="The id of a user, who may be deleted.")
+    changed_with = models.CharField(
+        max_length=MAX_ORIGIN,
+        default=DATABASE,
+        db_default=DATABASE,
+        editable=False,
+        help_text="The interface and the credential. Empty for versions that are older than the history.",
+    )
+
+    objects: ClassVar[models.Manager[Post]] = PostQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=PostStatus.values), name="blog_post_status_known"),
+            models.CheckConstraint(condition=~Q(title=""), name="blog_post_title_present"),
+            models.CheckConstraint(
+                condition=LessThanOrEqual(Length("body"), MAX_BODY),
+                name="blog_post_body_length",
+                violation_error_message=f"The body may have at most {MAX_BODY:,} characters.",
+            ),
+            models.CheckConstraint(
+                condition=Q(tags__len__lte=MAX_TAGS),
+                name="blog_post_tags_number",
+                violation_error_message=f"A post may have at most {MAX_TAGS} tags.",
+            ),
+            models.CheckConstraint(
+                condition=IsUniqueTagList("tags"),
+                name="blog_post_tags_set",
+                violation_error_message="Each tag once, and none empty.",
+            ),
+            models.CheckConstraint(
+                condition=Q(status=PostStatus.SCHEDULED, publish_at__isnull=False)
+                | ~Q(status=PostStatus.SCHEDULED) & Q(publish_at__isnull=True),
+                name="blog_post_publish_at_iff_scheduled",
+                violation_error_message="A scheduled post, and no other, has a time of publication.",
+            ),
+            models.CheckConstraint(condition=Q(version__gte=1), name="blog_post_version_positive"),
+        ]
+        indexes = [
+            # All posts: for editors, and for the foreign key.
+            models.Index(fields=[*NEWEST], name="blog_post_newest"),
+            models.Index(fields=[*UPDATED], name="blog_post_updated"),
+            models.Index(fields=[*PUBLISHED], name="blog_post_published"),
+            models.Index(fields=["author", *NEWEST], name="blog_post_author_newest"),
+            GinIndex(fields=["tags"], name="blog_post_tags"),
+            # Public posts, however many drafts there are beside them.
+            models.Index(fields=[*NEWEST], condition=PUBLIC, name="blog_post_public_newest"),
+            models.Index(fields=[*UPDATED], condition=PUBLIC, name="blog_post_public_updated"),
+            models.Index(fields=[*PUBLISHED], condition=PUBLIC, name="blog_post_public_published"),
+            models.Index(fields=["author", *NEWEST], condition=PUBLIC, name="blog_post_public_author"),
+            GinIndex(fields=["tags"], condition=PUBLIC, name="blog_post_public_tags"),
+            # Unpublished posts: by status for editors, by author for that author. Each further index of drafts would
+            # make createPost slower.
+            models.Index(fields=["status", *NEWEST], condition=~PUBLIC, name="blog_post_hidden_newest"),
+            models.Index(fields=["status", *UPDATED], condition=~PUBLIC, name="blog_post_hidden_updated"),
+            models.Index(fields=["author", *NEWEST], condition=~PUBLIC, name="blog_post_own_newest"),
+            models.Index(fields=["publish_at"], condition=Q(status=PostStatus.SCHEDULED), name="blog_post_due"),
+        ]
+        # A creation has no trigger: the clock finds new posts by their ids.
+        triggers = [
+            ATTRIBUTE_TO_DATABASE,
+            build_search_trigger("post_id", ["title", "body", "tags", "status", "author_id", "created_at"]),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class PostPresence(models.Model):
+    """A page of the admin in which a person has a post open. The page renews it; it expires after 90 seconds.
+
+    The table is unlogged: after a crash of PostgreSQL it is empty, and the open pages fill it again.
+    """
+
+    post_id = models.BigIntegerField()
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    page = models.UUIDField(help_text="The number that the page got when it was opened.")
+    opened_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["post_id", "user", "page"], name="blog_postpresence_page")]
+        indexes = [models.Index(fields=["seen_at"], name="blog_postpresence_seen")]
+
+    def __str__(self) -> str:
+        return f"user {self.user_id} has post {self.post_id} open"

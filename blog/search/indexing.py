@@ -1,0 +1,174 @@
+"""Keep the documents of search up to date. The clock does this: a creation or a change does not wait for it.
+
+Triggers note the posts that change in `SearchChange`. New posts are found by their ids. A comparison of all posts finds
+the rest: posts of transactions that were open for longer than a minute, and documents of another language.
+
+Several clocks can run: one of them writes at a time. Each batch is a transaction, so a clock can stop at any time.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
+
+import psycopg
+from django.db import OperationalError, connection, transaction
+
+from blog.models import MAX_BODY, Post, PostSearch, SearchChange
+from contentapi.conf import conf
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+
+BATCH = 50  # posts of one transaction
+LONGEST_RUN = 3  # seconds of one update, so that due posts do not wait
+LATE_COMMIT = 60  # seconds for which a transaction may be open and commit a lower id than those seen
+COMPARISON_INTERVAL = 600  # seconds
+
+WRITE_DOCUMENTS = """
+    INSERT INTO blog_postsearch (post_id, author_id, status, created_at, language, document)
+    SELECT post.id, post.author_id, post.status, post.created_at, %(language)s,
+      setweight(stem.title, 'A') || setweight(ts_delete(word.title, tsvector_to_array(stem.title)), 'A')
+      || setweight(stem.names, 'B') || setweight(ts_delete(word.names, tsvector_to_array(stem.names)), 'B')
+      || setweight(stem.body, 'C') || strip(ts_delete(word.body, tsvector_to_array(stem.body)))
+      || array_to_tsvector(ARRAY(SELECT '#' || encode(convert_to(tag, 'UTF8'), 'hex') FROM unnest(post.tags) AS tag))
+    FROM blog_post AS post
+    JOIN blog_author AS author ON author.id = post.author_id
+    CROSS JOIN LATERAL (
+      SELECT left(post.body, %(length)s) AS body, array_to_string(post.tags, ' ') || ' ' || author.name AS names
+      OFFSET 0
+    ) AS text
+    CROSS JOIN LATERAL (
+      SELECT to_tsvector(%(language)s::regconfig, post.title) AS title,
+        to_tsvector(%(language)s::regconfig, text.names) AS names,
+        to_tsvector(%(language)s::regconfig, text.body) AS body OFFSET 0
+    ) AS stem
+    CROSS JOIN LATERAL (
+      SELECT to_tsvector('simple', post.title) AS title, to_tsvector('simple', text.names) AS names,
+        to_tsvector('simple', text.body) AS body OFFSET 0
+    ) AS word
+    WHERE post.id = ANY(%(posts)s)
+    ON CONFLICT (post_id) DO UPDATE SET
+      author_id = excluded.author_id, status = excluded.status, created_at = excluded.created_at,
+      language = excluded.language, document = excluded.document
+"""
+
+FIND_NEW_POSTS = """
+    SELECT post.id FROM blog_post AS post LEFT JOIN blog_postsearch AS known ON known.post_id = post.id
+    WHERE post.id > %s AND (known.post_id IS NULL OR known.language <> %s) ORDER BY post.id LIMIT %s
+"""
+
+
+class SearchIndexer:
+    """What one clock knows: the ids that it has seen, and the progress of its comparison."""
+
+    def __init__(self) -> None:
+        self.seen: deque[tuple[float, int]] = deque()  # the last id at some times, the earliest time first
+        self.compared: int | None = 0  # the comparison has reached this id; None: no comparison is running
+        self.next_comparison = monotonic() + LATE_COMMIT  # the first one can miss transactions that are open now
+
+    def update(self, *, actor: Actor, seconds: float = LONGEST_RUN) -> bool:
+        """Write documents for at most some seconds. Return whether there is more to do.
+
+        Changes come first, then new posts, then the comparison, which can take minutes.
+        """
+        policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "update the search index")
+        end = monotonic() + seconds
+        for write_batch in (index_changed_posts, self.index_new_posts, self.continue_comparison):
+            while write_batch():
+                if monotonic() >= end:
+                    return True
+        return False
+
+    def index_new_posts(self) -> bool:
+        """Index a batch of the posts after the last id that was seen a minute ago. Return whether there may be more."""
+        now, last = monotonic(), get_last_post_id()
+        if not self.seen or last != self.seen[-1][1]:
+            self.seen.append((now, last))
+        while len(self.seen) > 1 and self.seen[1][0] <= now - LATE_COMMIT:
+            self.seen.popleft()
+        found = index_missing_posts(self.seen[0][1])
+        return found is not None and len(found) == BATCH
+
+    def continue_comparison(self) -> bool:
+        """Index a batch of the posts without a document in the present language. Return whether there may be more."""
+        now = monotonic()
+        if self.compared is None and now < self.next_comparison:
+            return False
+        if self.compared is None:
+            self.compared, self.next_comparison = 0, now + COMPARISON_INTERVAL
+        found = index_missing_posts(self.compared)
+        if found is None:  # continue with the next update
+            return False
+        if len(found) == BATCH:
+            self.compared = found[-1]
+            return True
+        self.compared = None
+        PostSearch.objects.exclude(post__in=Post.objects.all()).delete()
+        return False
+
+
+def get_last_post_id() -> int:
+    return Post.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+
+
+@transaction.atomic
+def index_changed_posts() -> bool:
+    """Index the posts of the oldest changes. Return whether there may be more."""
+    if not lock_index():
+        return False
+    changes = list(SearchChange.objects.order_by("pk")[:BATCH])
+    authors = {change.author_id for change in changes if change.author_id is not None}
+    if authors:
+        posts = Post.objects.filter(author__in=authors).values_list("pk", flat=True)
+        SearchChange.objects.bulk_create([SearchChange(post_id=pk) for pk in posts], batch_size=1000)
+    write_documents(sorted({change.post_id for change in changes if change.post_id is not None}))
+    SearchChange.objects.filter(pk__in=[change.pk for change in changes]).delete()
+    return bool(authors) or len(changes) == BATCH
+
+
+@transaction.atomic
+def index_missing_posts(after: int) -> list[int] | None:
+    """Index the first posts after an id that have no document in the present language.
+
+    Return their ids, or None if another transaction writes documents.
+    """
+    if not lock_index():
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(FIND_NEW_POSTS, [after, conf.environment.contentapi_search_language, BATCH])
+        posts = [pk for (pk,) in cursor.fetchall()]
+    write_documents(posts)
+    return posts
+
+
+def lock_index() -> bool:
+    """Return whether no other transaction writes documents; the lock keeps others from it until this one ends.
+
+    Two writers at a time could write an older text over a newer one.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtext('blog.search.indexing'))")
+        (is_locked,) = cursor.fetchone()
+    return bool(is_locked)
+
+
+def write_documents(posts: Sequence[int], length: int = MAX_BODY) -> None:
+    """Write the documents of posts, with the first characters of each body.
+
+    A document has at most 1 MB. A body that does not fit is halved until it fits; no other post is affected.
+    """
+    if not posts:
+        return
+    values: dict[str, Any] = {
+        "posts": list(posts),
+        "length": length,
+        "language": conf.environment.contentapi_search_language,
+    }
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(WRITE_DOCUMENTS, values)
+    except OperationalError as error:
+        if not isinstance(error.__cause__, psycopg.errors.ProgramLimitExceeded):
+            raise
+        for pk in posts:
+            write_documents([pk], length // 2 if len(posts) == 1 else length)

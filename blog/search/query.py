@@ -1,0 +1,175 @@
+"""Full-text search: which posts match a text, and how well. `blog.search.indexing` writes the documents.
+
+A document has the words of a post in two forms: as stems of the configured language with weights (title A, tags and
+author's name B, body C), and as written. So `publications` finds `publication`, and so does `publicat`, which is not a
+prefix of the stem `public`. It also has a lexeme for each tag as a whole.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import BigIntegerField, BooleanField, F, FloatField, Func, Q, QuerySet, Subquery, TextField, Value
+from django.db.models.expressions import Combinable
+from django.db.models.lookups import GreaterThanOrEqual
+
+from blog.models import Post, PostSearch, PostStatus
+from contentapi.conf import conf
+from contentapi.core import policy
+from contentapi.core.errors import Malformed
+from contentapi.core.identity import Actor
+from contentapi.core.text import require_storable
+from contentapi.db.literals import TextLiteral
+from contentapi.projection import NEWEST_FIRST, Ordering
+from contentapi.projection.expressions import CountOfRows, RawExpression
+
+MAX_SEARCH = 200
+MAX_MATCHES = 500  # ranked by one search: the time of a search must not grow with the number of posts
+TERM = re.compile(r'"([^"]*)"?|([^\s"]+)')
+RELEVANCE = Ordering("relevance", descending=True)
+SAMPLE = 100  # of the newest rows: the sample that decides whether to walk
+COMMON_IN_SAMPLE = 30  # matches in the sample: a walk then reads some 1,700 rows
+LONGEST_WALK = 2000  # rows
+
+
+def parse_search(text: str) -> list[str]:
+    """Return the terms of a search as `to_tsquery` reads them: `red "blue sky"` is `'red':*` and `'blue sky'`.
+
+    A word of two or more characters matches as a prefix; the prefix of one character would match nearly every post. A
+    phrase in quotes matches as it is. No text is a syntax error. Raises `Malformed` for a text that is too long.
+    """
+    if len(text) > MAX_SEARCH:
+        raise Malformed(f"search must have at most {MAX_SEARCH} characters.")
+    require_storable(text)
+    terms = []
+    for phrase, word in TERM.findall(text):
+        quoted = (phrase or word).replace("\\", "\\\\").replace("'", "''")
+        if any(map(str.isalnum, quoted)):
+            terms.append(f"'{quoted}':*" if len(word) > 1 else f"'{quoted}'")
+    return terms
+
+
+class TermsQuery(Func):
+    """The query that requires all terms of an array, each as a stem or as written; NULL if no term has a word.
+
+    `'red':*` and `'posts':*` become `'red':* & ('post':* | 'posts':*)`. PostgreSQL executes the subquery once for each
+    statement.
+    """
+
+    template = (
+        "(SELECT string_agg('(' || concat_ws(' | ', stem, nullif(word, stem)) || ')', ' & ')::tsquery"
+        " FROM unnest(%(expressions)s::text[]) AS term, to_tsquery('%(language)s', term) AS stem,"
+        " to_tsquery('simple', term) AS word WHERE numnode(stem) > 0)"
+    )
+    output_field = TextField()
+
+    def __init__(self, terms: Any) -> None:
+        super().__init__(terms, language=conf.environment.contentapi_search_language)
+
+
+class TagQuery(Func):
+    """The query for a tag as a whole. In hex it needs no quotes: `#6e657773` for `news`."""
+
+    template = "('#' || encode(convert_to(%(expressions)s, 'UTF8'), 'hex'))::tsquery"
+    output_field = TextField()
+
+    def __init__(self, tag: Any) -> None:
+        super().__init__(Value(tag) if isinstance(tag, str) else tag)  # Func would read a text as the name of a field
+
+
+class Matches(Func):
+    """Whether a document matches a query, by the index."""
+
+    arg_joiner = " @@ "
+    template = "(%(expressions)s)"
+    output_field = BooleanField()
+
+
+class MatchesRow(Func):
+    """Whether a document matches a query, by reading the document: the function of `@@`, which has no index."""
+
+    function = "ts_match_vq"
+    output_field = BooleanField()
+
+
+class Relevance(Func):
+    """How well a document matches a query. It depends on this document only, not on posts that are hidden."""
+
+    function = "ts_rank"
+    output_field = FloatField()
+
+
+class NewestMatches(Func):
+    """The ids of the first query if it has `most` rows, otherwise of the second, which the first one disables."""
+
+    template = "(WITH walked(id) AS MATERIALIZED %(expressions)s AS indexed(id))"
+    arg_joiner = " SELECT id FROM walked WHERE (SELECT count(*) FROM walked) = {} UNION ALL SELECT id FROM "
+    output_field = BigIntegerField()
+
+    def __init__(self, walked: QuerySet[PostSearch], indexed: QuerySet[PostSearch], most: int) -> None:
+        has_walked_too_little = RawExpression(
+            f"(SELECT count(*) FROM walked) < {most}",  # noqa: S608 - a constant
+            BooleanField(),
+        )
+        queries = [walked, indexed.filter(has_walked_too_little)]
+        newest = [Subquery(rows.order_by(*NEWEST_FIRST.terms()).values("pk")[:most]) for rows in queries]
+        super().__init__(*newest, arg_joiner=self.arg_joiner.format(most))
+
+
+class IsIn(Func):
+    arg_joiner = " IN "
+    template = "(%(expressions)s)"
+    output_field = BooleanField()
+
+
+def find_posts(
+    actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any, conditions: Mapping[str, Any]
+) -> QuerySet[Post]:
+    """Return the newest posts that match all terms and that the actor may see, up to MAX_MATCHES, with `relevance`.
+
+    The conditions are on `author` and `created_at`. The copies in `PostSearch` select candidates, and the posts decide:
+
+        SELECT … FROM blog_post INNER JOIN blog_postsearch ON blog_post.id = blog_postsearch.post_id
+        WHERE blog_post.status = 'published' AND blog_postsearch.post_id IN (candidates)
+        ORDER BY ts_rank(document, query) DESC, blog_post.id DESC LIMIT $1
+    """
+    query = TermsQuery(terms)
+    visible = policy.visible_posts(actor) if status is None else policy.build_visibility_within_status(actor, status)
+    if status is not None:
+        visible &= Q(status=TextLiteral(status))
+    posts = Post.objects.filter(visible, **conditions)
+    rows = PostSearch.objects.filter(visible, **conditions)
+    if tag is not None:
+        posts = posts.filter(tags__contains=[tag])
+        rows = rows.filter(Matches(F("document"), TagQuery(tag)))
+    candidates = IsIn(F("search__pk"), build_candidates(rows, query))
+    return posts.filter(candidates).annotate(relevance=Relevance(F("search__document"), query))
+
+
+def build_candidates(rows: QuerySet[PostSearch], query: Combinable) -> NewestMatches:
+    """Return the ids of the newest rows that match a query, up to MAX_MATCHES.
+
+    GIN returns all matches of a query, which takes long if it is half of the posts. If many of the newest rows match,
+    they are read in their order until there are enough. Both ways find the same rows:
+
+        WITH walked(id) AS MATERIALIZED (
+          SELECT post_id FROM blog_postsearch WHERE status = 'published' AND ts_match_vq(document, query)
+            AND (SELECT count(*) FROM (…the newest 100…)) >= 30
+            AND (created_at, post_id) >= (…the row 2,000…)
+          ORDER BY created_at DESC, post_id DESC LIMIT 500)
+        SELECT id FROM walked WHERE (SELECT count(*) FROM walked) = 500
+        UNION ALL SELECT id FROM (
+          SELECT post_id FROM blog_postsearch WHERE status = 'published' AND document @@ query
+            AND (SELECT count(*) FROM walked) < 500
+          ORDER BY created_at DESC, post_id DESC LIMIT 500) AS indexed(id)
+    """
+    newest = PostSearch.objects.order_by(*NEWEST_FIRST.terms())
+    matching = rows.filter(MatchesRow(F("document"), query))
+    sample = matching.filter(pk__in=newest.values("pk")[:SAMPLE])
+    is_common = GreaterThanOrEqual(CountOfRows(sample.values("pk")), COMMON_IN_SAMPLE)
+    end = newest[LONGEST_WALK - 1 : LONGEST_WALK]
+    is_near = NEWEST_FIRST.beyond(
+        Subquery(end.values("created_at")), Subquery(end.values("pk")), backwards=True, inclusive=True
+    )
+    walked = matching.filter(is_common, is_near)
+    return NewestMatches(walked, rows.filter(Matches(F("document"), query)), MAX_MATCHES)

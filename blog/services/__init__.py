@@ -1,0 +1,39 @@
+"""Writes of posts, comments and authors. Each function finds a row that the actor may see, checks the permission,
+validates, writes and returns the model.
+
+`expected_version` is a version that the caller has read, alone or as the whole entity tag: `7`, `7-c0ffee`,
+`"7-c0ffee"`. If the row has another version, the function raises `Conflict`. None skips the comparison.
+"""
+
+from blog.services.authors import create_author, delete_author, edit_author
+from blog.services.comments import add_comment, change_comment_state, delete_comment
+from blog.services.posts import (
+    attribute_change,
+    count_publication,
+    create_post,
+    delete_post,
+    edit_post,
+    get_post_for_update,
+    publish_due_posts,
+)
+from blog.services.validation import TRANSITIONS, list_tag_problems, validate_post, validate_publish_at
+
+__all__ = [
+    "TRANSITIONS",
+    "add_comment",
+    "attribute_change",
+    "change_comment_state",
+    "count_publication",
+    "create_author",
+    "create_post",
+    "delete_author",
+    "delete_comment",
+    "delete_post",
+    "edit_author",
+    "edit_post",
+    "get_post_for_update",
+    "list_tag_problems",
+    "publish_due_posts",
+    "validate_post",
+    "validate_publish_at",
+]

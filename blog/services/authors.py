@@ -1,0 +1,93 @@
+"""Writes of authors."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import ProtectedError
+
+from blog import selectors
+from blog.models import Author
+from blog.selectors import AuthorRow
+from contentapi.core import policy
+from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
+from contentapi.core.identity import Actor
+from contentapi.monitoring.audit import Event, record_event
+
+PROFILE = {"name", "bio", "avatar_url"}
+IDENTITY = {"user", "email"}
+
+
+def build_unknown_author_error() -> Invalid:
+    return Invalid({"authorId": ["There is no author with this id."]})
+
+
+def get_or_create_own_author_id(actor: Actor) -> int:
+    """Return the id of the actor's author profile. The first call creates it, with the user's name and email."""
+    if actor.user_id is None:
+        raise Invalid({"authorId": ["Name the author: this credential belongs to no user."]})
+    profile = selectors.get_author_of_user(actor.user_id)
+    if profile is not None:
+        return profile.id
+    user = get_user_model().objects.filter(pk=actor.user_id).first()
+    if user is None:  # a token can outlast its user by minutes
+        raise Unauthenticated("The user of this credential does not exist any more.")
+    return Author.objects.get_or_create(user=user, defaults={"name": user.name, "email": user.email})[0].pk
+
+
+def require_author(author_id: str) -> AuthorRow:
+    """Return the author with this id. Raises `Invalid`."""
+    author = selectors.get_author(author_id)
+    if author is None:
+        raise build_unknown_author_error()
+    return author
+
+
+def create_author(*, actor: Actor, author: Author) -> Author:
+    """Create an author. Raises `Invalid`."""
+    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "create authors")
+    return save_author(author)
+
+
+@transaction.atomic
+def edit_author(*, actor: Actor, author_id: str, changes: Mapping[str, Any]) -> Author:
+    """Change an author: the fields in `PROFILE`, and those in `IDENTITY` for an actor who may write all authors.
+
+    Raises `NotFound` and `Invalid`.
+    """
+    policy.require_credential(actor, "change authors")
+    authors = selectors.select_author_by_id(actor, author_id).queryset()
+    author = require_found(authors.select_for_update(of=("self",)).first(), "author")
+    policy.require_permission(actor, policy.may_edit_author(actor, author.user_id), "change this author")
+    if IDENTITY & changes.keys():
+        may_manage = policy.may_manage_posts_and_authors(actor)
+        policy.require_permission(actor, may_manage, "change the user or email of an author")
+    for name in (PROFILE | IDENTITY) & changes.keys():
+        setattr(author, name, changes[name])
+    return save_author(author)
+
+
+def save_author(author: Author) -> Author:
+    try:
+        author.full_clean()
+    except ValidationError as error:
+        raise Invalid(error.message_dict) from None
+    author.save()
+    return author
+
+
+@transaction.atomic
+def delete_author(*, actor: Actor, author_id: str) -> str:
+    """Delete an author with their comments. Returns its id. Raises `NotFound`, and `Conflict` if there are posts."""
+    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "delete authors")
+    authors = selectors.select_author_by_id(actor, author_id).queryset()
+    author = require_found(authors.select_for_update(of=("self",)).first(), "author")
+    pk = author.pk
+    try:
+        author.delete()
+    except ProtectedError:
+        raise Conflict(f"{author.name} has posts. Delete them first.") from None
+    record_event(Event.AUTHOR_DELETED, actor, "author", pk)
+    return author_id

@@ -1,0 +1,218 @@
+"""Writes of posts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import pghistory
+from django.db import transaction
+from django.utils import timezone
+
+from blog import selectors
+from blog.models import Author, Post, PostStatus
+from blog.services.authors import build_unknown_author_error, get_or_create_own_author_id, require_author
+from blog.services.validation import (
+    require_no_null,
+    validate_post,
+    validate_publish_at,
+    validate_published_at,
+    validate_transition,
+)
+from contentapi.core import policy
+from contentapi.core.entity_tags import ExpectedVersion, require_version
+from contentapi.core.errors import require_found
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
+from contentapi.monitoring.audit import Event, record_event
+from contentapi.monitoring.figures import FIGURES
+from contentapi.projection import PreparedInsert
+
+POSTS = PreparedInsert(Post, requiring="author")
+POST_EVENTS = {
+    PostStatus.DRAFT: Event.POST_UNPUBLISHED,
+    PostStatus.SCHEDULED: Event.POST_SCHEDULED,
+    PostStatus.PUBLISHED: Event.POST_PUBLISHED,
+    PostStatus.ARCHIVED: Event.POST_ARCHIVED,
+}
+
+
+def create_post(
+    *,
+    actor: Actor,
+    title: str,
+    body: str,
+    author_id: str | None = None,
+    tags: Sequence[str] | None = None,
+    status: str | None = None,
+    publish_at: datetime | None = None,
+) -> Post:
+    """Create a post. None is the default: the actor's own author profile, no tags, a draft.
+
+    Raises `Invalid`, and `Conflict` for the status archived.
+    """
+    status = status or PostStatus.DRAFT
+    policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
+    policy.require_permission(
+        actor, policy.may_transition_posts(actor, PostStatus.DRAFT, status), f"make posts {status}"
+    )
+    author = resolve_author_id(actor, author_id)
+    values = validate_post(title=title, body=body, tags=tags or [])
+    validate_transition(PostStatus.DRAFT, status, publish_at)
+    now = datetime.now(UTC)
+    published_at = now if status == PostStatus.PUBLISHED else None
+    values |= {"status": status, "publish_at": publish_at, "published_at": published_at}
+    values |= {"created_at": now, "updated_at": now}
+    values |= {"changed_at": now, "changed_by": actor.user_id, "changed_with": actor.origin}
+    post = insert_post(actor, author, values)
+    if status != PostStatus.DRAFT:
+        record_post_transition(actor, post.pk, "new", status)
+    return post
+
+
+def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
+    """Insert a post; without an author, it gets the actor's own author profile. Raises `Invalid`."""
+    if author_id is None:
+        with transaction.atomic():
+            return POSTS.create(author_id=get_or_create_own_author_id(actor), **values)
+    try:
+        return POSTS.create(author_id=author_id, **values)
+    except Author.DoesNotExist:
+        raise build_unknown_author_error() from None
+
+
+def record_post_transition(actor: Actor, pk: int, old: str, new: str) -> None:
+    event = Event.POST_UNARCHIVED if old == PostStatus.ARCHIVED else POST_EVENTS[PostStatus(new)]
+    states = {"from": str(old), "to": str(new)}
+    record_event(event, actor, "post", pk, **states)
+    if new == PostStatus.PUBLISHED:
+        count_publication(actor)
+
+
+def count_publication(actor: Actor) -> None:
+    """Count a published post in the metrics, when the present transaction commits."""
+    transaction.on_commit(partial(FIGURES.count, "contentapi_posts_published_total", actor.interface or "other"))
+
+
+@transaction.atomic
+def edit_post(
+    *, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: ExpectedVersion = None
+) -> Post:
+    """Change the text and the status of a post together.
+
+    `changes` may have title, body, tags, status, publish_at and, from an editor, published_at. A change to the present
+    value has no effect; if nothing changes, the version stays. Raises `NotFound`, `Invalid`, and `Conflict` for another
+    version or a transition that is not in `TRANSITIONS`.
+    """
+    state = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
+    text = {name: value for name, value in changes.items() if name in ("title", "body", "tags")}
+    post = get_post_for_update(actor, post_id, "change posts")
+    status = state.get("status") or post.status
+    if text or not state:
+        policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
+    if state:
+        may_transition = policy.may_transition_posts_of(actor, post.author.user_id, post.status, status)
+        policy.require_permission(actor, may_transition, f"make this {post.status} post {status}")
+    if "published_at" in changes:
+        policy.require_permission(
+            actor, policy.may_manage_publication(actor), "change the time at which a post became public"
+        )
+    require_version("post", post.version, expected_version)
+    require_no_null({name: value for name, value in changes.items() if name not in ("publish_at", "published_at")})
+    values: dict[str, Any] = {}
+    if text:
+        values = validate_post(**{"title": post.title, "body": post.body, "tags": post.tags, **text})
+    if state:
+        publish_at = state.get("publish_at", post.publish_at if status == post.status else None)
+        values |= build_state_changes(post, status, publish_at)
+    if "published_at" in changes:
+        validate_published_at(status, changes["published_at"])
+        values["published_at"] = changes["published_at"]
+    return save_changes(actor, post, values)
+
+
+def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
+    """Publish the scheduled posts whose time has come, the earliest first; yield each one after its own transaction.
+
+    Each post is read again under a lock. A post that another transaction has locked, unscheduled or published is
+    skipped.
+    """
+    policy.require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
+    for pk in list(Post.objects.due().order_by("publish_at", "id").values_list("pk", flat=True)):
+        with transaction.atomic():
+            post = Post.objects.due().filter(pk=pk).select_for_update(skip_locked=True).first()
+            if post is not None:
+                save_changes(actor, post, build_state_changes(post, PostStatus.PUBLISHED, None))
+        if post is not None:
+            yield post
+
+
+@transaction.atomic
+def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion = None) -> str:
+    """Delete a post with its comments. Returns its id. Raises `NotFound` and `Conflict`."""
+    post = get_post_for_update(actor, post_id, "delete posts")
+    policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
+    require_version("post", post.version, expected_version)
+    pk = post.pk
+    with pghistory.context(changed_by=actor.user_id, changed_with=actor.origin):
+        post.delete()
+    states = {"from": str(post.status)}
+    record_event(Event.POST_DELETED, actor, "post", pk, **states)
+    return post_id
+
+
+def get_post_for_update(actor: Actor, post_id: str, act: str) -> Post:
+    """Return a post that the actor may see, with its author. It is locked until the transaction ends."""
+    policy.require_credential(actor, act)
+    posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author")
+    return require_found(posts.select_for_update(of=("self",)).first(), "post")
+
+
+def build_state_changes(post: Post, status: str, publish_at: datetime | None) -> dict[str, Any]:
+    """Return the new status and time of publication; nothing if they are the present ones."""
+    if status == post.status:
+        if publish_at == post.publish_at:
+            return {}
+        if publish_at is None or post.publish_at is None:
+            validate_publish_at(status, publish_at)
+    validate_transition(post.status, status, publish_at)
+    changes = {"status": status, "publish_at": publish_at}
+    if status == PostStatus.PUBLISHED and post.published_at is None:
+        changes["published_at"] = timezone.now()
+    return changes
+
+
+def save_changes(actor: Actor, post: Post, values: Mapping[str, Any]) -> Post:
+    """Save the values that differ from the present ones, with a new version and time. Saves nothing if none differ."""
+    changed = {name: value for name, value in values.items() if getattr(post, name) != value}
+    if changed:
+        old_status = post.status
+        for name, value in changed.items():
+            setattr(post, name, value)
+        post.version += 1
+        post.updated_at = timezone.now()
+        attribute_change(post, actor)
+        post.save(update_fields=[*changed, "version", "updated_at", "changed_at", "changed_by", "changed_with"])
+        if "status" in changed:
+            record_post_transition(actor, post.pk, old_status, post.status)
+    return post
+
+
+def attribute_change(post: Post, actor: Actor) -> None:
+    """State who makes the new version of a post, when and with which credential. The caller saves the post."""
+    post.changed_at, post.changed_by, post.changed_with = timezone.now(), actor.user_id, actor.origin
+
+
+def resolve_author_id(actor: Actor, author_id: str | None) -> int | None:
+    """Return the id of a new post's author; None if the actor has no author profile yet.
+
+    For an actor who may write posts of all authors, the insertion checks that the author exists.
+    """
+    if author_id is None:
+        own = None if actor.user_id is None else selectors.get_author_of_user(actor.user_id)
+        return own.id if own else None
+    if policy.may_manage_posts_and_authors(actor):
+        return parse_id(author_id)
+    author = require_author(author_id)
+    policy.require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
+    return author.id
