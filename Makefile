@@ -31,7 +31,7 @@ help:
 	@echo "make scale    start two hosts with replicas, PgBouncer and Redis; measure reads and a failover"
 	@echo "make drill    break parts of a deployment under load, and count what clients lose: see docs/faults.md"
 	@echo "make clients  use every client of docs/clients.md against a real server; needs Node and, for one of them, Java"
-	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL and language"
+	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL, language and weight"
 	@echo "make format   format the code"
 	@echo "make lock     write the newest versions that pyproject.toml allows into requirements*.txt"
 
@@ -97,6 +97,7 @@ check: installed-dev
 	$(VENV_PYTHON) -m tests.quality.migrations
 	$(VENV_PYTHON) manage.py check_schema
 	$(VENV_PYTHON) -m tests.contract.check_language
+	$(VENV_PYTHON) -m tests.quality.weight
 
 # Settings of a deployment. Nothing connects to this database.
 SAMPLE_PRODUCTION := DATABASE_URL=postgresql://app:secret@db.invalid/app \

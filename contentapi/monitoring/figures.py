@@ -1,30 +1,27 @@
 """Count what happens in this process: requests, statements, waits. `/metrics` shows the sums over all processes.
 
-Each process of a server writes its figures to a file once a second (`SnapshotWriter`). The process that serves
-`/metrics` adds the files up (`contentapi.monitoring.exporter`). Nothing is counted without CONTENTAPI_METRICS_BIND.
-The names of the metrics are in `contentapi.monitoring.metrics`.
+Each process of a server writes its figures to a file (`contentapi.monitoring.start`). The process that serves
+`/metrics` adds the files up (`contentapi.monitoring.exporter`). Nothing is counted without CONTENTAPI_METRICS_BIND. The
+names of the metrics are in `contentapi.monitoring.metrics`.
 
 The values of labels come from the schema, the URL patterns and the code, never from a client, so their number is
 bounded.
 """
 
-import logging
 import os
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from threading import Event, Lock, Thread
-from typing import Any
+from collections.abc import Callable, Iterable
+from threading import Lock
 
 import msgspec
 import psutil
 
 from contentapi.monitoring.records import RequestRecord
 
-LOG = logging.getLogger("contentapi.metrics")
 FOLDER_VARIABLE = "CONTENTAPI_METRICS_FOLDER"  # where the processes of a server write; set by the one that exports
-INTERVAL = 1.0  # seconds between two snapshots
+
+
 REQUEST_BUCKETS = (
     0.001,
     0.0025,
@@ -40,13 +37,26 @@ REQUEST_BUCKETS = (
     5.0,
     10.0,
 )  # upper bounds, seconds
+
+
 STATEMENT_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+
 BATCH = 64  # requests that are added to the figures at once
+
+
 METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
 
+
 Labels = tuple[str, ...]
+
+
 Sample = tuple[str, Labels, float]  # the name of a metric, the values of its labels, its value
+
+
 RequestKind = tuple[str, str, int]  # operation, method, status
+
+
 # Kind, time in seconds, bytes of the body, cost, times of the statements in seconds
 PendingRequest = tuple[RequestKind, float, int, int, list[float]]
 
@@ -185,92 +195,10 @@ class Figures:
 
 
 FIGURES = Figures()
+
+
 os.register_at_fork(after_in_child=FIGURES.reset)
-
-
-class SnapshotWriter:
-    """Writes the figures of this process to a file in `folder`, once a second, and at the end of the process.
-
-    The name of the file holds the id of the process and its start, because ids are used again. A failure to write,
-    such as a full disk, is one log line; the process goes on.
-    """
-
-    def __init__(self, figures: Figures, folder: Path, role: str) -> None:
-        self.figures = figures
-        self.process = psutil.Process()
-        self.role = role
-        self.path = folder / build_snapshot_name(self.process)
-        self.has_failed = False
-        self.stop = Event()
-        self.writing = Lock()
-
-    def start(self) -> None:
-        Thread(target=self.run, name="metrics", daemon=True).start()
-
-    def run(self) -> None:
-        while not self.stop.wait(INTERVAL):
-            self.write()
-
-    def write(self) -> None:
-        """Write the figures. A reader sees the old file or the new one."""
-        snapshot = self.figures.take_snapshot()
-        counters, gauges = measure_process(self.process, self.role)
-        snapshot.counters += counters
-        snapshot.gauges += gauges
-        draft = self.path.with_suffix(".draft")
-        with self.writing:
-            try:
-                draft.write_bytes(msgspec.json.encode(snapshot))
-                draft.replace(self.path)
-                self.has_failed = False
-            except OSError as error:
-                if not self.has_failed:
-                    LOG.warning("The metrics of process %s cannot be written: %s", self.process.pid, error.strerror)
-                self.has_failed = True
 
 
 def build_snapshot_name(process: psutil.Process) -> str:
     return f"{process.pid}-{process.create_time():.2f}.json"
-
-
-def measure_process(process: psutil.Process, role: str) -> tuple[Sequence[Sample], Sequence[Sample]]:
-    """Return the counters and the gauges of a process."""
-    with process.oneshot():
-        times, memory = process.cpu_times(), process.memory_info()
-        gauges: dict[str, float] = {
-            "contentapi_processes": 1,
-            "contentapi_resident_memory_bytes": memory.rss,
-            "contentapi_open_files": process.num_fds(),
-            "contentapi_threads": process.num_threads(),
-        }
-    counters: list[Sample] = [("contentapi_cpu_seconds_total", (role,), times.user + times.system)]
-    return counters, [(name, (role,), value) for name, value in gauges.items()]
-
-
-WRITERS: list[SnapshotWriter] = []  # of this process: at most one
-
-
-def start_exporter(address: str) -> None:
-    """Serve /metrics at this address, unless it is empty or a parent process serves it. See `serve_metrics`."""
-    if address and FOLDER_VARIABLE not in os.environ:
-        from contentapi.monitoring.exporter import serve_metrics
-
-        serve_metrics(address)
-
-
-def start_figures(role: str) -> None:
-    """Count in this process from now on, if a parent process exports metrics. `role` is `worker` or `clock`."""
-    folder = os.environ.get(FOLDER_VARIABLE)
-    if folder and not any(writer.process.pid == os.getpid() for writer in WRITERS):
-        writer = SnapshotWriter(FIGURES, Path(folder), role)
-        WRITERS[:] = [writer]
-        FIGURES.is_enabled = True
-        writer.write()
-        writer.start()
-
-
-def flush_figures(*_: Any) -> None:
-    """Write the last figures of a process that ends."""
-    for writer in WRITERS:
-        if writer.process.pid == os.getpid():
-            writer.write()

@@ -8,11 +8,10 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from tests.e2e.documentation import differences, documents, examples
-from tests.markdown import FENCED_BLOCK, find_anchors, find_fenced_blocks, find_link_targets
+from tests.markdown import find_anchors, find_fenced_blocks, find_link_targets
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_README = 8000  # bytes
-MAX_DEPLOYMENT = 2500  # words of prose and tables, which an operator reads; code is copied
 DOCUMENTS = documents(ROOT)
 
 
@@ -43,12 +42,6 @@ def test_first_command_of_the_readme_starts_everything() -> None:
 
 def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_bytes()) < MAX_README
-
-
-def test_deployment_page_is_short() -> None:
-    prose = FENCED_BLOCK.sub("", (ROOT / "docs/deployment.md").read_text())
-
-    assert len(prose.split()) <= MAX_DEPLOYMENT
 
 
 def test_readme_links_to_every_page_of_the_documentation() -> None:

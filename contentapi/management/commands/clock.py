@@ -11,7 +11,7 @@ from contentapi.clock import INTERVAL, run_clock
 from contentapi.conf import conf
 from contentapi.core.commands import OperatorCommand
 from contentapi.models import ClockHeartbeat
-from contentapi.monitoring.figures import start_exporter, start_figures
+from contentapi.monitoring.start import start_exporter, start_figures
 from contentapi.server import systemd
 
 

@@ -17,9 +17,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from contentapi.monitoring import exporter
 from contentapi.monitoring.exporter import SnapshotCollector, is_process_alive
-from contentapi.monitoring.figures import BATCH, Figures, SnapshotWriter, build_snapshot_name
+from contentapi.monitoring.figures import BATCH, Figures, build_snapshot_name
 from contentapi.monitoring.metrics import METRICS
 from contentapi.monitoring.records import RequestRecord
+from contentapi.monitoring.start import SnapshotWriter
 
 
 def make_record(

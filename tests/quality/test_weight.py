@@ -1,0 +1,44 @@
+"""The figures of the weight, and what exceeds a ceiling."""
+
+import grimp
+
+from tests.quality import weight
+
+
+def test_function_lengths_count_from_def_to_the_last_line() -> None:
+    text = (
+        "@cache\ndef a():\n    return 1\n\nclass B:\n    async def c(self):\n        def d(): pass\n        return d\n"
+    )
+
+    assert sorted(weight.list_function_lengths(text)) == [1, 2, 3]
+
+
+def test_import_circle_is_found() -> None:
+    graph = grimp.ImportGraph()
+    for module in ("a", "a.b", "a.c", "a.d"):
+        graph.add_module(module)
+    graph.add_import(importer="a.b", imported="a.c")
+    graph.add_import(importer="a.c", imported="a.d")
+
+    assert weight.find_import_circle(graph) == []
+    graph.add_import(importer="a.d", imported="a.b")
+    assert set(weight.find_import_circle(graph)) == {"a.b", "a.c", "a.d"}
+
+
+def test_rooms_are_the_parts_of_an_app_and_arrows_their_imports() -> None:
+    graph = grimp.ImportGraph()
+    for module in ("blog", "blog.models", "blog.models.posts", "blog.views", "blog.urls"):
+        graph.add_module(module)
+    graph.add_import(importer="blog.views", imported="blog.models")
+    graph.add_import(importer="blog.views", imported="blog.models.posts")
+    graph.add_import(importer="blog.urls", imported="blog.views")
+    graph.add_import(importer="blog.models", imported="blog.models.posts")
+
+    assert weight.count_rooms(graph) == (3, 2)
+
+
+def test_figure_above_its_ceiling_and_a_figure_without_one_are_problems() -> None:
+    problems = list(weight.find_problems({"a": 3, "b": 2, "c": 1}, {"a": 2, "b": 2, "d": 1}))
+
+    assert [problem.split(".")[0] for problem in problems if "above" in problem] == ["a is 3, above its ceiling 2"]
+    assert len(problems) == 3

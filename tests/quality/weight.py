@@ -1,0 +1,150 @@
+"""Measure the weight of the project. `python -m tests.quality.weight`, a part of `make check`.
+
+Prints each figure beside its ceiling, which is in pyproject.toml, and fails if a figure exceeds it. So nothing grows
+unnoticed. A change that makes the project lighter also lowers the ceilings.
+"""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
+
+import django
+import grimp
+from django.contrib import admin
+
+from tests.markdown import FENCED_BLOCK
+from tests.quality.configuration import ROOT, read_table
+
+PACKAGES = ("blog", "contentapi", "orders", "users")
+LARGEST_FILE = 300  # lines
+
+
+def main() -> int:
+    django.setup()
+    figures, ceilings = measure_weight(), read_table("contentapi", "weight")
+    for name, figure in figures.items():
+        print(f"{figure:>10,.10g}  {name} (ceiling {ceilings.get(name, 'missing')})")
+    problems = list(find_problems(figures, ceilings))
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
+
+
+def find_problems(figures: Mapping[str, float], ceilings: Mapping[str, float]) -> Iterator[str]:
+    for name in sorted(set(figures) ^ set(ceilings)):
+        yield f"tool.contentapi.weight in pyproject.toml has no {name}, or a name that is not measured."
+    for name in set(figures) & set(ceilings):
+        if figures[name] > ceilings[name]:
+            yield f"{name} is {figures[name]:,.10g}, above its ceiling {ceilings[name]:,}. See CONTRIBUTING.md."
+
+
+def measure_weight() -> dict[str, float]:
+    """Return the figures by their names. Files are those that git knows or would add."""
+    files = list_python_files()
+    product = {path: text for path, text in files.items() if path.parts[0] in PACKAGES}
+    tests = {path: text for path, text in files.items() if path.parts[0] == "tests"}
+    lines = sum(map(count_lines, product.values()))
+    lengths = sorted(length for text in product.values() for length in list_function_lengths(text))
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    rooms, arrows = count_rooms(graph)
+    return {
+        "product lines": lines,
+        "test lines for each product line": round(sum(map(count_lines, tests.values())) / lines, 2),
+        "third-party internals": count_internals(),
+        "rooms of blog": rooms,
+        "arrows of blog": arrows,
+        "import circles": len(find_import_circle(graph)),
+        "own classes of an admin": max(map(count_own_classes, admin.site._registry.values())),
+        "median lines of a function": median(lengths),
+        "95th percentile of the lines of a function": round(quantiles(lengths, n=20)[-1], 1),
+        "words of docs/internals.md": count_words(ROOT / "docs/internals.md"),
+        "words of docs/deployment.md": count_words(ROOT / "docs/deployment.md"),
+        "product files over 300 lines": count_large_files(product.values()),
+        "test files over 300 lines": count_large_files(tests.values()),
+    }
+
+
+def list_python_files() -> dict[Path, str]:
+    """Return the texts of the Python files by their paths, without migrations."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"]
+    paths = map(Path, subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines())
+    return {
+        path: (ROOT / path).read_text() for path in paths if "migrations" not in path.parts and (ROOT / path).exists()
+    }
+
+
+def count_lines(text: str) -> int:
+    return text.count("\n")
+
+
+def list_function_lengths(text: str) -> Iterator[int]:
+    """Return the lines of each function, from `def` to its last line."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def count_large_files(texts: Iterable[str]) -> int:
+    return sum(count_lines(text) > LARGEST_FILE for text in texts)
+
+
+def count_words(document: Path) -> int:
+    """Return the number of words of prose and tables, which people read. Code is copied."""
+    return len(FENCED_BLOCK.sub("", document.read_text()).split())
+
+
+def count_internals() -> int:
+    """Return the number that docs/internals.md states, which tests/contract/test_upstream.py compares with the code."""
+    found = re.search(r"\*\*(\d+) interfaces\*\*", (ROOT / "docs/internals.md").read_text())
+    if found is None:
+        raise SystemExit("docs/internals.md does not state the number of interfaces.")
+    return int(found[1])
+
+
+def count_rooms(graph: grimp.ImportGraph) -> tuple[int, int]:
+    """Return the number of parts of blog, which are modules and packages, and of imports of one part by another."""
+    rooms = graph.find_children("blog")
+    arrows = {
+        (importer, imported)
+        for importer in rooms
+        for imported in rooms - {importer}
+        if has_direct_import(graph, importer, imported)
+    }
+    return len(rooms), len(arrows)
+
+
+def has_direct_import(graph: grimp.ImportGraph, importer: str, imported: str) -> bool:
+    targets = {imported, *graph.find_descendants(imported)}
+    sources = {importer, *graph.find_descendants(importer)}
+    return any(graph.find_modules_directly_imported_by(source) & targets for source in sources)
+
+
+def find_import_circle(graph: grimp.ImportGraph) -> list[str]:
+    """Return the modules of a circle of imports; nothing if there is none. A package's `__init__` is its module."""
+    sorter = TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in graph.modules})
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        circle: list[str] = error.args[1]
+        print("A circle of imports:", *(f"\n  {module} is imported by {other}" for module, other in pairwise(circle)))
+        return circle
+    return []
+
+
+def count_own_classes(model_admin: "admin.ModelAdmin[Any]") -> int:
+    """Return the number of classes of this project among the bases of an admin, itself included."""
+    return sum(each.__module__.split(".")[0] in PACKAGES for each in type(model_admin).__mro__)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
