@@ -17,23 +17,3 @@ from blog.services.posts import (
     publish_due_posts,
 )
 from blog.services.validation import TRANSITIONS, list_tag_problems, validate_post, validate_publish_at
-
-__all__ = [
-    "TRANSITIONS",
-    "add_comment",
-    "attribute_change",
-    "change_comment_state",
-    "count_publication",
-    "create_author",
-    "create_post",
-    "delete_author",
-    "delete_comment",
-    "delete_post",
-    "edit_author",
-    "edit_post",
-    "get_post_for_update",
-    "list_tag_problems",
-    "publish_due_posts",
-    "validate_post",
-    "validate_publish_at",
-]

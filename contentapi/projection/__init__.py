@@ -7,20 +7,15 @@ Run: `libpq` executes, `inserts` writes a row and reads it in the same statement
 queries.
 """
 
-from contentapi.projection.connections import (
-    PAGE_INFO,
-    Connection,
-    ConnectionQuery,
-    ConnectionType,
-    RelayType,
-    build_ordered_connection,
-)
-from contentapi.projection.fields import Computed, Count, Projection, SameRowAsType, ToMany, ToOne
+from contentapi.projection.connection_types import PAGE_INFO, ConnectionType, RelayType
+from contentapi.projection.connections import Connection, ConnectionQuery, build_ordered_connection
+from contentapi.projection.fields import Computed, Projection, SameRowAsType, ToOne
 from contentapi.projection.inserts import PreparedInsert
 from contentapi.projection.nodes import NodeQuery, NodeType
 from contentapi.projection.ordering import NEWEST_FIRST, OLDEST_FIRST, Ordering
 from contentapi.projection.prepared_query import PreparedQuery
 from contentapi.projection.querysets import Rows, parametrised
+from contentapi.projection.related_rows import Count, ToMany
 from contentapi.projection.sdl import ProjectionError, SdlField
 from contentapi.projection.unions import filter_by_union
 

@@ -12,69 +12,33 @@ writes and signs the cursors. `ConnectionCompiler` shows a statement.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.db.models import BooleanField, Case, ExpressionWrapper, F, Func, JSONField, Model, Q, QuerySet, When
+from django.db.models import Case, F, Func, JSONField, Model, Q, When
 from django.db.models.expressions import Combinable
 
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import ConnectionWindow, build_cursor_error, parse_connection_args
-from contentapi.db.literals import TextLiteral
-from contentapi.projection.expressions import CountTable, HasRow, JsonMembers, PageTable, RawExpression, SignedCursor
-from contentapi.projection.fields import (
-    CompilationContext,
-    ProjectedField,
-    Projection,
+from contentapi.projection.connection_compiler import ConnectionCompiler
+from contentapi.projection.connection_types import ConnectionType
+from contentapi.projection.fields import CompilationContext, ProjectedField
+from contentapi.projection.ordering import Ordering
+from contentapi.projection.querysets import Rows
+from contentapi.projection.related_rows import (
     SelectRelated,
     build_related_rows,
     list_arguments,
     parametrise_arguments,
     select_every_row,
 )
-from contentapi.projection.ordering import Ordering
-from contentapi.projection.querysets import Rows
 from contentapi.projection.sdl import ProjectionError, SdlField, get_model_field, join_names
-from contentapi.projection.selections import Arguments, ExecutionInputs, Parameter, SelectedField, SelectedFieldError
+from contentapi.projection.selections import Arguments, Parameter, SelectedField, SelectedFieldError
 
 ARGUMENTS = {"first", "after", "last", "before", "order_by"}
-NULL = RawExpression("NULL")
-
-
-class RelayType:
-    """An SDL type whose fields and their types Relay's specification prescribes."""
-
-    def __init__(self, name: str, fields: Mapping[str, str]) -> None:
-        self.name = name
-        self.fields = fields
-
-    def bind(self, sdl: Mapping[str, SdlField]) -> None:
-        """Check the type in the SDL. Raises `ProjectionError`, which names type and field."""
-        declared = {name: sdl_field.written for name, sdl_field in sdl.items()}
-        for name in [*declared, *self.fields]:
-            if declared.get(name) != self.fields.get(name):
-                actual, required = declared.get(name, "missing"), self.fields.get(name, "missing")
-                raise ProjectionError(f"{self.name}.{name} is {actual} in the SDL, but {required} in a connection.")
-
-
-PAGE_INFO = RelayType(
-    "PageInfo",
-    {"hasNextPage": "Boolean!", "hasPreviousPage": "Boolean!", "startCursor": "String", "endCursor": "String"},
-)
-
-
-class ConnectionType(RelayType):
-    """The connection type of a projected type."""
-
-    def __init__(self, node: Projection) -> None:
-        self.node = node
-        self.model = node.model
-        self.edge = RelayType(f"{node.name}Edge", {"cursor": "String!", "node": f"{node.name}!"})
-        fields = {"edges": f"[{self.edge.name}!]!", "pageInfo": "PageInfo!", "totalCount": "Int!"}
-        super().__init__(f"{node.name}Connection", fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,140 +172,3 @@ def reject_foreign_cursors(arguments: Sequence[Any], texts: Sequence[bytes]) -> 
             refusal = each.refusal.encode()
             if any(refusal in text for text in texts):
                 raise SelectedFieldError(each.selected, build_cursor_error("after" if each.window.after else "before"))
-
-
-@dataclass
-class ConnectionCompiler:
-    """Compiles the selection of one connection to an expression.
-
-    `{ totalCount edges { node { title } } pageInfo { hasNextPage } }` becomes
-
-        (SELECT row_to_json(r.*) FROM (SELECT
-            total.n,
-            page."e0",
-            (SELECT row_to_json(r.*) FROM (SELECT page.more) AS r("hasNextPage"))
-          FROM (
-            SELECT
-              coalesce(array_to_json((array_agg(p."e0"))[1:least(count(*)::int, $1::int)]), '[]') AS "e0",
-              count(*)::int > $2::int AS "more"
-            FROM (
-              SELECT (SELECT row_to_json(r.*) FROM (SELECT (…node…)) AS r("node")), "created_at", "id"
-              FROM "blog_post" ORDER BY "created_at" DESC, "id" DESC LIMIT $3::int + 1
-            ) AS p("e0", "value", "id")
-          ) AS page, (SELECT count(*) FROM (SELECT "id" FROM "blog_post") AS r) AS total(n)
-        ) AS r("totalCount", "edges", "pageInfo"))
-
-    `window` is that of the request for which the statement is compiled. Only its structure counts: direction, and which
-    cursors it has. `read_window` returns the window of each execution. `parent` is the key of the row to which the
-    connection belongs, as an expression over that row; `parent_of_row` is the same key over the connection's own rows.
-    """
-
-    rows: QuerySet[Any]
-    order: Ordering
-    window: ConnectionWindow
-    connection_type: ConnectionType
-    compilation: CompilationContext
-    read_window: Callable[[ExecutionInputs], Any]
-    parent: Combinable = NULL
-    parent_of_row: Combinable = NULL
-    # What the fields compiled so far need of the table `page`.
-    edges: list[JsonMembers] = field(default_factory=list)
-    needs_ends: bool = False
-    needs_more: bool = False
-
-    def compile(self, selection: Sequence[SelectedField]) -> JsonMembers:
-        # The fields come first: they decide whether the tables are needed, and with which columns.
-        members = [(selected.key, self.build_connection_field(selected)) for selected in selection]
-        tables: list[Any] = []
-        if self.edges or self.needs_ends or self.needs_more:
-            tables.append(self.build_page_table())
-        if any(selected.name == "totalCount" for selected in selection):
-            tables.append(CountTable(self.rows.order_by().values("pk")))
-        return JsonMembers(members, tables)
-
-    def build_connection_field(self, selected: SelectedField) -> Combinable:
-        match selected.name:
-            case "edges":
-                self.edges.append(JsonMembers([(each.key, self.build_edge_field(each)) for each in selected.selection]))
-                return RawExpression(f'page."e{len(self.edges) - 1}"')
-            case "pageInfo":
-                return JsonMembers([(each.key, self.build_page_info_field(each)) for each in selected.selection])
-            case "totalCount":
-                return RawExpression("total.n")
-        return TextLiteral(self.connection_type.name)  # __typename
-
-    def build_edge_field(self, selected: SelectedField) -> Combinable:
-        match selected.name:
-            case "cursor":
-                return self.build_cursor(F(self.order.column), F("pk"), self.parent_of_row)
-            case "node":
-                return JsonMembers(self.connection_type.node.build_expressions(selected.selection, self.compilation))
-        return TextLiteral(self.connection_type.edge.name)
-
-    def build_page_info_field(self, selected: SelectedField) -> Combinable:
-        match selected.name:
-            case "hasNextPage":
-                return self.has_more(backwards=False)
-            case "hasPreviousPage":
-                return self.has_more(backwards=True)
-            case "startCursor":
-                return self.build_cursor(*self.build_page_end("start"), self.parent)
-            case "endCursor":
-                return self.build_cursor(*self.build_page_end("end"), self.parent)
-        return TextLiteral(PAGE_INFO.name)
-
-    def has_more(self, *, backwards: bool) -> Combinable:
-        """Return whether there are rows after the page or, with `backwards`, before it.
-
-        page.more OR ((SELECT "id" FROM "blog_post" WHERE ("created_at", "id") >= ($1, $2) … LIMIT 1) IS NOT NULL)
-        """
-        cursor = "after" if backwards else "before"
-        more = Q()
-        # In the reading direction, the page table reads one more row than the page has.
-        if backwards is self.window.backwards:
-            self.needs_more = True
-            more = Q(RawExpression("page.more", BooleanField()))
-        # A cursor bounds the window on this side: the row at the cursor and all rows beyond it are not on the page.
-        if getattr(self.window, cursor) is not None:
-            at_or_beyond = self.order.beyond(*self.build_position(cursor), backwards=backwards, inclusive=True)
-            more |= Q(HasRow(self.rows.filter(at_or_beyond).order_by(*self.order.terms(backwards=backwards))))
-        return ExpressionWrapper(more, output_field=BooleanField()) if more else RawExpression("false")
-
-    def build_cursor(self, value: Combinable, key: Combinable, parent: Combinable) -> SignedCursor:
-        inner = Parameter(lambda inputs: self.read_window(inputs).signing_keys[0])
-        outer = Parameter(lambda inputs: self.read_window(inputs).signing_keys[1])
-        return SignedCursor(outer, inner, key, value, parent)
-
-    def build_page_table(self) -> PageTable:
-        rows, backwards = self.rows, self.window.backwards
-        if self.window.after is not None:
-            rows = rows.filter(self.order.beyond(*self.build_position("after")))
-        if self.window.before is not None:
-            rows = rows.filter(self.order.beyond(*self.build_position("before"), backwards=True))
-        edges = {f"_e{number}": edge for number, edge in enumerate(self.edges)}
-        # The last rows are the first ones of the reverse order. The page table puts them back into the order.
-        page_order = None
-        if backwards:
-            page_order = "DESC" if self.order.descending else "ASC"
-        return PageTable(
-            rows.order_by(*self.order.terms(backwards=backwards)).values(
-                **edges, _value=F(self.order.column), _id=F("pk")
-            ),
-            Parameter(lambda inputs: self.read_window(inputs).size),
-            edges=len(edges),
-            has_ends=self.needs_ends,
-            has_more=self.needs_more,
-            reversed_to=page_order,
-        )
-
-    def build_page_end(self, name: str) -> tuple[RawExpression, RawExpression]:
-        """Return the position of the first or the last row of the page: the ordering column and the key."""
-        self.needs_ends = True
-        return RawExpression(f'page."{name}_value"'), RawExpression(f'page."{name}_id"')
-
-    def build_position(self, cursor: str) -> tuple[Parameter, Parameter]:
-        """Return the position in the cursor `after` or `before`: the ordering column and the key."""
-        return (
-            Parameter(lambda inputs: getattr(self.read_window(inputs), cursor).value),
-            Parameter(lambda inputs: getattr(self.read_window(inputs), cursor).id),
-        )

@@ -15,53 +15,34 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.core.exceptions import FieldError
-from django.db.models import (
-    BigIntegerField,
-    F,
-    Field,
-    ForeignKey,
-    ManyToOneRel,
-    Model,
-    OneToOneRel,
-    OuterRef,
-    Q,
-    QuerySet,
-)
+from django.db.models import F, Field, ForeignKey, Model, OneToOneRel, OuterRef, Q, QuerySet
 from django.db.models.expressions import Combinable
 
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.core.pagination import require_page_size
 from contentapi.db.literals import TextLiteral
-from contentapi.projection.expressions import CountOfRows, JsonArray, JsonObject
-from contentapi.projection.ordering import with_total_order
+from contentapi.projection.expressions import JsonObject
 from contentapi.projection.sdl import (
     ProjectionError,
     SdlField,
     cast_column_to_sdl,
     get_model_field,
-    join_names,
     require_no_arguments,
 )
 from contentapi.projection.selections import (
     Arguments,
     ExecutionInputs,
-    Parameter,
     SelectedField,
     SelectedFieldError,
     build_parametrised_actor,
-    is_structural,
 )
 
 EVERY_ROW = Q()
-
-SelectRelated = Callable[..., QuerySet[Any]]  # of related rows, an actor, and arguments by keyword
 
 
 class CompilationContext:
@@ -189,80 +170,6 @@ class ToOne(ProjectedField):
         return JsonObject(rows, keys)
 
 
-def select_every_row(rows: QuerySet[Any], _: Actor) -> QuerySet[Any]:
-    return rows
-
-
-def list_arguments(rows: SelectRelated) -> list[str]:
-    """Return the names of the keyword-only parameters."""
-    parameters = inspect.signature(rows).parameters.values()
-    return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
-
-
-def parametrise_arguments(
-    names: Iterable[str], arguments: Arguments, read: Callable[[ExecutionInputs], Arguments]
-) -> dict[str, Any]:
-    """Return each argument as a parameter, or as its value if it can change the structure of the statement."""
-
-    def parametrise(name: str) -> Any:
-        value = arguments.get(name)
-        return value if is_structural(value) else Parameter(lambda inputs: read(inputs)[name])
-
-    return {name: parametrise(name) for name in names}
-
-
-class ToMany(ProjectedField):
-    """A to-many relation: the rows whose foreign key refers to this row.
-
-    `rows(queryset, actor, **arguments)` filters and orders the related rows. Its keyword-only parameters are the SDL's
-    arguments except `limit`, which each such list has, with a default in the SDL. An argument without a value is None.
-    The actor's id and all other values except enum members are parameters.
-    """
-
-    def __init__(self, relation: str, rows: SelectRelated) -> None:
-        self.relation = relation
-        self.rows = rows
-        self.names = list_arguments(rows)
-
-    def bind(self, model: type[Model], sdl: SdlField) -> None:
-        self.related = build_related_rows(model, self.relation)
-        self.target = require_target_projection(sdl, self.related.model, is_list=True)
-        if set(sdl.arguments) != {*self.names, "limit"}:
-            raise ProjectionError(
-                f"the SDL's arguments are {join_names(sdl.arguments)};"
-                f" the projection's are {join_names([*self.names, 'limit'])}"
-            )
-        self.default_limit = sdl.arguments["limit"]
-        if not isinstance(self.default_limit, int):
-            raise ProjectionError("limit needs a default in the SDL")
-        if not self.rows(self.related, ANONYMOUS, **dict.fromkeys(self.names)).query.order_by:
-            raise ProjectionError("the rows have no order")
-
-    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
-        arguments, read = compilation.bind_arguments(selected, self.parse_arguments)
-        related = self.rows(self.related, compilation.actor, **parametrise_arguments(self.names, arguments, read))
-        rows, keys = self.target.select(with_total_order(related), selected.selection, compilation)
-        return JsonArray(rows, keys, Parameter(lambda inputs: read(inputs)["limit"]))
-
-    def parse_arguments(self, arguments: Arguments) -> Arguments:
-        return {**arguments, "limit": require_page_size(arguments.get("limit"), default=self.default_limit)}
-
-
-class Count(ProjectedField):
-    """The number of rows of a to-many relation, of those that meet `condition`."""
-
-    def __init__(self, relation: str, condition: Q = EVERY_ROW) -> None:
-        self.relation = relation
-        self.condition = condition
-
-    def bind(self, model: type[Model], sdl: SdlField) -> None:
-        require_no_arguments(sdl)
-        if sdl.type_name != "Int" or sdl.is_list:
-            raise ProjectionError(f"a count is an Int, but the SDL type is {sdl.type_name}")
-        rows = build_related_rows(model, self.relation).filter(self.condition)
-        self.value = CountOfRows(rows.values("pk"), output_field=BigIntegerField())
-
-
 class Projection:
     """How an SDL type is read from a model: a `ProjectedField`, or the name of a column, for each field of the SDL."""
 
@@ -306,15 +213,6 @@ class Projection:
         if selected.name == "__typename":
             return TextLiteral(self.name)
         return self.fields[selected.name].build_expression(selected, compilation)
-
-
-def build_related_rows(model: type[Model], relation: str) -> QuerySet[Any]:
-    """Return the related rows of the row of the enclosing query: `WHERE U0."post_id" = ("blog_post"."id")`."""
-    reverse = get_model_field(model, relation)
-    if not isinstance(reverse, ManyToOneRel):
-        raise ProjectionError(f"{relation} is not a to-many relation")
-    key = reverse.field
-    return reverse.related_model._default_manager.filter(**{key.attname: OuterRef(key.target_field.name)})
 
 
 def require_target_projection(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:

@@ -18,7 +18,7 @@ from django.db import router
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.db.ids import SharedIdField
-from contentapi.projection.connections import RelayType
+from contentapi.projection.connection_types import RelayType
 from contentapi.projection.fields import Projection
 from contentapi.projection.querysets import Rows
 from contentapi.projection.sdl import ProjectionError, SdlField

@@ -22,11 +22,8 @@ from psycopg.pq.abc import PGresult
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.identity import Actor
-from contentapi.projection.connections import (
-    ConnectionCompiler,
-    ConnectionQuery,
-    reject_foreign_cursors,
-)
+from contentapi.projection.connection_compiler import ConnectionCompiler
+from contentapi.projection.connections import ConnectionQuery, reject_foreign_cursors
 from contentapi.projection.expressions import JsonMembers, JsonObject, RawExpression, build_json_object_sql
 from contentapi.projection.fields import CompilationContext
 from contentapi.projection.libpq import execute, read_column

@@ -1,7 +1,6 @@
 """Execute the fields of one request: where a resolver returns rows, one statement reads their whole selection."""
 
 from collections.abc import Hashable
-from enum import Enum
 from typing import Any, NamedTuple, TypeGuard, cast
 
 import msgspec
@@ -17,10 +16,7 @@ from graphql import (
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLResolveInfo,
-    Node,
-    OperationDefinitionNode,
     ResponsePath,
-    Source,
     get_named_type,
     get_nullable_type,
     is_list_type,
@@ -33,18 +29,10 @@ from contentapi.core.errors import LimitExceeded, ResponseTooLarge
 from contentapi.core.text import consume_into_json_array
 from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.execution.arguments import compile_argument_reader
+from contentapi.graphql.execution.cache_keys import get_selection_key, get_source_location, get_variable_shape
 from contentapi.graphql.limits import require_count_within_limit
 from contentapi.monitoring.traces import trace
-from contentapi.projection import (
-    ConnectionQuery,
-    ConnectionType,
-    NodeQuery,
-    NodeType,
-    Ordering,
-    Projection,
-    RelayType,
-    Rows,
-)
+from contentapi.projection import ConnectionQuery, ConnectionType, NodeQuery, NodeType, Projection, RelayType, Rows
 from contentapi.projection.inserts import register_inserted_row_selection
 from contentapi.projection.querysets import QuerySetRows, select_instance
 from contentapi.projection.selections import ReadArguments, SelectedField, SelectedFieldError
@@ -279,28 +267,3 @@ def is_projected(projection: Projection | RelayType | None, result: Any) -> Type
     if isinstance(projection, ConnectionType):
         return isinstance(result, ConnectionQuery)
     return isinstance(projection, NodeType) and isinstance(result, NodeQuery)
-
-
-def get_source_location(node: Node) -> tuple[Source, int]:
-    """Return the source of a node and its position there."""
-    if node.loc is None:
-        raise TypeError("A document must be parsed with locations.")
-    return node.loc.source, node.loc.start
-
-
-def get_selection_key(operation: OperationDefinitionNode, details: FieldDetailsList) -> Hashable:
-    """Return a cache key of the selection of some fields: the document and the positions in it."""
-    source, position = get_source_location(operation)
-    return source.body, position, tuple(get_source_location(detail.node)[1] for detail in details)
-
-
-def get_variable_shape(value: Any) -> Hashable:
-    """Return the part of a variable's value that can change the text of a statement.
-
-    These are nulls, booleans, enum members, orderings and the keys of an object.
-    """
-    if value is None or isinstance(value, bool | Enum | Ordering):
-        return value
-    if isinstance(value, dict):
-        return tuple((name, get_variable_shape(member)) for name, member in value.items())
-    return ...

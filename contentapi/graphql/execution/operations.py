@@ -40,7 +40,8 @@ from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import OperationCost
 from contentapi.graphql.execution.arguments import compile_argument_reader
-from contentapi.graphql.execution.executor import ProjectingExecutor, RootField, get_selection_key, get_source_location
+from contentapi.graphql.execution.cache_keys import get_selection_key, get_source_location
+from contentapi.graphql.execution.executor import ProjectingExecutor, RootField
 from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspection, introspect
 from contentapi.graphql.limits import INTROSPECTION
 from contentapi.monitoring.records import current_record

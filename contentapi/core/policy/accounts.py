@@ -1,0 +1,122 @@
+"""The rules for orders, users, credentials and the admin site."""
+
+from django.db.models import Q
+
+from contentapi.core.identity import Actor, Scope
+from contentapi.core.policy.reach import ADMINS, STAFF, get_reach
+
+# Orders
+
+
+def visible_orders(actor: Actor) -> Q:
+    """With `orders:read` the actor's own orders; for admins all orders."""
+    return get_reach(actor, Scope.ORDERS_READ).build_condition(lambda user_id: Q(user=user_id))
+
+
+def may_see_order(actor: Actor, owner_id: int | None) -> bool:
+    return get_reach(actor, Scope.ORDERS_READ).includes(owner_id)
+
+
+def writable_orders(actor: Actor) -> Q:
+    """With `orders:write` the actor's own orders; for admins all orders."""
+    return get_reach(actor, Scope.ORDERS_WRITE).build_condition(lambda user_id: Q(user=user_id))
+
+
+def may_read_orders(actor: Actor) -> bool:
+    """Whether the actor may read orders; `visible_orders` limits which. No empty list and no 404 hides a refusal."""
+    return actor.has(Scope.ORDERS_READ)
+
+
+def may_list_everybodys_orders(actor: Actor) -> bool:
+    return get_reach(actor, Scope.ORDERS_READ).everybodys
+
+
+def may_write_orders(actor: Actor) -> bool:
+    """Whether the actor may write orders, perhaps only their own. `may_write_orders_of` decides about one user."""
+    return actor.has(Scope.ORDERS_WRITE)
+
+
+def may_write_orders_of(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the actor may create, pay and cancel orders of this user."""
+    return get_reach(actor, Scope.ORDERS_WRITE).includes(owner_id)
+
+
+def may_ship_orders(actor: Actor) -> bool:
+    """Whether the actor may ship and deliver orders: admins and the operator may."""
+    return get_reach(actor, Scope.ORDERS_WRITE).everybodys
+
+
+# Users
+
+
+def visible_users(actor: Actor) -> Q:
+    """With `users:read` the actor's own user; for admins all users."""
+    return get_reach(actor, Scope.USERS_READ).build_condition(lambda user_id: Q(pk=user_id))
+
+
+def may_see_user(actor: Actor, user_id: int) -> bool:
+    return get_reach(actor, Scope.USERS_READ).includes(user_id)
+
+
+def may_read_users(actor: Actor) -> bool:
+    """Whether the actor may read users; `visible_users` limits which. No empty list and no 404 hides a refusal."""
+    return actor.has(Scope.USERS_READ)
+
+
+def may_write_users(actor: Actor) -> bool:
+    """Whether the actor may change or delete users, perhaps only their own. The rules below decide about one user."""
+    return actor.has(Scope.USERS_WRITE)
+
+
+def may_manage_users(actor: Actor) -> bool:
+    """Whether the actor may create users, change every user and lock accounts."""
+    return get_reach(actor, Scope.USERS_WRITE).everybodys
+
+
+def may_delete_user(actor: Actor, user_id: int) -> bool:
+    return get_reach(actor, Scope.USERS_WRITE).includes(user_id)
+
+
+def may_leave_no_admin(actor: Actor) -> bool:
+    """Whether the actor may remove the last active admin: the operator may, who can create another one."""
+    return actor.credential == "operator"
+
+
+# Credentials
+
+
+def visible_api_keys(actor: Actor) -> Q:
+    """With `users:write` the actor's own API keys; for admins all API keys."""
+    return get_reach(actor, Scope.USERS_WRITE).build_condition(lambda user_id: Q(user=user_id))
+
+
+def may_manage_keys_of(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the actor may see, create and revoke the API keys of this user."""
+    return get_reach(actor, Scope.USERS_WRITE).includes(owner_id)
+
+
+def may_manage_everybodys_keys(actor: Actor) -> bool:
+    return get_reach(actor, Scope.USERS_WRITE).everybodys
+
+
+def may_grant_scope(actor: Actor, scope: Scope) -> bool:
+    """Whether the actor may give a credential this scope: only one that the actor has."""
+    return actor.has(scope)
+
+
+def may_manage_clients(actor: Actor) -> bool:
+    """Whether the actor may register OAuth clients and revoke the consents of users."""
+    return get_reach(actor, Scope.USERS_WRITE).everybodys
+
+
+# The admin site, where a session has a role and all its scopes. Its pages ask the rules above; these two decide who may
+# log in and which apps have pages.
+
+
+def may_use_admin_site(role: str) -> bool:
+    return role in STAFF
+
+
+def may_use_admin_app(role: str, app_label: str) -> bool:
+    """Whether a role may use an app in the admin site: admins every app, authors and editors the blog."""
+    return role in (STAFF if app_label == "blog" else ADMINS)

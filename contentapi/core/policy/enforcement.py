@@ -1,0 +1,21 @@
+"""Errors for callers without a credential or a permission."""
+
+from contentapi.core.errors import Forbidden, Unauthenticated
+from contentapi.core.identity import Actor
+
+
+def require_credential(actor: Actor, act: str) -> None:
+    """Raise `Unauthenticated` for an anonymous actor. Call this before you look for the object to `act` on."""
+    if actor.is_anonymous:
+        raise Unauthenticated(f"A credential is needed to {act}.")
+
+
+def require_permission(actor: Actor, allowed: bool, act: str) -> None:  # noqa: FBT001 - the call reads as a sentence
+    """Raise an error unless `allowed`: `Unauthenticated` for an anonymous actor, `Forbidden` for others.
+
+    `act` is part of the message, for example "publish posts".
+    """
+    if allowed:
+        return
+    require_credential(actor, act)
+    raise Forbidden(f"You may not {act}.")

@@ -1,0 +1,124 @@
+"""The rules for posts, their history and imports."""
+
+from functools import reduce
+from operator import or_
+
+from django.apps import apps
+from django.db.models import Q, Subquery
+
+from contentapi.core.identity import Actor, Scope
+from contentapi.core.policy.reach import ADMINS, EVERYTHING, NEVER, NOBODY, NOTHING, PUBLIC_POSTS, Reach, get_reach
+
+
+def visible_posts(actor: Actor) -> Q:
+    """Published posts. With `posts:read` also the actor's own posts; for editors and admins all posts."""
+    return reduce(or_, split_visible_posts(actor))
+
+
+def split_visible_posts(actor: Actor) -> list[Q]:
+    """Return `visible_posts` as disjoint conditions, each of which an index supports."""
+    unpublished = get_reach(actor, Scope.POSTS_READ)
+    if unpublished.everybodys:
+        return [EVERYTHING]
+    if unpublished == NOBODY:
+        return [PUBLIC_POSTS]
+    return [PUBLIC_POSTS, ~PUBLIC_POSTS & unpublished.build_condition(build_own_posts_condition)]
+
+
+def build_visibility_within_status(actor: Actor, status: str) -> Q:
+    """Return `visible_posts` for posts of one status: one condition without OR."""
+    if status == "published":
+        return EVERYTHING
+    unpublished = get_reach(actor, Scope.POSTS_READ)
+    return NEVER if unpublished == NOBODY else unpublished.build_condition(build_own_posts_condition)
+
+
+def may_see_post(actor: Actor, owner_id: int | None, status: str) -> bool:
+    return status == "published" or get_reach(actor, Scope.POSTS_READ).includes(owner_id)
+
+
+def build_own_posts_condition(user_id: int) -> Q:
+    """Return the condition on posts of a user's author profile: a subquery that runs once for each statement.
+
+    A join would look up the author of every post that the statement scans.
+    """
+    return Q(author=select_author_id(user_id))
+
+
+def select_author_id(user_id: int) -> Subquery:
+    return Subquery(apps.get_model("blog", "Author").objects.filter(user=user_id).values("pk"))
+
+
+def may_write_posts(actor: Actor) -> bool:
+    """Whether the actor may write posts, perhaps only their own. `may_write_posts_of` decides about one author."""
+    return actor.has(Scope.POSTS_WRITE)
+
+
+def may_write_posts_of(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the actor may create, change and delete posts of the author with this user."""
+    return get_reach(actor, Scope.POSTS_WRITE).includes(owner_id)
+
+
+def may_see_history_of(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the actor may see all versions of a post of this user. They contain texts that were never public."""
+    return get_reach(actor, Scope.POSTS_READ).includes(owner_id) and may_write_posts_of(actor, owner_id)
+
+
+def editable_posts(actor: Actor) -> Q:
+    """With `posts:write` the actor's own posts; for editors and admins all posts."""
+    return get_reach(actor, Scope.POSTS_WRITE).build_condition(build_own_posts_condition)
+
+
+def may_list_deleted_posts(actor: Actor) -> bool:
+    """Whether the actor may list deleted posts; `visible_deleted_posts` limits which."""
+    return actor.has(Scope.POSTS_READ) and actor.has(Scope.POSTS_WRITE)
+
+
+def visible_deleted_posts(actor: Actor) -> Q:
+    """The deleted posts whose history the actor may see, as a condition on their last versions."""
+    if not may_list_deleted_posts(actor):
+        return NOTHING
+    return get_reach(actor, Scope.POSTS_WRITE).build_condition(build_own_posts_condition)
+
+
+def may_purge_history(actor: Actor) -> bool:
+    """Whether the actor may delete the history of posts that were deleted long ago, as the clock does."""
+    return may_manage_posts_and_authors(actor)
+
+
+def may_manage_posts_and_authors(actor: Actor) -> bool:
+    """Whether the actor may write posts of every author, as an import does, and create, change and delete authors."""
+    return get_reach(actor, Scope.POSTS_WRITE).everybodys
+
+
+def may_manage_publication(actor: Actor) -> bool:
+    """Whether the actor may publish every author's due posts, and change the time at which a post became public."""
+    return get_reach(actor, Scope.POSTS_PUBLISH).everybodys
+
+
+def may_import_posts(actor: Actor) -> bool:
+    """Whether the actor may import posts: the files name the author and the state of each post."""
+    return may_manage_posts_and_authors(actor) and may_manage_publication(actor)
+
+
+def visible_imports(actor: Actor) -> Q:
+    """The imports of the actor; for admins all imports. They show the content of files that may not be public."""
+    if not may_import_posts(actor):
+        return NOTHING
+    reach = Reach(everybodys=actor.role in ADMINS, user_id=actor.user_id)
+    return reach.build_condition(lambda user_id: Q(owner=user_id))
+
+
+def may_transition_posts(actor: Actor, old_status: str, new_status: str) -> bool:
+    """Whether the actor may change the status of posts in this way, perhaps only of their own posts."""
+    return actor.has(get_transition_scope(old_status, new_status))
+
+
+def may_transition_posts_of(actor: Actor, owner_id: int | None, old_status: str, new_status: str) -> bool:
+    return get_reach(actor, get_transition_scope(old_status, new_status)).includes(owner_id)
+
+
+def get_transition_scope(old_status: str, new_status: str) -> Scope:
+    """Return the scope of a transition: `posts:publish` to or from published and scheduled, else `posts:write`."""
+    public = {"published", "scheduled"} & {old_status, new_status}
+    return Scope.POSTS_PUBLISH if public else Scope.POSTS_WRITE

@@ -1,0 +1,71 @@
+"""Whose objects an action may touch, and the conditions that need no object."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from django.db.models import BooleanField, Q
+from django.db.models.expressions import RawSQL
+
+from contentapi.core.identity import Actor, Role, Scope
+from contentapi.db.literals import TextLiteral
+
+EDITORIAL = (Role.EDITOR, Role.ADMIN)
+
+
+STAFF = (Role.AUTHOR, *EDITORIAL)
+
+
+ADMINS = (Role.ADMIN,)
+
+
+# Editors may use these scopes for everybody's objects. Only admins may use the other scopes for everybody's objects.
+EDITORIAL_SCOPES = {
+    Scope.POSTS_READ,
+    Scope.POSTS_WRITE,
+    Scope.POSTS_PUBLISH,
+    Scope.COMMENTS_MODERATE,
+    Scope.AUTHORS_READ,
+}
+
+
+EVERYTHING = Q()
+
+
+NOTHING = Q(pk__in=())
+
+
+NEVER = Q(RawSQL("false", (), output_field=BooleanField()))  # unlike NOTHING, Django writes a statement
+
+
+PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the indexes of public posts apply
+
+
+class Reach(NamedTuple):
+    """Whose objects an action may touch: everybody's, those of one user, or nobody's if `user_id` is None."""
+
+    everybodys: bool
+    user_id: int | None
+
+    def includes(self, owner_id: int | None) -> bool:
+        """Whether the reach includes the objects of this user. None is the owner of objects without a user."""
+        return self.everybodys or (self.user_id is not None and self.user_id == owner_id)
+
+    def build_condition(self, is_own: Callable[[int], Q]) -> Q:
+        """Return the condition on the rows in reach. `is_own` returns the condition on the rows of one user."""
+        if self.everybodys:
+            return EVERYTHING
+        return NOTHING if self.user_id is None else is_own(self.user_id)
+
+
+NOBODY = Reach(everybodys=False, user_id=None)
+
+
+def get_reach(actor: Actor, scope: Scope) -> Reach:
+    """Return the reach of an action that needs a scope: everybody's objects for some roles, one's own for the others.
+
+    A role that may not touch even its own objects does not have the scope (`ROLE_SCOPES`).
+    """
+    if not actor.has(scope):
+        return NOBODY
+    roles = EDITORIAL if scope in EDITORIAL_SCOPES else ADMINS
+    return Reach(everybodys=actor.role in roles, user_id=actor.user_id)
