@@ -387,7 +387,7 @@ KILLED_CLOCK = """
     import django
     django.setup()
     from threading import Event
-    from blog import importing
+    from blog.files import importing
     from blog.files.job_worker import ImportWorker, find_work
     save, calls = importing.save_imported_post, []
 

@@ -102,7 +102,8 @@ def test_threads_lose_no_request(figures: Figures) -> None:
 CHILD = """
 import sys
 from pathlib import Path
-from contentapi.monitoring.figures import BATCH, Figures, SnapshotWriter
+from contentapi.monitoring.figures import BATCH, Figures
+from contentapi.monitoring.start import SnapshotWriter
 from contentapi.monitoring.records import RequestRecord
 figures = Figures()
 record = RequestRecord("GET", "/")
