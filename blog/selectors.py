@@ -29,9 +29,12 @@ from contentapi.projection import (
     parametrised,
 )
 
+# The criteria that are conditions on a column. The search index (`PostSearch`) has a copy of each of these columns.
+LOOKUPS = {"author": "author", "created_from": "created_at__gte", "created_before": "created_at__lt"}
+
 
 class PostCriteria(NamedTuple):
-    """Conditions on posts. None is no condition."""
+    """Conditions on posts. None is no condition. `LOOKUPS` has those on a column; status, tag and search are others."""
 
     status: PostStatus | None = None
     tag: str | None = None
@@ -104,13 +107,11 @@ def select_visible_posts(
     *,
     status: PostStatus | None,
     tag: str | None,
-    author: int | None,
-    created_from: datetime | None,
-    created_before: datetime | None,
     after: str | None,
     after_pk: int | None,
+    **criteria: Any,
 ) -> QuerySet[Post]:
-    conditions = build_post_conditions(author, created_from, created_before)
+    conditions = build_post_conditions(criteria)
     if tag is not None:
         conditions["tags__contains"] = [tag]
     posts = filter_visible_posts(Post.objects.all(), actor, status=status).filter(**conditions)
@@ -124,22 +125,17 @@ def select_found_posts(
     search: list[str],
     status: PostStatus | None,
     tag: str | None,
-    author: int | None,
-    created_from: datetime | None,
-    created_before: datetime | None,
     after: float | None,
     after_pk: int | None,
+    **criteria: Any,
 ) -> QuerySet[Post]:
-    conditions = build_post_conditions(author, created_from, created_before)
+    conditions = build_post_conditions(criteria)
     posts = find_posts(actor, search, status=status, tag=tag, conditions=conditions)
     return posts.filter(build_after_condition(RELEVANCE, after, after_pk)).order_by(*RELEVANCE.terms())
 
 
-def build_post_conditions(
-    author: int | None, created_from: datetime | None, created_before: datetime | None
-) -> dict[str, Any]:
-    conditions = {"author": author, "created_at__gte": created_from, "created_at__lt": created_before}
-    return {lookup: value for lookup, value in conditions.items() if value is not None}
+def build_post_conditions(criteria: Mapping[str, Any]) -> dict[str, Any]:
+    return {LOOKUPS[name]: value for name, value in criteria.items() if value is not None}
 
 
 def build_after_condition(order: Ordering, value: str | float | None, pk: int | None) -> Q:

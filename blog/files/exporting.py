@@ -21,7 +21,7 @@ from blog.files.front_matter import (
     read_words,
 )
 from blog.files.syntax import Table, decode_value, dump_front_matter
-from blog.models import Post, PostStatus
+from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, PostStatus
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 
@@ -43,10 +43,8 @@ def export_posts(*, actor: Actor, directory: Path) -> Iterator[Path]:
 
 def to_markdown_post(post: Post) -> MarkdownPost:
     return MarkdownPost(
-        title=post.title,
-        body=post.body,
+        content={name: getattr(post, name) for name in CONTENT},
         authors=get_author_names(post),
-        tags=tuple(post.tags),
         date=post.created_at,
         updated=post.updated_at,
         status=PostStatus(post.status),
@@ -76,19 +74,21 @@ def get_author_names(post: Post) -> tuple[str, ...]:
 
 def serialize_post(post: MarkdownPost) -> bytes:
     """Return the content of a file that `parse_post` parses to this post."""
+    lines = {name: post.content[name] for name, kind, *_ in CONTENT_FIELDS if kind == Kind.LINE}
+    words = {name: post.content[name] for name, kind, *_ in CONTENT_FIELDS if kind == Kind.WORDS}
     meta = {
-        "title": post.title,
+        **{name: line or None for name, line in lines.items()},
         "date": post.date,
         "updated": post.updated,
         "authors": list(post.authors),
-        "tags": list(post.tags),
+        **words,
         "draft": post.status == PostStatus.DRAFT,
         "status": post.status and post.status.value,
         "publishAt": post.publish_at,
         "publishedAt": post.published_at,
     }
     own = {name: value for name, value in meta.items() if value is not None}
-    return f"{dump_front_matter(own | refresh_other_keys(post))}{post.body}".encode()
+    return f"{dump_front_matter(own | refresh_other_keys(post))}{post.content['body']}".encode()
 
 
 def refresh_other_keys(post: MarkdownPost) -> Table:
@@ -116,7 +116,7 @@ def refresh_tags(table: Table, post: MarkdownPost) -> Table:
     fresh = dict(table)
     for key in (*TAG_KEYS, *CATEGORY_KEYS):
         words = read_if_valid(read_words, table, key)
-        present = [word for word in words if word in post.tags]
+        present = [word for word in words if word in post.content["tags"]]
         if present != words:
             fresh[key] = present
     return fresh

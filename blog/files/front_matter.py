@@ -15,14 +15,12 @@ from django.utils import timezone
 
 from blog.files.dates import WRITE_DATE, InvalidDate, format_for_message, parse_date
 from blog.files.syntax import InvalidFile, Table, decode_value, parse_text, refuse_errors
-from blog.models import PostStatus
+from blog.models import CONTENT, CONTENT_FIELDS, Kind, PostStatus
 
 DATE_IN_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?=[-_. T]|$)")
 DATE_IN_ADDRESS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})(?=/|$)")
-
-
 # The keys that serialize_post writes. All other keys of a file are kept in `MarkdownPost.other`.
-OWN_KEYS = {"title", "date", "updated", "authors", "tags", "draft", "status", "publishAt", "publishedAt"}
+OWN_KEYS = {*CONTENT, "date", "updated", "authors", "draft", "status", "publishAt", "publishedAt"} - {"body"}
 ADDRESS_KEYS = ("path", "url", "permalink")  # of the URL of a page, in Zola, Hugo and Jekyll
 UPDATED_KEYS = ("updated", "lastmod", "last_modified_at")
 RELEASE_KEYS = ("publishDate", "publishdate", "pubdate", "published")  # of the time of publication, in Hugo
@@ -37,18 +35,23 @@ NO_AUTHOR = "Unknown author"  # the name of the author of files without one
 
 @dataclass(frozen=True)
 class MarkdownPost:
-    """The content of a file. `body` is the unchanged text after the front matter. A missing date or status is None."""
+    """A file. `content` has the values of `CONTENT_FIELDS`; its body is the unchanged text after the front matter.
 
-    title: str
-    body: str
+    A missing date or status is None.
+    """
+
+    content: Table
     authors: tuple[str, ...]
-    tags: tuple[str, ...]
     date: datetime | None
     updated: datetime | None
     status: PostStatus | None
     publish_at: datetime | None
     published_at: datetime | None = None
     other: Table = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        return str(self.content["title"])
 
     @property
     def release_date(self) -> datetime | None:
@@ -79,10 +82,8 @@ def build_post_of_table(meta: Table, body: str, path: PurePath) -> MarkdownPost 
     if "title" not in meta and not body.strip():
         return None
     post = MarkdownPost(
-        title=read_title(meta),
-        body=body,
+        content=read_content(meta, body),
         authors=read_authors(meta),
-        tags=read_tags(meta),
         status=read_status(meta, path),
         date=read_date(meta, path),
         updated=read_first_date(meta, UPDATED_KEYS),
@@ -125,6 +126,25 @@ def collect_other_keys(meta: Table) -> Table:
     return other
 
 
+def read_content(meta: Table, body: str) -> Table:
+    """Return the body, and the other fields of the content: the front matter has them under their own names."""
+    content: Table = {}
+    for name, kind, *_ in CONTENT_FIELDS:
+        if kind == Kind.MARKDOWN:
+            content[name] = body
+        elif name in READERS:
+            content[name] = READERS[name](meta)
+        else:
+            content[name] = read_words(meta.get(name), name) if kind == Kind.WORDS else read_line(meta.get(name), name)
+    return content
+
+
+def read_line(value: Any, key: str) -> str:
+    if value is not None and not isinstance(value, (str, int, float, date)):
+        raise InvalidFile(f"{key} is not a text")
+    return "" if value is None else str(value)
+
+
 def read_title(meta: Table) -> str:
     value = meta.get("title")
     if isinstance(value, (str, int, float, date)) and not isinstance(value, bool) and str(value).strip():
@@ -132,9 +152,12 @@ def read_title(meta: Table) -> str:
     raise InvalidFile("has no title. Add one to the front matter.")
 
 
-def read_tags(meta: Table) -> tuple[str, ...]:
+def read_tags(meta: Table) -> list[str]:
     """Return the tags and after them the categories, without duplicates."""
-    return tuple(dict.fromkeys([*read_all_words(meta, TAG_KEYS), *read_all_words(meta, CATEGORY_KEYS)]))
+    return list(dict.fromkeys([*read_all_words(meta, TAG_KEYS), *read_all_words(meta, CATEGORY_KEYS)]))
+
+
+READERS: dict[str, Callable[[Table], Any]] = {"title": read_title, "tags": read_tags}
 
 
 def read_all_words(meta: Table, keys: Iterable[str]) -> list[str]:

@@ -127,7 +127,7 @@ def save_read_file(actor: Actor, read: ReadFile, status: str, *, dry_run: bool) 
     outcome, post = save_imported_post(actor, read.file, read.digest, read.post, status)
     transaction.set_rollback(dry_run)
     ends = read.file.path_ends
-    missing = [] if ends is None else list_missing_images(read.post.body, ends)
+    missing = [] if ends is None else list_missing_images(read.post.content["body"], ends)
     return FileReport(read.file, outcome, post=post, missing_images=missing)
 
 
@@ -200,9 +200,9 @@ def choose_state(parsed: MarkdownPost, default: str) -> tuple[str, datetime | No
 
 def apply_content(post: Post, parsed: MarkdownPost) -> None:
     try:
-        values = services.validate_post(title=parsed.title, body=parsed.body, tags=parsed.tags)
+        values = services.validate_post(parsed.content)
     except Invalid as error:
-        note = " Categories are tags too." if len(parsed.tags) > MAX_TAGS else ""
+        note = " Categories are tags too." if len(parsed.content["tags"]) > MAX_TAGS else ""
         raise InvalidFile(f"{error.message}{note}") from None
     for name, value in values.items():
         setattr(post, name, value)

@@ -7,6 +7,7 @@ from blog.history import versions
 from blog.history.differences import DifferenceLine, compare_texts
 from blog.history.merging import MergedText, merge_tags, merge_texts, merge_values
 from blog.history.versions import FieldChange, Version
+from blog.models import CONTENT_FIELDS, Kind
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 
@@ -27,10 +28,11 @@ class EditConflict(NamedTuple):
 
 
 class MergedPost(NamedTuple):
-    title: str
-    tags: list[str]
+    """The merged content of a post. `disputed` has the labels of the lines that both have changed."""
+
+    values: Mapping[str, Any]
     body: MergedText
-    is_title_disputed: bool
+    disputed: Sequence[str]
 
 
 def read_conflict(*, actor: Actor, post_id: str, opened: int | None) -> EditConflict:
@@ -48,15 +50,20 @@ def read_conflict(*, actor: Actor, post_id: str, opened: int | None) -> EditConf
 
 
 def merge_post(conflict: EditConflict, mine: Mapping[str, Any], *, their_name: str) -> MergedPost:
-    """Merge my title, body and tags with the present ones. Without a common version, mine are the result."""
+    """Merge my content with the present one. Without a common version, mine is the result."""
     theirs = conflict.present.values
     base = conflict.opened.values if conflict.opened else theirs
-    return MergedPost(
-        title=merge_values(base["title"], mine["title"], theirs["title"]),
-        tags=merge_tags(base["tags"], mine["tags"], theirs["tags"]),
-        body=merge_texts(base["body"], mine["body"], theirs["body"], their_name=their_name),
-        is_title_disputed=len({base["title"], mine["title"], theirs["title"]}) == 3,
-    )
+    body = merge_texts(base["body"], mine["body"], theirs["body"], their_name=their_name)
+    values: dict[str, Any] = {"body": body.text}
+    disputed = []
+    for name, kind, label, *_ in CONTENT_FIELDS:
+        versions_of_field = base[name], mine[name], theirs[name]
+        if kind == Kind.WORDS:
+            values[name] = merge_tags(*versions_of_field)
+        elif kind == Kind.LINE:
+            values[name] = merge_values(*versions_of_field)
+            disputed += [label] if len(set(versions_of_field)) == 3 else []
+    return MergedPost(values, body, disputed)
 
 
 def compare_bodies(conflict: EditConflict, body: str) -> list[DifferenceLine]:

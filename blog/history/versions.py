@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from blog import selectors, services
 from blog.history.differences import DifferenceLine, compare_texts
-from blog.models import DATABASE, VERSIONED, Author, Post, PostVersion
+from blog.models import CONTENT, DATABASE, VERSIONED, Author, Post, PostVersion
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import NotFound, require_found
@@ -27,10 +27,9 @@ from contentapi.core.pagination import parse_id
 
 RESTORABLE_FOR = timedelta(days=30)
 PAGE = 50  # versions, and deleted posts, of a page
-CONTENT = [name for name in VERSIONED if name not in ("body", "author")]
+COMPARED = [name for name in VERSIONED if name not in ("body", "author")]  # as values; see `Comparison`
 EVENT_COLUMNS = ["pgh_label", "pgh_created_at", "pgh_context"]
-COLUMNS = [*CONTENT, "author_id", "updated_at", "version", "changed_at", "changed_by", "changed_with"]
-RESTORED = ("title", "body", "tags")  # what the restore of a version writes. The state and the times stay
+COLUMNS = [*COMPARED, "author_id", "updated_at", "version", "changed_at", "changed_by", "changed_with"]
 
 
 class Change(NamedTuple):
@@ -149,7 +148,7 @@ def compare_versions(*, actor: Actor, post_id: str, old: int, new: int) -> Compa
     before, after = (build_version(row, names) for row in rows)
     fields = [
         FieldChange(name, before.values[name], after.values[name])
-        for name in CONTENT
+        for name in COMPARED
         if before.values[name] != after.values[name]
     ]
     if before.values["author_id"] != after.values["author_id"]:
@@ -160,12 +159,12 @@ def compare_versions(*, actor: Actor, post_id: str, old: int, new: int) -> Compa
 
 @transaction.atomic
 def restore_version(*, actor: Actor, post_id: str, number: int, expected_version: ExpectedVersion = None) -> Post:
-    """Write the title, the body and the tags of an earlier version as a new version. Raises `NotFound`, `Conflict`.
+    """Write the content of an earlier version as a new version. Raises `NotFound`, `Conflict`.
 
     The state, the author and the times stay. If the texts are equal, nothing changes.
     """
     version = read_version(actor=actor, post_id=post_id, number=number)
-    changes = {name: version.values[name] for name in RESTORED}
+    changes = {name: version.values[name] for name in CONTENT}
     return services.edit_post(actor=actor, post_id=post_id, changes=changes, expected_version=expected_version)
 
 

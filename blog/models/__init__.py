@@ -3,14 +3,19 @@ from blog.models.comments import Comment, CommentQuerySet, CommentState
 from blog.models.history import DeletedComment, DeletedPostSource, PostVersion
 from blog.models.imports import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource
 from blog.models.posts import (
+    CONTENT,
+    CONTENT_FIELDS,
     DATABASE,
     MAX_BODY,
     MAX_TAG,
     MAX_TAGS,
     MAX_TITLE,
     NEVER_PUBLIC,
+    UNVERSIONED,
     VERSIONED,
+    ContentField,
     IsUniqueTagList,
+    Kind,
     Post,
     PostPresence,
     PostQuerySet,

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import reduce
 from operator import or_
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import pgtrigger
 from django.conf import settings
@@ -24,6 +25,43 @@ MAX_BODY = 200_000
 MAX_TAG = 50
 MAX_TAGS = 20
 MAX_ORIGIN = 300
+
+
+class Kind(StrEnum):
+    """What a field of a post's content is. It decides how the field is validated, merged, imported and exported."""
+
+    LINE = "line"
+    MARKDOWN = "markdown"
+    WORDS = "words"
+
+
+class ContentField(NamedTuple):
+    """A field of a post's content: what an author writes, as opposed to the state of the post.
+
+    `label` is the word for it in the desk. `longest` is the number of characters: of each word, if there are several.
+    `weight` is that of its words in search: A, B or C.
+    """
+
+    name: str
+    kind: Kind
+    label: str
+    longest: int
+    weight: str
+    is_required: bool = False
+    most_words: int = 0
+
+
+# Services, history, desk, files and search use this list. `blog.checks` names other places that lack a field.
+CONTENT_FIELDS = (
+    ContentField("title", Kind.LINE, "title", MAX_TITLE, "A", is_required=True),
+    ContentField("body", Kind.MARKDOWN, "text", MAX_BODY, "C"),
+    ContentField("tags", Kind.WORDS, "tags", MAX_TAG, "B", most_words=MAX_TAGS),
+)
+CONTENT = [field.name for field in CONTENT_FIELDS]
+# The fields of which a change is a new version of a post.
+VERSIONED = [*CONTENT, "status", "publish_at", "published_at", "author", "created_at"]
+UNVERSIONED = ["id", "publication_order", "updated_at", "version", "changed_at", "changed_by", "changed_with"]
+DATABASE = "database"  # `changed_with` of a change in SQL or in the shell
 
 
 class PostStatus(models.TextChoices):
@@ -63,11 +101,6 @@ class PostQuerySet(models.QuerySet["Post"]):
 
     def due(self) -> PostQuerySet:
         return self.filter(status=PostStatus.SCHEDULED, publish_at__lte=timezone.now())
-
-
-# The fields of which a change is a new version of a post.
-VERSIONED = ["title", "body", "tags", "status", "publish_at", "published_at", "author", "created_at"]
-DATABASE = "database"  # `changed_with` of a change in SQL or in the shell
 
 
 # A change that did not increase the version was made in SQL or in the shell. Nobody else must be named for it.
@@ -171,7 +204,7 @@ class Post(models.Model):
         # A creation has no trigger: the clock finds new posts by their ids.
         triggers = [
             ATTRIBUTE_TO_DATABASE,
-            build_search_trigger("post_id", ["title", "body", "tags", "status", "author_id", "created_at"]),
+            build_search_trigger("post_id", [*CONTENT, "status", "author_id", "created_at"]),
         ]
 
     def __str__(self) -> str:

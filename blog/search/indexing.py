@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 from django.db import OperationalError, connection, transaction
 
-from blog.models import MAX_BODY, Post, PostSearch, SearchChange
+from blog.models import CONTENT_FIELDS, MAX_BODY, Kind, Post, PostSearch, SearchChange
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor
@@ -24,33 +24,44 @@ LONGEST_RUN = 3  # seconds of one update, so that due posts do not wait
 LATE_COMMIT = 60  # seconds for which a transaction may be open and commit a lower id than those seen
 COMPARISON_INTERVAL = 600  # seconds
 
-WRITE_DOCUMENTS = """
+SOURCES = {  # of the words of a field, in SQL
+    Kind.LINE: "post.{}",
+    Kind.MARKDOWN: "left(post.{}, %(length)s)",
+    Kind.WORDS: "array_to_string(post.{}, ' ')",
+}
+
+
+def build_text(weight: str, *others: str) -> str:
+    """Return the text of all fields with a weight, in SQL."""
+    fields = [SOURCES[field.kind].format(field.name) for field in CONTENT_FIELDS if field.weight == weight]
+    return " || ' ' || ".join([*fields, *others])
+
+
+WRITE_DOCUMENTS = f"""
     INSERT INTO blog_postsearch (post_id, author_id, status, created_at, language, document)
     SELECT post.id, post.author_id, post.status, post.created_at, %(language)s,
-      setweight(stem.title, 'A') || setweight(ts_delete(word.title, tsvector_to_array(stem.title)), 'A')
-      || setweight(stem.names, 'B') || setweight(ts_delete(word.names, tsvector_to_array(stem.names)), 'B')
-      || setweight(stem.body, 'C') || strip(ts_delete(word.body, tsvector_to_array(stem.body)))
+      setweight(stem.a, 'A') || setweight(ts_delete(word.a, tsvector_to_array(stem.a)), 'A')
+      || setweight(stem.b, 'B') || setweight(ts_delete(word.b, tsvector_to_array(stem.b)), 'B')
+      || setweight(stem.c, 'C') || strip(ts_delete(word.c, tsvector_to_array(stem.c)))
       || array_to_tsvector(ARRAY(SELECT '#' || encode(convert_to(tag, 'UTF8'), 'hex') FROM unnest(post.tags) AS tag))
     FROM blog_post AS post
     JOIN blog_author AS author ON author.id = post.author_id
     CROSS JOIN LATERAL (
-      SELECT left(post.body, %(length)s) AS body, array_to_string(post.tags, ' ') || ' ' || author.name AS names
-      OFFSET 0
+      SELECT {build_text("A")} AS a, {build_text("B", "author.name")} AS b, {build_text("C")} AS c OFFSET 0
     ) AS text
     CROSS JOIN LATERAL (
-      SELECT to_tsvector(%(language)s::regconfig, post.title) AS title,
-        to_tsvector(%(language)s::regconfig, text.names) AS names,
-        to_tsvector(%(language)s::regconfig, text.body) AS body OFFSET 0
+      SELECT to_tsvector(%(language)s::regconfig, text.a) AS a, to_tsvector(%(language)s::regconfig, text.b) AS b,
+        to_tsvector(%(language)s::regconfig, text.c) AS c OFFSET 0
     ) AS stem
     CROSS JOIN LATERAL (
-      SELECT to_tsvector('simple', post.title) AS title, to_tsvector('simple', text.names) AS names,
-        to_tsvector('simple', text.body) AS body OFFSET 0
+      SELECT to_tsvector('simple', text.a) AS a, to_tsvector('simple', text.b) AS b,
+        to_tsvector('simple', text.c) AS c OFFSET 0
     ) AS word
     WHERE post.id = ANY(%(posts)s)
     ON CONFLICT (post_id) DO UPDATE SET
       author_id = excluded.author_id, status = excluded.status, created_at = excluded.created_at,
       language = excluded.language, document = excluded.document
-"""
+"""  # noqa: S608 - names of columns
 
 FIND_NEW_POSTS = """
     SELECT post.id FROM blog_post AS post LEFT JOIN blog_postsearch AS known ON known.post_id = post.id

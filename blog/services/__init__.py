@@ -16,4 +16,4 @@ from blog.services.posts import (
     get_post_for_update,
     publish_due_posts,
 )
-from blog.services.validation import TRANSITIONS, list_tag_problems, validate_post, validate_publish_at
+from blog.services.validation import TRANSITIONS, list_problems, validate_post, validate_publish_at

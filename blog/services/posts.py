@@ -1,6 +1,6 @@
 """Writes of posts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from blog import selectors
-from blog.models import Author, Post, PostStatus
+from blog.models import CONTENT, Author, Post, PostStatus
 from blog.services.authors import build_unknown_author_error, get_or_create_own_author_id, require_author
 from blog.services.validation import (
     require_no_null,
@@ -40,14 +40,12 @@ POST_EVENTS = {
 def create_post(
     *,
     actor: Actor,
-    title: str,
-    body: str,
     author_id: str | None = None,
-    tags: Sequence[str] | None = None,
     status: str | None = None,
     publish_at: datetime | None = None,
+    **content: Any,
 ) -> Post:
-    """Create a post. None is the default: the actor's own author profile, no tags, a draft.
+    """Create a post with the fields `CONTENT_FIELDS`. None is the default: the actor's own author profile, a draft.
 
     Raises `Invalid`, and `Conflict` for the status archived.
     """
@@ -57,7 +55,7 @@ def create_post(
         actor, policy.may_transition_posts(actor, PostStatus.DRAFT, status), f"make posts {status}"
     )
     author = resolve_author_id(actor, author_id)
-    values = validate_post(title=title, body=body, tags=tags or [])
+    values = validate_post(content)
     validate_transition(PostStatus.DRAFT, status, publish_at)
     now = datetime.now(UTC)
     published_at = now if status == PostStatus.PUBLISHED else None
@@ -98,17 +96,17 @@ def count_publication(actor: Actor) -> None:
 def edit_post(
     *, actor: Actor, post_id: str, changes: Mapping[str, Any], expected_version: ExpectedVersion = None
 ) -> Post:
-    """Change the text and the status of a post together.
+    """Change the content and the status of a post together.
 
-    `changes` may have title, body, tags, status, publish_at and, from an editor, published_at. A change to the present
-    value has no effect; if nothing changes, the version stays. Raises `NotFound`, `Invalid`, and `Conflict` for another
-    version or a transition that is not in `TRANSITIONS`.
+    `changes` may have fields of the content, status, publish_at and, from an editor, published_at. A change to the
+    present value has no effect; if nothing changes, the version stays. Raises `NotFound`, `Invalid`, and `Conflict` for
+    another version or a transition that is not in `TRANSITIONS`.
     """
     state = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
-    text = {name: value for name, value in changes.items() if name in ("title", "body", "tags")}
+    content = {name: value for name, value in changes.items() if name in CONTENT}
     post = get_post_for_update(actor, post_id, "change posts")
     status = state.get("status") or post.status
-    if text or not state:
+    if content or not state:
         policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
     if state:
         may_transition = policy.may_transition_posts_of(actor, post.author.user_id, post.status, status)
@@ -120,8 +118,8 @@ def edit_post(
     require_version("post", post.version, expected_version)
     require_no_null({name: value for name, value in changes.items() if name not in ("publish_at", "published_at")})
     values: dict[str, Any] = {}
-    if text:
-        values = validate_post(**{"title": post.title, "body": post.body, "tags": post.tags, **text})
+    if content:
+        values = validate_post({name: getattr(post, name) for name in CONTENT} | content)
     if state:
         publish_at = state.get("publish_at", post.publish_at if status == post.status else None)
         values |= build_state_changes(post, status, publish_at)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, PostStatus
+from blog.models import CONTENT, CONTENT_FIELDS, ContentField, Kind, PostStatus
 from contentapi.core.errors import Conflict, Invalid
 
 TRANSITIONS: dict[str, set[PostStatus]] = {
@@ -23,32 +23,47 @@ def require_no_null(changes: Mapping[str, Any]) -> None:
         raise Invalid(problems)
 
 
-def validate_post(*, title: str, body: str, tags: Sequence[str]) -> dict[str, Any]:
-    """Return the text of a post as it is stored: title and tags without spaces at their ends. Raises `Invalid`."""
-    title, tags = title.strip(), [tag.strip() for tag in tags]
-    problems = {
-        "title": list_length_problems(title, MAX_TITLE) if title else ["This must not be empty."],
-        "body": list_length_problems(body, MAX_BODY),
-        "tags": list_tag_problems(tags),
-    }
+def validate_post(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a post as it is stored: lines and words without spaces at their ends. Raises `Invalid`.
+
+    A missing field is empty.
+    """
+    unknown = set(content) - set(CONTENT)
+    if unknown:
+        raise TypeError(f"A post has no {', '.join(sorted(unknown))}.")
+    values = {field.name: normalize(field, content.get(field.name)) for field in CONTENT_FIELDS}
+    problems = {field.name: list_problems(field, values[field.name]) for field in CONTENT_FIELDS}
     found = {name: messages for name, messages in problems.items() if messages}
     if found:
         raise Invalid(found)
-    return {"title": title, "body": body, "tags": tags}
+    return values
 
 
-def list_length_problems(text: str, most: int) -> list[str]:
-    return [f"At most {most} characters are allowed (got {len(text)})."] if len(text) > most else []
+def normalize(field: ContentField, value: Any) -> Any:
+    if field.kind == Kind.WORDS:
+        return [word.strip() for word in value or ()]
+    return (value or "").strip() if field.kind == Kind.LINE else value or ""
 
 
-def list_tag_problems(tags: Sequence[str]) -> list[str]:
+def list_problems(field: ContentField, value: Any) -> list[str]:
+    """Return why a value of a field cannot be stored."""
+    if field.kind == Kind.WORDS:
+        return list_word_problems(field, value)
+    if not value and field.is_required:
+        return ["This must not be empty."]
+    if len(value) > field.longest:
+        return [f"At most {field.longest} characters are allowed (got {len(value)})."]
+    return []
+
+
+def list_word_problems(field: ContentField, words: Sequence[str]) -> list[str]:
     problems = []
-    if len(tags) > MAX_TAGS:
-        problems.append(f"At most {MAX_TAGS} tags are allowed (got {len(tags)}).")
-    if any(not 1 <= len(tag) <= MAX_TAG for tag in tags):
-        problems.append(f"Each tag must have from 1 to {MAX_TAG} characters.")
-    if len(set(tags)) < len(tags):
-        problems.append("Tags must be unique.")
+    if len(words) > field.most_words:
+        problems.append(f"At most {field.most_words} {field.name} are allowed (got {len(words)}).")
+    if any(not 1 <= len(word) <= field.longest for word in words):
+        problems.append(f"Each {field.label.removesuffix('s')} must have from 1 to {field.longest} characters.")
+    if len(set(words)) < len(words):
+        problems.append(f"{field.name.capitalize()} must be unique.")
     return problems
 
 

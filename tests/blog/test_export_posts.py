@@ -27,10 +27,12 @@ MOMENTS = st.datetimes(timezones=st.just(UTC))
 def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
     status = draw(st.sampled_from(PostStatus))
     return MarkdownPost(
-        title=draw(LINES.filter(bool)),
-        body=draw(TEXTS),
+        content={
+            "title": draw(LINES.filter(bool)),
+            "body": draw(TEXTS),
+            "tags": draw(st.lists(LINES.filter(bool), max_size=3, unique=True)),
+        },
         authors=tuple(draw(st.lists(LINES.filter(bool), max_size=3))),
-        tags=tuple(draw(st.lists(LINES.filter(bool), max_size=3, unique=True))),
         date=draw(MOMENTS),
         updated=draw(MOMENTS),
         status=status,

@@ -22,7 +22,7 @@ from blog.desk.posts.presence import PresenceAdmin
 from blog.desk.posts.writing import WritingAdmin, WritingForm
 from blog.files.syntax import decode_value, dump_front_matter
 from blog.history.versions import RESTORABLE_FOR
-from blog.models import Post, PostSource, PostStatus
+from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, PostSource, PostStatus
 from blog.search.query import MAX_MATCHES
 from blog.selectors import PostCriteria
 from contentapi.core import policy
@@ -31,6 +31,8 @@ from contentapi.core.identity import Actor
 from users.admin_bases import ORDER, BoundedList, RelatedFilter, get_actor, render_time
 
 STATUS = "status__exact"  # the parameter of the filter by status
+LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
+WORDS = [field.name for field in CONTENT_FIELDS if field.kind == Kind.WORDS]
 TABS = {"Drafts": "draft", "Scheduled": "scheduled", "Published": "published", "All": ""}
 
 
@@ -39,7 +41,7 @@ class PostForm(WritingForm, ConflictForm):
 
     class Meta:
         model = Post
-        fields = ["title", "body", "author", "tags", "published_at"]
+        fields = [*LINES, "body", "author", *WORDS, "published_at"]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -248,7 +250,7 @@ class PostAdmin(WritingAdmin, CommentedAdmin, BulkAdmin, PresenceAdmin):
         return queryset.filter(pk__in=ids), False
 
     def create(self, actor: Actor, row: Post, form: PostForm) -> Post:
-        values = {name: form.cleaned_data[name] for name in ("title", "body", "tags")}
+        values = {name: form.cleaned_data[name] for name in CONTENT}
         post = self.create_post(actor, form, str(row.author_id) if row.author_id else None, values)
         row.author_id = post.author_id  # the form of an author has no author
         return post

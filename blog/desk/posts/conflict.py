@@ -19,11 +19,11 @@ from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
 from blog.history.merging import has_marks
 from blog.history.versions import Version
-from blog.models import Post
+from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post
 from contentapi.core.errors import ApiError, NotFound, VersionConflict
 from users.admin_bases import get_actor
 
-MERGED = ("title", "tags", "body")  # the fields that a person can merge by hand
+MERGED = sorted(CONTENT, key="body".__eq__)  # the fields that a person can merge by hand, the body last
 NOT_SENT_AGAIN = {"csrfmiddlewaretoken", "opened_version", "_save", "_continue", "_addanother", "_act", "_merged"}
 
 
@@ -85,8 +85,7 @@ class ConflictAdmin(StateAdmin):
         mine, other = form.cleaned_data, conflict.present
         name = other.made.person or other.made.origin or "somebody else"
         merged = conflicts.merge_post(conflict, mine, their_name=name)
-        initial = {"title": merged.title, "tags": merged.tags, "body": merged.body.text}
-        merge_form = type(form)(instance=Post(pk=post_id), initial=initial)
+        merge_form = type(form)(instance=Post(pk=post_id), initial=merged.values)
         context = {
             "title": f"“{other.values['title']}” has changed since you opened it",
             "post_id": post_id,
@@ -97,7 +96,6 @@ class ConflictAdmin(StateAdmin):
             ],
             "fields": list(list_fields(conflict, mine)),
             "my_difference": conflicts.compare_bodies(conflict, mine["body"]),
-            "my_title": mine["title"],
             "my_body": mine["body"],
             "merged": merged,
             "merge_fields": [merge_form[name] for name in MERGED],
@@ -143,11 +141,20 @@ class ConflictAdmin(StateAdmin):
     def render_conflict(
         self, request: HttpRequest, page: str, context: dict[str, Any], status: int = 200
     ) -> HttpResponse:
-        sent = {"my_title": request.POST.get("title", ""), "my_body": request.POST.get("body", "")}
-        sent["my_tags"] = ", ".join(line for text in request.POST.getlist("tags") for line in split_lines(text))
+        sent = {"my_body": request.POST.get("body", ""), "my_values": list(list_sent_content(request))}
         options = {"opts": self.opts, **self.admin_site.each_context(request)}
         template = f"admin/blog/post/{page}.html"
         return TemplateResponse(request, template, options | sent | context, status=status)
+
+
+def list_sent_content(request: HttpRequest) -> Iterator[tuple[str, str]]:
+    """Yield the label and the value of each field of the content but the body, as the browser sent them."""
+    for name, kind, label, *_ in CONTENT_FIELDS:
+        sent = request.POST.getlist(name)
+        if kind == Kind.WORDS:
+            sent = [word for text in sent for word in split_lines(text)]
+        if kind != Kind.MARKDOWN and (sent or kind == Kind.LINE):
+            yield label.capitalize(), ", ".join(sent)
 
 
 def list_sent(request: HttpRequest, left_out: set[str]) -> list[tuple[str, str]]:
@@ -163,7 +170,7 @@ def list_fields(conflict: EditConflict, mine: Mapping[str, Any]) -> Iterator[tup
     """
     theirs = conflict.present.values
     opened = conflict.opened.values if conflict.opened else theirs
-    for name in ("title", "tags", "status", "publish_at", "published_at"):
+    for name in (*MERGED[:-1], "status", "publish_at", "published_at"):
         my_value = mine.get(name, opened[name])
         if not opened[name] == theirs[name] == my_value:
             yield LABELS[name], *map(describe_value, (opened[name], theirs[name], my_value))

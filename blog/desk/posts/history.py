@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from blog.history import trash, versions
 from blog.history.versions import Change, Version
-from blog.models import Post
+from blog.models import CONTENT_FIELDS, Post
 from blog.states import MOST_STEPS
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
@@ -19,9 +19,7 @@ from users.admin_bases import ServiceAdmin, describe_origin, get_actor
 
 # The fields of a post in the words of the editors
 LABELS = {
-    "title": "title",
-    "body": "text",
-    "tags": "tags",
+    **{field.name: field.label for field in CONTENT_FIELDS},
     "status": "status",
     "publish_at": "publish at",
     "published_at": "published at",

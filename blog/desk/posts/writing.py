@@ -21,7 +21,17 @@ from django.views.decorators.http import require_GET, require_POST
 from blog import selectors, services
 from blog.desk import queries
 from blog.desk.rendering import render_markdown
-from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Post
+from blog.models import (
+    CONTENT,
+    CONTENT_FIELDS,
+    MAX_BODY,
+    MAX_TAG,
+    MAX_TAGS,
+    MAX_TITLE,
+    Author,
+    Kind,
+    Post,
+)
 from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid, require_found
 from contentapi.core.identity import Actor
@@ -34,6 +44,8 @@ KEPT_TEXT_ID = re.compile(r"kept-text:[0-9]+:(?:new|[0-9]+):[0-9a-f-]{36}")
 LINE_END = re.compile(r"\r\n|\r|\n")
 VENDOR = "blog/vendor"
 THEMES = ("light", "dark")
+TAGS = next(field for field in CONTENT_FIELDS if field.name == "tags")
+LINES_BELOW_THE_TITLE = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE and field.name != "title"]
 
 
 class TitleInput(Textarea):
@@ -126,6 +138,7 @@ class WritingForm(ServiceForm):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         attributes = {"data-post": self.instance.pk or "new", "data-version": self.instance.version}
+        attributes["data-fields"] = " ".join([*CONTENT, "author"])  # the values that the scripts keep and preview
         if self.is_bound:
             attributes["data-unsaved"] = True  # the page of a form that was refused shows text that is not stored
         if "body" in self.fields:
@@ -142,7 +155,7 @@ class WritingForm(ServiceForm):
         sent: list[str] = self.cleaned_data["tags"]
         if split_lines("\n".join(stored)) == sent:
             return stored
-        problems = services.list_tag_problems(sent)
+        problems = services.list_problems(TAGS, sent)
         if problems:  # the constraint of the model would speak of no field
             raise forms.ValidationError(problems)
         return sent
@@ -234,6 +247,7 @@ def build_preview(actor: Actor, values: dict[str, str]) -> dict[str, Any]:
     post = None if post_id == "new" else require_found(selectors.find_post(actor, post_id), "post")
     return {
         "title": values.get("title", "").strip(),
+        "lines": [values.get(name, "").strip() for name in LINES_BELOW_THE_TITLE],
         "author": find_author_of_preview(actor, post, values.get("author", "")),
         "tags": split_lines(values.get("tags", "")),
         "post": post,

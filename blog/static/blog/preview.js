@@ -22,7 +22,7 @@ function getTheme() {
 
 function readValues() {
   const values = new FormData();
-  for (const name of ["title", "body", "tags", "author"]) values.set(name, form.elements[name]?.value || "");
+  for (const name of field.dataset.fields.split(" ")) values.set(name, form.elements[name]?.value || "");
   values.set("post", field.dataset.post);
   values.set("theme", getTheme());
   return values;

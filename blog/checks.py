@@ -1,0 +1,85 @@
+"""Compare the lists of a post's fields that are written by hand with `CONTENT_FIELDS`, from which all others derive.
+
+Services, history, desk, files and search derive from it. The contracts do not. A place that lacks a field is an error
+at the start, which names the field and the file. The same holds for the criteria of posts.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ariadne import convert_camel_case_to_snake
+from django.conf import settings
+from django.core.checks import Error
+from django.db.models import Model
+from graphql import FieldNode, FragmentDefinitionNode, InputObjectTypeDefinitionNode, parse
+
+from blog.models import CONTENT, UNVERSIONED, VERSIONED, Post, PostSearch
+from blog.projections import POST
+from blog.selectors import LOOKUPS, PostCriteria
+from blog.views import NewPost, PostChanges
+from contentapi.rest.openapi import load_openapi_document
+
+MODEL = "blog/models/posts.py"
+SDL = "schema/blog.graphql"
+FRAGMENT = "schema/resources/post.graphql"
+
+
+class FieldList(NamedTuple):
+    """A list that must have some names: what it is, the file that has it, and its names."""
+
+    title: str
+    file: str
+    names: Iterable[str]
+    required: Iterable[str] = CONTENT
+
+
+def check_lists_of_fields(**_: Any) -> list[Error]:
+    """Return an error for each name that a list lacks."""
+    return [
+        Error(f"{title} lacks {name}.", hint=f"Add it in {file}.", id="blog.E001")
+        for title, file, names, required in list_lists_of_fields()
+        for name in required
+        if name not in names
+    ]
+
+
+def list_lists_of_fields() -> Iterator[FieldList]:
+    columns, inputs = list_columns(Post), read_inputs()
+    yield FieldList("CONTENT_FIELDS, VERSIONED or UNVERSIONED", MODEL, [*VERSIONED, *UNVERSIONED], columns)
+    yield FieldList("The model Post", MODEL, columns)
+    yield FieldList("The projection POST", "blog/projections.py", POST.fields)
+    yield FieldList("The input CreatePostInput", SDL, inputs["CreatePostInput"])
+    yield FieldList("The input UpdatePostInput", SDL, inputs["UpdatePostInput"])
+    yield FieldList("The body NewPost", "blog/views.py", NewPost.__struct_fields__)
+    yield FieldList("The body PostChanges", "blog/views.py", PostChanges.__struct_fields__)
+    yield FieldList("The fragment PostResource", FRAGMENT, read_fragment())
+    schemas = load_openapi_document()["components"]["schemas"]
+    for name in ("Post", "NewPost", "PostChanges"):
+        yield FieldList(f"The schema {name}", "schema/openapi.yaml", schemas[name]["properties"])
+    yield FieldList("The input PostFilter", SDL, inputs["PostFilter"], PostCriteria._fields)
+    criteria = [name for name in PostCriteria._fields if name not in ("status", "tag", "search")]
+    yield FieldList("LOOKUPS", "blog/selectors.py", LOOKUPS, criteria)
+    copies = ["status", *(lookup.split("__")[0] for lookup in LOOKUPS.values())]
+    yield FieldList("The search index PostSearch", "blog/models/search.py", list_columns(PostSearch), copies)
+
+
+def list_columns(model: type[Model]) -> list[str]:
+    return [field.name for field in model._meta.concrete_fields]  # noqa: SLF001 - a public name of Django
+
+
+def read_inputs() -> dict[str, list[str]]:
+    """Return the fields of the inputs of the SDL, in snake case."""
+    definitions = parse((settings.SCHEMA_DIR / "blog.graphql").read_text()).definitions
+    return {
+        definition.name.value: [convert_camel_case_to_snake(field.name.value) for field in definition.fields or ()]
+        for definition in definitions
+        if isinstance(definition, InputObjectTypeDefinitionNode)
+    }
+
+
+def read_fragment() -> list[str]:
+    """Return the fields of the representation of a post."""
+    (fragment,) = parse((settings.SCHEMA_DIR / "resources/post.graphql").read_text()).definitions
+    if not isinstance(fragment, FragmentDefinitionNode):
+        raise TypeError(f"{FRAGMENT} is not a fragment.")
+    return [node.name.value for node in fragment.selection_set.selections if isinstance(node, FieldNode)]
