@@ -1,0 +1,106 @@
+"""A new field of a post: the start of the server names every place that lacks it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from blog.checks import check_lists_of_fields, list_lists_of_fields
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("blog", "contentapi", "orders", "users", "schema", "manage.py")
+# Only these three places are changed by the test: the model, the SDL and the projection.
+NEW_FIELD = {
+    "blog/models/posts.py": [
+        (
+            '    ContentField("body"',
+            '    ContentField("subtitle", Kind.LINE, "subtitle", 300, "B"),\n    ContentField("body"',
+        ),
+        (
+            "    body = models.TextField(blank=True",
+            "    subtitle = models.CharField(max_length=300, blank=True)\n    body = models.TextField(blank=True",
+        ),
+    ],
+    "schema/blog.graphql": [("type Post implements Node {\n", "type Post implements Node {\n  subtitle: String!\n")],
+    "blog/projections.py": [
+        ('        "body": "body",\n', '        "body": "body",\n        "subtitle": "subtitle",\n')
+    ],
+}
+
+
+def copy_project(folder: Path) -> None:
+    ignored = shutil.ignore_patterns("__pycache__", "static", "demo")
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=ignored)
+        else:
+            shutil.copy(source, folder / name)
+
+
+def edit(folder: Path, changes: dict[str, list[tuple[str, str]]]) -> None:
+    for name, replacements in changes.items():
+        text = (folder / name).read_text()
+        for old, new in replacements:
+            assert text.count(old) == 1, f"{name} has not exactly one {old!r}"
+            text = text.replace(old, new)
+        (folder / name).write_text(text)
+
+
+def start_server(folder: Path) -> str:
+    """Load the application of a server. Return what it prints before it refuses to start."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("DJANGO")}
+    command = [sys.executable, "-c", "import contentapi.wsgi"]
+    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 1, run.stderr
+    return run.stderr
+
+
+def test_start_names_every_place_that_lacks_a_new_field(tmp_path: Path) -> None:
+    copy_project(tmp_path)
+    edit(tmp_path, NEW_FIELD)
+
+    printed = start_server(tmp_path)
+
+    found = re.findall(r"^blog\.E001: (.+) lacks subtitle\.\n\tHINT: Add it in (.+)\.$", printed, re.MULTILINE)
+    assert sorted(found) == [
+        ("The body NewPost", "blog/views.py"),
+        ("The body PostChanges", "blog/views.py"),
+        ("The fragment PostResource", "schema/resources/post.graphql"),
+        ("The input CreatePostInput", "schema/blog.graphql"),
+        ("The input UpdatePostInput", "schema/blog.graphql"),
+        ("The schema NewPost", "schema/openapi.yaml"),
+        ("The schema Post", "schema/openapi.yaml"),
+        ("The schema PostChanges", "schema/openapi.yaml"),
+    ]
+
+
+def test_start_names_a_column_in_no_list_and_a_criterion_without_its_column(tmp_path: Path) -> None:
+    copy_project(tmp_path)
+    column = "    body = models.TextField(blank=True"
+    edit(
+        tmp_path,
+        {
+            "blog/models/posts.py": [(column, f"    mood = models.TextField(blank=True)\n{column}")],
+            "blog/selectors.py": [
+                ('LOOKUPS = {"author": "author", ', 'LOOKUPS = {"author": "author", "mood": "mood", '),
+                (
+                    "    search: list[str] | None = None\n",
+                    "    search: list[str] | None = None\n    mood: str | None = None\n",
+                ),
+            ],
+        },
+    )
+
+    printed = start_server(tmp_path)
+
+    assert "CONTENT_FIELDS, VERSIONED or UNVERSIONED lacks mood.\n\tHINT: Add it in blog/models/posts.py." in printed
+    assert "The search index PostSearch lacks mood.\n\tHINT: Add it in blog/models/search.py." in printed
+    assert "The input PostFilter lacks mood.\n\tHINT: Add it in schema/blog.graphql." in printed
+
+
+def test_project_itself_lacks_nothing() -> None:
+    assert check_lists_of_fields() == []
+    assert all(each.names for each in list_lists_of_fields())
