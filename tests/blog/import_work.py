@@ -24,6 +24,15 @@ def finish_work(worker: ImportWorker) -> None:
         pass
 
 
+def import_completely(actor: Actor, worker: ImportWorker, files: dict[str, str | bytes] | None = None) -> ImportJob:
+    job = upload(actor, files)
+    finish_work(worker)
+    jobs.start_import(actor=actor, job_id=str(job.pk))
+    finish_work(worker)
+    job.refresh_from_db()
+    return job
+
+
 def list_results(job: ImportJob, *, is_plan: bool) -> list[tuple[str, str]]:
     results = job.results.filter(is_plan=is_plan).order_by("number")
     return [(result.path, result.reason or result.outcome) for result in results]

@@ -18,7 +18,7 @@ from contentapi import clock
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.blog.archives import BAD
-from tests.blog.import_work import finish_work, list_results, make_files, process_files, upload
+from tests.blog.import_work import finish_work, import_completely, list_results, make_files, process_files, upload
 from tests.blog.markdown_files import build_file
 from tests.factories import make_post, make_user
 from users.authentication import build_session_actor
@@ -38,15 +38,6 @@ def worker() -> Iterator[ImportWorker]:
 @pytest.fixture
 def editor() -> Actor:
     return build_session_actor(make_user(Role.EDITOR, name="Edda Editor"))
-
-
-def import_completely(actor: Actor, worker: ImportWorker, files: dict[str, str | bytes] | None = None) -> ImportJob:
-    job = upload(actor, files)
-    finish_work(worker)
-    jobs.start_import(actor=actor, job_id=str(job.pk))
-    finish_work(worker)
-    job.refresh_from_db()
-    return job
 
 
 EXPECTED = [
