@@ -11,10 +11,9 @@ from ariadne import convert_camel_case_to_snake
 from django.conf import settings
 from django.core.checks import Error
 from django.db.models import Model
-from graphql import FieldNode, FragmentDefinitionNode, InputObjectTypeDefinitionNode, parse
+from graphql import FieldNode, FragmentDefinitionNode, InputObjectTypeDefinitionNode, ObjectTypeDefinitionNode, parse
 
 from blog.models import CONTENT, UNVERSIONED, VERSIONED, Post, PostSearch
-from blog.projections import POST
 from blog.selectors import LOOKUPS, PostCriteria
 from blog.views import NewPost, PostChanges
 from contentapi.rest.openapi import load_openapi_document
@@ -44,19 +43,18 @@ def check_lists_of_fields(**_: Any) -> list[Error]:
 
 
 def list_lists_of_fields() -> Iterator[FieldList]:
-    columns, inputs = list_columns(Post), read_inputs()
+    columns, types = list_columns(Post), read_types()
     yield FieldList("CONTENT_FIELDS, VERSIONED or UNVERSIONED", MODEL, [*VERSIONED, *UNVERSIONED], columns)
     yield FieldList("The model Post", MODEL, columns)
-    yield FieldList("The projection POST", "blog/projections.py", POST.fields)
-    yield FieldList("The input CreatePostInput", SDL, inputs["CreatePostInput"])
-    yield FieldList("The input UpdatePostInput", SDL, inputs["UpdatePostInput"])
+    for name in ("Post", "CreatePostInput", "UpdatePostInput"):
+        yield FieldList(f"The type {name}", SDL, types[name])
     yield FieldList("The body NewPost", "blog/views.py", NewPost.__struct_fields__)
     yield FieldList("The body PostChanges", "blog/views.py", PostChanges.__struct_fields__)
     yield FieldList("The fragment PostResource", FRAGMENT, read_fragment())
     schemas = load_openapi_document()["components"]["schemas"]
     for name in ("Post", "NewPost", "PostChanges"):
         yield FieldList(f"The schema {name}", "schema/openapi.yaml", schemas[name]["properties"])
-    yield FieldList("The input PostFilter", SDL, inputs["PostFilter"], PostCriteria._fields)
+    yield FieldList("The type PostFilter", SDL, types["PostFilter"], PostCriteria._fields)
     criteria = [name for name in PostCriteria._fields if name not in ("status", "tag", "search")]
     yield FieldList("LOOKUPS", "blog/selectors.py", LOOKUPS, criteria)
     copies = ["status", *(lookup.split("__")[0] for lookup in LOOKUPS.values())]
@@ -67,13 +65,13 @@ def list_columns(model: type[Model]) -> list[str]:
     return [field.name for field in model._meta.concrete_fields]  # noqa: SLF001 - a public name of Django
 
 
-def read_inputs() -> dict[str, list[str]]:
-    """Return the fields of the inputs of the SDL, in snake case."""
+def read_types() -> dict[str, list[str]]:
+    """Return the fields of the types and inputs of the SDL, in snake case."""
     definitions = parse((settings.SCHEMA_DIR / "blog.graphql").read_text()).definitions
     return {
         definition.name.value: [convert_camel_case_to_snake(field.name.value) for field in definition.fields or ()]
         for definition in definitions
-        if isinstance(definition, InputObjectTypeDefinitionNode)
+        if isinstance(definition, InputObjectTypeDefinitionNode | ObjectTypeDefinitionNode)
     }
 
 

@@ -1,40 +1,24 @@
 """Rate limits of /graphql and of every other path of the API."""
 
 import json
-import re
 from io import BytesIO
 from typing import Any
 
-import msgspec
 import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from blog.models import Post as BlogPost
 from contentapi.core.identity import Role
 from contentapi.rate_limits import account as account_module
 from contentapi.rate_limits.account import COUNTERS
 from contentapi.urls import endpoint
+from tests.behaviour.rate_limits import HELLO, WRITE, read_remaining_units, set_limits
 from tests.conftest import GraphQL, make_api_key
-from tests.factories import get_user, make_actor, make_author
+from tests.factories import get_user, make_actor
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, build_error_entry
 from users.tokens import issue_token
 
 pytestmark = pytest.mark.django_db
-
-HELLO = {"query": "{ __typename }"}
-RATE = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
-WRITE = 'mutation { createPost(input: {title: "t", body: "b"}) { id } }'
-
-
-def set_limits(settings: Settings, **limits: Any) -> None:
-    named = {name if name == "trusted_proxies" else f"rate_{name}": value for name, value in limits.items()}
-    variables = {f"contentapi_{name}": value for name, value in named.items()}
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **variables)
-
-
-def read_remaining_units(response: GraphQLResponse) -> dict[str, int]:
-    return {name: int(remaining) for name, remaining, _ in RATE.findall(response.headers["RateLimit"])}
 
 
 def test_response_states_the_remaining_limit(gql: GraphQL) -> None:
@@ -136,63 +120,6 @@ def test_expensive_request_is_refused_while_a_cheap_one_is_accepted(gql: GraphQL
     assert (dear.status, dear.codes) == (429, ["RATE_LIMITED"])
     assert "data" not in dear.body
     assert gql("{ __typename }").status == 200
-
-
-def test_mutation_counts_against_the_write_limit_and_a_query_does_not(post: PostToGraphQL, settings: Settings) -> None:
-    set_limits(settings, writes="2/minute")
-    key = make_api_key(make_actor(Role.AUTHOR, author=make_author()))
-
-    responses = [post({"query": WRITE}, X_API_Key=key) for _ in range(3)]
-    read = post(HELLO, X_API_Key=key)
-
-    assert [response.status for response in responses] == [200, 200, 429]
-    assert [read_remaining_units(response) for response in responses] == [
-        {"authenticated": 2999, "writes": 1},
-        {"authenticated": 2998, "writes": 0},
-        {"authenticated": 2997, "writes": 0},  # the request was read, to know that it is a write
-    ]
-    assert '"writes" of 2/minute (CONTENTAPI_RATE_WRITES)' in responses[2].body["errors"][0]["message"]
-    assert (read.status, read_remaining_units(read)) == (200, {"authenticated": 2996})
-
-
-def test_each_mutation_of_a_request_counts_as_one_write(post: PostToGraphQL) -> None:
-    key = make_api_key(make_actor(Role.AUTHOR, author=make_author()))
-    ten = " ".join(f'a{number}: createPost(input: {{title: "t", body: "b"}}) {{ id }}' for number in range(10))
-
-    responses = [post({"query": f"mutation {{ {fields} }}"}, X_API_Key=key) for fields in (ten, "__typename")]
-
-    assert read_remaining_units(responses[0]) == {"authenticated": 2999, "writes": 590}
-    assert read_remaining_units(responses[1]) == {"authenticated": 2998}
-
-
-def test_mutations_beyond_the_write_limit_are_refused_together(post: PostToGraphQL, settings: Settings) -> None:
-    set_limits(settings, writes="5/minute")
-    key = make_api_key(make_actor(Role.AUTHOR, author=make_author()))
-    three = " ".join(f'a{number}: createPost(input: {{title: "t", body: "b"}}) {{ id }}' for number in range(3))
-
-    responses = [post({"query": f"mutation {{ {three} }}"}, X_API_Key=key) for _ in range(2)]
-    again = post({"query": WRITE}, X_API_Key=key)
-
-    assert [response.status for response in responses] == [200, 429]
-    assert responses[1].headers["Retry-After"] == "60"
-    assert BlogPost.objects.count() == 4
-    assert read_remaining_units(again)["writes"] == 1
-
-
-def test_selected_operation_decides_whether_it_is_a_write(post: PostToGraphQL) -> None:
-    key = make_api_key(make_actor(Role.AUTHOR, author=make_author()))
-    document = f"query Read {{ __typename }} {WRITE.replace('mutation', 'mutation Write')}"
-
-    responses = [
-        post({"query": document, "operationName": name}, X_API_Key=key) for name in ("Read", "Write", "Nothing", None)
-    ]
-
-    assert [set(read_remaining_units(response)) for response in responses] == [
-        {"authenticated"},
-        {"authenticated", "writes"},
-        {"authenticated"},
-        {"authenticated"},
-    ]
 
 
 def test_invalid_credential_over_the_address_limit_is_429(post: PostToGraphQL, settings: Settings) -> None:

@@ -1,43 +1,15 @@
 """Known evasions of the limits. Each is refused with the name of the limit, and not executed."""
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from contentapi.graphql.errors import LONGEST_MESSAGE
+from tests.behaviour.limit_requests import ALL, DEEP, Request, build_sized_request, double_fragments, repeat
 from tests.graphql_requests import PostToGraphQL
 
 LONG = 32 * 1024
-DEEP = "posts { author { " * 5 + "posts { author { id } }" + " } }" * 5  # 13 fields
-ALL = "{ posts(limit: 100) { comments { author { posts { id } } } } }"  # costs 120,100
-
-
-class Request(NamedTuple):
-    """A document, its variables, and the name of the selected operation."""
-
-    query: str
-    variables: dict[str, Any] | None = None
-    name: str | None = None
-
-
-def repeat(count: int, text: str, between: str = " ") -> str:
-    """Repeat a text, with its number for each # and the next one for each @."""
-    return between.join(text.replace("#", str(number)).replace("@@", str(number + 1)) for number in range(count))
-
-
-def double_fragments(kind: str, inside: str, spread: str = "...F@@ ...F@@") -> str:
-    """Return a chain of fragments of which each spreads the next one twice: 4,096 times `inside`."""
-    return repeat(12, f"fragment F# on {kind} {{ {spread} }}") + f" fragment F12 on {kind} {{ {inside} }}"
-
-
-def build_sized_request(declared: str, value: Any = None, size: str = "$n") -> Request:
-    document = (
-        f"query ({declared}) {{ posts(limit: {size}) {{ comments(limit: {size}) {{ author {{ posts {{ id }} }} }} }} }}"
-    )
-    return Request(document, None if value is None else {"n": value})
-
-
 REFUSED: dict[str, tuple[str, Request]] = {
     # fragments that double
     "aliases that double": ("ALIASES", Request("{ ...F0 } " + double_fragments("Query", "a: __typename"))),
@@ -266,43 +238,6 @@ def test_too_many_values_in_variables_are_rejected(post: PostToGraphQL) -> None:
     assert responses[1].body["errors"][0]["message"] == (
         "The query's number of values in variables is 10001; at most 10000 is allowed (CONTENTAPI_MAX_VALUES)."
     )
-
-
-ANSWERED: dict[str, Request] = {
-    "a byte order mark": Request("\ufeff{ __typename }"),
-    "commas": Request("{,,__typename,,}"),
-    "nested as deep as may be": Request("{ " + "... { " * 99 + "__typename" + " }" * 100),
-    "a chain of fragments as long as may be": Request(
-        "{ ...F0 } " + repeat(98, "fragment F# on Query { ...F@@ }") + " fragment F98 on Query { __typename }"
-    ),
-    "__typename below the deepest field": Request(
-        "{ " + "posts(limit: 1) { author { " * 6 + "__typename" + " } }" * 6 + " }"
-    ),
-    "introspection beside a deep query": Request(
-        "{ __schema { types { fields { type { ofType { ofType { name } } } } } } "
-        + "posts(limit: 1) { author { " * 5 + "name" + " } }" * 5 + " }"
-    ),
-    "an operation over every limit that is not chosen": Request(
-        f"query A {{ __typename }} query B {{ {DEEP} {repeat(31, 'a#: __typename')} }} query C {ALL}", None, "A"
-    ),
-    "a string of thousands of digits": Request(f'{{ post(id: "{"1" * 30000}") {{ id }} }}'),
-    "an id of thousands of digits": Request(f"{{ post(id: {'1' * 30000}) {{ id }} }}"),
-    "a default of thousands of digits": Request(
-        f"query ($i: ID! = {'1' * 30000}) {{ __typename author(id: $i) {{ id }} }}"
-    ),
-    "fragments that double within the limits": Request(
-        "{ posts(limit: 1) { ...F0 } } " + double_fragments("Post", "id title"),
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", ANSWERED)
-def test_harmless_operation_that_resembles_an_evasion_is_executed(post: PostToGraphQL, case: str) -> None:
-    request = ANSWERED[case]
-
-    response = post({"query": request.query, "variables": request.variables, "operationName": request.name})
-
-    assert response.data
 
 
 @pytest.mark.parametrize("value", ["100", [100], {"n": 100}, True, 100.5, 10**30, 10**400, 1e300, -1, "", [], {}])

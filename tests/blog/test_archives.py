@@ -1,63 +1,32 @@
-"""The import of a zip file: the report of each file, limits, and archives that are broken or hostile."""
+"""The import of a zip file: the report of each file, its source, and damaged files."""
 
 import io
 import struct
-import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from blog.files import archives, importing, reading
-from blog.files.archives import ArchiveReport
 from blog.files.importing import ImportOutcome
 from blog.files.syntax import InvalidFile
 from blog.models import Author, Post, PostSource
-from contentapi.core.errors import ApiError, Forbidden, Invalid, Unauthenticated
-from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from contentapi.core.errors import Invalid
+from contentapi.core.identity import OPERATOR
+from tests.blog.archives import BAD, SITE, build_archive, import_content, read_outcomes
 from tests.blog.markdown_files import build_file
-from tests.factories import make_actor
 from tests.thoroughness import scale_examples
 
 DAMAGED = "is damaged in the zip file, or compressed in an unknown way. Create it again."
 OUTSIDE = "its path leads out of the zip file. Create the zip file from the folder of the site."
 
 
-def build_archive(files: dict[str, str | bytes], compression: int = ZIP_DEFLATED) -> io.BytesIO:
-    content = io.BytesIO()
-    with ZipFile(content, "w", compression) as archive:
-        for name, text in files.items():
-            archive.writestr(ZipInfo(name), text, compression)
-    return content
-
-
-def import_content(content: io.BytesIO, *, dry_run: bool = False, source: str | None = None) -> ArchiveReport:
-    return archives.import_archive(actor=OPERATOR, archive=content, name="site.zip", source=source, dry_run=dry_run)
-
-
-def read_outcomes(report: ArchiveReport) -> dict[str, str]:
-    return {item.file.path: item.reason or item.outcome for item in report.files}
-
-
 def count_rows() -> list[int]:
     return [model.objects.count() for model in (Author, Post, PostSource)]
-
-
-SITE: dict[str, str | bytes] = {
-    "posts/a.md": build_file(title="A"),
-    "posts/_index.md": build_file(title="Section"),
-    "posts/bad.md": "# Soup",
-    "_drafts/b.mdx": build_file(title="B"),
-    "posts/image.png": b"\x89PNG",
-    "__MACOSX/posts/._a.md": b"\x00\x05",
-    ".git/a.md": build_file(title="Hidden"),
-    "posts/.hidden.md": build_file(title="Hidden"),
-}
-BAD = "does not begin with front matter. The first line must be +++ (TOML), --- (YAML) or { (JSON)."
 
 
 @pytest.mark.django_db
@@ -191,64 +160,6 @@ def test_damaged_file_of_any_compression_does_not_stop_the_others(compression: i
     assert read_outcomes(report) == {"a.md": DAMAGED, "b.md": "created"}
 
 
-def add_zip64_record(content: bytes, number: int) -> bytes:
-    """Return the archive with an end record of ZIP64 that states this number of files."""
-    at = content.index(b"PK\x05\x06")
-    size, offset = struct.unpack("<LL", content[at + 12 : at + 20])
-    record = struct.pack("<4sQHHLLQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, number, number, size, offset)
-    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, at, 1)
-    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
-    return content[:at] + record + locator + end
-
-
-def set_number_of_files(content: bytes, number: int) -> bytes:
-    at = content.index(b"PK\x05\x06")
-    return content[: at + 8] + struct.pack("<HH", number, number) + content[at + 12 :]
-
-
-@pytest.mark.parametrize(
-    ("change", "number"),
-    [(set_number_of_files, 10_001), (add_zip64_record, 10_001), (add_zip64_record, 1_000_000)],
-)
-def test_number_of_files_is_read_from_the_end_record(
-    change: Callable[[bytes, int], bytes], number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    content = change(build_archive({"a.md": build_file()}).getvalue(), number)
-    monkeypatch.setattr(archives, "ZipFile", None)  # it would read the list of files
-
-    with pytest.raises(Invalid) as refusal:
-        archives.open_archive(io.BytesIO(content))
-
-    assert refusal.value.fields == {
-        "archive": [f"The zip file has {number:,} files; at most 10,000 are allowed. Split it."]
-    }
-
-
-def test_archive_of_zip64_is_read() -> None:
-    content = add_zip64_record(build_archive({"a.md": build_file()}).getvalue(), 1)
-
-    with archives.open_archive(io.BytesIO(content)) as opened:
-        assert opened.namelist() == ["a.md"]
-
-
-def test_list_of_files_that_is_too_large_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = build_archive({f"{number}.md": "" for number in range(30)}).getvalue()
-    lying = set_number_of_files(content, 1)
-    monkeypatch.setattr(archives, "MAX_LIST", 1000)
-    monkeypatch.setattr(archives, "ZipFile", None)
-
-    with pytest.raises(Invalid, match=r"The list of files in the zip file has 1,[0-9]{3} bytes; at most 1,000"):
-        archives.open_archive(io.BytesIO(lying))
-
-
-def test_number_of_files_in_the_list_counts_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = set_number_of_files(build_archive({"a.md": "", "b.md": ""}).getvalue(), 1)
-    monkeypatch.setattr(archives, "MAX_FILES", 1)
-
-    with archives.open_archive(io.BytesIO(content)) as opened, pytest.raises(Invalid, match="has 2 files"):
-        archives.list_content(opened, name="site.zip")
-
-
 def blank_other_parts(content: bytes) -> bytes:
     """Return the archive with zeros in place of what need not be kept."""
     blank = bytearray(len(content))
@@ -298,89 +209,6 @@ def test_second_file_of_one_path_is_refused() -> None:
 
     assert [item.outcome for item in report.files] == ["created", "created", "refused"]
     assert sorted(Post.objects.values_list("title", flat=True)) == ["One", "X"]
-
-
-@pytest.mark.django_db
-def test_large_file_is_refused_by_its_size_and_the_others_are_imported() -> None:
-    report = import_content(build_archive({"big.md": b"x" * 2_000_001, "a.md": build_file()}))
-
-    assert read_outcomes(report) == {
-        "big.md": "the file has 2,000,001 bytes; at most 2,000,000 are allowed. Split the post.",
-        "a.md": "created",
-    }
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("limit", "value", "message"),
-    [
-        ("MAX_ARCHIVE", 100, "The zip file has {size} bytes; at most 100 are allowed. Split it."),
-        ("MAX_FILES", 1, "The zip file has 2 files; at most 1 are allowed. Split it."),
-        ("MAX_CONTENT", 1000, "The Markdown files have 1,001 bytes; at most 1,000 are allowed. Split the zip file."),
-    ],
-)
-def test_archive_over_a_limit_is_refused(monkeypatch: pytest.MonkeyPatch, limit: str, value: int, message: str) -> None:
-    content = build_archive({"a.md": b"x" * 1000, "b.md": b"x"})
-    monkeypatch.setattr(archives, limit, value)
-
-    with pytest.raises(Invalid) as refusal:
-        import_content(content)
-
-    assert refusal.value.fields == {"archive": [message.format(size=len(content.getvalue()))]}
-
-
-@pytest.mark.django_db
-def test_compression_bomb_is_refused_before_it_is_read() -> None:
-    content = build_archive({f"{number}.md": b"\0" * 1_900_000 for number in range(10)})
-
-    with pytest.raises(Invalid, match="compressed more than 100 times"):
-        import_content(content)
-
-
-def build_bomb(compression: int, size: int) -> bytes:
-    """Return an archive whose only file has a wrong size in the list, and many zeros."""
-    content = build_archive({"a.md": bytes(size)}, compression).getvalue()
-    return content.replace(struct.pack("<L", size), struct.pack("<L", 40_000))
-
-
-@pytest.mark.parametrize("compression", [ZIP_DEFLATED, ZIP_BZIP2])
-def test_file_that_is_larger_than_its_stated_size_takes_little_memory(compression: int) -> None:
-    with archives.open_archive(io.BytesIO(build_bomb(compression, 60_000_000))) as opened:
-        (file,) = archives.list_content(opened, name="site.zip").files
-        tracemalloc.start()
-        try:
-            with pytest.raises(InvalidFile):
-                file.read()
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-
-    assert peak < 20_000_000
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("actor", "refused"),
-    [
-        (ANONYMOUS, Unauthenticated),
-        (Actor(user_id=1, role=Role.READER, scopes=ALL_SCOPES), Forbidden),
-        (Actor(user_id=1, role=Role.AUTHOR, scopes=ALL_SCOPES), Forbidden),
-        (Actor(user_id=1, role=Role.EDITOR, scopes=ALL_SCOPES - {Scope.POSTS_PUBLISH}), Forbidden),
-    ],
-)
-@pytest.mark.parametrize("dry_run", [True, False])
-def test_actor_who_may_not_import_learns_nothing(actor: Actor, refused: type[ApiError], *, dry_run: bool) -> None:
-    with pytest.raises(refused):
-        archives.import_archive(actor=actor, archive=io.BytesIO(b"no zip"), name="site.zip", dry_run=dry_run)
-
-
-@pytest.mark.django_db
-def test_editor_may_import_an_archive() -> None:
-    archives.import_archive(
-        actor=make_actor(Role.EDITOR), archive=build_archive({"a.md": build_file()}), name="site.zip"
-    )
-
-    assert Post.objects.count() == 1
 
 
 WHOLE = build_archive({f"{number}.md": build_file() for number in range(3)}).getvalue()

@@ -25,7 +25,7 @@ NEW_FIELD = {
     ],
     "schema/blog.graphql": [("type Post implements Node {\n", "type Post implements Node {\n  subtitle: String!\n")],
     "blog/projections.py": [
-        ('        "body": "body",\n', '        "body": "body",\n        "subtitle": "subtitle",\n')
+        ('        "status": "status",\n', '        "subtitle": "subtitle",\n        "status": "status",\n')
     ],
 }
 
@@ -69,11 +69,11 @@ def test_start_names_every_place_that_lacks_a_new_field(tmp_path: Path) -> None:
         ("The body NewPost", "blog/views.py"),
         ("The body PostChanges", "blog/views.py"),
         ("The fragment PostResource", "schema/resources/post.graphql"),
-        ("The input CreatePostInput", "schema/blog.graphql"),
-        ("The input UpdatePostInput", "schema/blog.graphql"),
         ("The schema NewPost", "schema/openapi.yaml"),
         ("The schema Post", "schema/openapi.yaml"),
         ("The schema PostChanges", "schema/openapi.yaml"),
+        ("The type CreatePostInput", "schema/blog.graphql"),
+        ("The type UpdatePostInput", "schema/blog.graphql"),
     ]
 
 
@@ -98,7 +98,7 @@ def test_start_names_a_column_in_no_list_and_a_criterion_without_its_column(tmp_
 
     assert "CONTENT_FIELDS, VERSIONED or UNVERSIONED lacks mood.\n\tHINT: Add it in blog/models/posts.py." in printed
     assert "The search index PostSearch lacks mood.\n\tHINT: Add it in blog/models/search.py." in printed
-    assert "The input PostFilter lacks mood.\n\tHINT: Add it in schema/blog.graphql." in printed
+    assert "The type PostFilter lacks mood.\n\tHINT: Add it in schema/blog.graphql." in printed
 
 
 def test_project_itself_lacks_nothing() -> None:

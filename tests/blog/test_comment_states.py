@@ -1,8 +1,6 @@
-"""The states of comments: who sees which, who changes them, what is stored, and when a deleted comment ends."""
+"""The states of comments: who sees which, who changes them, and what is stored."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -11,10 +9,11 @@ from django.utils import timezone
 
 from blog import moderation, selectors, services
 from blog.desk import queries
-from blog.models import Author, Comment, CommentState, DeletedComment, Post
+from blog.models import Author, Comment, CommentState
 from blog.moderation import Moderation, Refusal
-from contentapi.core.errors import ApiError, Forbidden, NotFound, Unauthenticated
-from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from contentapi.core.errors import ApiError, NotFound, Unauthenticated
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Role, Scope
+from tests.blog.comments_in_states import ACTS, act, make_comment_in
 from tests.blog.racing import race
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
@@ -23,12 +22,7 @@ from users.models import User
 pytestmark = pytest.mark.django_db
 
 NEVER = datetime(1, 1, 1, tzinfo=UTC)
-ACTS: dict[str, Callable[..., Moderation]] = {
-    "hide": moderation.hide_comments,
-    "show": moderation.show_comments,
-    "delete": moderation.delete_comments,
-    "restore": moderation.restore_comments,
-}
+
 # The state after an act, for each state before it; None where the act is refused.
 RESULTS = {
     "hide": {"visible": "hidden", "hidden": None, "deleted": None},
@@ -40,14 +34,6 @@ DOCUMENT = """query ($id: ID!) { post(id: $id) {
     commentCount comments { body } commentsConnection { totalCount edges { node { body } } }
     author { posts { commentCount comments { body } } }
 } }"""
-
-
-def make_comment_in(state: str, post: Post | None = None, **values: Any) -> Comment:
-    return make_comment(post or make_post(), state=state, state_changed_at=timezone.now(), **values)
-
-
-def act(name: str, *comments: Comment, actor: Actor = OPERATOR) -> Moderation:
-    return ACTS[name](actor=actor, comment_ids=[str(comment.pk) for comment in comments])
 
 
 # Who sees which
@@ -250,43 +236,6 @@ def test_deletion_over_the_api_is_a_deletion_by_its_author() -> None:
     assert (stored.state, stored.state_changed_by, stored.body) == ("deleted", reader.user_id, "Well said.")
     assert stored.state_changed_by == Author.objects.get(pk=author.pk).user_id
     assert act("restore", stored).changed == [stored]
-
-
-def test_comment_deleted_more_than_30_days_ago_cannot_be_restored() -> None:
-    comment = make_comment_in("deleted")
-    Comment.objects.update(state_changed_at=timezone.now() - timedelta(days=30, seconds=1))
-
-    assert act("restore", comment).refused == [(comment, "It was deleted more than 30 days ago.")]
-
-
-def test_purge_deletes_the_comments_that_were_deleted_long_ago_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moderation, "BATCH", 2)  # several batches
-    old = timezone.now() - timedelta(days=31)
-    for _ in range(5):
-        make_comment(make_post(), state="deleted", state_changed_at=old)
-    kept = [make_comment_in("deleted"), make_comment(make_post(), state="hidden", state_changed_at=old)]
-    kept.append(make_comment(make_post(), state_changed_at=old, created_at=old))
-
-    assert moderation.purge_comments(actor=OPERATOR) == 5
-    assert moderation.purge_comments(actor=OPERATOR) == 0
-
-    assert set(Comment.objects.all()) == set(kept)
-    assert not DeletedComment.objects.exists(), "the words of a purged comment are kept nowhere"
-
-
-def test_purge_needs_permission() -> None:
-    with pytest.raises(Forbidden):
-        moderation.purge_comments(actor=make_actor(Role.AUTHOR))
-
-
-def test_deletion_of_a_post_after_a_purge_keeps_its_comments_for_a_restore() -> None:
-    post = make_post()
-    make_comment(post)
-    moderation.purge_comments(actor=OPERATOR)
-
-    services.delete_post(actor=OPERATOR, post_id=str(post.pk))
-
-    assert DeletedComment.objects.count() == 1
 
 
 def test_search_of_comments_reads_a_limited_number(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,63 +1,20 @@
-"""The connections of posts and comments: visibility, filters, orders and cursors."""
+"""The connections of posts and comments: visibility, filters, orders and invalid arguments."""
 
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.core.signing import Signer
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from blog.models import Post, PostStatus
 from blog.projections import COMMENT_ORDERS, POST_ORDERS
 from contentapi.core.identity import Role
+from tests.blog.connection_queries import AROUND, COMMENTS, POSTS, get_error_message, get_ids, get_time, query_posts
 from tests.blog.test_projections import actor_or_none
 from tests.blog.test_selectors import CALLERS, make_post_with_status
 from tests.conftest import GraphQL
-from tests.contentapi.projection.execution import run
 from tests.factories import make_actor, make_author, make_comment, make_post
-from tests.graphql_requests import GraphQLResponse
 from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
-
-START = datetime(2026, 1, 1, tzinfo=UTC)
-ARGUMENTS = "first: $first, after: $after, last: $last, before: $before, orderBy: $order"
-AROUND = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount"
-POSTS = f"""
-query ($first: Int, $after: String, $last: Int, $before: String, $order: PostOrder, $filter: PostFilter) {{
-  postsConnection({ARGUMENTS}, filter: $filter) {{ edges {{ cursor node {{ id }} }} {AROUND} }}
-}}
-"""
-COMMENTS = f"""
-query ($id: ID!, $first: Int, $after: String, $last: Int, $before: String, $order: CommentOrder) {{
-  post(id: $id) {{ commentsConnection({ARGUMENTS}) {{ edges {{ cursor node {{ id }} }} {AROUND} }} }}
-}}
-"""
-
-
-def get_time(hour: int) -> datetime:
-    return START + timedelta(hours=hour)
-
-
-def get_ids(connection: dict[str, Any]) -> list[int]:
-    return [int(edge["node"]["id"]) for edge in connection["edges"]]
-
-
-def query_posts(gql: GraphQL, **variables: Any) -> dict[str, Any]:
-    """Return a page of posts. The variables may contain the caller as `actor`."""
-    connection: dict[str, Any] = gql(POSTS, **variables).data["postsConnection"]
-    return connection
-
-
-def query_cursor(gql: GraphQL, **variables: Any) -> str:
-    """Return the cursor of the first post."""
-    return str(query_posts(gql, first=1, **variables)["pageInfo"]["endCursor"])
-
-
-def get_error_message(response: GraphQLResponse) -> str:
-    assert (response.status, response.codes) == (400, ["BAD_REQUEST"])
-    return str(response.body["errors"][0]["message"])
 
 
 # --- Pages --------------------------------------------------------------------------------------------
@@ -250,91 +207,3 @@ def test_invalid_tag_is_rejected_with_the_message_of_rest(gql: GraphQL) -> None:
         get_error_message(gql(POSTS, filter={"tag": "x" * 51}))
         == send_request("GET", f"/posts?tag={'x' * 51}").error[2]
     )
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"order": "createdAtAsc"},
-        {"order": "updatedAtAsc"},
-        {"filter": {"status": "published"}},
-        {"filter": {"tag": "x"}},
-        {"filter": {"createdFrom": "2020-01-01T00:00:00Z"}},
-    ],
-)
-def test_cursor_is_valid_for_its_filter_and_order_only(gql: GraphQL, other: dict[str, Any]) -> None:
-    make_post(tags=["x"])
-    here, there = query_cursor(gql), query_cursor(gql, **other)
-
-    expected = "after must be a cursor of this connection, with the same filter and order."
-    assert get_error_message(gql(POSTS, after=here, **other)) == expected
-    assert get_error_message(gql(POSTS, after=there)) == expected
-    assert get_ids(query_posts(gql, after=there, **other)) == get_ids(query_posts(gql, after=here)) == []
-
-
-def test_equivalent_filters_share_cursors(gql: GraphQL) -> None:
-    make_post()
-    moment = {"createdFrom": "2020-01-01T01:00:00+01:00", "status": "published"}
-    cursor = query_cursor(gql, filter=moment)
-
-    page = query_posts(
-        gql, after=cursor, filter={"status": "published", "tag": None, "createdFrom": "2020-01-01T00:00:00Z"}
-    )
-
-    assert page["totalCount"] == 1
-    assert query_posts(gql, after=query_cursor(gql), filter={}, order=None)["totalCount"] == 1
-
-
-def test_cursor_of_comments_is_valid_for_its_post_only(gql: GraphQL) -> None:
-    post, other = make_post(), make_post()
-    first, second = make_comment(post, created_at=get_time(1)), make_comment(post, created_at=get_time(2))
-    make_comment(other)
-    cursor = gql(COMMENTS, id=post.pk, first=1).data["post"]["commentsConnection"]["pageInfo"]["endCursor"]
-
-    assert get_ids(gql(COMMENTS, id=post.pk, after=cursor).data["post"]["commentsConnection"]) == [second.pk]
-    assert get_ids(gql(COMMENTS, id=post.pk, before=cursor).data["post"]["commentsConnection"]) == []
-    for end in ("after", "before"):
-        refused = gql(COMMENTS, id=other.pk, **{end: cursor})
-        assert get_error_message(refused).startswith(f"{end} must be a cursor of this connection")
-        assert refused.body["errors"][0]["path"] == ["post", "commentsConnection"]
-        assert refused.body["data"] == {"post": None}
-    assert gql("query ($c: String) { posts { commentsConnection(after: $c) { totalCount } } }", c=cursor).status == 400
-    assert gql(COMMENTS, id=post.pk, after=query_cursor(gql)).status == 400
-    assert gql(POSTS, after=cursor).status == 400
-    assert first.pk < second.pk
-
-
-def test_after_and_before_cursors_of_different_posts_are_rejected(gql: GraphQL) -> None:
-    both = [make_post(), make_post()]
-    cursors = []
-    for post in both:
-        make_comment(post)
-        cursors.append(gql(COMMENTS, id=post.pk).data["post"]["commentsConnection"]["pageInfo"]["endCursor"])
-
-    assert get_error_message(gql(COMMENTS, id=both[0].pk, after=cursors[0], before=cursors[1])).startswith(
-        "before must be"
-    )
-
-
-def test_cursor_of_rest_is_rejected_by_graphql_and_vice_versa(gql: GraphQL) -> None:
-    make_post()
-    make_post()
-    of_rest = send_request("GET", "/posts?limit=1").body["next_cursor"]
-
-    assert gql(POSTS, after=of_rest).status == 400
-    assert send_request("GET", f"/posts?cursor={query_cursor(gql)}").status == 400
-    assert gql(POSTS, after=Signer(salt="other", sep=".").sign("5b31375d")).status == 400
-
-
-@given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
-def test_cursor_with_one_changed_character_is_rejected(data: st.DataObject) -> None:
-    if not Post.objects.exists():
-        make_post()
-    cursor = run(POSTS).data["postsConnection"]["pageInfo"]["endCursor"]
-    place = data.draw(st.integers(0, len(cursor) - 1))
-    other = data.draw(st.characters(exclude_categories=["Cs"]).filter(lambda character: character != cursor[place]))
-
-    refused = run(POSTS, {"after": cursor[:place] + other + cursor[place + 1 :]})
-
-    assert [error["extensions"]["code"] for error in refused.errors] == ["BAD_REQUEST"]

@@ -1,7 +1,7 @@
-"""Creation and update of posts. test_transitions.py tests changes of the status."""
+"""Creation of posts. test_transitions.py tests changes of the status."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -9,24 +9,13 @@ from django.contrib.auth import get_user_model
 from pytest_django import DjangoAssertNumQueries
 
 from blog import services
-from blog.models import Author, Post, PostStatus
-from contentapi.core.errors import ApiError, Forbidden, Invalid, NotFound, Unauthenticated
-from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
-from tests.blog.racing import race
+from blog.models import Author, Post
+from contentapi.core.errors import ApiError, Forbidden, Invalid, Unauthenticated
+from contentapi.core.identity import ALL_SCOPES, OPERATOR, Actor, Role, Scope
+from tests.blog.post_rows import BAD_TAG, EMPTY, LATER, PAST, make_caller, read_row
 from tests.factories import make_actor, make_author, make_post, make_user
 
-PAST, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-EMPTY, BAD_TAG = "This must not be empty.", "Each tag must have from 1 to 50 characters."
 LONG_BODY = "At most 200000 characters are allowed (got 200001)."
-FIELDS = ("title", "body", "tags", "status", "publish_at", "author", "version")
-
-
-def read_row(post: Post, *names: str) -> Any:
-    return Post.objects.values(*(names or FIELDS)).get(pk=post.pk)
-
-
-def make_caller(role: Role | None, without: set[Scope], author: Author | None = None) -> Actor:
-    return make_actor(role, scopes=set(ALL_SCOPES) - without, author=author) if role else ANONYMOUS
 
 
 @pytest.mark.django_db
@@ -231,78 +220,3 @@ def test_author_without_posts_publish_can_create_drafts() -> None:
     post = services.create_post(actor=actor, title="Soup", body="")
 
     assert read_row(post, "status") == {"status": "draft"}
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("changes", [{"title": " New "}, {"body": ""}, {"tags": []}, {"title": "New", "tags": ["b"]}])
-def test_update_changes_the_given_fields_and_nothing_else(changes: dict[str, Any]) -> None:
-    author = make_author()
-    post = make_post(author=author, title="Old", body="Old.", tags=["a"], updated_at=PAST, created_at=PAST)
-    before = read_row(post)
-
-    returned = services.edit_post(actor=make_actor(Role.AUTHOR, author=author), post_id=str(post.pk), changes=changes)
-
-    trimmed = {name: value.strip() if name == "title" else value for name, value in changes.items()}
-    assert read_row(post) == {**before, **trimmed, "version": 2}
-    assert read_row(post, "updated_at")["updated_at"] == returned.updated_at > PAST
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("changes", [{}, {"title": " Old\n"}, {"title": "Old", "body": "Old.", "tags": [" a"]}])
-def test_update_without_effect_keeps_version_and_time(changes: dict[str, Any]) -> None:
-    post = make_post(title="Old", body="Old.", tags=["a"], updated_at=PAST)
-    before = Post.objects.values().get(pk=post.pk)
-
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
-
-    assert Post.objects.values().get(pk=post.pk) == before
-
-
-@pytest.mark.django_db
-def test_invalid_update_is_rejected_and_changes_nothing() -> None:
-    post = make_post()
-    before = read_row(post)
-
-    with pytest.raises(Invalid) as refusal:
-        services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": " ", "body": "New."})
-
-    assert refusal.value.fields == {"title": [EMPTY]}
-    assert read_row(post) == before
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("role", "without", "status", "refused"),
-    [
-        (None, set(), PostStatus.PUBLISHED, Unauthenticated),
-        (None, set(), PostStatus.DRAFT, Unauthenticated),
-        (Role.READER, set(), PostStatus.PUBLISHED, Forbidden),
-        (Role.AUTHOR, set(), PostStatus.PUBLISHED, Forbidden),
-        (Role.AUTHOR, set(), PostStatus.DRAFT, NotFound),
-        (Role.EDITOR, {Scope.POSTS_WRITE}, PostStatus.PUBLISHED, Forbidden),
-        (Role.EDITOR, {Scope.POSTS_READ}, PostStatus.ARCHIVED, NotFound),
-    ],
-)
-def test_actor_without_permission_cannot_update_a_post(
-    role: Role | None, without: set[Scope], status: str, refused: type[ApiError]
-) -> None:
-    post = make_post(status=status, updated_at=PAST)
-    actor = make_caller(role, without, make_author())
-
-    with pytest.raises(refused):
-        services.edit_post(actor=actor, post_id=str(post.pk), changes={"title": ""})
-
-    assert read_row(post, "version", "updated_at") == {"version": 1, "updated_at": PAST}
-
-
-@pytest.mark.django_db(transaction=True)
-def test_concurrent_updates_both_take_effect() -> None:
-    post = make_post(title="Old", body="Old.")
-
-    race(
-        lambda: Post.objects.select_for_update().get(pk=post.pk),
-        lambda: services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "New"}),
-        lambda: services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": "New."}),
-    )
-
-    assert read_row(post, "title", "body", "version") == {"title": "New", "body": "New.", "version": 3}

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.e2e.checkout import ROOT, Checkout, Run
 from tests.e2e.chromium import launch_chromium
-from tests.e2e.test_desk import find_rows, import_site, log_in, open_conflict, open_schedule, write_history
+from tests.e2e.desk_pages import find_rows, import_site, log_in, open_conflict, open_schedule, write_history
 
 FOLDER = ROOT / "docs" / "desk"
 QUALITY = 60  # of WebP, in percent

@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.chromium import NEEDS_CHROMIUM
+from tests.e2e.desk_pages import PAGES
 from tests.e2e.page_visits import WATCH
 from tests.e2e.shared_servers import SharedServer
-from tests.e2e.test_desk import PAGES
 
 LIST = "/admin/blog/post/"
 ROWS = {"post": LIST, "comment": "/admin/blog/comment/", "user": "/admin/users/user/", "order": "/admin/orders/order/"}

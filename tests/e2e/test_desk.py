@@ -12,45 +12,21 @@ from playwright.sync_api import Browser, Page, expect
 from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings
 from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
+from tests.e2e.desk_pages import (
+    PAGES,
+    WAIT,
+    WIDEN_IDS,
+    find_rows,
+    import_site,
+    log_in,
+    open_conflict,
+    open_schedule,
+    upload,
+    write_history,
+)
 
-SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
-WAIT = 30_000  # milliseconds: the clock begins an import after at most five seconds
 MANY = 4000  # files: the clock checks them for a minute
 WIDTHS = {390: 844, 820: 1180, 1280: 800}
-PAGES = {
-    "desk": "/admin/",
-    "posts": "/admin/blog/post/",
-    "post": "/admin/blog/post/{post}/change/",
-    "new post": "/admin/blog/post/add/",
-    "deletion": "/admin/blog/post/{post}/delete/",
-    "history": "/admin/blog/post/{post}/history/",
-    "differences": "/admin/blog/post/{post}/history/2/",
-    "earlier version": "/admin/blog/post/{post}/history/1/",
-    "deleted posts": "/admin/blog/post/deleted/",
-    "comments": "/admin/blog/comment/",
-    "comment": "/admin/blog/comment/{comment}/change/",
-    "authors": "/admin/blog/author/",
-    "author": "/admin/blog/author/add/",
-    "imports": "/admin/blog/importjob/",
-    "upload": "/admin/blog/importjob/add/",
-    "plan of an import": "/admin/blog/importjob/{plan}/change/",
-    "report of an import": "/admin/blog/importjob/{report}/change/",
-    "keys": "/admin/users/apikey/",
-    "new key": "/admin/users/apikey/add/",
-    "users": "/admin/users/user/",
-    "new user": "/admin/users/user/add/",
-    "user": "/admin/users/user/{user}/change/",
-    "password of a user": "/admin/users/user/{user}/password/",
-    "applications": "/admin/oauth2_provider/application/",
-    "new application": "/admin/oauth2_provider/application/add/",
-    "application": "/admin/oauth2_provider/application/{application}/change/",
-    "new secret": "/admin/oauth2_provider/application/{application}/act/renew-secret/",
-    "orders": "/admin/orders/order/",
-    "order": "/admin/orders/order/{order}/change/",
-    "shipping": "/admin/orders/order/{order}/act/ship/",
-    "password": "/admin/password_change/",
-    "not found": "/admin/nothing/",
-}
 
 pytestmark = [
     *NEEDS_CHROMIUM,
@@ -62,93 +38,6 @@ pytestmark = [
 def axe(tmp_path: Path) -> str:
     """Return the source of axe-core."""
     return install_axe(tmp_path)
-
-
-def log_in(page: Page, run: Run, checkout: Checkout) -> None:
-    page.goto(f"http://localhost:{run.port}/admin/")
-    page.get_by_label("Email").fill("admin@example.com")
-    page.locator("#id_password").fill((checkout.folder / "var/demo_password").read_text())
-    page.get_by_role("button", name="Log in").click()
-    page.wait_for_url(f"http://localhost:{run.port}/admin/")
-
-
-def find_post(page: Page, run: Run) -> str:
-    """Return the id of the first post in the list."""
-    page.goto(f"http://localhost:{run.port}/admin/blog/post/")
-    address = page.locator("a[href*='/admin/blog/post/'][href*='/change/']").first.get_attribute("href") or ""
-    return address.rstrip("/").split("/")[-2]
-
-
-def write_history(page: Page, run: Run) -> str:
-    """Delete the first post of the list, and change the next one. Return the id of the latter."""
-    page.goto(f"http://localhost:{run.port}/admin/blog/post/{find_post(page, run)}/delete/")
-    page.get_by_role("button", name="Yes").click()
-    post = find_post(page, run)
-    page.goto(f"http://localhost:{run.port}/admin/blog/post/{post}/change/")
-    page.locator("#id_title").fill("New title")
-    page.locator("#id_body").fill("New text.")
-    page.locator("#submit-row [name=_save]").click()
-    page.wait_for_url(f"http://localhost:{run.port}/admin/blog/post/")
-    return post
-
-
-# The ids of applications are random. Show the widest one.
-WIDEN_IDS = """
-    for (const value of document.querySelectorAll(".readonly")) {
-        if (/^[A-Za-z0-9]{40}$/.test(value.textContent.trim())) value.textContent = "W".repeat(40);
-    }
-"""
-
-
-def find_rows(page: Page, run: Run) -> dict[str, str]:
-    """Hide a comment, pay an order, register an application. Return their ids and that of a user."""
-    found = {}
-    for name, model in {"comment": "blog/comment", "order": "orders/order", "user": "users/user"}.items():
-        page.goto(f"http://localhost:{run.port}/admin/{model}/")
-        page.locator("#result_list tbody th a").first.click()
-        found[name] = page.url.split("/")[-3]
-        button = {"comment": "Hide", "order": "Mark as paid"}.get(name)
-        if button:
-            page.get_by_role("button", name=button, exact=True).click()
-            page.wait_for_load_state()
-    page.goto(f"http://localhost:{run.port}/admin/oauth2_provider/application/add/")
-    page.locator("#id_name").fill("Harbour reader")
-    page.locator("#id_redirect_uris").fill("https://reader.example.com/callback")
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.locator("body")).to_contain_text("shown this once")
-    page.goto(f"http://localhost:{run.port}/admin/oauth2_provider/application/")
-    page.locator("#result_list tbody th a").first.click()
-    return found | {"application": page.url.split("/")[-3]}
-
-
-def write_site(archive: Path) -> None:
-    """Write a zip file with a site of Jekyll, and a file that is refused."""
-    with ZipFile(archive, "w") as opened:
-        for file in sorted(SITE.rglob("*.m*")):
-            opened.write(file, f"harbour/{file.relative_to(SITE).as_posix()}")
-        opened.writestr("harbour/_posts/notes.md", "A file without front matter")
-
-
-def upload(page: Page, run: Run, archive: Path) -> str:
-    """Upload a zip file. Return the id of the import."""
-    page.goto(f"http://localhost:{run.port}/admin/blog/importjob/add/")
-    page.get_by_label("Zip file").set_input_files(archive)
-    page.get_by_role("button", name="Upload and check").click()
-    page.wait_for_url("**/change/")
-    return page.url.rstrip("/").split("/")[-2]
-
-
-def import_site(page: Page, run: Run, folder: Path) -> dict[str, str]:
-    """Import a site, and upload it again. Return the ids of the report and of the plan."""
-    archive = folder / "harbour.zip"
-    write_site(archive)
-    report = upload(page, run, archive)
-    page.get_by_role("heading", name="What would happen").wait_for(timeout=WAIT)
-    page.get_by_role("button", name="Import", exact=True).click()
-    page.get_by_role("heading", name="The import is finished").wait_for(timeout=WAIT)
-    plan = upload(page, run, archive)
-    page.get_by_role("heading", name="What would happen").wait_for(timeout=WAIT)
-    return {"report": report, "plan": plan}
 
 
 def list_findings_of_progress(page: Page, axe: str, run: Run, folder: Path) -> dict[str, list[str]]:
@@ -170,30 +59,6 @@ def list_findings_of_progress(page: Page, axe: str, run: Run, folder: Path) -> d
     expect(page.get_by_role("heading", name="The import was cancelled")).to_be_visible()
     findings["cancelled import"] = list_serious_findings(page, axe)
     return findings
-
-
-def open_schedule(page: Page, run: Run) -> None:
-    """Open the page that asks for the time of a selected post."""
-    page.goto(f"http://localhost:{run.port}/admin/blog/post/")
-    page.locator("input.action-select").first.check()
-    page.locator("select[name=action]").select_option("schedule")
-    page.get_by_role("button", name="Run").click()
-    expect(page.locator(".page-title")).to_contain_text("Schedule: 1 post")
-
-
-def open_conflict(page: Page, run: Run, post: str) -> None:
-    """Save a post in two pages that opened the same version. Leaves the conflict open in this page."""
-    path = f"http://localhost:{run.port}/admin/blog/post/{post}/change/"
-    page.goto(path)
-    other = page.context.new_page()
-    other.goto(path)
-    for each, sentence in ((other, " Their sentence."), (page, " My sentence.")):
-        body = each.locator("#id_body")
-        body.fill(body.input_value() + sentence)
-        with each.expect_navigation():
-            each.locator("#submit-row [name=_save]").click()
-    other.close()
-    expect(page.locator(".page-title")).to_contain_text("has changed since you opened it")
 
 
 def list_findings_on_a_phone(page: Page, axe: str, run: Run, post: str, name: str) -> list[str]:

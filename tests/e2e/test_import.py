@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.test_desk import log_in
+from tests.e2e.desk_pages import log_in
 
 SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
 WAIT = 30_000  # milliseconds: the clock begins an import after at most five seconds

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.test_desk import log_in
+from tests.e2e.desk_pages import log_in
 
 pytestmark = NEEDS_CHROMIUM
 # 115 drafts and, as the newest ones, 5 archived posts

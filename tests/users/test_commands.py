@@ -5,28 +5,16 @@ import re
 import sys
 
 import pytest
-from django.core.management import ManagementUtility, call_command
+from django.core.management import ManagementUtility
 from django.core.management.base import CommandError
 
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Role
 from tests.factories import make_user
-from tests.graphql_requests import post_to_graphql
+from tests.users.command_runs import EMAIL, query_status, run_command
 from users import services
 from users.models import ApiKey, User
 
-EMAIL = "ines@example.invalid"
 PASSWORD = "seven harbours and a lamp"
-
-
-def run_command(*arguments: str) -> tuple[str, str]:
-    """Run a command and return its output on stdout and stderr."""
-    out, err = io.StringIO(), io.StringIO()
-    call_command(*arguments, stdout=out, stderr=err)
-    return out.getvalue(), err.getvalue()
-
-
-def query_status(key: str) -> int:
-    return post_to_graphql({"query": "{ __typename }"}, X_API_Key=key).status
 
 
 @pytest.mark.django_db

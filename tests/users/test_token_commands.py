@@ -14,7 +14,7 @@ from contentapi.auth.signing_keys import get_key_ring, load_key_ring
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import ROLE_SCOPES, Role
 from tests.factories import make_user
-from tests.users.test_commands import EMAIL, run_command
+from tests.users.command_runs import EMAIL, run_command
 from users import tokens
 from users.authentication import authenticate
 from users.management.commands import issue_token

@@ -3,54 +3,14 @@
 import re
 from typing import Any
 
-import msgspec
 import pytest
-from ariadne import gql as sdl
 from graphql import build_schema, parse
-from pytest_django import Settings
 
 from contentapi.graphql.cost_directives import CostDirectiveError, read_schema_costs
 from contentapi.graphql.costs import measure_costs
 from contentapi.graphql.limits import COUNT_CAP
 from contentapi.schema import SCHEMA
-from tests.conftest import GraphQL
-from tests.graphql_requests import PostToGraphQL
-
-PAGE = "{ posts(limit: 100) { title comments { body author { name } } author { name } } }"
-DIRECTIVES = """
-    directive @cost(weight: String!) on ARGUMENT_DEFINITION | FIELD_DEFINITION | INPUT_FIELD_DEFINITION | OBJECT
-    directive @listSize(assumedSize: Int, slicingArguments: [String!], sizedFields: [String!],
-                        requireOneSlicingArgument: Boolean = true) on FIELD_DEFINITION
-"""
-PAGED = build_schema(
-    sdl(f"""
-    {DIRECTIVES}
-    type Query {{
-      things(first: Int, last: Int): ThingConnection
-        @listSize(assumedSize: 10, slicingArguments: ["first", "last"], sizedFields: ["edges"])
-      search(first: Int = 20): ThingConnection
-        @listSize(assumedSize: 30, slicingArguments: ["first"], sizedFields: ["edges"])
-      any: Node
-      some(ids: [ID!]!): [Node]! @listSize(slicingArguments: ["ids"])
-      list(first: Int, last: Int): [Thing!] @listSize(assumedSize: 100, slicingArguments: ["first", "last"])
-      unknown: [Thing]
-      heavy: Heavy
-      find(of: Filter, all: [Filter], text: String @cost(weight: "7")): Thing @cost(weight: "3")
-    }}
-    type ThingConnection {{ edges: [ThingEdge!]! info: Info! total: Int! }}
-    type ThingEdge {{ node: Thing! @cost(weight: "0") other: Info! }}
-    type Info {{ total: Int! slow: Int! @cost(weight: "4") }}
-    interface Node {{ id: ID! next: Node }}
-    interface Informed {{ info: Info! }}
-    type Thing implements Node {{
-      id: ID! next: Node
-      parts(limit: Int = 5): [Thing!]! @listSize(assumedSize: 5, slicingArguments: ["limit"])
-    }}
-    type Part implements Node & Informed {{ id: ID! next: Node info: Info! }}
-    type Heavy @cost(weight: "9") {{ id: ID! info: Info }}
-    input Filter {{ words: String @cost(weight: "50") not: Filter id: ID }}
-    """)
-)
+from tests.contentapi.graphql.cost_documents import CONNECTED, DIRECTIVES, PAGE, PAGED
 
 
 def cost(document: str, variables: dict[str, Any] | None = None, name: str = "", schema: Any = SCHEMA) -> int:
@@ -276,14 +236,6 @@ def test_sdl_that_does_not_determine_a_cost_is_an_error(sdl_text: str, message: 
         read_schema_costs(build_schema(DIRECTIVES + sdl_text))
 
 
-CONNECTED = """
-query ($n: Int, $m: Int = 100) {
-  postsConnection(first: $n) { totalCount pageInfo { endCursor } edges { cursor node { title author { name }
-    commentsConnection(last: $m) { edges { node { body author { name } } } } } } }
-}
-"""
-
-
 @pytest.mark.parametrize(
     ("variables", "counted"),
     [
@@ -309,68 +261,6 @@ def test_doubling_fragments_are_measured_once_and_capped(size: str) -> None:
     )
 
     assert cost(document, {"n": 1}) == COUNT_CAP
-
-
-# --- At the endpoint ------------------------------------------------------------------------------------
-
-
-def most(settings: Settings, cost: int) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_cost=cost)
-
-
-def test_page_of_posts_with_comments_is_within_the_limit(gql: GraphQL) -> None:
-    assert gql(PAGE).data == {"posts": []}
-
-
-def test_same_page_by_connections_is_within_the_limit(gql: GraphQL) -> None:
-    assert gql(CONNECTED, n=100).data["postsConnection"]["edges"] == []
-
-
-def test_one_more_level_is_rejected_with_cost_and_limit(gql: GraphQL) -> None:
-    response = gql("{ posts(limit: 100) { comments { author { posts { id } } } author { name } } }")
-
-    assert (response.status, response.codes) == (400, ["LIMIT_EXCEEDED"])
-    assert response.body["errors"][0]["message"] == (
-        f"The query's cost is {100 * (2 + 100 * (2 + 10))}; at most 25000 is allowed (CONTENTAPI_MAX_COST)."
-    )
-    assert "data" not in response.body
-
-
-def test_cost_at_the_limit_passes_and_variables_count_each_time(gql: GraphQL, settings: Settings) -> None:
-    most(settings, 14)
-    document = "query ($n: Int) { posts(limit: $n) { author { id } } }"
-
-    assert [gql(document, n=n).status for n in (7, 8, 7)] == [200, 400, 200]
-
-
-def test_operation_over_the_cost_limit_is_not_executed(
-    gql: GraphQL, settings: Settings, django_assert_num_queries: Any
-) -> None:
-    most(settings, 1)
-
-    with django_assert_num_queries(0):
-        assert gql("{ posts { id } }").codes == ["LIMIT_EXCEEDED"]
-
-
-@pytest.mark.parametrize("asked", [{"cost": True}, {"cost": True, "other": 1}])
-def test_cost_is_in_the_response_when_requested(post: PostToGraphQL, asked: dict[str, Any]) -> None:
-    response = post({"query": "{ posts(limit: 3) { author { id } } }", "extensions": asked})
-
-    assert response.body == {"data": {"posts": []}, "extensions": {"cost": 6}}
-    assert list(response.body) == ["data", "extensions"]
-
-
-@pytest.mark.parametrize("asked", [None, {}, {"cost": False}, {"cost": 1}, {"cost": "true"}])
-def test_cost_is_not_in_the_response_otherwise(post: PostToGraphQL, asked: dict[str, Any] | None) -> None:
-    response = post({"query": "{ posts(limit: 3) { author { id } } }", "extensions": asked})
-
-    assert response.body == {"data": {"posts": []}}
-
-
-def test_cost_is_in_the_response_to_a_failed_operation(post: PostToGraphQL) -> None:
-    response = post({"query": "{ post(id: 1) { id } posts(limit: 0) { id } }", "extensions": {"cost": True}})
-
-    assert (response.status, response.body["extensions"]) == (400, {"cost": 1})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Conditional requests: entity tags, If-None-Match, If-Match and expectedVersion."""
+"""Conditional requests: entity tags, If-None-Match, and the lists of tags in a header."""
 
 from typing import Any
 
@@ -6,28 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blog.models import Comment, CommentState, Post
 from contentapi.core.errors import Malformed
-from contentapi.core.identity import Actor, Role
+from contentapi.core.identity import Role
 from contentapi.http.conditional import etag_matches, parse_if_match, resolve_expected_version
-from orders.models import Order
+from tests.contentapi.http.entity_tags import MINE, get_etag, make_own_post
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
-from tests.resources import RestResponse, send_request
-from users.models import User
+from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
-
-MINE = '"1-c0ffee"'
-
-
-def get_etag(path: str, actor: Actor | None = None) -> str:
-    return str(send_request("GET", path, actor=actor).headers["ETag"])
-
-
-def make_own_post(**values: Any) -> tuple[Actor, str]:
-    author = make_author()
-    post = make_post(author=author, **values)
-    return make_actor(Role.AUTHOR, author=author), f"/posts/{post.pk}"
 
 
 def make_single_resources() -> dict[str, str]:
@@ -151,117 +137,6 @@ def test_text_that_resembles_a_version_is_unchanged() -> None:
     assert response.headers["ETag"].startswith('"1-')
 
 
-@pytest.mark.parametrize("template", ["{tag}", "{bare}", "1", '"1"', '"1-other"', '"0-x", {tag}', "*", " 1 , ,2"])
-@pytest.mark.parametrize(("method", "way"), [("PATCH", ""), ("POST", "/publish"), ("DELETE", "")])
-def test_write_with_the_expected_version_succeeds(method: str, way: str, template: str) -> None:
-    actor, path = make_own_post(status="draft")
-    whole = get_etag(path, actor)
-    sent = template.replace("{tag}", whole).replace("{bare}", whole.strip('"'))
-
-    response = send_request(method, path + way, {} if method == "PATCH" else None, actor=actor, If_Match=sent)
-
-    assert response.status == (204 if method == "DELETE" else 200)
-
-
-@pytest.mark.parametrize("if_match", ["2", '"2-c0ffee"', '"2", "3"', 'W/"1-c0ffee"', '"other"', '""'])
-@pytest.mark.parametrize(("method", "way"), [("PATCH", ""), ("POST", "/publish"), ("DELETE", "")])
-def test_write_with_another_version_is_409_without_effect(method: str, way: str, if_match: str) -> None:
-    actor, path = make_own_post(status="draft", title="Old")
-
-    response = send_request(
-        method, path + way, {"title": "New"} if method == "PATCH" else None, actor=actor, If_Match=if_match
-    )
-
-    message = "Version conflict: the post is at version 1."
-    assert response.error == (409, "CONFLICT", message)
-    assert (Post.objects.get().title, Post.objects.get().status) == ("Old", "draft")
-
-
-def test_new_comment_does_not_block_an_edit_of_the_post() -> None:
-    actor, path = make_own_post()
-    before = get_etag(path, actor)
-    make_comment(Post.objects.get())
-
-    response = send_request("PATCH", path, {"title": "New"}, actor=actor, If_Match=before)
-
-    assert get_etag(path, actor) != before
-    assert response.status == 200
-    assert send_request("PATCH", path, {"title": "Newer"}, actor=actor, If_Match=before).error[:2] == (409, "CONFLICT")
-
-
-@pytest.mark.parametrize("if_match", ["", ",", '"1', "1 2", '*, "1"', '"1""2"', "c0ffee", "1-c0ffee x", "é", "W/1"])
-def test_invalid_if_match_is_400(if_match: str) -> None:
-    actor, path = make_own_post()
-
-    response = send_request("PATCH", path, {"title": "New"}, actor=actor, If_Match=if_match)
-
-    assert response.error[:2] == (400, "BAD_REQUEST")
-    assert "If-Match must be" in response.body["error"]
-
-
-@pytest.mark.parametrize(
-    ("if_match", "sent", "status"),
-    [
-        (MINE, "1", 200),
-        (MINE, MINE, 200),
-        ('"1", "2"', "1", 200),
-        ("*", "1", 200),
-        ("*", "2", 409),
-        ('"2"', "2", 409),
-        (MINE, "2", 400),
-        ('"2"', "1", 400),
-        (MINE, "x", 400),
-    ],
-)
-def test_if_match_and_expected_version_must_agree(if_match: str, sent: str, status: int) -> None:
-    actor, path = make_own_post()
-
-    responses = [
-        send_request(method, path + way, {"expectedVersion": sent}, actor=actor, If_Match=if_match)
-        for method, way in (("PATCH", ""), ("POST", "/publish"), ("DELETE", ""))
-    ]
-
-    assert [response.status for response in responses] == [status, status, 204 if status == 200 else status]
-
-
-def test_resource_without_a_version_is_at_version_1() -> None:
-    admin, post = make_actor(Role.ADMIN), make_post()
-    paths = [f"/posts/{post.pk}/comments/{make_comment(post).pk}", f"/users/{make_user().pk}"]
-
-    for path in paths:
-        seen = get_etag(path, admin)
-        assert send_request("DELETE", path, actor=admin, If_Match='"2-c0ffee"').error[:2] == (409, "CONFLICT")
-        assert send_request("DELETE", path, actor=admin, If_Match=seen).status == 204
-    assert not Comment.objects.filter(state=CommentState.VISIBLE).exists()
-    assert User.objects.count() == 1
-
-
-def test_each_state_of_an_order_has_its_own_version() -> None:
-    actor = make_actor(Role.READER)
-    path = f"/orders/{make_order(user_id=actor.user_id).pk}"
-    pending = get_etag(path, actor)
-
-    paid = send_request("POST", f"{path}/payment", actor=actor, If_Match=pending)
-    late = [
-        send_request("DELETE", path, actor=actor, If_Match=pending),
-        send_request("POST", f"{path}/payment", actor=actor, If_Match="1"),
-    ]
-
-    assert (paid.status, paid.body["status"]) == (200, "paid")
-    expected = (409, "CONFLICT", "Version conflict: the order is at version 2.")
-    assert [response.error for response in late] == [expected, expected]
-    assert Order.objects.get().status == "paid"
-
-
-@pytest.mark.parametrize(
-    ("path", "body"), [("/posts", {"title": "t", "body": "b"}), ("/orders", {"total": 1}), ("/users", {"name": "n"})]
-)
-def test_if_match_on_a_collection_is_400(path: str, body: Any) -> None:
-    response = send_request("POST", path, body, actor=make_actor(Role.ADMIN), If_Match="*")
-
-    assert response.error[:2] == (400, "BAD_REQUEST")
-
-
 def test_if_none_match_on_a_write_is_400() -> None:
     actor, path = make_own_post()
 
@@ -269,15 +144,6 @@ def test_if_none_match_on_a_write_is_400() -> None:
         400,
         "BAD_REQUEST",
     )
-
-
-@pytest.mark.parametrize(("if_match", "status"), [("{tag}", 200), ("*", 200), ('"2-0"', 409), ("x", 400)])
-def test_if_match_also_applies_to_reads(if_match: str, status: int) -> None:
-    path = f"/posts/{make_post().pk}"
-
-    response: RestResponse = send_request("GET", path, If_Match=if_match.replace("{tag}", get_etag(path)))
-
-    assert response.status == status
 
 
 TAGS = st.text(st.characters(codec="latin-1", exclude_characters='"\x7f', min_codepoint=0x21), max_size=9)

@@ -1,225 +1,42 @@
 """A hypothesis strategy for valid GraphQL documents of the blog's SDL, with variables and unusual selections."""
 
-import json
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
-from ariadne import convert_camel_case_to_snake
 from hypothesis import strategies as st
 
-from blog.models import Author, Comment, Post
+from blog.models import Comment, Post
 from contentapi.schema import SCHEMA
-from orders.models import Order
-from tests.contentapi.projection.fixture_rows import (
-    AUTHORS,
-    BO,
-    FIRST,
-    IDA,
-    LATER,
-    MOMENT,
-    MOMENTS,
-    ORDERS,
-    POSTS,
-    TEXTS,
-    USERS,
-    authors,
-    comments,
-    orders,
-    posts,
-    users,
+from tests.contentapi.projection.document_cursors import (
+    PAGES,
+    Pages,
+    build_criteria,
+    build_cursor,
+    build_cursor_of_post,
+    in_graphql,
+    in_json,
+    in_sort,
 )
-from tests.contentapi.projection.reference_executor import ORDERS as ORDERINGS
-from tests.contentapi.projection.reference_executor import Bound, cursor_of
-from users.models import User
-
-LEAVES = {
-    "Post": [
-        "id",
-        "title",
-        "body",
-        "status",
-        "commentCount",
-        "createdAt",
-        "updatedAt",
-        "publishAt",
-        "publishedAt",
-        "tags",
-        "version",
-    ],
-    "Author": ["id", "name", "bio", "avatarUrl", "email"],
-    "Comment": ["id", "body", "createdAt"],
-    "User": ["id", "name", "email"],
-    "Order": ["id", "status", "total", "createdAt", "allowedActions", "version"],
-    "OrderTracking": ["carrier", "trackingNumber", "shippedAt", "deliveredAt"],
-    "Viewer": ["role", "scopes"],
-    "Node": ["id"],
-    "PageInfo": ["hasNextPage", "hasPreviousPage", "startCursor", "endCursor"],
-}
-OBJECTS = {
-    "Query": {
-        "post": "Post",
-        "posts": "Post",
-        "postsConnection": "PostConnection",
-        "author": "Author",
-        "authors": "AuthorConnection",
-        "comment": "Comment",
-        "viewer": "Viewer",
-        "user": "User",
-        "users": "UserConnection",
-        "order": "Order",
-        "orders": "OrderConnection",
-        "node": "Node",
-        "nodes": "Node",
-    },
-    "Mutation": {"createPost": "Post"},
-    "Post": {"author": "Author", "comments": "Comment", "commentsConnection": "CommentConnection"},
-    "Author": {"posts": "Post", "postsConnection": "PostConnection"},
-    "Comment": {"author": "Author"},
-    "Viewer": {"user": "User", "author": "Author", "orders": "OrderConnection"},
-    "User": {"author": "Author"},
-    "Order": {"tracking": "OrderTracking"},
-}
-NODES = ["Post", "Author", "Comment", "User", "Order"]  # the types that implement Node
-for node in NODES:
-    LEAVES |= {f"{node}Connection": ["totalCount"], f"{node}Edge": ["cursor"]}
-    OBJECTS |= {f"{node}Connection": {"edges": f"{node}Edge", "pageInfo": "PageInfo"}, f"{node}Edge": {"node": node}}
-WHOLE = """ zEdges: edges { zCursor: cursor zNode: node { zId: id } } zTotal: totalCount
-zInfo: pageInfo { zNext: hasNextPage zPrevious: hasPreviousPage zStart: startCursor zEnd: endCursor } """
-RELAYS = tuple(f"{node}{kind}" for node in NODES for kind in ("Connection", "Edge"))
-DEEPEST = 7
-ALIASES = [
-    *("r", "_0", "_1", "_2", "a", "A", "b"),
-    *("select", "from", "order", "user", "null", "json", "class", "None", "def", "self", "lambda"),
-    *("id", "title", "author", "posts", "comments", "body", "pk", "key"),  # names of other fields
-    *("x" * 63, "x" * 63 + "a", "x" * 63 + "b", "y" * 200),  # PostgreSQL truncates names after 63 bytes
-]
-TYPES = {  # of the variables; the ids, limits and switches are declared where they are used
-    "postId": "ID!",
-    "ids": "[ID!]!",
-    "authorId": f'ID = "{IDA}"',
-    "limit": "Int",
-    "few": "Int = 2",
-    "status": "PostStatus",
-    "published": "PostStatus = published",
-    "first": "Int",
-    "last": "Int",
-    "cursor": "String",
-    "filter": "PostFilter",
-    "order": "PostOrder",
-    "wayOfComments": "CommentOrder = createdAtAsc",
-    "sort": "PostSort",
-    "sortField": "PostSortField!",
-    "sortDirection": "SortDirection! = desc",
-    "yes": "Boolean!",
-    "perhaps": "Boolean = true",
-    "input": "CreatePostInput!",
-}
-NODE_IDS = [*map(str, [*POSTS, *AUTHORS, *USERS.values(), *ORDERS]), str(FIRST + 1000), str(FIRST + 998)]
-IDS_OF = {  # of the rows that a field finds by id
-    "post": POSTS, "author": AUTHORS, "user": list(USERS.values()), "order": ORDERS,
-    "comment": [FIRST + 1000 - place for place in range(14)],
-}  # fmt: skip
-IDS = st.sampled_from([*map(str, POSTS), *map(str, AUTHORS), "0", "no id", "", str(2**63)])
-SORT_FIELDS = st.just("createdAt")
-SORT_DIRECTIONS = st.sampled_from(["asc", "desc"])
-STATES = st.sampled_from(["draft", "scheduled", "published", "archived"])
-MONTH = {"createdFrom": MOMENT.replace(day=1), "createdBefore": MOMENTS[3]}
-FILTERS: list[dict[str, Any]] = [
-    *({}, {"status": "published"}, {"status": "draft"}, {"tag": "plain"}, {"author": str(IDA)}, MONTH),
-    {"tag": TEXTS[1], "author": str(BO), "status": "published", **MONTH},
-    *({"author": "none"}, {"tag": None, "status": None}, {"createdBefore": MOMENT}),
-]
-INPUTS = st.fixed_dictionaries(
-    {"title": st.sampled_from(TEXTS[:-1]), "body": st.sampled_from(TEXTS), "authorId": st.just(str(IDA))},
-    optional={"tags": st.none() | st.just([text.strip() for text in TEXTS[:3]])},
-) | st.fixed_dictionaries(
-    {
-        "title": st.just("later"),
-        "body": st.just(""),
-        "authorId": st.just(IDA),
-        "status": st.just("scheduled"),
-        "publishAt": st.just(LATER.isoformat()),
-    }
+from tests.contentapi.projection.document_schema import (
+    ALIASES,
+    DEEPEST,
+    FILTERS,
+    IDS,
+    IDS_OF,
+    INPUTS,
+    LEAVES,
+    NODE_IDS,
+    NODES,
+    OBJECTS,
+    RELAYS,
+    SORT_DIRECTIONS,
+    SORT_FIELDS,
+    STATES,
+    TYPES,
+    WHOLE,
 )
-
-
-class Pages(NamedTuple):
-    """A connection: its rows, the collection that its cursors name, and the column of the parent's id, if it has one.
-
-    Its order is an input with a field and a direction, or else an enum. `variables` are orders with variables.
-    """
-
-    model: type[Any]
-    rows: Callable[[], list[Any]]
-    collection: str
-    default: str
-    parent: str = ""
-    variables: Sequence[str] = ()
-    is_sorted_by_input: bool = True
-
-
-PAGES = {
-    "Query.postsConnection": Pages(
-        Post, posts, "postsConnection", "createdAtDesc", variables=["$order"], is_sorted_by_input=False
-    ),
-    "Query.authors": Pages(Author, authors, "authors", "createdAtAsc"),
-    "Query.users": Pages(User, users, "users", "createdAtAsc"),
-    "Query.orders": Pages(Order, orders, "orders", "createdAtDesc"),
-    "Author.postsConnection": Pages(
-        Post,
-        posts,
-        "blog.Author.posts",
-        "createdAtDesc",
-        "author_id",
-        ["$sort", "{field: $sortField, direction: $sortDirection}", "{field: $sortField}"],
-    ),
-    "Viewer.orders": Pages(Order, orders, "users.User.orders", "createdAtDesc", "user_id"),
-    "Post.commentsConnection": Pages(
-        Comment,
-        comments,
-        "blog.Post.comments",
-        "createdAtAsc",
-        "post_id",
-        ["$wayOfComments"],
-        is_sorted_by_input=False,
-    ),
-}
-
-
-def build_cursor(pages: Pages, place: int, order: str, criteria: dict[str, str]) -> str:
-    """Return the cursor of a row in the connection with this order and these criteria."""
-    # An order of a deleted user is in no connection with a parent, so the server issues no such cursor for it.
-    rows = [row for row in pages.rows() if not pages.parent or getattr(row, pages.parent) is not None]
-    row = rows[place % len(rows)]
-    parent = getattr(row, pages.parent) if pages.parent else None
-    return cursor_of(row, Bound(pages.model, pages.collection, order, criteria, parent))
-
-
-def build_cursor_of_post(place: int) -> str:
-    return build_cursor(PAGES["Query.postsConnection"], place, "createdAtDesc", {})
-
-
-def build_criteria(filter_: dict[str, Any]) -> dict[str, str]:
-    filters = {convert_camel_case_to_snake(name): str(value) for name, value in filter_.items() if value is not None}
-    return dict(sorted(filters.items()))
-
-
-def in_json(filter_: dict[str, Any]) -> dict[str, Any]:
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in filter_.items()}
-
-
-def in_sort(order: str) -> str:
-    """Return an order as an input: `createdAtDesc` is `{field: createdAt, direction: desc}`."""
-    column, direction = re.fullmatch(r"(\w+)(Asc|Desc)", order).groups()  # type: ignore[union-attr]
-    return f"{{field: {column}, direction: {direction.lower()}}}"
-
-
-def in_graphql(filter_: dict[str, Any]) -> str:
-    values = {name: value if name == "status" else json.dumps(value) for name, value in in_json(filter_).items()}
-    return "{" + ", ".join(f"{name}: {value or 'null'}" for name, value in values.items()) + "}"
+from tests.contentapi.projection.reference_rows import ORDERS as ORDERINGS
 
 
 @dataclass(frozen=True)

@@ -5,129 +5,26 @@ Tests compare the projections with it. It implements all rules a second time, wi
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from ariadne import InterfaceType, MutationType, ObjectType, QueryType, make_executable_schema
-from django.core.signing import BadSignature
 from django.utils import timezone
-from graphql import DocumentNode, ExecutionResult, GraphQLResolveInfo, execute_sync
+from graphql import DocumentNode, ExecutionResult, execute_sync
 
 from blog.models import Author, Comment, Post
-from contentapi.core.errors import Forbidden, Malformed, Unauthenticated
+from contentapi.core.errors import Forbidden, Unauthenticated
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role
-from contentapi.core.pagination import build_cursor_signer
-from contentapi.graphql.scalars import DATE_TIME, serialize_date_time
+from contentapi.graphql.scalars import DATE_TIME
 from contentapi.schema import load_sdl
 from orders.models import Order
+from tests.contentapi.projection.reference_connections import connection
+from tests.contentapi.projection.reference_rows import Bound, Info, World, first, may, sees, with_id
 from users.models import User
 
 QUERY, MUTATION = QueryType(), MutationType()
 POST, AUTHOR, COMMENT = ObjectType("Post"), ObjectType("Author"), ObjectType("Comment")
 USER, VIEWER, ORDER = ObjectType("User"), ObjectType("Viewer"), ObjectType("Order")
 NODE = InterfaceType("Node", lambda row, *_: type(row).__name__)
-
-
-Row = TypeVar("Row", Author, Post, Comment, User, Order)
-
-RELATED: dict[type[Any], list[str]] = {Post: ["author"]}
-COLUMNS: dict[type[Any], dict[str, str]] = {  # by which the rows of a connection can be ordered
-    Post: {"createdAt": "created_at", "updatedAt": "updated_at", "publishedAt": "publication_order"},
-    Comment: {"createdAt": "created_at"},
-    Author: {"name": "name", "createdAt": "created_at"},
-    User: {"name": "name", "createdAt": "created_at"},
-    Order: {"createdAt": "created_at"},
-}
-ORDERS = {
-    model: {
-        f"{name}{way}": [f"{sign}{column}", f"{sign}pk"]
-        for name, column in columns.items()
-        for way, sign in {"Asc": "", "Desc": "-"}.items()
-    }
-    for model, columns in COLUMNS.items()
-}
-
-
-class Bound(NamedTuple):
-    """The collection, the order of its rows, the criteria and the parent for which a cursor is valid."""
-
-    model: type[Any]
-    collection: str
-    order: str
-    criteria: dict[str, str]
-    parent: int | None = None
-
-    @property
-    def terms(self) -> list[str]:
-        return ORDERS[self.model][self.order]
-
-    @property
-    def signer(self) -> Any:
-        return build_cursor_signer(self.collection, {**self.criteria, "orderBy": self.terms})
-
-
-@dataclass
-class World:
-    """All rows, the actor, and the posts that the actor's mutations have created. Orders are read when needed."""
-
-    actor: Actor
-    authors: list[Author]
-    posts: list[Post]
-    comments: list[Comment]
-    users: list[User]
-    orders: list[Order]
-    written: list[Post]
-    refused: Collection[str | int]  # the keys of the mutations that wrote nothing
-    orders_read: dict[tuple[type[Any], str], list[Any]] = field(default_factory=dict)
-
-    def in_order(self, model: type[Any], order: str) -> list[Any]:
-        if (model, order) not in self.orders_read:
-            rows = model.objects.select_related(*RELATED.get(model, ()))
-            self.orders_read[model, order] = list(rows.order_by(*ORDERS[model][order]))
-        return self.orders_read[model, order]
-
-
-Info = GraphQLResolveInfo[World]
-
-
-def all_rows(actor: Actor, known_posts: list[int], refused: Collection[str | int] = ()) -> World:
-    """Read all rows. Posts that are not known were created by the mutations of the operation."""
-    posts = list(Post.objects.select_related("author").order_by("-created_at", "-pk"))
-    comments = list(Comment.objects.order_by("created_at", "pk"))
-    return World(
-        actor,
-        list(Author.objects.all()),
-        [post for post in posts if post.pk in known_posts],
-        comments,
-        list(User.objects.all()),
-        list(Order.objects.all()),
-        sorted((post for post in posts if post.pk not in known_posts), key=lambda post: post.pk),
-        refused,
-    )
-
-
-def may(actor: Actor, scope: str) -> bool:
-    return actor.role is not None and scope in actor.scopes and not (actor.role == "reader" and scope == "posts:read")
-
-
-def sees(actor: Actor, post: Post) -> bool:
-    if post.status == "published":
-        return True
-    mine = actor.user_id is not None and actor.user_id == post.author.user_id
-    return may(actor, "posts:read") and (mine or actor.role in (Role.EDITOR, Role.ADMIN))
-
-
-def first(rows: list[Any], limit: int | None, default: int) -> list[Any]:
-    size = default if limit is None else limit
-    if size < 1 or size > 100:
-        raise Malformed(f"limit must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is {size}.")
-    return rows[:size]
-
-
-def with_id(rows: list[Row], id: str) -> Row | None:  # noqa: A002
-    return next((row for row in rows if str(row.pk) == id), None)
 
 
 @QUERY.field("post")
@@ -344,56 +241,6 @@ def comments_connection(post: Post, info: Info, **given: Any) -> dict[str, Any]:
     order = given.pop("order_by", None) or "createdAtAsc"
     rows = [comment for comment in info.context.in_order(Comment, order) if comment.post_id == post.pk]
     return connection(info, rows, Bound(Comment, "blog.Post.comments", order, {}, post.pk), given)
-
-
-def connection(info: Info, rows: list[Any], bound: Bound, given: dict[str, Any]) -> dict[str, Any]:
-    """Return a connection by Relay's specification. The rows around the page are found in the list."""
-    first_ones, last_ones = given.get("first"), given.get("last")
-    if first_ones is not None and last_ones is not None:
-        raise Malformed("Send first or last, not both.")
-    name, size = ("first", first_ones) if last_ones is None else ("last", last_ones)
-    size = 10 if size is None else size
-    if size < 1 or size > 100:
-        raise Malformed(f"{name} must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is {size}.")
-    ranks = {row.pk: place for place, row in enumerate(info.context.in_order(bound.model, bound.order))}
-    after, before = (rank_of(given.get(name), name, bound, ranks) for name in ("after", "before"))
-    within = [
-        row for row in rows if (after is None or ranks[row.pk] > after) and (before is None or ranks[row.pk] < before)
-    ]
-    page = within[:size] if name == "first" else within[-size:]
-    start = ranks[page[0].pk] if page else -1 if after is None else after + 1
-    end = ranks[page[-1].pk] if page else len(ranks) if before is None else before - 1
-    cursors = [cursor_of(row, bound) for row in page]
-    return {
-        "edges": [{"cursor": cursor, "node": row} for cursor, row in zip(cursors, page, strict=True)],
-        "total_count": len(rows),
-        "page_info": {
-            "has_next_page": any(ranks[row.pk] > end for row in rows),
-            "has_previous_page": any(ranks[row.pk] < start for row in rows),
-            "start_cursor": cursors[0] if page else None,
-            "end_cursor": cursors[-1] if page else None,
-        },
-    }
-
-
-def cursor_of(row: Any, bound: Bound) -> str:
-    value = getattr(row, bound.terms[0].lstrip("-"))
-    position = [row.pk, value if isinstance(value, str) else serialize_date_time(value), bound.parent]
-    signed: str = bound.signer.sign(json.dumps(position, ensure_ascii=False).encode().hex())
-    return signed
-
-
-def rank_of(cursor: str | None, name: str, bound: Bound, ranks: dict[int, int]) -> int | None:
-    """Return the index of a cursor's row among all rows."""
-    if cursor is None:
-        return None
-    try:
-        pk, _, parent = json.loads(bytes.fromhex(bound.signer.unsign(cursor)))
-    except BadSignature:
-        parent = "foreign"
-    if parent != bound.parent:
-        raise Malformed(f"{name} must be a cursor of this connection, with the same filter and order.")
-    return ranks[pk]
 
 
 @POST.field("commentCount")

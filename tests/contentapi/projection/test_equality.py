@@ -17,7 +17,7 @@ from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.graphql.documents import get_document
 from contentapi.schema import SCHEMA
-from tests.contentapi.projection import reference_executor
+from tests.contentapi.projection import reference_executor, reference_rows
 from tests.contentapi.projection.documents import Request, requests
 from tests.contentapi.projection.execution import Executed, run
 from tests.contentapi.projection.fixture_rows import ACTORS, AUTHORS, POSTS, WRITERS, fill
@@ -54,7 +54,7 @@ def code_and_message(error: GraphQLError) -> tuple[str, str]:
 
 
 def compare(
-    request: Request, variables: dict[str, Any], actor: Actor, known: reference_executor.World | None = None
+    request: Request, variables: dict[str, Any], actor: Actor, known: reference_rows.World | None = None
 ) -> set[Any]:
     """Execute a request both ways and compare the responses. Returns the root fields that failed.
 
@@ -65,7 +65,7 @@ def compare(
     got_failed = {error["path"][0] for error in got.errors}
     document = get_document(SCHEMA, request.text, request.operation_name).document
     # A mutation that failed has written nothing.
-    rows = replace(known, actor=actor) if known else reference_executor.all_rows(actor, POSTS, got_failed)
+    rows = replace(known, actor=actor) if known else reference_rows.all_rows(actor, POSTS, got_failed)
     wanted = reference_executor.execute(document, rows, variables, request.operation_name)
     failed = {error.path[0] for error in wanted.errors or [] if error.path}
 
@@ -112,7 +112,7 @@ def assert_one_statement_per_root_field(
 @pytest.mark.parametrize("actor_name", ACTORS)
 def test_query_returns_the_same_as_with_graphql_core(actor_name: str) -> None:
     fill()
-    known = reference_executor.all_rows(ACTORS[actor_name], POSTS)
+    known = reference_rows.all_rows(ACTORS[actor_name], POSTS)
 
     @settings(max_examples=240 if IS_THOROUGH else 12, deadline=None, suppress_health_check=SLOW_IS_FINE)
     @given(request=requests(), other=st.sampled_from([actor_name, *ACTORS]))
@@ -158,7 +158,7 @@ FAILURES = {
 def test_wrong_limit_fails_the_same_root_field_as_with_graphql_core(document: str) -> None:
     fill()
     actor = ACTORS["anonymous"]
-    known = reference_executor.all_rows(actor, POSTS)
+    known = reference_rows.all_rows(actor, POSTS)
     text = document.replace("POST", str(POSTS[0])).replace("AUTHOR", str(AUTHORS[0]))
 
     for limit in (-(2**31), -1, 0, 101, 2**31 - 1):

@@ -3,42 +3,19 @@
 from typing import Any
 
 import pytest
-from ariadne import EnumType, make_executable_schema
+from ariadne import make_executable_schema
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import CharField, ExpressionWrapper, F, QuerySet, Value
 from django.db.models.functions import Length
 
-from blog.models import Author, Comment, Post, PostSource, PostStatus
+from blog.models import Author, PostSource, PostStatus
 from blog.projections import select_newest_visible_posts, select_oldest_visible_comments
 from contentapi.core.identity import Actor
 from contentapi.graphql.bindings import ProjectionBindable
-from contentapi.graphql.scalars import DATE_TIME
-from contentapi.projection import (
-    PAGE_INFO,
-    Computed,
-    Connection,
-    ConnectionType,
-    Count,
-    Ordering,
-    Projection,
-    ProjectionError,
-    SameRowAsType,
-    ToMany,
-    ToOne,
-)
+from contentapi.projection import Computed, Connection, Count, Projection, ProjectionError, SameRowAsType, ToMany, ToOne
+from tests.contentapi.projection.binding import TYPES, bind
 from users.models import User
 
-TYPES = """
-scalar DateTime
-type Query { posts: [Post!]! }
-enum PostStatus { draft scheduled published archived }
-enum Two { draft published }
-enum Five { draft scheduled published archived lost }
-enum Way { up } enum Nowhere { up }
-type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
-type CommentConnection { edges: [CommentEdge!]! pageInfo: PageInfo! totalCount: Int! }
-type CommentEdge { cursor: String! node: Comment! }
-"""
 WINDOW = "first: Int, after: String, last: Int, before: String"
 
 
@@ -48,39 +25,6 @@ def unordered(rows: QuerySet[Any], _: Actor) -> QuerySet[Any]:
 
 def in_state(rows: QuerySet[Any], _: Actor, *, state: str | None) -> QuerySet[Any]:
     return rows.filter(status=state).order_by("pk")
-
-
-def bind(
-    post_sdl: str,
-    field: Any,
-    *,
-    author_model: Any = Author,
-    others: str = "",
-    name: str = "Post",
-    types: str = TYPES,
-) -> None:
-    """Bind a schema whose type Post has this field and a title."""
-    fields: dict[str, Any] = {"title": "title"} if field is None else {"title": "title", "odd": field}
-    author_fields = {"name": "name"}
-    comment = Projection("Comment", Comment, {"body": "body"})
-    connection = ConnectionType(comment)
-    make_executable_schema(
-        types
-        + f"type Post {{ title: String! {post_sdl} }}"
-        + "type Author { name: String! } type Comment { body: String! } type Other { title: String! }"
-        + "type Source { path: String! }"
-        + others,
-        DATE_TIME,
-        EnumType("Way", {"up": Ordering("created_at")}),
-        ProjectionBindable(
-            [
-                *(PAGE_INFO, comment, connection, connection.edge),
-                Projection(name, Post, fields),
-                Projection("Author", author_model, author_fields),
-                Projection("Source", PostSource, {"path": "path"}),
-            ]
-        ),
-    )
 
 
 WRONG: dict[str, tuple[str, Any, str]] = {

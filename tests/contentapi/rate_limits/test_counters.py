@@ -14,8 +14,8 @@ from pytest_django import Settings
 from contentapi.core.errors import RateLimited
 from contentapi.rate_limits.counters import RETRY_INTERVAL, RedisCounter
 from contentapi.rate_limits.limits import Charge, Limit
+from tests.contentapi.rate_limits.counting import Clock
 from tests.contentapi.rate_limits.test_account import WRITER, limited, make_account
-from tests.contentapi.rate_limits.test_memory import Clock
 from tests.redis_server import RedisServer
 
 pytestmark = pytest.mark.servers

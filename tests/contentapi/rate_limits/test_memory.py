@@ -2,53 +2,19 @@
 
 from collections.abc import Sequence
 from math import ceil
-from threading import Thread
-from typing import Any
 
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from contentapi.rate_limits.counters import InProcessCounter
-from contentapi.rate_limits.limits import Charge, Limit
+from contentapi.rate_limits.limits import Charge
+from tests.contentapi.rate_limits.counting import LIMIT, TEN, WINDOW, Clock, consume, make_counter
 
-WINDOW, LIMIT = 60, 10
 TICK = 1 / 16  # longer than a tick of the storage; a power of two, so that sums of times are exact
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-class Ten(Limit):
-    """A limit that no setting changes."""
-
-    text = f"{LIMIT}/minute"
-
-
-class Billion(Limit):
-    text = "1000000000/minute"
-
-
-TEN = Ten("anonymous")
-BILLION = Billion("authenticated")
 Hits = list[tuple[float, int]]
 # Pauses in ticks, from none to more than a window, and the amount consumed after each.
 sequences = st.lists(
     st.tuples(st.one_of(st.integers(0, 40), st.integers(0, 1000)), st.integers(1, LIMIT)), min_size=1, max_size=60
 )
-
-
-def make_counter(clock: Clock, **more: Any) -> InProcessCounter:
-    return InProcessCounter(clock, **more)
-
-
-def consume(counter: InProcessCounter, amount: int = 1, key: str = "somebody") -> tuple[bool, Any]:
-    taken, [status] = counter.consume(key, [Charge.to(amount, TEN)])
-    return taken, status
 
 
 def has_room(accepted: Hits, now: float, amount: int) -> bool:
@@ -206,80 +172,6 @@ def test_amount_over_the_limit_consumes_the_whole_limit() -> None:
     assert (taken, status.remaining) == (True, 0)
 
 
-def test_window_of_a_million_units_stays_small() -> None:
-    clock = Clock()
-    counter = make_counter(clock)
-    for _ in range(100_000):
-        clock.now += WINDOW / 100_000
-        assert counter.consume("somebody", [Charge.to(10, BILLION)])[0]
-
-    [window] = counter._windows.values()
-    assert (window.used, len(window.entries) <= 1025) == (10**6, True)
-
-
-def test_new_keys_replace_idle_keys_and_never_a_busy_one() -> None:
-    clock = Clock()
-    counter = make_counter(clock, max_keys=100)
-    consume(counter, LIMIT, "busy")
-
-    for number in range(1000):
-        consume(counter, 1, f"address {number}")
-        if number % 50 == 0:
-            assert not consume(counter, 1, "busy")[0]
-
-    assert len(counter._windows) == 100
-    assert not consume(counter, 1, "busy")[0]
-
-
-def test_expired_windows_make_room_for_new_ones() -> None:
-    clock = Clock()
-    counter = make_counter(clock)
-    for number in range(100):
-        consume(counter, 1, f"address {number}")
-
-    clock.now += WINDOW + 1
-    for number in range(50):
-        consume(counter, 1, f"another {number}")
-
-    assert len(counter._windows) == 50
-
-
-def test_concurrent_threads_consume_no_more_than_the_limit() -> None:
-    counter = make_counter(Clock())
-    accepted: list[bool] = []
-    threads = [Thread(target=lambda: accepted.extend(consume(counter)[0] for _ in range(50))) for _ in range(8)]
-
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert sum(accepted) == LIMIT
-
-
-def test_two_charges_of_one_key_consume_no_more_than_the_limit() -> None:
-    counter = InProcessCounter()
-    charges = [Charge.to(6, TEN), Charge.to(6, TEN)]
-
-    assert counter.consume("somebody", charges)[0] is False
-    assert counter.consume("somebody", [Charge.to(10, TEN)])[0] is True
-
-
-def test_expired_window_that_is_used_again_is_not_replaced() -> None:
-    clock = Clock()
-    counter = InProcessCounter(clock)
-    address = Charge.to(1, TEN)._replace(key="address")
-    assert counter.consume("address", [address])[0]
-
-    clock.now += WINDOW + 1
-    taken = [
-        counter.consume("address", [address, address._replace(key=f"account {number}")])[0]
-        for number in range(LIMIT + 1)
-    ]
-
-    assert taken == [True] * LIMIT + [False]
-
-
 @given(paid=st.integers(1, LIMIT), before=st.integers(0, LIMIT), total=st.integers(1, 2 * LIMIT))
 def test_wait_includes_what_the_request_has_paid_already(paid: int, before: int, total: int) -> None:
     clock = Clock()
@@ -297,14 +189,3 @@ def test_wait_includes_what_the_request_has_paid_already(paid: int, before: int,
         clock.now += status.wait
         assert consume(counter, total)[0]
         assert status.wait <= ceil(WINDOW)
-
-
-@given(st.floats(0, 1e7))
-@example(474.23446202913823)
-def test_window_of_a_new_key_ends_after_its_length_at_any_uptime(now: float) -> None:
-    clock = Clock()
-    clock.now = now
-
-    _, status = consume(make_counter(clock))
-
-    assert status.reset_in == WINDOW

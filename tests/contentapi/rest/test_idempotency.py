@@ -1,43 +1,30 @@
 """Idempotency-Key: one effect, and a replay of the first response."""
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import timedelta
 from typing import Any
 
-import msgspec
 import pytest
-from django.db import connection, transaction
-from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries, Settings
 
 from blog.models import Comment, Post
 from contentapi.core.errors import Conflict, Unavailable
 from contentapi.core.identity import Role, Scope
 from contentapi.http.response import Response
 from contentapi.models import IdempotencyRecord
-from contentapi.rest.idempotency import PURGE_BATCH, replay_or_execute
+from contentapi.rest.idempotency import replay_or_execute
 from orders.models import Order
-from tests.blog.racing import race
 from tests.conftest import make_api_key
+from tests.contentapi.rest.idempotent_requests import NEW, REPLAYED, send_post
 from tests.factories import make_actor, make_order, make_post, make_user
 from tests.resources import RestResponse, send_request
 from users.models import User
 from users.selectors import get_user_by_email
 from users.tokens import issue_token
 
-NEW = {"title": "Hello", "body": "A first post."}
-REPLAYED = "Idempotent-Replayed"
-
 
 @pytest.fixture
 def key(db: None) -> str:  # noqa: ARG001
     """Return the API key of an admin."""
     return make_api_key(make_actor(Role.ADMIN))
-
-
-def send_post(path: str, body: Any, credential: str, idempotency_key: str = "one", **headers: Any) -> RestResponse:
-    return send_request("POST", path, body, X_API_Key=credential, Idempotency_Key=idempotency_key, **headers)
 
 
 def test_repeated_post_has_one_effect_and_the_same_response(key: str) -> None:
@@ -188,146 +175,3 @@ def test_invalid_key_is_400(key: str, bad: str) -> None:
 @pytest.mark.parametrize("good", ["x", "x" * 255, '"8e03978e-40d5-43e8-bc93-6894a57f9324"', "!~,;"])
 def test_every_other_key_is_valid(key: str, good: str) -> None:
     assert [send_post("/posts", NEW, key, good).headers.get(REPLAYED) for _ in range(2)] == [None, "true"]
-
-
-@pytest.mark.django_db
-def test_anonymous_post_is_refused_and_not_stored() -> None:
-    responses = [send_request("POST", "/posts", NEW, Idempotency_Key="one") for _ in range(2)]
-
-    assert [response.error[0] for response in responses] == [401, 401]
-    assert not IdempotencyRecord.objects.exists()
-
-
-def test_429_is_not_stored(key: str, settings: Settings) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="1/minute")
-    send_post("/posts", NEW, key, "another")
-
-    assert send_post("/posts", NEW, key).error[0] == 429
-
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="600/minute")
-    assert send_post("/posts", NEW, key).status == 201
-
-
-def test_500_is_not_stored(key: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE blog_post RENAME TO lost")
-    assert send_post("/posts", NEW, key).error[0] == 500
-
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE lost RENAME TO blog_post")
-    assert send_post("/posts", NEW, key).status == 201
-
-
-def test_key_is_stored_as_a_hash(key: str) -> None:
-    send_post("/posts", NEW, key, "a-key-of-the-client")
-
-    [row] = IdempotencyRecord.objects.values_list("key", "request", "headers")
-
-    assert "a-key-of-the-client" not in str(row)
-    assert key not in str(row)
-
-
-def test_key_expires_after_24_hours(key: str) -> None:
-    send_post("/posts", NEW, key)
-    IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(hours=24))
-
-    response = send_post("/posts", {**NEW, "title": "Other"}, key)
-
-    assert (response.status, response.headers.get(REPLAYED)) == (201, None)
-    assert send_post("/posts", {**NEW, "title": "Other"}, key).headers[REPLAYED] == "true"
-    assert IdempotencyRecord.objects.count() == 1
-
-
-def test_key_is_valid_for_24_hours(key: str) -> None:
-    send_post("/posts", NEW, key)
-    IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(hours=23, minutes=59))
-
-    assert send_post("/posts", NEW, key).headers[REPLAYED] == "true"
-
-
-def test_each_new_record_deletes_a_few_expired_ones(key: str) -> None:
-    old = timezone.now() - timedelta(days=2)
-    rows = [
-        IdempotencyRecord(key=f"{n}", request="", status=200, headers={}, body=b"", created_at=old)
-        for n in range(PURGE_BATCH + 1)
-    ]
-    IdempotencyRecord.objects.bulk_create(rows)
-
-    send_post("/posts", NEW, key, "one")
-    assert IdempotencyRecord.objects.count() == 2
-
-    send_post("/posts", NEW, key, "two")
-    assert IdempotencyRecord.objects.count() == 2
-
-
-def test_post_without_a_key_is_not_stored(key: str, django_assert_num_queries: DjangoAssertNumQueries) -> None:
-    send_request("POST", "/posts", NEW, X_API_Key=key)
-    path = f"/posts/{Post.objects.get().pk}"
-
-    with django_assert_num_queries(3):  # the key's user, the user's author, and the insertion, which reads the post
-        send_request("POST", "/posts", NEW, X_API_Key=key)
-    send_request("PATCH", path, {"title": "New"}, X_API_Key=key, Idempotency_Key="one")
-
-    assert not IdempotencyRecord.objects.exists()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_concurrent_request_with_the_same_key_is_409() -> None:
-    path, credential = f"/orders/{make_order().pk}/payment", make_api_key(make_actor(Role.ADMIN))
-
-    responses = race(
-        lambda: Order.objects.select_for_update().get(),
-        lambda: send_post(path, None, credential),
-        lambda: send_post(path, None, credential),
-    )
-
-    paid, waits = sorted(responses, key=lambda response: response.status)
-    assert (paid.status, paid.body["status"]) == (200, "paid")
-    message = "The first request with this Idempotency-Key is still running. Try again shortly."
-    assert waits.error == (409, "CONFLICT", message)
-    assert (waits.headers["Retry-After"], waits.headers.get(REPLAYED)) == ("1", None)
-    assert send_post(path, None, credential).headers[REPLAYED] == "true"
-
-
-@pytest.mark.django_db(transaction=True)
-def test_requests_with_two_keys_do_not_wait_for_each_other() -> None:
-    credential = make_api_key(make_actor(Role.ADMIN))
-
-    responses = race(
-        lambda: None,
-        lambda: send_post("/orders", {"total": 1}, credential, "one"),
-        lambda: send_post("/orders", {"total": 1}, credential, "two"),
-    )
-
-    assert [response.status for response in responses] == [201, 201]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_lost_database_leaves_no_effect_and_no_record() -> None:
-    path, credential = f"/orders/{make_order().pk}/payment", make_api_key(make_actor(Role.ADMIN))
-
-    def pay() -> RestResponse:
-        try:
-            return send_post(path, None, credential)
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(1) as pool, transaction.atomic():
-        Order.objects.select_for_update().get()
-        run = pool.submit(pay)
-        while not terminate_waiting_backends():
-            pass
-        assert run.result().error[:2] == (503, "UNAVAILABLE")
-
-    assert (Order.objects.get().status, IdempotencyRecord.objects.count()) == ("pending", 0)
-    assert send_post(path, None, credential).body["status"] == "paid"
-
-
-def terminate_waiting_backends() -> int:
-    """End the connections that wait for this one. Returns how many there were."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_locks"
-            " WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
-        )
-        return len(cursor.fetchall())

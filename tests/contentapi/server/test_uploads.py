@@ -18,7 +18,7 @@ from contentapi.db.postgresql.slots import NoSlotAvailable
 from contentapi.http.body import UploadTooLarge
 from contentapi.server import uploads
 from contentapi.server.complete_requests import RequestBufferingLayer, SpooledBody, Upload
-from tests.blog.test_archives import build_archive
+from tests.blog.archives import build_archive
 from tests.factories import make_user
 from users.models import User
 

@@ -1,0 +1,27 @@
+"""Comments in each state and the acts that change it, for the tests of comments."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.utils import timezone
+
+from blog import moderation
+from blog.models import Comment, Post
+from blog.moderation import Moderation
+from contentapi.core.identity import OPERATOR, Actor
+from tests.factories import make_comment, make_post
+
+ACTS: dict[str, Callable[..., Moderation]] = {
+    "hide": moderation.hide_comments,
+    "show": moderation.show_comments,
+    "delete": moderation.delete_comments,
+    "restore": moderation.restore_comments,
+}
+
+
+def make_comment_in(state: str, post: Post | None = None, **values: Any) -> Comment:
+    return make_comment(post or make_post(), state=state, state_changed_at=timezone.now(), **values)
+
+
+def act(name: str, *comments: Comment, actor: Actor = OPERATOR) -> Moderation:
+    return ACTS[name](actor=actor, comment_ids=[str(comment.pk) for comment in comments])

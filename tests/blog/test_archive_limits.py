@@ -1,0 +1,159 @@
+"""The limits of a zip file that is imported: its list of files, their sizes, and who may import it."""
+
+import io
+import struct
+import tracemalloc
+from collections.abc import Callable
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED
+
+import pytest
+
+from blog.files import archives
+from blog.files.syntax import InvalidFile
+from blog.models import Post
+from contentapi.core.errors import ApiError, Forbidden, Invalid, Unauthenticated
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
+from tests.blog.archives import build_archive, import_content, read_outcomes
+from tests.blog.markdown_files import build_file
+from tests.factories import make_actor
+
+
+def add_zip64_record(content: bytes, number: int) -> bytes:
+    """Return the archive with an end record of ZIP64 that states this number of files."""
+    at = content.index(b"PK\x05\x06")
+    size, offset = struct.unpack("<LL", content[at + 12 : at + 20])
+    record = struct.pack("<4sQHHLLQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, number, number, size, offset)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, at, 1)
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    return content[:at] + record + locator + end
+
+
+def set_number_of_files(content: bytes, number: int) -> bytes:
+    at = content.index(b"PK\x05\x06")
+    return content[: at + 8] + struct.pack("<HH", number, number) + content[at + 12 :]
+
+
+@pytest.mark.parametrize(
+    ("change", "number"),
+    [(set_number_of_files, 10_001), (add_zip64_record, 10_001), (add_zip64_record, 1_000_000)],
+)
+def test_number_of_files_is_read_from_the_end_record(
+    change: Callable[[bytes, int], bytes], number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = change(build_archive({"a.md": build_file()}).getvalue(), number)
+    monkeypatch.setattr(archives, "ZipFile", None)  # it would read the list of files
+
+    with pytest.raises(Invalid) as refusal:
+        archives.open_archive(io.BytesIO(content))
+
+    assert refusal.value.fields == {
+        "archive": [f"The zip file has {number:,} files; at most 10,000 are allowed. Split it."]
+    }
+
+
+def test_archive_of_zip64_is_read() -> None:
+    content = add_zip64_record(build_archive({"a.md": build_file()}).getvalue(), 1)
+
+    with archives.open_archive(io.BytesIO(content)) as opened:
+        assert opened.namelist() == ["a.md"]
+
+
+def test_list_of_files_that_is_too_large_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = build_archive({f"{number}.md": "" for number in range(30)}).getvalue()
+    lying = set_number_of_files(content, 1)
+    monkeypatch.setattr(archives, "MAX_LIST", 1000)
+    monkeypatch.setattr(archives, "ZipFile", None)
+
+    with pytest.raises(Invalid, match=r"The list of files in the zip file has 1,[0-9]{3} bytes; at most 1,000"):
+        archives.open_archive(io.BytesIO(lying))
+
+
+def test_number_of_files_in_the_list_counts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = set_number_of_files(build_archive({"a.md": "", "b.md": ""}).getvalue(), 1)
+    monkeypatch.setattr(archives, "MAX_FILES", 1)
+
+    with archives.open_archive(io.BytesIO(content)) as opened, pytest.raises(Invalid, match="has 2 files"):
+        archives.list_content(opened, name="site.zip")
+
+
+@pytest.mark.django_db
+def test_large_file_is_refused_by_its_size_and_the_others_are_imported() -> None:
+    report = import_content(build_archive({"big.md": b"x" * 2_000_001, "a.md": build_file()}))
+
+    assert read_outcomes(report) == {
+        "big.md": "the file has 2,000,001 bytes; at most 2,000,000 are allowed. Split the post.",
+        "a.md": "created",
+    }
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("limit", "value", "message"),
+    [
+        ("MAX_ARCHIVE", 100, "The zip file has {size} bytes; at most 100 are allowed. Split it."),
+        ("MAX_FILES", 1, "The zip file has 2 files; at most 1 are allowed. Split it."),
+        ("MAX_CONTENT", 1000, "The Markdown files have 1,001 bytes; at most 1,000 are allowed. Split the zip file."),
+    ],
+)
+def test_archive_over_a_limit_is_refused(monkeypatch: pytest.MonkeyPatch, limit: str, value: int, message: str) -> None:
+    content = build_archive({"a.md": b"x" * 1000, "b.md": b"x"})
+    monkeypatch.setattr(archives, limit, value)
+
+    with pytest.raises(Invalid) as refusal:
+        import_content(content)
+
+    assert refusal.value.fields == {"archive": [message.format(size=len(content.getvalue()))]}
+
+
+@pytest.mark.django_db
+def test_compression_bomb_is_refused_before_it_is_read() -> None:
+    content = build_archive({f"{number}.md": b"\0" * 1_900_000 for number in range(10)})
+
+    with pytest.raises(Invalid, match="compressed more than 100 times"):
+        import_content(content)
+
+
+def build_bomb(compression: int, size: int) -> bytes:
+    """Return an archive whose only file has a wrong size in the list, and many zeros."""
+    content = build_archive({"a.md": bytes(size)}, compression).getvalue()
+    return content.replace(struct.pack("<L", size), struct.pack("<L", 40_000))
+
+
+@pytest.mark.parametrize("compression", [ZIP_DEFLATED, ZIP_BZIP2])
+def test_file_that_is_larger_than_its_stated_size_takes_little_memory(compression: int) -> None:
+    with archives.open_archive(io.BytesIO(build_bomb(compression, 60_000_000))) as opened:
+        (file,) = archives.list_content(opened, name="site.zip").files
+        tracemalloc.start()
+        try:
+            with pytest.raises(InvalidFile):
+                file.read()
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert peak < 20_000_000
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("actor", "refused"),
+    [
+        (ANONYMOUS, Unauthenticated),
+        (Actor(user_id=1, role=Role.READER, scopes=ALL_SCOPES), Forbidden),
+        (Actor(user_id=1, role=Role.AUTHOR, scopes=ALL_SCOPES), Forbidden),
+        (Actor(user_id=1, role=Role.EDITOR, scopes=ALL_SCOPES - {Scope.POSTS_PUBLISH}), Forbidden),
+    ],
+)
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_actor_who_may_not_import_learns_nothing(actor: Actor, refused: type[ApiError], *, dry_run: bool) -> None:
+    with pytest.raises(refused):
+        archives.import_archive(actor=actor, archive=io.BytesIO(b"no zip"), name="site.zip", dry_run=dry_run)
+
+
+@pytest.mark.django_db
+def test_editor_may_import_an_archive() -> None:
+    archives.import_archive(
+        actor=make_actor(Role.EDITOR), archive=build_archive({"a.md": build_file()}), name="site.zip"
+    )
+
+    assert Post.objects.count() == 1

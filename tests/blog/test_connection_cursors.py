@@ -1,0 +1,110 @@
+"""The cursors of the connections of posts and comments: the filter and order for which one is valid."""
+
+from typing import Any
+
+import pytest
+from django.core.signing import Signer
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from blog.models import Post
+from tests.blog.connection_queries import COMMENTS, POSTS, get_error_message, get_ids, get_time, query_posts
+from tests.conftest import GraphQL
+from tests.contentapi.projection.execution import run
+from tests.factories import make_comment, make_post
+from tests.resources import send_request
+
+pytestmark = pytest.mark.django_db
+
+
+def query_cursor(gql: GraphQL, **variables: Any) -> str:
+    """Return the cursor of the first post."""
+    return str(query_posts(gql, first=1, **variables)["pageInfo"]["endCursor"])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"order": "createdAtAsc"},
+        {"order": "updatedAtAsc"},
+        {"filter": {"status": "published"}},
+        {"filter": {"tag": "x"}},
+        {"filter": {"createdFrom": "2020-01-01T00:00:00Z"}},
+    ],
+)
+def test_cursor_is_valid_for_its_filter_and_order_only(gql: GraphQL, other: dict[str, Any]) -> None:
+    make_post(tags=["x"])
+    here, there = query_cursor(gql), query_cursor(gql, **other)
+
+    expected = "after must be a cursor of this connection, with the same filter and order."
+    assert get_error_message(gql(POSTS, after=here, **other)) == expected
+    assert get_error_message(gql(POSTS, after=there)) == expected
+    assert get_ids(query_posts(gql, after=there, **other)) == get_ids(query_posts(gql, after=here)) == []
+
+
+def test_equivalent_filters_share_cursors(gql: GraphQL) -> None:
+    make_post()
+    moment = {"createdFrom": "2020-01-01T01:00:00+01:00", "status": "published"}
+    cursor = query_cursor(gql, filter=moment)
+
+    page = query_posts(
+        gql, after=cursor, filter={"status": "published", "tag": None, "createdFrom": "2020-01-01T00:00:00Z"}
+    )
+
+    assert page["totalCount"] == 1
+    assert query_posts(gql, after=query_cursor(gql), filter={}, order=None)["totalCount"] == 1
+
+
+def test_cursor_of_comments_is_valid_for_its_post_only(gql: GraphQL) -> None:
+    post, other = make_post(), make_post()
+    first, second = make_comment(post, created_at=get_time(1)), make_comment(post, created_at=get_time(2))
+    make_comment(other)
+    cursor = gql(COMMENTS, id=post.pk, first=1).data["post"]["commentsConnection"]["pageInfo"]["endCursor"]
+
+    assert get_ids(gql(COMMENTS, id=post.pk, after=cursor).data["post"]["commentsConnection"]) == [second.pk]
+    assert get_ids(gql(COMMENTS, id=post.pk, before=cursor).data["post"]["commentsConnection"]) == []
+    for end in ("after", "before"):
+        refused = gql(COMMENTS, id=other.pk, **{end: cursor})
+        assert get_error_message(refused).startswith(f"{end} must be a cursor of this connection")
+        assert refused.body["errors"][0]["path"] == ["post", "commentsConnection"]
+        assert refused.body["data"] == {"post": None}
+    assert gql("query ($c: String) { posts { commentsConnection(after: $c) { totalCount } } }", c=cursor).status == 400
+    assert gql(COMMENTS, id=post.pk, after=query_cursor(gql)).status == 400
+    assert gql(POSTS, after=cursor).status == 400
+    assert first.pk < second.pk
+
+
+def test_after_and_before_cursors_of_different_posts_are_rejected(gql: GraphQL) -> None:
+    both = [make_post(), make_post()]
+    cursors = []
+    for post in both:
+        make_comment(post)
+        cursors.append(gql(COMMENTS, id=post.pk).data["post"]["commentsConnection"]["pageInfo"]["endCursor"])
+
+    assert get_error_message(gql(COMMENTS, id=both[0].pk, after=cursors[0], before=cursors[1])).startswith(
+        "before must be"
+    )
+
+
+def test_cursor_of_rest_is_rejected_by_graphql_and_vice_versa(gql: GraphQL) -> None:
+    make_post()
+    make_post()
+    of_rest = send_request("GET", "/posts?limit=1").body["next_cursor"]
+
+    assert gql(POSTS, after=of_rest).status == 400
+    assert send_request("GET", f"/posts?cursor={query_cursor(gql)}").status == 400
+    assert gql(POSTS, after=Signer(salt="other", sep=".").sign("5b31375d")).status == 400
+
+
+@given(data=st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+def test_cursor_with_one_changed_character_is_rejected(data: st.DataObject) -> None:
+    if not Post.objects.exists():
+        make_post()
+    cursor = run(POSTS).data["postsConnection"]["pageInfo"]["endCursor"]
+    place = data.draw(st.integers(0, len(cursor) - 1))
+    other = data.draw(st.characters(exclude_categories=["Cs"]).filter(lambda character: character != cursor[place]))
+
+    refused = run(POSTS, {"after": cursor[:place] + other + cursor[place + 1 :]})
+
+    assert [error["extensions"]["code"] for error in refused.errors] == ["BAD_REQUEST"]

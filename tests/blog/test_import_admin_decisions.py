@@ -1,0 +1,167 @@
+"""Decisions about an import in the admin: start, cancel and undo, and who may make them."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from blog.files import jobs
+from blog.files.job_worker import ImportWorker
+from blog.models import ImportJob, ImportState, Post
+from contentapi.core.identity import CLOCK, Role
+from tests.blog.archives import SITE, build_archive
+from tests.blog.import_pages import ADD, LIST, POSTS, finish_work, get_url, list_rows, send_archive, upload_and_check
+from tests.blog.markdown_files import build_file
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def worker() -> Iterator[ImportWorker]:
+    worker = ImportWorker()
+    yield worker
+    worker.drop()
+
+
+def test_cancelled_plan_changes_nothing(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+
+    editor_client.post(get_url("cancel", job))
+    page = editor_client.get(get_url("change", job))
+
+    assert "The import was cancelled" in page.text
+    assert get_url("start", job) not in page.text
+    assert not Post.objects.exists()
+
+
+def test_refused_act_shows_the_reason(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+    editor_client.post(get_url("cancel", job))
+
+    response = editor_client.post(get_url("start", job), follow=True)
+
+    assert "This import is cancelled. Only a checked import can be started." in response.text
+
+
+def make_client(role: Role) -> Client:
+    client = Client()
+    client.force_login(make_user(role))
+    return client
+
+
+def test_admin_sees_all_imports_and_an_editor_only_their_own(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+    other, admin = make_client(Role.EDITOR), make_client(Role.ADMIN)
+
+    assert [row.pk for row in admin.get(LIST).context["cl"].result_list] == [job.pk]
+    assert list(other.get(LIST).context["cl"].result_list) == []
+    for name in ("change", "progress"):
+        assert admin.get(get_url(name, job)).status_code == 200
+        assert other.get(get_url(name, job)).status_code == 404
+    for name in ("start", "cancel", "undo"):
+        assert other.post(get_url(name, job)).status_code == 404
+    assert ImportJob.objects.get().state == "checked"
+    assert admin.post(get_url("cancel", job)).status_code == 302
+    assert ImportJob.objects.get().state == "cancelled"
+
+
+def test_author_may_neither_import_nor_see_imports(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+    author = make_client(Role.AUTHOR)
+
+    assert author.get(ADD).status_code == 403
+    assert send_archive(author).status_code == 403
+    assert author.get(LIST).status_code == 403
+    assert author.get(get_url("change", job)).status_code == 404
+    assert author.get(get_url("progress", job)).status_code == 404
+    assert author.post(get_url("start", job)).status_code == 404
+    assert author.get(get_url("undo", job)).status_code == 404
+    assert ADD not in author.get(POSTS).text
+    assert ADD not in author.get(reverse("admin:index")).text
+    assert LIST not in author.get(POSTS).text
+    assert ImportJob.objects.count() == 1
+
+
+def test_start_and_cancel_need_a_form(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+
+    assert editor_client.get(get_url("start", job)).status_code == 405
+    assert editor_client.get(get_url("cancel", job)).status_code == 405
+
+
+def test_import_cannot_be_changed_or_deleted_by_hand(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+
+    assert editor_client.post(get_url("delete", job), {"post": "yes"}).status_code == 403
+    assert ImportJob.objects.exists()
+
+
+def import_and_open(client: Client, worker: ImportWorker) -> ImportJob:
+    job = upload_and_check(client, worker)
+    client.post(get_url("start", job))
+    finish_work(worker)
+    return job
+
+
+def test_import_is_undone_after_a_confirmation(editor_client: Client, worker: ImportWorker) -> None:
+    job = import_and_open(editor_client, worker)
+    assert get_url("undo", job) in editor_client.get(get_url("change", job)).text
+
+    confirmation = editor_client.get(get_url("undo", job)).text
+    assert "Delete 2 posts" in confirmation
+    assert Post.objects.count() == 2
+    editor_client.post(get_url("undo", job))
+    running = editor_client.get(get_url("change", job)).text
+    progress = editor_client.get(get_url("progress", job)).json()
+    finish_work(worker)
+    page = editor_client.get(get_url("change", job))
+
+    assert "The posts of the import are being deleted" in running
+    assert get_url("cancel", job) not in running
+    assert (progress["state"], progress["text"]) == ("undoing", "0 of 2 posts processed")
+    assert "The import is undone" in page.text
+    assert [label for _, label, _ in list_rows(page)] == ["deleted again", "not a post", "refused", "deleted again"]
+    assert get_url("undo", job) not in page.text
+    assert not Post.objects.exists()
+
+
+def test_page_of_an_undone_import_names_what_was_left_alone(editor_client: Client, worker: ImportWorker) -> None:
+    import_and_open(editor_client, worker)
+    send_archive(editor_client, build_archive({**SITE, "c.md": build_file(title="C")}).getvalue())
+    job = ImportJob.objects.latest("pk")
+    finish_work(worker)
+    editor_client.post(get_url("start", job))
+    finish_work(worker)
+    Post.objects.get(title="C").delete()
+
+    confirmation = editor_client.get(get_url("undo", job)).text
+    editor_client.post(get_url("undo", job))
+    finish_work(worker)
+    rows = list_rows(editor_client.get(get_url("change", job)))
+
+    assert "existed before the import: 2" in confirmation
+    assert "deleted already: 1" in confirmation
+    assert ("c.md", "created", "The post does not exist any more.") in rows
+    assert ("posts/a.md", "unchanged", "") in rows
+
+
+def test_failed_undo_shows_the_problem_and_can_be_repeated(editor_client: Client, worker: ImportWorker) -> None:
+    job = import_and_open(editor_client, worker)
+    editor_client.post(get_url("undo", job))
+    jobs.end_import(ImportJob.objects.get(), ImportState.FAILED, CLOCK, "The disk is full.")
+
+    text = editor_client.get(get_url("change", job)).text
+
+    assert "Undoing the import failed" in text
+    assert "The disk is full." in text
+    assert get_url("undo", job) in text
+
+
+def test_page_of_an_import_that_cannot_be_undone_leads_back(editor_client: Client, worker: ImportWorker) -> None:
+    job = upload_and_check(editor_client, worker)
+
+    assert editor_client.get(get_url("undo", job))["Location"] == get_url("change", job)
+    refused = editor_client.post(get_url("undo", job), follow=True)
+    assert "Only an import that has ended can be undone." in refused.text

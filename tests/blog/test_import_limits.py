@@ -1,0 +1,156 @@
+"""Imports of uploaded zip files: their limits, refused archives, and who may upload, start and see them."""
+
+import io
+from collections.abc import Iterator
+
+import pytest
+
+from blog.files import jobs
+from blog.files.job_worker import ImportWorker, find_work
+from blog.models import ImportJob, ImportPiece
+from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
+from tests.blog.archives import SITE, build_archive
+from tests.blog.import_work import finish_work, list_results, upload
+from tests.blog.markdown_files import build_file
+from tests.blog.test_limited_parsing import SLOW
+from tests.factories import make_actor, make_user
+from users.authentication import build_session_actor
+from users.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def worker() -> Iterator[ImportWorker]:
+    worker = ImportWorker()
+    yield worker
+    worker.drop()
+
+
+@pytest.fixture
+def editor() -> Actor:
+    return build_session_actor(make_user(Role.EDITOR, name="Edda Editor"))
+
+
+LIMIT = "cannot be parsed with 512 MiB of memory and 0.2 s of CPU time. Make the front matter simpler."
+
+
+def test_person_has_at_most_three_uploads_that_are_not_started(editor: Actor, worker: ImportWorker) -> None:
+    first, *_ = [upload(editor, source=name) for name in "abc"]
+    finish_work(worker)
+
+    with pytest.raises(Invalid, match="At most 3 uploads may wait for their start"):
+        upload(editor)
+    assert ImportJob.objects.count() == 3
+    assert not ImportPiece.objects.exclude(job__in=ImportJob.objects.all()).exists()
+    upload(build_session_actor(make_user(Role.EDITOR)))  # another person may
+    jobs.start_import(actor=editor, job_id=str(first.pk))
+    upload(editor)
+
+
+def test_uploads_of_a_person_have_at_most_200_mb_until_they_end(
+    editor: Actor, worker: ImportWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = upload(editor)
+    size = sum(map(len, job.pieces.values_list("content", flat=True)))
+    monkeypatch.setattr(jobs, "MAX_STORED", 2 * size - 1)
+
+    with pytest.raises(Invalid, match=rf"may have {2 * size - 1:,} bytes together \(got {2 * size:,}\)"):
+        upload(editor)
+    finish_work(worker)
+    jobs.cancel_import(actor=editor, job_id=str(job.pk))
+    upload(editor)
+
+
+def test_file_that_breaks_a_limit_is_a_bad_file_and_the_rest_is_imported(editor: Actor, worker: ImportWorker) -> None:
+    job = upload(editor, {"a.md": build_file(title="A"), "slow.md": SLOW, "z.md": build_file(title="Z")})
+    worker.run = find_work()
+    assert worker.run is not None
+    worker.run.parser.seconds = 0.2
+
+    finish_work(worker)
+
+    assert list_results(job, is_plan=True) == [
+        ("a.md", "created"),
+        ("slow.md", LIMIT),
+        ("z.md", "created"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (io.BytesIO(b"# Soup"), "This is not a zip file, or it is damaged. Create it again."),
+        (build_archive({"a.txt": "x"}), "The zip file has no Markdown files (.md, .markdown, .mdx)."),
+    ],
+)
+def test_unusable_archive_is_refused_at_the_upload(editor: Actor, content: io.BytesIO, message: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        jobs.create_import_job(actor=editor, archive=content, name="site.zip")
+
+    assert refusal.value.fields == {"archive": [message]}
+    assert not ImportJob.objects.exists()
+
+
+def test_status_scheduled_is_refused_at_the_upload(editor: Actor) -> None:
+    with pytest.raises(Invalid, match="published, archived"):
+        jobs.create_import_job(actor=editor, archive=build_archive(SITE), name="x.zip", status="scheduled")
+
+
+@pytest.mark.parametrize("role", [Role.READER, Role.AUTHOR])
+def test_readers_and_authors_may_not_import(role: Role) -> None:
+    with pytest.raises(Forbidden):
+        upload(make_actor(role))
+
+
+def test_anonymous_caller_and_operator_upload_nothing() -> None:
+    for actor in (ANONYMOUS, OPERATOR):
+        with pytest.raises(Unauthenticated):
+            upload(actor)
+
+
+def test_another_editor_does_not_find_an_import_and_an_admin_does(editor: Actor) -> None:
+    job_id = str(upload(editor).pk)
+
+    for act in (jobs.find_import_job, jobs.start_import, jobs.cancel_import):
+        with pytest.raises(NotFound):
+            act(actor=make_actor(Role.EDITOR), job_id=job_id)
+    assert jobs.cancel_import(actor=make_actor(Role.ADMIN), job_id=job_id).state == "cancelled"
+
+
+def test_import_of_a_person_who_has_become_an_author_fails(editor: Actor, worker: ImportWorker) -> None:
+    job = upload(editor)
+    User.objects.filter(pk=editor.user_id or 0).update(role=Role.AUTHOR)
+
+    finish_work(worker)
+
+    job.refresh_from_db()
+    assert (job.state, job.problem) == ("failed", "You may not import posts.")
+    assert not ImportPiece.objects.exists()
+
+
+def test_import_of_a_locked_person_fails(editor: Actor, worker: ImportWorker) -> None:
+    job = upload(editor)
+    User.objects.filter(pk=editor.user_id or 0).update(is_active=False)
+
+    finish_work(worker)
+
+    job.refresh_from_db()
+    assert (job.state, job.problem) == ("failed", "The account of the person who uploaded the zip file is locked.")
+
+
+def test_only_a_checked_import_can_be_started(editor: Actor, worker: ImportWorker) -> None:
+    job = upload(editor)
+    with pytest.raises(Conflict, match="This import is checking"):
+        jobs.start_import(actor=editor, job_id=str(job.pk))
+    finish_work(worker)
+    jobs.start_import(actor=editor, job_id=str(job.pk))
+
+    with pytest.raises(Conflict, match="This import is importing"):
+        jobs.start_import(actor=editor, job_id=str(job.pk))
+
+
+def test_purge_needs_the_permission() -> None:
+    with pytest.raises(Forbidden):
+        jobs.purge_imports(actor=make_actor(Role.AUTHOR))

@@ -1,0 +1,88 @@
+"""Updates of posts: changed fields, invalid values, permissions and concurrent updates."""
+
+from typing import Any
+
+import pytest
+
+from blog import services
+from blog.models import Post, PostStatus
+from contentapi.core.errors import ApiError, Forbidden, Invalid, NotFound, Unauthenticated
+from contentapi.core.identity import OPERATOR, Role, Scope
+from tests.blog.post_rows import EMPTY, PAST, make_caller, read_row
+from tests.blog.racing import race
+from tests.factories import make_actor, make_author, make_post
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("changes", [{"title": " New "}, {"body": ""}, {"tags": []}, {"title": "New", "tags": ["b"]}])
+def test_update_changes_the_given_fields_and_nothing_else(changes: dict[str, Any]) -> None:
+    author = make_author()
+    post = make_post(author=author, title="Old", body="Old.", tags=["a"], updated_at=PAST, created_at=PAST)
+    before = read_row(post)
+
+    returned = services.edit_post(actor=make_actor(Role.AUTHOR, author=author), post_id=str(post.pk), changes=changes)
+
+    trimmed = {name: value.strip() if name == "title" else value for name, value in changes.items()}
+    assert read_row(post) == {**before, **trimmed, "version": 2}
+    assert read_row(post, "updated_at")["updated_at"] == returned.updated_at > PAST
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("changes", [{}, {"title": " Old\n"}, {"title": "Old", "body": "Old.", "tags": [" a"]}])
+def test_update_without_effect_keeps_version_and_time(changes: dict[str, Any]) -> None:
+    post = make_post(title="Old", body="Old.", tags=["a"], updated_at=PAST)
+    before = Post.objects.values().get(pk=post.pk)
+
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+
+    assert Post.objects.values().get(pk=post.pk) == before
+
+
+@pytest.mark.django_db
+def test_invalid_update_is_rejected_and_changes_nothing() -> None:
+    post = make_post()
+    before = read_row(post)
+
+    with pytest.raises(Invalid) as refusal:
+        services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": " ", "body": "New."})
+
+    assert refusal.value.fields == {"title": [EMPTY]}
+    assert read_row(post) == before
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("role", "without", "status", "refused"),
+    [
+        (None, set(), PostStatus.PUBLISHED, Unauthenticated),
+        (None, set(), PostStatus.DRAFT, Unauthenticated),
+        (Role.READER, set(), PostStatus.PUBLISHED, Forbidden),
+        (Role.AUTHOR, set(), PostStatus.PUBLISHED, Forbidden),
+        (Role.AUTHOR, set(), PostStatus.DRAFT, NotFound),
+        (Role.EDITOR, {Scope.POSTS_WRITE}, PostStatus.PUBLISHED, Forbidden),
+        (Role.EDITOR, {Scope.POSTS_READ}, PostStatus.ARCHIVED, NotFound),
+    ],
+)
+def test_actor_without_permission_cannot_update_a_post(
+    role: Role | None, without: set[Scope], status: str, refused: type[ApiError]
+) -> None:
+    post = make_post(status=status, updated_at=PAST)
+    actor = make_caller(role, without, make_author())
+
+    with pytest.raises(refused):
+        services.edit_post(actor=actor, post_id=str(post.pk), changes={"title": ""})
+
+    assert read_row(post, "version", "updated_at") == {"version": 1, "updated_at": PAST}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_updates_both_take_effect() -> None:
+    post = make_post(title="Old", body="Old.")
+
+    race(
+        lambda: Post.objects.select_for_update().get(pk=post.pk),
+        lambda: services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "New"}),
+        lambda: services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": "New."}),
+    )
+
+    assert read_row(post, "title", "body", "version") == {"title": "New", "body": "New.", "version": 3}

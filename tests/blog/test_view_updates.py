@@ -1,0 +1,150 @@
+"""Updates of posts by REST: changed fields, publication times, versions and errors."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from blog.models import Post
+from contentapi.core.identity import Role, Scope
+from tests.blog.own_posts import make_own_post
+from tests.factories import make_actor, make_author, make_post
+from tests.resources import send_request
+
+pytestmark = pytest.mark.django_db
+
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+def test_patch_changes_only_the_sent_fields() -> None:
+    actor, post = make_own_post(tags=["x"])
+
+    response = send_request("PATCH", f"/posts/{post.pk}", {"title": "New"}, actor=actor)
+
+    assert (response.status, response.body["title"], response.body["body"], response.body["tags"]) == (
+        200,
+        "New",
+        "Text.",
+        ["x"],
+    )
+
+
+@pytest.mark.parametrize("body", [{}, {"title": "Same"}, {"status": "published"}])
+def test_patch_without_effect_is_200(body: dict[str, Any]) -> None:
+    actor, post = make_own_post(title="Same")
+
+    response = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
+
+    assert response.status == 200
+    assert Post.objects.get() == post
+    assert Post.objects.get().version == 1
+
+
+@pytest.mark.parametrize("name", ["title", "body", "tags", "status"])
+def test_null_for_a_required_field_is_422(name: str) -> None:
+    actor, post = make_own_post()
+
+    response = send_request("PATCH", f"/posts/{post.pk}", {name: None}, actor=actor)
+
+    assert response.error == (422, "INVALID", f"{name}: This must not be null.")
+
+
+def test_patch_of_text_and_status_increments_the_version_once() -> None:
+    actor, post = make_own_post(status="draft")
+
+    response = send_request("PATCH", f"/posts/{post.pk}", {"title": "New", "status": "published"}, actor=actor)
+
+    assert (response.status, response.body["title"], response.body["status"]) == (200, "New", "published")
+    assert Post.objects.get().version == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "scopes", "failure"),
+    [
+        ({"title": "New", "status": "archived"}, set(Scope), (409, "CONFLICT")),  # of a scheduled post
+        ({"title": " ", "status": "published"}, set(Scope), (422, "INVALID")),
+        ({"title": "New", "status": "published"}, {Scope.POSTS_READ, Scope.POSTS_WRITE}, (403, "FORBIDDEN")),
+        ({"title": "New", "status": "published"}, {Scope.POSTS_READ, Scope.POSTS_PUBLISH}, (403, "FORBIDDEN")),
+    ],
+)
+def test_failed_patch_of_text_and_status_changes_neither(
+    body: dict[str, Any], scopes: set[Scope], failure: tuple[int, str]
+) -> None:
+    author = make_author()
+    post = make_post(author=author, status="scheduled", publish_at=LATER, title="Old")
+    actor = make_actor(Role.AUTHOR, scopes=scopes, author=author)
+
+    response = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
+
+    assert response.error[:2] == failure
+    assert (Post.objects.get().title, Post.objects.get().status, Post.objects.get().version) == ("Old", "scheduled", 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "failure"),
+    [
+        ("scheduled", {"publishAt": None}, (422, "publishAt: A scheduled post needs a time of publication.")),
+        (
+            "scheduled",
+            {"publishAt": "2101-01-01T00:00:00Z"},
+            (409, "A post that is scheduled cannot become scheduled."),
+        ),
+        (
+            "draft",
+            {"publishAt": "2101-01-01T00:00:00Z"},
+            (422, "publishAt: Only a scheduled post has a time of publication."),
+        ),
+        (
+            "published",
+            {"publishAt": "2101-01-01T00:00:00Z"},
+            (422, "publishAt: Only a scheduled post has a time of publication."),
+        ),
+        ("draft", {"status": "scheduled"}, (422, "publishAt: A scheduled post needs a time of publication.")),
+        ("archived", {"status": "published"}, (409, "A post that is archived cannot become published.")),
+    ],
+)
+def test_publication_time_of_a_post_that_is_not_scheduled_is_rejected(
+    status: str, body: dict[str, Any], failure: tuple[int, str]
+) -> None:
+    actor, post = make_own_post(status=status, publish_at=LATER if status == "scheduled" else None)
+
+    code, message = failure
+    response = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
+
+    assert (response.status, response.body) == (code, {"error": message})
+
+
+def test_patch_schedules_and_unschedules_a_post() -> None:
+    actor, post = make_own_post(status="draft")
+    body = {"status": "scheduled", "publishAt": "2100-01-01T01:00:00+01:00"}
+
+    response = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
+
+    assert (response.status, response.body["publishAt"]) == (200, "2100-01-01T00:00:00+00:00")
+    assert (
+        send_request("PATCH", f"/posts/{post.pk}", {"title": "New"}, actor=actor).body["publishAt"]
+        == response.body["publishAt"]
+    )
+    assert send_request("PATCH", f"/posts/{post.pk}", {"status": "draft"}, actor=actor).body["publishAt"] is None
+
+
+@pytest.mark.parametrize("path", ["", "/publish"])
+def test_wrong_expected_version_is_409(path: str) -> None:
+    actor, post = make_own_post(status="draft")
+    method, body = ("POST", {}) if path else ("PATCH", {"status": "published"})
+
+    refused = send_request(method, f"/posts/{post.pk}{path}", {**body, "expectedVersion": "7"}, actor=actor)
+    done = send_request(method, f"/posts/{post.pk}{path}", {**body, "expectedVersion": "1"}, actor=actor)
+
+    assert refused.error[:2] == (409, "CONFLICT")
+    assert (done.status, done.body["status"]) == (200, "published")
+
+
+@pytest.mark.parametrize("body", [None, {}, {"expectedVersion": None}])
+def test_repeated_publication_returns_the_same_post(body: Any) -> None:
+    actor, post = make_own_post(status="draft")
+
+    responses = [send_request("POST", f"/posts/{post.pk}/publish", body, actor=actor) for _ in range(2)]
+
+    assert [(response.status, response.body["status"]) for response in responses] == [(200, "published")] * 2
+    assert responses[0].content == responses[1].content

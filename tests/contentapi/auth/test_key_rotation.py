@@ -1,0 +1,150 @@
+"""Rotation of signing keys in a folder: new keys, reloads by other processes, and the end of old keys."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+
+from contentapi.auth.jwk import Key
+from contentapi.auth.signing_keys import RELOAD_INTERVAL, RETIRED_KEY_LIFETIME, UNKNOWN_KEY_INTERVAL, KeyDirectory
+from tests.contentapi.auth.signing_keys import generate_key, get_key_ids, read_key
+
+
+@pytest.fixture(autouse=True)
+def compute_keys_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test the same keys in the same order: to generate or to check one takes 50 milliseconds."""
+    numbers = count()
+    monkeypatch.setattr(Key, "generate", lambda: generate_key(next(numbers)))
+    monkeypatch.setattr(serialization, "load_pem_private_key", read_key)
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_rotated_key_signs_and_the_old_key_verifies(tmp_path: Path) -> None:
+    keys = KeyDirectory(tmp_path / "jwt")
+    old = keys.get_signing_key()
+
+    new = keys.rotate()
+
+    assert new.kid != old.kid
+    assert keys.get_signing_key() == new
+    assert keys.get(old.kid) == old
+    assert get_key_ids(keys) == [new.kid, old.kid]
+
+
+def test_rotation_before_the_first_token_creates_the_first_key(tmp_path: Path) -> None:
+    keys = KeyDirectory(tmp_path / "jwt")
+
+    new = keys.rotate()
+
+    assert get_key_ids(keys) == [new.kid]
+
+
+def test_other_process_finds_a_new_key_at_once_by_its_id(tmp_path: Path) -> None:
+    clock = Clock()
+    here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
+    old = here.get_signing_key()
+
+    new = there.rotate()
+
+    assert here.get_signing_key() == old
+    assert here.get(new.kid) == new
+    assert here.get_signing_key() == new
+
+
+def test_other_process_signs_with_a_new_key_after_the_reload_interval(tmp_path: Path) -> None:
+    clock = Clock()
+    here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
+    old = here.get_signing_key()
+    new = there.rotate()
+
+    clock.now += RELOAD_INTERVAL - 0.1
+    assert here.get_signing_key() == old
+    clock.now += 0.1
+    assert here.get_signing_key() == new
+
+
+def test_unknown_key_ids_cause_at_most_one_reload_per_second(tmp_path: Path) -> None:
+    clock = Clock()
+    here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
+    here.get_signing_key()
+    here.get("unknown")
+    new = there.rotate()
+
+    assert here.get("also unknown") is None
+    assert here.get(new.kid) is None
+    clock.now += UNKNOWN_KEY_INTERVAL
+    assert here.get(new.kid) == new
+
+
+def test_regular_reload_does_not_delay_the_search_for_a_new_key(tmp_path: Path) -> None:
+    clock = Clock()
+    here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
+    old = here.get_signing_key()
+    clock.now += RELOAD_INTERVAL
+    here.get(old.kid)
+
+    new = there.rotate()
+
+    assert here.get(new.kid) == new
+
+
+def retire(folder: Path, number: int, now: float, seconds: float) -> None:
+    """Set the age of the next key, as if this key had been retired that many seconds ago."""
+    os.utime(folder / f"{number + 1}.pem", (now - seconds, now - seconds))
+
+
+@pytest.mark.parametrize(("seconds", "stays"), [(RETIRED_KEY_LIFETIME - 1, True), (RETIRED_KEY_LIFETIME + 1, False)])
+def test_later_rotation_removes_a_key_whose_tokens_have_expired(tmp_path: Path, seconds: float, *, stays: bool) -> None:
+    now = 1_000_000.0  # long before the keys are created
+    keys = KeyDirectory(tmp_path)
+    first, second = keys.get_signing_key(), keys.rotate(now)
+    retire(tmp_path, 1, now, seconds)
+
+    third = keys.rotate(now)
+
+    expected = [third.kid, second.kid, *([first.kid] if stays else [])]
+    assert get_key_ids(keys) == expected
+    assert KeyDirectory(tmp_path).get_signing_key().kid == third.kid
+    assert get_key_ids(KeyDirectory(tmp_path)) == expected
+
+
+def test_key_numbers_continue_after_old_keys_are_removed(tmp_path: Path) -> None:
+    now = 1_000_000.0  # long before the keys are created
+    keys = KeyDirectory(tmp_path)
+    keys.get_signing_key()
+    for number in (1, 2, 3):
+        keys.rotate(now)
+        retire(tmp_path, number, now, RETIRED_KEY_LIFETIME + 1)
+
+    keys.rotate(now)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["4.pem", "5.pem"]
+
+
+def test_concurrent_rotations_leave_one_signing_key(tmp_path: Path) -> None:
+    KeyDirectory(tmp_path).get_signing_key()
+    together = Barrier(4)
+
+    def rotate(_: int) -> str:
+        keys = KeyDirectory(tmp_path)
+        together.wait()
+        return keys.rotate().kid
+
+    with ThreadPoolExecutor(4) as pool:
+        created = set(pool.map(rotate, range(4)))
+
+    assert created <= set(get_key_ids(KeyDirectory(tmp_path)))
+    assert KeyDirectory(tmp_path).get_signing_key().kid in created

@@ -1,0 +1,215 @@
+"""The rows that each read form of the permission rules selects."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db.models import Model, Q
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blog.models import Author, Comment, ImportJob, Post, PostStatus, PostVersion
+from contentapi.core import policy
+from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
+from orders.models import Order
+from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, actor
+from tests.factories import make_author, make_comment, make_order, make_post, make_user
+from tests.thoroughness import scale_examples
+from users.models import ApiKey, User
+from users.services import create_api_key
+
+
+def reaches(who: Actor, scope: Scope, owner_id: int | None, *, everybodys_for: set[Role]) -> bool:
+    """The table in docs/authentication.md: whether the actor may see what this user owns."""
+    if scope not in who.scopes or who.role is None or scope not in ROLE_SCOPES[who.role]:
+        return False
+    return who.role in everybodys_for or (owner_id is not None and owner_id == who.user_id)
+
+
+def may_see_post(who: Actor, post: Post) -> bool:
+    owner_id = post.author.user_id
+    by_table = post.status == PostStatus.PUBLISHED or reaches(
+        who, Scope.POSTS_READ, owner_id, everybodys_for={Role.EDITOR, Role.ADMIN}
+    )
+    assert policy.may_see_post(who, owner_id, post.status) is by_table
+    return by_table
+
+
+def may_see_deleted_post(who: Actor, version: PostVersion) -> bool:
+    owner_id = version.author.user_id
+    by_table = all(
+        reaches(who, scope, owner_id, everybodys_for={Role.EDITOR, Role.ADMIN})
+        for scope in (Scope.POSTS_READ, Scope.POSTS_WRITE)
+    )
+    assert policy.may_see_history_of(who, owner_id) is by_table
+    return by_table
+
+
+def may_see_email(who: Actor, author: Author) -> bool:
+    by_table = reaches(who, Scope.AUTHORS_READ, author.user_id, everybodys_for={Role.EDITOR, Role.ADMIN})
+    assert policy.may_see_author_email(who, author.user_id) is by_table
+    return by_table
+
+
+def may_see_order(who: Actor, order: Order) -> bool:
+    by_table = reaches(who, Scope.ORDERS_READ, order.user_id, everybodys_for={Role.ADMIN})
+    assert policy.may_see_order(who, order.user_id) is by_table
+    return by_table
+
+
+def may_write_order(who: Actor, order: Order) -> bool:
+    by_table = reaches(who, Scope.ORDERS_WRITE, order.user_id, everybodys_for={Role.ADMIN})
+    assert policy.may_write_orders_of(who, order.user_id) is by_table
+    return by_table
+
+
+def may_see_user(who: Actor, user: User) -> bool:
+    by_table = reaches(who, Scope.USERS_READ, user.pk, everybodys_for={Role.ADMIN})
+    assert policy.may_see_user(who, user.pk) is by_table
+    return by_table
+
+
+def may_manage_key(who: Actor, key: ApiKey) -> bool:
+    by_table = reaches(who, Scope.USERS_WRITE, key.user_id, everybodys_for={Role.ADMIN})
+    assert policy.may_manage_keys_of(who, key.user_id) is by_table
+    return by_table
+
+
+def may_write_post(who: Actor, post: Post) -> bool:
+    by_table = reaches(who, Scope.POSTS_WRITE, post.author.user_id, everybodys_for={Role.EDITOR, Role.ADMIN})
+    assert policy.may_write_posts_of(who, post.author.user_id) is by_table
+    return by_table
+
+
+def may_edit_author(who: Actor, author: Author) -> bool:
+    by_table = reaches(who, Scope.POSTS_WRITE, author.user_id, everybodys_for={Role.EDITOR, Role.ADMIN})
+    assert policy.may_edit_author(who, author.user_id) is by_table
+    return by_table
+
+
+def may_moderate(who: Actor, comment: Comment) -> bool:
+    """Whether the actor may delete the comment for being on the post; one's own comments are a rule of their own."""
+    owner_id = comment.post.author.user_id
+    by_table = reaches(who, Scope.COMMENTS_MODERATE, owner_id, everybodys_for={Role.EDITOR, Role.ADMIN})
+    assert policy.may_delete_comment_of(who, NOBODYS, owner_id) is by_table
+    return by_table
+
+
+def may_know(who: Actor, comment: Comment) -> bool:
+    by_table = comment.state == "visible" or may_moderate(who, comment)
+    assert policy.may_see_comment(who, comment.state, comment.post.author.user_id) is by_table
+    return by_table
+
+
+def may_see_import(who: Actor, job: ImportJob) -> bool:
+    may_import = {Scope.POSTS_WRITE, Scope.POSTS_PUBLISH} <= set(who.scopes) and who.role in (Role.EDITOR, Role.ADMIN)
+    return may_import and (who.role == Role.ADMIN or who.user_id == job.owner_id)
+
+
+# Each read form, with the rule for one row.
+READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
+    "visible_posts": (Post, may_see_post),
+    "visible_deleted_posts": (PostVersion, may_see_deleted_post),
+    "visible_imports": (ImportJob, may_see_import),
+    "visible_author_emails": (Author, may_see_email),
+    "visible_orders": (Order, may_see_order),
+    "writable_orders": (Order, may_write_order),
+    "visible_users": (User, may_see_user),
+    "visible_api_keys": (ApiKey, may_manage_key),
+    "editable_posts": (Post, may_write_post),
+    "editable_authors": (Author, may_edit_author),
+    "moderated_comments": (Comment, may_moderate),
+    "known_comments": (Comment, may_know),
+}
+
+
+def create_rows() -> list[int]:
+    """Create posts with comments in every state, deleted posts and orders, of two users and of no user.
+
+    Return the ids of the users.
+    """
+    owners = [make_user(Role.AUTHOR), make_user(Role.READER), None]
+    for owner in owners:
+        author = make_author(user=owner)
+        make_order(user=owner)
+        make_post(author=author).delete()
+        for status in PostStatus.values:
+            publish_at = "2999-01-01T00:00Z" if status == "scheduled" else None
+            post = make_post(author=author, status=status, publish_at=publish_at)
+            for state in ("visible", "hidden", "deleted"):
+                make_comment(post, state=state, state_changed_at="2020-01-01T00:00Z")
+        if owner:
+            create_api_key(actor=OPERATOR, email=owner.email, name="x")
+            ImportJob.objects.create(owner=owner, file_name="x.zip", source="x", status="draft", total=1, ignored=0)
+    return [owner.pk for owner in owners if owner]
+
+
+def test_every_read_form_is_compared_with_the_table() -> None:
+    read_forms = ("visible_", "editable_", "writable_", "moderated_", "known_")
+
+    assert {name for name in vars(policy) if name.startswith(read_forms)} == set(READ_FORMS)
+
+
+@pytest.mark.property
+@pytest.mark.django_db
+@pytest.mark.parametrize("rule", READ_FORMS)
+def test_read_form_selects_exactly_the_rows_that_the_table_allows(rule: str) -> None:
+    user_ids = create_rows()
+    model, may_see = READ_FORMS[rule]
+    condition: Callable[[Actor], Q] = getattr(policy, rule)
+    rows = list(model._default_manager.all())
+
+    @settings(deadline=None, max_examples=scale_examples(300))
+    @given(
+        user_id=st.sampled_from([*user_ids, user_ids[0] + 10**9, None]),
+        role=st.none() | st.sampled_from(Role),
+        scopes=st.sets(st.sampled_from(Scope)) | st.just(set(Scope)),
+    )
+    def agree(user_id: int | None, role: Role | None, scopes: set[Scope]) -> None:
+        who = Actor(user_id=user_id, role=role, scopes=scopes)
+
+        found = set(model._default_manager.filter(condition(who)))
+
+        assert found == {row for row in rows if may_see(who, row)}
+
+    agree()
+
+
+def create_rows_for(name: str) -> Actor:
+    """Create the rows. Return an actor whom some of them belong to, unless the actor is no user."""
+    [user_id, _] = create_rows()
+    return replace(actor(name), user_id=user_id if actor(name).user_id else None)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ACTORS)
+def test_role_sees_exactly_the_rows_that_the_table_allows(name: str) -> None:
+    who = create_rows_for(name)
+
+    for rule, (model, may_see) in READ_FORMS.items():
+        found = set(model._default_manager.filter(getattr(policy, rule)(who)))
+
+        assert found == {row for row in model._default_manager.all() if may_see(who, row)}, rule
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ACTORS)
+def test_split_conditions_select_each_visible_post_once(name: str) -> None:
+    who = create_rows_for(name)
+
+    found = [post.pk for condition in policy.split_visible_posts(who) for post in Post.objects.filter(condition)]
+
+    assert sorted(found) == sorted(post.pk for post in Post.objects.all() if may_see_post(who, post))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ACTORS)
+def test_narrowed_condition_selects_the_visible_posts_of_a_status(name: str) -> None:
+    who = create_rows_for(name)
+
+    for status in PostStatus.values:
+        posts = Post.objects.filter(status=status)
+        found = set(posts.filter(policy.build_visibility_within_status(who, status)))
+
+        assert found == {post for post in posts if may_see_post(who, post)}, status

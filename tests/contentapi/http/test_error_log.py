@@ -1,0 +1,172 @@
+"""The log line of a request that failed: one for each failure, with tracebacks of unknown errors only."""
+
+import logging
+from typing import Any
+
+import msgspec
+import pytest
+from django.db import connection, connections
+from pytest_django import Settings
+
+from contentapi.core.identity import Role
+from contentapi.db.postgresql.slots import ConnectionSlots, Lease, install_connections
+from contentapi.http.request_log import SAFE_MESSAGES
+from tests.behaviour.test_graphql_failures import execute, slow_down_post_queries
+from tests.conftest import make_api_key
+from tests.contentapi.http.logged_requests import encode_query, get_applications, get_logged_line
+from tests.factories import make_actor, make_post
+from tests.wsgi import call_application
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "hunter2"
+JSON_TYPE = {"CONTENT_TYPE": "application/json"}
+
+
+@pytest.fixture(params=["fast path", "Django"])
+def application(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    # The test's transaction is on this connection, which Django would close after a failure in it.
+    monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", lambda: None)
+    return get_applications()[request.param]
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.INFO)
+    return caplog
+
+
+LINES: list[tuple[str, str, dict[str, Any], str]] = [
+    ("GET", "/posts/0", {}, "404 NOT_FOUND There is no post with this id."),
+    ("HEAD", "/posts/0", {}, "404 NOT_FOUND There is no post with this id."),
+    ("GET", "/nowhere", {}, "404 NOT_FOUND There is nothing at this address."),
+    ("GET", "/orders", {}, "401 UNAUTHENTICATED A credential is needed to list orders."),
+    ("GET", "/posts", {"HTTP_AUTHORIZATION": f"Bearer {SECRET}"},
+     "401 UNAUTHENTICATED This bearer token is not valid."),
+    ("GET", "/posts", {"HTTP_X_API_KEY": SECRET}, "401 UNAUTHENTICATED The API key is unknown, expired or revoked."),
+    ("GET", "/posts", {"QUERY_STRING": f"limit={SECRET}"}, "400 BAD_REQUEST"),
+    ("GET", "/posts", {"HTTP_HOST": f"{SECRET}.invalid"}, "400 BAD_REQUEST"),
+    ("PATCH", "/posts", {}, "405 METHOD_NOT_ALLOWED PATCH is not allowed here; allowed: GET, HEAD, POST, OPTIONS."),
+    ("POST", "/posts", {"body": SECRET.encode()},
+     "415 UNSUPPORTED_MEDIA_TYPE Send the body as application/json in UTF-8."),
+    ("POST", "/posts", {"body": b'{"status": "hunter2"}', **JSON_TYPE}, "400 BAD_REQUEST"),
+    ("POST", "/graphql", {"body": encode_query("{ hunter2"), **JSON_TYPE}, "400 GRAPHQL_PARSE_FAILED"),
+    ("POST", "/graphql", {"body": encode_query('{ posts(limit: "hunter2") { hunter2 } }'), **JSON_TYPE},
+     "400 GRAPHQL_VALIDATION_FAILED"),
+    ("POST", "/graphql", {"body": encode_query("query ($n: Int) { posts(limit: $n) { id } }", n=SECRET), **JSON_TYPE},
+     "400 BAD_REQUEST"),
+    ("POST", "/graphql", {"body": encode_query("mutation { deletePost(id: 1) }"), **JSON_TYPE},
+     "401 UNAUTHENTICATED A credential is needed to delete posts."),
+    ("POST", "/graphql", {"body": b" " * 2**21, **JSON_TYPE}, f"413 TOO_LARGE The body is too large. At most {2**20}"
+     " bytes are allowed (CONTENTAPI_MAX_BODY)."),
+    ("POST", "/admin/login/", {}, "403 Forbidden"),
+    ("POST", "/oauth/token", {"body": b"client_secret=hunter2",
+                              "CONTENT_TYPE": "application/x-www-form-urlencoded"}, "400 Bad Request"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "path", "changes", "expected"), LINES, ids=range(len(LINES)))
+def test_client_error_is_one_line_without_secrets(
+    application: Any, log: pytest.LogCaptureFixture, method: str, path: str, changes: dict[str, Any], expected: str
+) -> None:
+    response = call_application(application, method, path, **changes)
+
+    assert get_logged_line(log) == f"{method} {path} {expected}"
+    assert str(response.status) == expected[:3]
+    assert SECRET not in log.text
+
+
+def test_partial_data_with_a_client_error_is_one_line(application: Any, log: pytest.LogCaptureFixture) -> None:
+    key = make_api_key(make_actor(Role.READER))
+    query = f'mutation {{ addComment(input: {{postId: {make_post().pk}, body: "x"}}) {{ id }} deletePost(id: 0) }}'
+
+    response = call_application(application, "POST", "/graphql", encode_query(query), HTTP_X_API_KEY=key, **JSON_TYPE)
+
+    assert response.status == 294
+    assert get_logged_line(log) == "POST /graphql 294 NOT_FOUND There is no post with this id."
+
+
+def test_unknown_exception_is_one_error_with_its_traceback(application: Any, log: pytest.LogCaptureFixture) -> None:
+    execute("ALTER TABLE blog_post RENAME TO lost")
+
+    call_application(application, "GET", "/posts")
+
+    assert get_logged_line(log, logging.ERROR) == "GET /posts 500 INTERNAL ProgrammingError"
+    assert 'relation "blog_post" does not exist' in log.text
+
+
+def test_several_unknown_exceptions_are_one_error_with_all_tracebacks(
+    application: Any, log: pytest.LogCaptureFixture
+) -> None:
+    execute("ALTER TABLE blog_post RENAME COLUMN body TO lost_body")
+    query = "{ __typename post(id: 1) { body } author(id: 1) { bio } }"
+
+    response = call_application(application, "POST", "/graphql", encode_query(query), **JSON_TYPE)
+
+    assert response.status == 294
+    assert get_logged_line(log, logging.ERROR) == "POST /graphql 294 INTERNAL ProgrammingError"
+    assert "column blog_post.body does not exist" in log.text
+    assert "current transaction is aborted" in log.text  # the second, because a test is one transaction
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"), [("GET", "/posts", b""), ("POST", "/graphql", encode_query("{ posts { id } }"))]
+)
+def test_database_failure_is_one_line_without_a_traceback(
+    application: Any, log: pytest.LogCaptureFixture, method: str, path: str, body: bytes
+) -> None:
+    slow_down_post_queries()
+
+    call_application(application, method, path, body, **JSON_TYPE)
+
+    assert get_logged_line(log, logging.ERROR) == (
+        f"{method} {path} 503 UNAVAILABLE QueryCanceled: canceling statement due to statement timeout"
+    )
+    assert "Traceback" not in log.text
+
+
+def test_request_that_waited_too_long_is_one_line_that_names_what_it_waited_for(
+    application: Any, log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = connections["default"]
+    monkeypatch.setattr("contentapi.db.postgresql.slots.create_wrappers", lambda: {"default": own})
+    slots = ConnectionSlots(2, patience=0.01)
+    slots.enter_lane(Lease(slots), slots.preparation)
+    lease = slots.acquire()
+    try:
+        call_application(application, "POST", "/graphql", encode_query(f"{{ waited{id(slots)}: id }}"), **JSON_TYPE)
+    finally:
+        slots.release(lease)
+        install_connections({"default": own})
+
+    assert get_logged_line(log, logging.ERROR) == (
+        "POST /graphql 503 UNAVAILABLE NoSlotAvailable: waited 0.01 s for the preparation lane"
+    )
+
+
+def test_request_over_its_rate_limit_is_one_line(
+    application: Any, log: pytest.LogCaptureFixture, settings: Settings
+) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/hour")
+    for _ in range(2):
+        call_application(application, "GET", "/nowhere")
+
+    assert [record.getMessage() for record in log.records] == [
+        "GET /nowhere 404 NOT_FOUND There is nothing at this address.",
+        'GET /nowhere 429 RATE_LIMITED The limit "anonymous" of 1/hour (CONTENTAPI_RATE_ANONYMOUS) is used up. '
+        "Try again in 3600 seconds.",
+    ]
+
+
+def test_log_level_above_info_omits_client_errors(application: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+
+    call_application(application, "GET", "/posts/0")
+
+    assert caplog.records == []
+
+
+def test_messages_that_repeat_the_request_are_not_logged() -> None:
+    repeating = {"BAD_REQUEST", "CONFLICT", "INVALID", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"}
+
+    assert SAFE_MESSAGES.isdisjoint(repeating)

@@ -1,0 +1,169 @@
+"""A request for each operation of schema/openapi.yaml, and the comparison of its response."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from blog.models import PostStatus
+from contentapi.core.identity import Role, Scope
+from tests.conftest import make_api_key
+from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
+from tests.openapi import OPERATIONS, Operation, find_problems, resolve
+
+# What a client of this API reads; the others are Django's and the server's.
+OUR_HEADERS = re.compile(
+    r"X-(API-Version|Request-ID|Error-Code)|RateLimit(-Policy)?|Retry-After|Location|Link|ETag|Idempotent-Replayed"
+    r"|Allow|WWW-Authenticate"
+)
+
+
+class Request(NamedTuple):
+    """A request. `ids` are the ids in its path, `who` is the caller."""
+
+    ids: Mapping[str, Any] = {}
+    body: Any = None
+    who: str = "admin"
+    query: str = ""
+    headers: Mapping[str, str] = {}
+
+
+class World:
+    """An admin, an author and a reader, and one thing of each kind."""
+
+    def __init__(self) -> None:
+        author = make_author(email="author@example.invalid", avatar_url="https://www.example.com/a.png", bio="Writes.")
+        self.actors = {
+            "admin": make_actor(Role.ADMIN),
+            "author": make_actor(Role.AUTHOR, author=author),
+            "reader": make_actor(Role.READER),
+            "without scopes": make_actor(Role.ADMIN, scopes={Scope.POSTS_READ}),
+        }
+        self.post = make_post(author=author, tags=["sea"])
+        self.draft = make_post(author=author, status=PostStatus.DRAFT)
+        self.archived = make_post(author=author, status=PostStatus.ARCHIVED)
+        self.comment = make_comment(self.post)
+        self.order = make_order(user=self.post.author.user)
+        shipped = {"carrier": "Coastal", "tracking_number": "C1", "shipped_at": timezone.now()}
+        self.shipped = make_order(user=self.order.user, status="shipped", **shipped)
+        self.user = make_user()
+
+
+MakeRequest = Callable[[World], Request]
+
+
+def post_request(**values: Any) -> MakeRequest:
+    return lambda world: Request({"post_id": world.post.pk}, **values)
+
+
+def comment_request(**values: Any) -> MakeRequest:
+    return lambda world: Request({"post_id": world.post.pk, "comment_id": world.comment.pk}, **values)
+
+
+def author_request(**values: Any) -> MakeRequest:
+    return lambda world: Request({"author_id": world.post.author.pk}, **values)
+
+
+def order_request(**values: Any) -> MakeRequest:
+    return lambda world: Request({"order_id": world.order.pk}, **values)
+
+
+def shipped_order_request(**values: Any) -> MakeRequest:
+    return lambda world: Request({"order_id": world.shipped.pk}, **values)
+
+
+def user_request(**values: Any) -> MakeRequest:
+    return lambda world: Request({"user_id": world.user.pk}, **values)
+
+
+def plain_request(**values: Any) -> MakeRequest:
+    return lambda _: Request(**values)
+
+
+NEW_POST = {"title": "Hello", "body": "A first post."}
+NEW_USER = {"name": "New", "email": "new@example.invalid"}
+SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
+    "listPosts": [
+        (200, plain_request()),
+        (200, plain_request(query="?offset=1&limit=1")),
+        (200, plain_request(query="?limit=1", who="")),
+    ],
+    "createPost": [
+        (201, plain_request(body=NEW_POST)),
+        (201, plain_request(body={**NEW_POST, "tags": None, "status": "published"})),
+    ],
+    "getPost": [(200, post_request()), (200, post_request(who=""))],
+    "updatePost": [(200, post_request(body={"title": "New"})), (200, post_request(body={"expectedVersion": "1"}))],
+    "deletePost": [(204, post_request())],
+    "publishPost": [(200, post_request()), (200, lambda world: Request({"post_id": world.draft.pk}))],
+    "listComments": [(200, post_request()), (200, post_request(query="?offset=0"))],
+    "addComment": [(201, post_request(body={"body": "Well said."}))],
+    "getComment": [(200, comment_request()), (200, comment_request(who=""))],
+    "deleteComment": [(204, comment_request())],
+    "listAuthors": [
+        (200, plain_request()),
+        (200, plain_request(query="?offset=0")),
+        (200, plain_request(query="?limit=1", who="")),
+    ],
+    "getAuthor": [(200, author_request()), (200, author_request(who=""))],
+    "listPostsOfAuthor": [(200, author_request(query="?status=draft")), (200, author_request(query="?offset=0"))],
+    "listOrders": [(200, plain_request()), (200, plain_request(query="?offset=0"))],
+    "createOrder": [(201, plain_request(body={"total": 49.9}))],
+    "getOrder": [(200, order_request()), (200, shipped_order_request())],
+    "cancelOrder": [(204, order_request())],
+    "payOrder": [(200, order_request()), (200, order_request(body={}))],
+    "trackOrder": [(200, shipped_order_request())],
+    "listUsers": [(200, plain_request()), (200, plain_request(query="?offset=0"))],
+    "createUser": [(201, plain_request(body=NEW_USER))],
+    "getUser": [(200, user_request())],
+    "deleteUser": [(204, user_request())],
+    "getIndex": [(200, plain_request(who=""))],
+    "getOpenAPI": [(200, plain_request(who=""))],
+    "getDocs": [(200, plain_request(who=""))],
+    "getGraphQLSchema": [(200, plain_request(who=""))],
+    "getKeys": [(200, plain_request(who=""))],
+}
+
+
+def send_request(operation: Operation, request: Request, world: World | None = None) -> Any:
+    path = re.sub(r"{(\w+)}", lambda match: str(request.ids[match[1]]), operation.path)
+    headers = dict(request.headers)
+    if world and request.who:
+        headers["X-API-Key"] = make_api_key(world.actors[request.who])
+    content = b"" if request.body is None else json.dumps(request.body).encode()
+    content_type = headers.pop("Content-Type", "application/json" if content else "")
+    client = Client(raise_request_exception=False)
+    return client.generic(operation.method, path + request.query, content, content_type=content_type, headers=headers)
+
+
+def assert_conforms(operation: Operation, status: int, response: Any) -> None:
+    """Compare a response with the description of its status: headers, media type and body."""
+    assert response.status_code == status, response.content
+    described = operation.response(status)
+    headers = described.get("headers", {})
+    for name, header in ((name, resolve(header)) for name, header in headers.items()):
+        assert name in response or not header.get("required"), f"{name} is missing"
+        if name in response:
+            value = response[name]
+            typed = int(value) if resolve(header["schema"])["type"] == "integer" else value
+            assert find_problems(header["schema"], typed) == [], name
+    assert operation.is_document or response["X-API-Version"] == "1"
+    assert {name for name in response.headers if OUR_HEADERS.fullmatch(name)} <= set(headers)
+    if "content" not in described:
+        assert response.content == b""
+        return
+    media_type = response["Content-Type"].split(";")[0]
+    body = response.content.decode() if media_type.startswith("text/") else json.loads(response.content)
+    assert find_problems(described["content"][media_type]["schema"], body) == []
+
+
+def build_cases(table: Mapping[str, list[tuple[int, MakeRequest]]]) -> list[Any]:
+    return [
+        pytest.param(OPERATIONS[name], status, given, id=f"{name}-{status}-{number}")
+        for name, rows in table.items()
+        for number, (status, given) in enumerate(rows)
+    ]

@@ -1,0 +1,121 @@
+"""Responses compared with schema/openapi.yaml: the errors of each operation."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from django.db import connection
+from pytest_django import Settings
+
+from tests.conftest import make_api_key
+from tests.contract.openapi_requests import (
+    NEW_POST,
+    NEW_USER,
+    SUCCESSES,
+    MakeRequest,
+    Request,
+    World,
+    assert_conforms,
+    build_cases,
+    comment_request,
+    order_request,
+    plain_request,
+    post_request,
+    send_request,
+    shipped_order_request,
+)
+from tests.openapi import OPERATIONS, Operation
+
+pytestmark = pytest.mark.django_db
+
+NOBODY = dict.fromkeys(("post_id", "comment_id", "author_id", "order_id", "user_id"), 10**9)
+REFUSALS: dict[str, list[tuple[int, MakeRequest]]] = {
+    "createPost": [
+        (403, plain_request(body=NEW_POST, who="reader")),
+        (422, plain_request(body={"title": " ", "body": ""})),
+    ],
+    "updatePost": [
+        (403, post_request(body={"title": "New"}, who="reader")),
+        (409, post_request(body={"expectedVersion": "9"})),
+        (422, post_request(body={"title": None})),
+    ],
+    "deletePost": [(403, post_request(who="reader"))],
+    "publishPost": [(403, post_request(who="reader")), (409, lambda world: Request({"post_id": world.archived.pk}))],
+    "addComment": [(422, post_request(body={"body": " "}))],
+    "deleteComment": [(403, comment_request(who="reader"))],
+    "listOrders": [(401, plain_request(who="")), (403, plain_request(who="without scopes"))],
+    "createOrder": [(422, plain_request(body={"total": 0}))],
+    "cancelOrder": [(409, shipped_order_request())],
+    "payOrder": [(409, shipped_order_request())],
+    "trackOrder": [(409, order_request())],
+    "listUsers": [(401, plain_request(who="")), (403, plain_request(who="without scopes"))],
+    "createUser": [
+        (403, plain_request(body=NEW_USER, who="author")),
+        (409, lambda world: Request(body={"name": "New", "email": world.user.email})),
+        (422, plain_request(body={"name": ""})),
+    ],
+}
+
+
+@pytest.mark.parametrize(("operation", "status", "given"), build_cases(REFUSALS))
+def test_error_response_is_as_described(operation: Operation, status: int, given: MakeRequest) -> None:
+    world = World()
+
+    for accept in ("application/json", "application/problem+json"):
+        request = given(world)._replace(headers={"Accept": accept})
+        assert_conforms(operation, status, send_request(operation, request, world))
+
+
+def build_failing_requests(operation: Operation) -> list[tuple[int, MakeRequest]]:
+    """Return what any resource may refuse: the request that succeeds first, spoilt in one point."""
+    given = SUCCESSES[operation.id][0][1]
+
+    def change_request(**changes: Any) -> MakeRequest:
+        return lambda world: given(world)._replace(**changes)
+
+    rows = [
+        (400, change_request(headers={"Authorization": "Bearer x"})),
+        (401, change_request(who="", headers={"X-API-Key": "x"})),
+        (406, change_request(headers={"Accept": "text/html"})),
+        (406, change_request(headers={"Accept": "application/vnd.contentapi.v2+json"})),
+        (400, change_request(headers={"X-API-Version": "2"})),
+    ]
+    if "{" in operation.path:
+        rows.append((404, change_request(ids=NOBODY)))
+    if operation.needs_a_credential:
+        rows.append((401, change_request(who="")))
+    if "If-Match" in operation.parameters:
+        rows.append((409, change_request(headers={"If-Match": '"9-c0ffee"'})))
+    if "requestBody" in operation.described:
+        rows.append((400, change_request(body=[])))
+        rows.append((415, change_request(body={}, headers={"Content-Type": "text/plain"})))
+    return rows
+
+
+@pytest.mark.parametrize(
+    "operation", [found for found in OPERATIONS.values() if not found.is_document], ids=lambda found: found.id
+)
+def test_common_error_response_is_as_described(operation: Operation, settings: Settings) -> None:
+    world = World()
+
+    for status, given in build_failing_requests(operation):
+        assert_conforms(operation, status, send_request(operation, given(world), world))
+
+    request = SUCCESSES[operation.id][0][1](world)
+    if "requestBody" in operation.described:
+        settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_body=1)
+        assert_conforms(operation, 413, send_request(operation, request._replace(body={}), world))
+    key = make_api_key(world.actors["admin"])
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE users_apikey RENAME TO lost")
+    assert_conforms(
+        operation, 500, send_request(operation, request._replace(who="", headers={"X-API-Key": key}), world)
+    )
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda found: found.id)
+def test_429_is_as_described(operation: Operation, settings: Settings) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/hour")
+    send_request(operation, Request(NOBODY, who=""))
+
+    assert_conforms(operation, 429, send_request(operation, Request(NOBODY, who="")))

@@ -1,0 +1,113 @@
+"""A copy of the example site: its packages, its build and its host, and visits of it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from playwright.sync_api import Browser, Dialog
+
+from contentapi.frontend.build import INSTALL
+from tests.e2e.checkout import ROOT, Run
+
+EXAMPLE = ROOT / "examples" / "site"
+NOT_TRACKED = shutil.ignore_patterns("node_modules", ".svelte-kit", "build", "schema.graphql", "graphql-env.d.ts")
+NODE = (20, 19)
+
+
+class StaticHost(SimpleHTTPRequestHandler):
+    """Serves a folder as a static host does: 404.html for every path that does not exist."""
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        if code != 404:
+            super().send_error(code, message, explain)
+            return
+        content = Path(self.directory, "404.html").read_bytes()
+        self.send_response(404)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+class Site:
+    """A copy of the example, its server, and the addresses of both."""
+
+    def __init__(self, folder: Path, run: Run, port: int) -> None:
+        self.folder, self.run = folder, run
+        self.api, self.address = f"http://localhost:{run.port}", f"http://localhost:{port}"
+        self.key = (run.checkout.folder / "var/demo_api_key").read_text()
+
+    def run_npm(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        # The key is in the environment of the build, as it may be on an editor's machine.
+        environment = {**os.environ, "PUBLIC_API_URL": self.api, "CONTENTAPI_API_KEY": self.key, **variables}
+        return subprocess.run(
+            ["npm", *command], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+
+    def build(self) -> None:
+        done = self.run_npm("run", "build")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "0 errors and 0 warnings" in done.stdout
+
+    def send(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Send a POST request with the key. Return the decoded response."""
+        headers = {"Content-Type": "application/json", "X-API-Key": self.key}
+        request = Request(self.api + path, json.dumps(body).encode(), headers)  # noqa: S310 - loopback
+        with urlopen(request, timeout=30) as response:  # noqa: S310 - loopback
+            result: dict[str, Any] = json.load(response)
+        return result
+
+    def read_build(self) -> dict[str, str]:
+        """Return the text of each built file, by its path."""
+        files = [path for path in (self.folder / "build").rglob("*") if path.is_file()]
+        return {str(path.relative_to(self.folder / "build")): path.read_text() for path in files}
+
+
+class Visit:
+    """A page in a new browser context, what its console reported, and the hosts that it sent requests to."""
+
+    def __init__(self, browser: Browser, **options: Any) -> None:
+        self.reports: list[str] = []
+        self.hosts: set[str] = set()
+        self.dialogs: list[str] = []
+        self.page = browser.new_context(**options).new_page()
+        self.page.on("console", lambda message: self.reports.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.reports.append(str(error)))
+        self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
+        self.page.on("dialog", self.dismiss)
+
+    def dismiss(self, dialog: Dialog) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+
+def read_node_version() -> tuple[int, ...]:
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+
+
+def install(folder: Path) -> None:
+    done = subprocess.run(INSTALL, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def serve(folder: Path, port: int) -> Iterator[None]:
+    with ThreadingHTTPServer(("localhost", port), partial(StaticHost, directory=str(folder))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield
+        server.shutdown()

@@ -1,0 +1,296 @@
+"""Texts in Chromium that survive a crash, a lost session and a lost network."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Error as BrowserError
+
+from tests.e2e.chromium import CHROMIUM, NEEDS_CHROMIUM
+from tests.e2e.desk_pages import log_in
+from tests.e2e.writing import EXACT, KEPT, Desk, get_tags, press_save, record_dialogs, run_desk, save, set_text, write
+
+pytestmark = NEEDS_CHROMIUM
+
+ALL_KEPT = "Object.entries(localStorage).filter(([key]) => key.startsWith('kept-text:'))"
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    with run_desk(tmp_path_factory.mktemp("writing") / "a checkout") as desk:
+        yield desk
+
+
+def wait_until_kept(page: Page, text: str) -> None:
+    page.wait_for_function("text => Object.values(localStorage).some((value) => value.includes(text))", arg=text)
+
+
+def wait_for_login(page: Page) -> None:
+    page.get_by_label("Email").wait_for()
+
+
+def test_text_that_is_too_long_for_a_request_stays_on_the_page(desk: Desk) -> None:
+    page = desk.open()
+    page.locator("#id_title").fill("Too long")
+    set_text(page, "a line of text and so on\n" * 60_000)
+
+    press_save(page)
+
+    notice = page.locator(".writing-notices .problem")
+    expect(notice).to_contain_text("The text has 1,300,000 characters too many. Nothing is saved yet.")
+    assert len(page.locator("#id_body").input_value()) == 1_500_000
+    assert page.url == desk.get_address("/admin/blog/post/add/")
+
+
+# Texts that survive
+
+
+def test_text_survives_the_crash_of_a_tab_and_is_offered(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "Crash", EXACT)
+    get_tags(page).fill("kept")
+    page.keyboard.press("Enter")
+    wait_until_kept(page, "kept")
+    with pytest.raises(BrowserError):
+        page.goto("chrome://crash")
+
+    again = page.context.new_page()
+    again.goto(desk.get_address("/admin/blog/post/add/"))
+    notice = again.locator(".writing-notice.offer")
+    expect(notice).to_contain_text(re.compile("This browser has kept a text of .* that was not saved"))
+    expect(again.locator("#id_body")).to_have_value("")  # nothing is overwritten
+    notice.get_by_role("button", name="Restore my text").click()
+
+    expect(again.locator("#id_body")).to_have_value(EXACT)
+    expect(again.locator("#id_title")).to_have_value("Crash")
+    expect(again.locator(".ts-wrapper .item")).to_contain_text("kept")
+    save(again)
+    assert desk.read_body("Crash") == EXACT
+    again.wait_for_function(f"{KEPT} === 0")
+
+
+def kill_browser(profile: Path) -> None:
+    """Kill the processes of the browser that uses this profile, as a power cut would."""
+    for process in psutil.process_iter():
+        try:
+            if any(str(profile) in argument for argument in process.cmdline()):
+                process.kill()
+        except psutil.Error:
+            continue
+
+
+def test_text_survives_the_death_of_the_browser(desk: Desk, tmp_path: Path) -> None:
+    def launch() -> BrowserContext:
+        return desk.browser.browser_type.launch_persistent_context(
+            tmp_path, executable_path=CHROMIUM, chromium_sandbox=False
+        )
+
+    context = launch()
+    page = context.new_page()
+    log_in(page, desk.run, desk.checkout)
+    page.goto(desk.get_address("/admin/blog/post/add/"))
+    write(page, "Killed", EXACT)
+    wait_until_kept(page, "Killed")
+    page.wait_for_timeout(8_000)  # Chromium writes its storage to the disk every five seconds
+    kill_browser(tmp_path)
+
+    for lock in tmp_path.glob("Singleton*"):
+        lock.unlink()
+    context = launch()
+    page = context.new_page()
+    page.goto(desk.get_address("/admin/blog/post/add/"))
+    if "/login/" in page.url:  # Chromium keeps session cookies for a start that restores its pages
+        log_in(page, desk.run, desk.checkout)
+        page.goto(desk.get_address("/admin/blog/post/add/"))
+    page.get_by_role("button", name="Restore my text").click()
+
+    expect(page.locator("#id_body")).to_have_value(EXACT)
+    context.close()
+
+
+def end_sessions(desk: Desk) -> None:
+    desk.execute("from django.contrib.sessions.models import Session; Session.objects.all().delete()")
+
+
+def test_text_survives_a_lost_session_and_is_saved_after_a_login_elsewhere(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "Lost session", "Still here.")
+    end_sessions(desk)
+
+    press_save(page)
+    notice = page.locator(".writing-notice.problem")
+    expect(notice).to_contain_text("Your session has ended. Nothing is saved yet; your text is kept.")
+    expect(page.locator("#id_body")).to_have_value("Still here.")
+    with page.context.expect_page() as opened:
+        notice.get_by_role("link", name="Log in in a new tab").click()
+    other = opened.value
+    other.get_by_label("Email").fill("admin@example.com")
+    other.locator("#id_password").fill((desk.checkout.folder / "var/demo_password").read_text())
+    other.get_by_role("button", name="Log in").click()
+    other.wait_for_url("**/admin/")
+    save(page)
+
+    assert desk.read_body("Lost session") == "Still here."
+
+
+def test_text_of_a_form_that_was_sent_without_a_session_is_offered_after_the_login(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "Sent too late", "Not lost.")
+    wait_until_kept(page, "Sent too late")
+    end_sessions(desk)
+
+    page.evaluate("window.onbeforeunload = null; document.getElementById('post_form').submit()")
+    wait_for_login(page)
+    page.get_by_label("Email").fill("admin@example.com")
+    page.locator("#id_password").fill((desk.checkout.folder / "var/demo_password").read_text())
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/admin/blog/post/add/")
+    page.get_by_role("button", name="Restore my text").click()
+
+    expect(page.locator("#id_body")).to_have_value("Not lost.")
+
+
+def test_text_survives_a_lost_network(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "Lost network", "Still here.")
+    page.context.set_offline(True)
+
+    press_save(page)
+    expect(page.locator(".writing-notice.problem")).to_contain_text(
+        "The server cannot be reached. Nothing is saved yet"
+    )
+    expect(page.locator("#id_body")).to_have_value("Still here.")
+    assert "Still here." in str(page.evaluate(ALL_KEPT))
+    page.context.set_offline(False)
+    save(page)
+
+    assert desk.read_body("Lost network") == "Still here."
+
+
+def test_form_is_not_sent_as_another_user(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "Other user", "Mine.")
+    page.route("**/admin/blog/post/session/", lambda route: route.fulfill(json={"user": "0", "token": "x"}))
+
+    press_save(page)
+
+    expect(page.locator(".writing-notice.problem")).to_contain_text("Another user has logged in in this browser.")
+
+
+def test_refused_form_keeps_its_text(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "Refused", "Not stored.")
+    page.locator("#post-state").get_by_role("button", name="Schedule").click()
+    expect(page.locator(".errornote, .errorlist").first).to_be_visible()
+    expect(page.locator("#id_body")).to_have_value("Not stored.")
+    expect(page.locator(".writing-notice")).to_have_count(0)
+
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto(desk.get_address("/admin/blog/post/add/"))
+
+    expect(page.locator(".writing-notice.offer")).to_have_count(1)
+
+
+def test_leaving_asks_for_confirmation_only_if_something_differs(desk: Desk) -> None:
+    page = desk.open()
+    dialogs = record_dialogs(page)
+    page.locator("#id_body").press_sequentially("x")
+    page.locator("#id_body").press("Backspace")
+    page.reload()
+    assert dialogs == []
+
+    page.locator("#id_body").press_sequentially("x")
+    page.reload()
+    assert dialogs == ["beforeunload"]
+
+    page.get_by_role("button", name="Discard").click()
+    write(page, "Left", "By saving.")
+    save(page)
+    assert dialogs == ["beforeunload"]
+
+
+def test_discarded_text_is_not_offered_again(desk: Desk) -> None:
+    page = desk.open()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.locator("#id_body").press_sequentially("Rubbish")
+    page.reload()
+
+    page.get_by_role("button", name="Discard").click()
+    page.reload()
+
+    page.wait_for_timeout(500)
+    expect(page.locator(".writing-notice")).to_have_count(0)
+    assert page.evaluate(KEPT) == 0
+
+
+def test_restored_text_offers_the_text_that_it_replaces(desk: Desk) -> None:
+    page = desk.open()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.locator("#id_body").press_sequentially("First")
+    page.reload()
+    page.locator("#id_body").press_sequentially("Second")
+
+    page.get_by_role("button", name="Restore my text").click()
+    expect(page.locator("#id_body")).to_have_value("First")
+    page.get_by_role("button", name="Restore my text").click()
+
+    expect(page.locator("#id_body")).to_have_value("Second")
+
+
+def test_text_of_an_open_tab_is_not_offered_in_another(desk: Desk) -> None:
+    page = desk.open()
+    page.locator("#id_body").press_sequentially("Being written")
+    wait_until_kept(page, "Being written")
+
+    other = page.context.new_page()
+    other.goto(desk.get_address("/admin/blog/post/add/"))
+
+    other.wait_for_timeout(500)
+    expect(other.locator(".writing-notice")).to_have_count(0)
+
+
+def test_old_texts_are_removed_and_logging_out_removes_the_users_own(desk: Desk) -> None:
+    page = desk.open("/admin/")
+    user = page.evaluate("window.keptTexts.user")
+    page.evaluate(
+        """([user, day]) => {
+          const put = (key, age) => localStorage.setItem(key, JSON.stringify({
+            time: Date.now() - age * day, version: "1", values: {body: "x"}}));
+          put(`kept-text:${user}:1:old`, 31);
+          put(`kept-text:${user}:1:new`, 29);
+          put(`kept-text:999999:1:other`, 1);
+          localStorage.setItem("kept-text:broken", "{");
+        }""",
+        [user, 24 * 3600 * 1000],
+    )
+    page.reload()
+    kept = "Object.keys(localStorage).filter((key) => key.startsWith('kept-text:')).sort()"
+    assert page.evaluate(kept) == [f"kept-text:{user}:1:new", "kept-text:999999:1:other"]
+
+    with page.expect_navigation():
+        page.evaluate("document.getElementById('logout-form').requestSubmit()")
+    page.wait_for_load_state("networkidle")
+
+    assert page.evaluate(kept) == ["kept-text:999999:1:other"]
+
+
+def test_full_storage_gives_up_old_texts_and_then_states_that_nothing_is_kept(desk: Desk) -> None:
+    page = desk.open()
+    fill = """(key) => {
+      for (let size = 2 ** 22; size >= 1; size /= 2) {
+        for (let part = 0; part < 8; part += 1) {
+          try { localStorage.setItem(`${key}${size}-${part}`, "x".repeat(size)); } catch { break; }
+        }
+      }
+    }"""
+    page.evaluate(fill, "other-")
+
+    page.locator("#id_body").press_sequentially("No room for this text")
+
+    expect(page.locator(".writing-notice.full")).to_contain_text("The text is not kept in this browser")
+    page.evaluate("localStorage.clear()")
+    page.locator("#id_body").press_sequentially("!")
+    expect(page.locator(".writing-notice.full")).to_have_count(0)

@@ -1,0 +1,172 @@
+"""The secrets of applications: how each is shown, stored and renewed."""
+
+import re
+
+import pytest
+from django.test import Client
+from oauth2_provider.models import Application
+
+from contentapi.core.errors import Forbidden, NotFound
+from contentapi.core.identity import ALL_SCOPES, OPERATOR, Actor, Role
+from tests.admin_forms import read_form, submit_form
+from tests.users.oauth.client_forms import change_application, submit_application
+from tests.users.oauth.flow import CALLBACK, Browser, make_member
+from tests.users.oauth.flow import Application as OAuthApplication
+from users.oauth.clients import describe_state, register_client, renew_client_secret
+
+pytestmark = pytest.mark.django_db
+
+
+def test_client_secret_is_stored_as_a_hash() -> None:
+    client = register_client(name=" App ", redirect_uris=[CALLBACK, f"{CALLBACK}/2"])
+
+    kept = Application.objects.get(client_id=client.client_id)
+    assert kept.client_secret.startswith("argon2")
+    assert (kept.name, kept.redirect_uris) == ("App", f"{CALLBACK} {CALLBACK}/2")
+    assert (kept.client_type, kept.authorization_grant_type) == ("confidential", "authorization-code")
+    assert not kept.skip_authorization
+
+
+@pytest.fixture
+def admin_client(client: Client) -> Client:
+    client.force_login(make_member("admin"))
+    return client
+
+
+SECRET = re.compile(r"Its secret, shown this once:<br><code>([\w-]+)</code>")
+
+
+def test_admin_page_shows_the_secret_once(admin_client: Client) -> None:
+    page = submit_application(admin_client).content.decode()
+
+    client = Application.objects.get()
+    secret = SECRET.search(page)
+    assert secret
+    assert client.client_secret.startswith("argon2")
+    changing = admin_client.get(f"/admin/oauth2_provider/application/{client.pk}/change/").content.decode()
+    assert secret[1] not in changing
+    assert client.client_secret not in changing
+
+
+def test_admin_page_keeps_the_secret_when_the_name_changes(admin_client: Client) -> None:
+    submit_application(admin_client)
+    before = Application.objects.get()
+
+    form = {"name": "Renamed", "redirect_uris": CALLBACK, "client_type": "confidential"}
+    admin_client.post(f"/admin/oauth2_provider/application/{before.pk}/change/", form)
+
+    after = Application.objects.get()
+    assert (after.name, after.client_secret, after.client_id) == ("Renamed", before.client_secret, before.client_id)
+
+
+def test_client_made_public_exchanges_without_a_secret_and_back_with_a_new_one_only(admin_client: Client) -> None:
+    application = OAuthApplication()
+    client = Application.objects.get()
+    browser = Browser(make_member())
+    old = application.registered.secret
+    assert application.exchange(browser.obtain_code(application)).status_code == 200
+
+    public = change_application(admin_client, client, client_type="public")
+    by_id = application.post(
+        "/oauth/token",
+        secret="",
+        grant_type="authorization_code",
+        code=browser.obtain_code(application),
+        redirect_uri=CALLBACK,
+        code_verifier=application.verifier,
+    )
+    confidential = change_application(admin_client, client, client_type="confidential")
+
+    assert "shown this once" not in public.text
+    assert by_id.status_code == 200
+    found = SECRET.search(confidential.text)
+    assert found
+    assert "no-store" in confidential["Cache-Control"]
+    code = browser.obtain_code(application)
+    assert application.exchange(code, secret=old).status_code == 401
+    assert application.exchange(browser.obtain_code(application), secret=found[1]).status_code == 200
+
+
+def locate_secret_page(client: Application) -> str:
+    return f"/admin/oauth2_provider/application/{client.pk}/act/renew-secret/"
+
+
+def test_new_secret_is_shown_once_and_the_old_one_stops_at_once(admin_client: Client) -> None:
+    application = OAuthApplication()
+    client, browser, old = Application.objects.get(), Browser(make_member()), application.registered.secret
+    page = locate_secret_page(client)
+    change_page = admin_client.get(f"/admin/oauth2_provider/application/{client.pk}/change/")
+    assert f'href="{page}"' in change_page.text
+
+    shown = submit_form(admin_client, page)
+
+    found = SECRET.search(shown.text)
+    assert found
+    assert f"{client.name} has a new secret" in shown.text
+    assert "no-store" in shown["Cache-Control"]
+    assert application.exchange(browser.obtain_code(application), secret=old).status_code == 401
+    assert application.exchange(browser.obtain_code(application), secret=found[1]).status_code == 200
+    assert found[1] not in admin_client.get(page).text
+    assert "Given a new secret" in admin_client.get(f"/admin/oauth2_provider/application/{client.pk}/history/").text
+
+
+def test_new_secret_is_not_replaced_when_the_page_is_sent_again(admin_client: Client) -> None:
+    application = OAuthApplication()
+    client, browser = Application.objects.get(), Browser(make_member())
+    page = locate_secret_page(client)
+    form = read_form(admin_client.get(page).text)
+    found = SECRET.search(admin_client.post(page, form).text)
+    assert found
+
+    again = admin_client.post(page, form, follow=True)
+
+    assert SECRET.search(again.text) is None
+    assert "This page has already created a secret" in again.text
+    assert application.exchange(browser.obtain_code(application), secret=found[1]).status_code == 200
+
+
+def test_opening_the_page_of_a_new_secret_changes_nothing(admin_client: Client) -> None:
+    application = OAuthApplication()
+    client, browser = Application.objects.get(), Browser(make_member())
+
+    shown = admin_client.get(locate_secret_page(client))
+
+    assert "The old one stops working at once" in shown.text
+    secret = application.registered.secret
+    assert application.exchange(browser.obtain_code(application), secret=secret).status_code == 200
+
+
+def test_public_client_has_no_button_for_a_secret(admin_client: Client) -> None:
+    OAuthApplication(public=True)
+    client = Application.objects.get()
+    page = locate_secret_page(client)
+
+    form = admin_client.get(f"/admin/oauth2_provider/application/{client.pk}/change/")
+    opened = admin_client.get(page, follow=True)
+    sent = admin_client.post(page, {"opened": describe_state(client)}, follow=True)
+
+    assert page not in form.text
+    assert "“New secret” is not possible for" in opened.text
+    assert "A public application has no secret." in sent.text
+    assert Application.objects.get().client_secret == client.client_secret
+
+
+@pytest.mark.parametrize("role", ["author", "editor"])
+def test_only_an_admin_gives_a_client_a_new_secret(client: Client, role: str) -> None:
+    OAuthApplication()
+    row = Application.objects.get()
+    client.force_login(make_member(role))
+
+    opened = client.get(locate_secret_page(row))
+    sent = client.post(locate_secret_page(row), {"opened": describe_state(row)})
+
+    assert (opened.status_code, sent.status_code) == (404, 404)
+    actor = Actor(1, Role(role), ALL_SCOPES, "session")
+    with pytest.raises(Forbidden):
+        renew_client_secret(actor=actor, client_id=str(row.pk), opened=describe_state(row))
+    assert Application.objects.get().client_secret == row.client_secret
+
+
+def test_new_secret_of_a_deleted_client_is_not_found() -> None:
+    with pytest.raises(NotFound):
+        renew_client_secret(actor=OPERATOR, client_id="1", opened="")
