@@ -12,6 +12,8 @@ export PORT
 EXAMPLES ?= ci
 PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal \
 	--hypothesis-profile $(EXAMPLES)
+# Tenths of the examples of the property tests in `make thorough`
+TENTHS ?= 10
 BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 
 .PHONY: help run pages test test-servers coverage thorough mutation audit slow-path bench hostile scale drill clients check format lock installed installed-dev python-present
@@ -55,7 +57,7 @@ coverage: installed-dev
 
 thorough: installed-dev
 	@$(BUILD_PAGES)
-	@THOROUGH=on $(PYTEST) -m "thorough or property" $(TESTS)
+	@EXAMPLES_IN_TENTHS=$(TENTHS) $(PYTEST) -m "thorough or property" $(TESTS)
 
 mutation: installed-dev
 	@$(VENV_PYTHON) -m tests.quality.mutation

@@ -10,10 +10,12 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.e2e.checkout import ROOT, Checkout, Run
+from tests.thoroughness import scale_examples
 
 pytestmark = [pytest.mark.thorough, pytest.mark.servers]
 
-SEED, EXAMPLES = 20261121, 200  # of each operation, beside the document's examples and the edges of its schemas
+SEED = 20261121
+EXAMPLES = scale_examples(200)  # of each operation, beside the document's examples and the edges of its schemas
 AS_MANY_AS_THEY_LIKE = dict.fromkeys(
     ("CONTENTAPI_RATE_ANONYMOUS", "CONTENTAPI_RATE_AUTHENTICATED", "CONTENTAPI_RATE_WRITES"), "1000000/second"
 )
