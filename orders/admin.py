@@ -16,8 +16,9 @@ from contentapi.core import policy
 from contentapi.core.identity import Actor
 from orders import selectors, services
 from orders.models import MAX_TRACKING, Order, OrderStatus
-from users.admin_acts import Act, ActsAdmin, perform_each
-from users.admin_bases import get_actor, render_time
+from users.desk.actions import Act, ActsAdmin, perform_each
+from users.desk.bases import get_actor
+from users.desk.rendering import render_time
 
 
 class TrackingForm(forms.Form):

@@ -10,7 +10,7 @@ from blog import selectors, services
 from blog.models import Author
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from users.admin_bases import ServiceAdmin, ServiceForm, get_actor
+from users.desk.bases import ServiceAdmin, ServiceForm, get_actor
 
 
 @admin.register(Author)

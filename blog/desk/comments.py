@@ -19,17 +19,10 @@ from blog.models import Comment, CommentState, Post
 from blog.moderation import Moderation
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from users.admin_acts import Act, ActsAdmin, Outcome, Perform
-from users.admin_bases import (
-    BoundedList,
-    PolicyAdmin,
-    RelatedFilter,
-    ServiceAdmin,
-    ServiceForm,
-    describe_origin,
-    get_actor,
-    render_time,
-)
+from users.desk.actions import Act, ActsAdmin, Outcome, Perform
+from users.desk.bases import PolicyAdmin, ServiceAdmin, ServiceForm, get_actor
+from users.desk.lists import BoundedList, RelatedFilter
+from users.desk.rendering import describe_origin, render_time
 
 STATES = {
     CommentState.VISIBLE.value: "success",

@@ -30,7 +30,8 @@ from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from users.admin_bases import PolicyAdmin, get_actor, render_time
+from users.desk.bases import PolicyAdmin, get_actor
+from users.desk.rendering import render_time
 
 # The outcomes in the words of the editors: of the plan, and of the import.
 LABELS: Mapping[str, tuple[str, str]] = {

@@ -16,7 +16,8 @@ from blog.search.indexing import SearchIndexer
 from contentapi.core.identity import OPERATOR, Role
 from tests.factories import make_author, make_comment, make_order, make_post, make_user
 from users import services
-from users.admin_bases import BoundedPaginator, PolicyAdmin
+from users.desk.bases import PolicyAdmin
+from users.desk.lists import BoundedPaginator
 from users.models import ApiKey
 
 POSTS = reverse("admin:blog_post_changelist")

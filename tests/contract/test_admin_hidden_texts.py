@@ -20,7 +20,7 @@ from tests.contract.admin_walk import list_requests
 from tests.contract.worlds import roll_back
 from tests.factories import make_author, make_comment, make_order, make_post, make_user
 from users import services as users
-from users.admin_bases import RelatedFilter
+from users.desk.lists import RelatedFilter
 from users.models import ApiKey, User
 from users.oauth.clients import register_client
 

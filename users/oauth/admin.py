@@ -16,8 +16,10 @@ from unfold.decorators import display
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
-from users.admin_acts import Act, ActsAdmin, Outcome
-from users.admin_bases import PolicyAdmin, RelatedFilter, get_actor, render_time
+from users.desk.actions import Act, ActsAdmin, Outcome
+from users.desk.bases import PolicyAdmin, get_actor
+from users.desk.lists import RelatedFilter
+from users.desk.rendering import render_time
 from users.oauth.clients import (
     delete_client,
     describe_state,

@@ -28,7 +28,9 @@ from blog.selectors import PostCriteria
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from users.admin_bases import ORDER, BoundedList, RelatedFilter, get_actor, render_time
+from users.desk.bases import get_actor
+from users.desk.lists import ORDER, BoundedList, RelatedFilter
+from users.desk.rendering import render_time
 
 STATUS = "status__exact"  # the parameter of the filter by status
 LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]

@@ -34,8 +34,10 @@ from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Malformed, NotFound
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from users.admin_acts import Outcome, collect_outcome, report_refused
-from users.admin_bases import BoundedPaginator, get_actor, render_time
+from users.desk.actions import Outcome, collect_outcome, report_refused
+from users.desk.bases import get_actor
+from users.desk.lists import BoundedPaginator
+from users.desk.rendering import render_time
 
 MAX_SELECTED = BoundedPaginator.MAX_ROWS  # posts of one action: those that the list can show
 SLICE = 50  # posts of one request

@@ -21,7 +21,7 @@ from blog.history.merging import has_marks
 from blog.history.versions import Version
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post
 from contentapi.core.errors import ApiError, NotFound, VersionConflict
-from users.admin_bases import get_actor
+from users.desk.bases import get_actor
 
 MERGED = sorted(CONTENT, key="body".__eq__)  # the fields that a person can merge by hand, the body last
 NOT_SENT_AGAIN = {"csrfmiddlewaretoken", "opened_version", "_save", "_continue", "_addanother", "_act", "_merged"}

@@ -15,7 +15,8 @@ from blog.models import CONTENT_FIELDS, Post
 from blog.states import MOST_STEPS
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
-from users.admin_bases import ServiceAdmin, describe_origin, get_actor
+from users.desk.bases import ServiceAdmin, get_actor
+from users.desk.rendering import describe_origin
 
 # The fields of a post in the words of the editors
 LABELS = {

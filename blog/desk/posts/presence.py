@@ -14,7 +14,7 @@ from blog.models import Post
 from blog.services import presence
 from contentapi.core.errors import Malformed
 from contentapi.core.pagination import parse_id
-from users.admin_bases import get_actor
+from users.desk.bases import get_actor
 
 
 class PresenceAdmin(ConflictAdmin):

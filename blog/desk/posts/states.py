@@ -19,7 +19,8 @@ from blog.states import Act
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from users.admin_bases import ServiceForm, get_actor, render_time
+from users.desk.bases import ServiceForm, get_actor
+from users.desk.rendering import render_time
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,8 @@ from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
-from users.admin_bases import ServiceAdmin, ServiceForm, Textarea, get_actor
+from users.desk.bases import ServiceAdmin, ServiceForm, get_actor
+from users.desk.rendering import Textarea
 from users.pages import restrict_admin_page
 
 SAVED_TEXT_COOKIE = "saved_text"  # names the kept text that the browser can remove

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 
 from contentapi.core.errors import ApiError, Conflict
 from contentapi.core.identity import Actor
-from users.admin_bases import PolicyAdmin, get_actor
+from users.desk.bases import PolicyAdmin, get_actor
 
 MOST = 500  # objects of one action
 NAMED = 20  # refused objects that a message names

@@ -1,0 +1,183 @@
+"""API keys in the admin site."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import DropdownFilter
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminIntegerFieldWidget
+
+from contentapi.core import policy
+from contentapi.core.identity import Actor, Scope
+from users import selectors, services
+from users.desk.actions import Act, ActsAdmin, perform_each
+from users.desk.bases import ServiceAdmin, ServiceForm, get_actor
+from users.desk.rendering import render_time
+from users.models import ApiKey
+
+
+class NewKeyForm(ServiceForm):
+    """A new API key of the user who is logged in. A form creates one key only: it brings the prefix of the key."""
+
+    scopes = forms.MultipleChoiceField(
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        required=False,
+        help_text="What the key may be used for, as far as your role allows it. Without a choice: all of this.",
+    )
+    expires_in_days = forms.IntegerField(
+        label="Days until it expires",
+        initial=services.API_KEY_DAYS,
+        min_value=1,
+        max_value=services.MAX_KEY_DAYS,
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+    key_prefix = forms.CharField(widget=forms.HiddenInput, initial=services.make_prefix)
+
+    api_fields: ClassVar = {"prefix": "key_prefix"}
+    scope_choices: ClassVar[list[tuple[str, str]]] = []
+    secret = ""  # the new key, until the response shows it
+
+    class Meta:
+        model = ApiKey
+        fields = ["name"]
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if "scopes" in self.fields:
+            self.fields["scopes"].choices = self.scope_choices  # type: ignore[attr-defined]
+
+
+STATES = {"valid": "success", "revoked": "danger", "expired": "warning"}
+
+
+class StateFilter(DropdownFilter):
+    title = "status"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(state, state.capitalize()) for state in STATES]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> QuerySet[ApiKey]:
+        return selectors.filter_keys_by_state(queryset, self.value() or "")
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(ActsAdmin, ServiceAdmin):
+    """The API keys of the user who is logged in; for admins all. A key is shown once, when it is created."""
+
+    acts: ClassVar = [
+        Act(
+            name="revoke",
+            label="Revoke",
+            done="Revoked",
+            help="Requests with the key are refused at once. A revoked key never becomes valid again.",
+            perform=perform_each(services.revoke_api_key, "prefix", attribute="prefix"),
+            is_permitted=lambda actor, key: policy.may_manage_keys_of(actor, key.user_id),
+            is_offered=lambda key: key.revoked_at is None,
+        )
+    ]
+    form = NewKeyForm
+    list_display = ["prefix", "name", "show_state", "user", "show_expires_at", "show_last_used_at"]
+    list_filter = [StateFilter]
+    list_lookups = frozenset({"state"})
+    list_filter_submit = True
+    sortable_by = ["prefix", "name"]
+    search_fields = ["prefix", "name", "user__email"]
+    list_select_related = ["user"]
+    ordering = ["-id"]
+
+    def may_open(self, actor: Actor) -> bool:
+        return policy.may_manage_keys_of(actor, actor.user_id)
+
+    def select_rows(self, actor: Actor) -> QuerySet[ApiKey]:
+        return selectors.select_api_keys(actor)
+
+    def may_see(self, actor: Actor, row: ApiKey) -> bool:
+        return policy.may_manage_keys_of(actor, row.user_id)
+
+    def may_add(self, actor: Actor) -> bool:
+        return policy.may_manage_keys_of(actor, actor.user_id)
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        everybodys = policy.may_manage_everybodys_keys(get_actor(request))
+        return [name for name in self.list_display if everybodys or name != "user"]
+
+    def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
+        if obj is None:
+            return ["name", "expires_in_days", "scopes", "key_prefix"]
+        times = ["show_created_at", "show_expires_at", "show_revoked_at", "show_last_used_at"]
+        return ["prefix", "name", "user", "show_state", "show_scopes", *times]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
+        return [] if obj is None else self.get_fields(request, obj)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        form = super().get_form(request, obj, change=change, **options)
+        actor = get_actor(request)
+        form.scope_choices = [
+            (scope.value, f"{scope.value}: {scope.label}") for scope in Scope if policy.may_grant_scope(actor, scope)
+        ]
+        return form
+
+    @display(description="Status", label=STATES)
+    def show_state(self, key: ApiKey) -> str:
+        return key.get_state(timezone.now())
+
+    @display(description="Scopes")
+    def show_scopes(self, key: ApiKey) -> str:
+        return ", ".join(key.scopes)
+
+    @display(description="Created at")
+    def show_created_at(self, key: ApiKey) -> SafeString | None:
+        return render_time(key.created_at)
+
+    @display(description="Expires at")
+    def show_expires_at(self, key: ApiKey) -> SafeString | None:
+        return render_time(key.expires_at)
+
+    @display(description="Revoked at")
+    def show_revoked_at(self, key: ApiKey) -> SafeString | None:
+        return render_time(key.revoked_at)
+
+    @display(description="Last used at")
+    def show_last_used_at(self, key: ApiKey) -> SafeString | None:
+        return render_time(key.last_used_at)
+
+    def create(self, actor: Actor, row: ApiKey, form: NewKeyForm) -> ApiKey:
+        values = form.cleaned_data
+        form.secret = services.create_api_key(
+            actor=actor,
+            email=selectors.get_user(actor, str(actor.user_id)).email,
+            name=values["name"],
+            scopes=[Scope(scope) for scope in values["scopes"]],
+            expires_in_days=values["expires_in_days"],
+            prefix=values["key_prefix"],
+        )
+        return selectors.get_api_key(actor, values["key_prefix"])
+
+    def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        request.secret = form.secret  # type: ignore[attr-defined]
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None) -> Any:
+        """Offer one button: the key is shown after it is saved."""
+        buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        return super().add_view(request, form_url, {**(extra_context or {}), **buttons})
+
+    def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:
+        """Show the key in this response only: it is in no cookie, no session and no message."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Your new API key",
+            "opts": self.opts,
+            "secret": request.secret,  # type: ignore[attr-defined]
+        }
+        response = TemplateResponse(request, "users/api_key_created.html", context)
+        response["Cache-Control"] = "no-store"
+        return response

@@ -1,0 +1,25 @@
+"""How the admin shows values."""
+
+from datetime import datetime
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+
+def render_time(time: datetime | None) -> SafeString | None:
+    """Return a time as HTML, which a script shows in the time zone of the browser."""
+    if time is None:
+        return None
+    return format_html('<time datetime="{}" data-local>{} UTC</time>', time.isoformat(), f"{time:%Y-%m-%d %H:%M}")
+
+
+def describe_origin(origin: str) -> str:
+    """Return with what something was done, in words. After a name, "admin" alone would read as the role."""
+    return "in the admin" if origin == "admin" else origin
+
+
+class Textarea(UnfoldAdminTextareaWidget):
+    """A text that keeps an empty first line: the theme's template loses it, because HTML drops the first line end."""
+
+    template_name = "django/forms/widgets/textarea.html"

@@ -1,0 +1,149 @@
+"""Users in the admin site."""
+
+from copy import copy
+from functools import partial
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
+from unfold.decorators import display
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+from users import selectors, services
+from users.desk.actions import Act, ActsAdmin, perform_each
+from users.desk.bases import ServiceAdmin, ServiceForm, get_actor
+from users.desk.rendering import render_time
+from users.models import User
+
+
+class NewUserForm(ServiceForm, UserCreationForm):
+    class Meta:
+        model = User
+        fields = ["email", "name", "role"]
+
+
+class UserForm(ServiceForm, UserChangeForm):
+    class Meta:
+        model = User
+        fields = ["email", "name", "role", "password"]
+
+
+class PasswordForm(AdminPasswordChangeForm):
+    """The form in which an admin sets the password of a user. The service saves it."""
+
+    def __init__(self, actor: Actor, user: User, *arguments: Any, **options: Any) -> None:
+        super().__init__(user, *arguments, **options)
+        self.user: User = user
+        self.actor = actor
+
+    def save(self, commit: bool = True) -> User:
+        password = self.cleaned_data["password1"] if self.cleaned_data["set_usable_password"] else None
+        user = services.set_password(actor=self.actor, user_id=str(self.user.pk), password=password)
+        self.user = user  # Django renews the session of an admin who changes the own password
+        return user
+
+
+def may_manage(actor: Actor, _: User) -> bool:
+    return policy.may_manage_users(actor)
+
+
+@admin.register(User)
+class UserAdmin(ActsAdmin, ServiceAdmin, DjangoUserAdmin):
+    """The accounts. A new role takes effect at once: tokens that were issued for the old role are revoked."""
+
+    acts: ClassVar = [
+        Act(
+            name="lock",
+            label="Lock",
+            done="Locked",
+            help="The user cannot log in, and API keys and tokens are refused. Posts, comments and orders stay.",
+            perform=perform_each(services.lock_user, "user_id"),
+            is_permitted=may_manage,
+            is_offered=lambda user: user.is_active,
+        ),
+        Act(
+            name="unlock",
+            label="Unlock",
+            done="Unlocked",
+            help="The user can log in again, and the API keys are valid again.",
+            perform=perform_each(services.unlock_user, "user_id"),
+            is_permitted=may_manage,
+            is_offered=lambda user: not user.is_active,
+        ),
+    ]
+    form = UserForm
+    add_form = NewUserForm
+    list_display = ["email", "name", "role", "show_state", "show_last_login"]
+    list_filter = [("role", ChoicesDropdownFilter), ("is_active", BooleanRadioFilter)]
+    list_lookups = frozenset({"role__exact", "is_active__exact"})
+    list_filter_submit = True
+    sortable_by = ["email", "name"]
+    search_fields = ["email", "name"]
+    ordering = ["email"]
+    filter_horizontal = []
+    readonly_fields = ["show_state", "show_last_login", "show_created_at"]
+    fieldsets = [
+        (None, {"fields": ["email", "password", "name", "role", "show_state"]}),
+        ("Times", {"fields": ["show_created_at", "show_last_login"]}),
+    ]
+    add_fieldsets = [(None, {"fields": ["email", "name", "role", "usable_password", "password1", "password2"]})]
+
+    def may_open(self, actor: Actor) -> bool:
+        return policy.may_manage_users(actor)
+
+    def select_rows(self, actor: Actor) -> QuerySet[User]:
+        return selectors.select_users(actor)
+
+    def may_see(self, actor: Actor, row: User) -> bool:
+        return policy.may_see_user(actor, row.pk)
+
+    def may_add(self, actor: Actor) -> bool:
+        return policy.may_manage_users(actor)
+
+    def may_change(self, actor: Actor, row: User | None) -> bool:
+        return policy.may_manage_users(actor)
+
+    def may_delete(self, actor: Actor, row: User | None) -> bool:
+        return policy.may_manage_users(actor) if row is None else policy.may_delete_user(actor, row.pk)
+
+    @display(description="Status", label={"active": "success", "locked": "danger"})
+    def show_state(self, user: User) -> str:
+        return "active" if user.is_active else "locked"
+
+    @display(description="Last login at", ordering="last_login")
+    def show_last_login(self, user: User) -> SafeString | None:
+        return render_time(user.last_login)
+
+    @display(description="Created at")
+    def show_created_at(self, user: User) -> SafeString | None:
+        return render_time(user.created_at)
+
+    def count_dependents(self, rows: list[Any]) -> dict[str, int]:
+        return {"API keys": selectors.count_api_keys(rows)}
+
+    def create(self, actor: Actor, row: User, form: NewUserForm) -> User:
+        values = form.cleaned_data
+        password = values["password1"] if values["set_usable_password"] else None
+        return services.create_user(
+            actor=actor, email=values["email"], name=values["name"], role=values["role"], password=password
+        )
+
+    def edit(self, actor: Actor, row: User, form: UserForm) -> None:
+        names = form.fields.keys() & services.EDITABLE
+        changes = {name: form.cleaned_data[name] for name in names}
+        services.edit_user(actor=actor, user_id=str(row.pk), changes=changes)
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:  # noqa: A002
+        """Show and save the form of a password. The copy of this admin has a form that knows who sends it."""
+        admin = copy(self)
+        admin.change_password_form = partial(PasswordForm, get_actor(request))
+        return self.show_error(request, lambda: super(UserAdmin, admin).user_change_password(request, id, form_url))
+
+    def delete(self, actor: Actor, row: User) -> None:
+        services.delete_user(actor=actor, user_id=str(row.pk))
