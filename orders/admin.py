@@ -7,7 +7,6 @@ from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
@@ -16,9 +15,9 @@ from contentapi.core import policy
 from contentapi.core.identity import Actor
 from orders import selectors, services
 from orders.models import MAX_TRACKING, Order, OrderStatus
-from users.desk.actions import Act, ActsAdmin, perform_each
-from users.desk.bases import get_actor
-from users.desk.rendering import render_time
+from users.desk.actions import Action, perform_each
+from users.desk.bases import PolicyAdmin, get_actor
+from users.desk.rendering import build_time_column
 
 
 class TrackingForm(forms.Form):
@@ -41,11 +40,11 @@ def has_status(status: OrderStatus) -> Callable[[Order], bool]:
 
 
 @admin.register(Order)
-class OrderAdmin(ActsAdmin):
+class OrderAdmin(PolicyAdmin):
     """Orders, which the acts move from status to status. Nobody edits an order."""
 
-    acts: ClassVar = [
-        Act(
+    desk_actions: ClassVar = [
+        Action(
             name="pay",
             label="Mark as paid",
             done="Paid",
@@ -54,7 +53,7 @@ class OrderAdmin(ActsAdmin):
             is_permitted=may_write,
             is_offered=has_status(OrderStatus.PENDING),
         ),
-        Act(
+        Action(
             name="ship",
             label="Ship",
             done="Shipped",
@@ -64,7 +63,7 @@ class OrderAdmin(ActsAdmin):
             is_offered=has_status(OrderStatus.PAID),
             form=TrackingForm,
         ),
-        Act(
+        Action(
             name="deliver",
             label="Mark as delivered",
             done="Delivered",
@@ -73,7 +72,7 @@ class OrderAdmin(ActsAdmin):
             is_permitted=may_ship,
             is_offered=has_status(OrderStatus.SHIPPED),
         ),
-        Act(
+        Action(
             name="cancel",
             label="Cancel",
             done="Cancelled",
@@ -106,11 +105,8 @@ class OrderAdmin(ActsAdmin):
     def find_row(self, actor: Actor, row_id: str) -> Order | None:
         return selectors.select_order_by_id(actor, row_id).queryset().select_related("user").first()
 
-    def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
-        order = options.get("obj")
-        if order is not None:
-            context["states"] = selectors.list_state_changes(get_actor(request), str(order.pk))
-        return super().render_change_form(request, context, *arguments, **options)
+    def build_form_context(self, request: HttpRequest, row: Order | None) -> dict[str, Any]:
+        return {} if row is None else {"states": selectors.list_state_changes(get_actor(request), str(row.pk))}
 
     @display(
         description="Status",
@@ -126,14 +122,6 @@ class OrderAdmin(ActsAdmin):
     def show_status(self, order: Order) -> str:
         return str(order.status)
 
-    @display(description="Created at")
-    def show_created_at(self, order: Order) -> SafeString | None:
-        return render_time(order.created_at)
-
-    @display(description="Shipped at")
-    def show_shipped_at(self, order: Order) -> SafeString | None:
-        return render_time(order.shipped_at)
-
-    @display(description="Delivered at")
-    def show_delivered_at(self, order: Order) -> SafeString | None:
-        return render_time(order.delivered_at)
+    show_created_at = build_time_column("created_at", "Created at")
+    show_shipped_at = build_time_column("shipped_at", "Shipped at")
+    show_delivered_at = build_time_column("delivered_at", "Delivered at")

@@ -10,7 +10,8 @@ from blog import selectors, services
 from blog.models import Author
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from users.desk.bases import ServiceAdmin, ServiceForm, get_actor
+from users.desk.bases import get_actor
+from users.desk.service_admin import ServiceAdmin, ServiceForm
 
 
 @admin.register(Author)

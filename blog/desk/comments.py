@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import display
 
@@ -19,10 +18,11 @@ from blog.models import Comment, CommentState, Post
 from blog.moderation import Moderation
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from users.desk.actions import Act, ActsAdmin, Outcome, Perform
-from users.desk.bases import PolicyAdmin, ServiceAdmin, ServiceForm, get_actor
+from users.desk.actions import Action, Outcome, Perform, list_offered_actions
+from users.desk.bases import get_actor
 from users.desk.lists import BoundedList, RelatedFilter
-from users.desk.rendering import describe_origin, render_time
+from users.desk.rendering import build_time_column, describe_origin
+from users.desk.service_admin import ServiceAdmin, ServiceForm
 
 STATES = {
     CommentState.VISIBLE.value: "success",
@@ -48,8 +48,8 @@ def build_permission(act: str) -> Callable[[Actor, Comment], bool]:
     return lambda actor, comment: moderation.may_act(actor, comment, act)
 
 
-ACTS = [
-    Act(
+ACTIONS = [
+    Action(
         name="hide",
         label="Hide",
         done="Hidden",
@@ -58,7 +58,7 @@ ACTS = [
         is_permitted=build_permission("hide"),
         is_offered=lambda comment: comment.state == CommentState.VISIBLE,
     ),
-    Act(
+    Action(
         name="show",
         label="Show",
         done="Shown",
@@ -67,7 +67,7 @@ ACTS = [
         is_permitted=build_permission("show"),
         is_offered=lambda comment: comment.state == CommentState.HIDDEN,
     ),
-    Act(
+    Action(
         name="delete",
         label="Delete",
         done="Deleted",
@@ -76,7 +76,7 @@ ACTS = [
         is_permitted=build_permission("delete"),
         is_offered=lambda comment: comment.state != CommentState.DELETED,
     ),
-    Act(
+    Action(
         name="restore",
         label="Restore",
         done="Restored",
@@ -123,10 +123,10 @@ class StateFilter(DropdownFilter):
 
 
 @admin.register(Comment)
-class CommentAdmin(ActsAdmin, ServiceAdmin):
+class CommentAdmin(ServiceAdmin):
     """The comments that a person moderates. Their text is shown, and nobody can change it."""
 
-    acts = ACTS
+    desk_actions = ACTIONS
     list_display = ["__str__", "show_state", "show_moderator", "author", "post", "show_created_at"]
     list_filter = [
         StateFilter,
@@ -174,9 +174,7 @@ class CommentAdmin(ActsAdmin, ServiceAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Comment | None = None) -> list[str]:
         return self.get_fields(request, obj) if obj else []
 
-    @display(description="Created at", ordering="created_at")
-    def show_created_at(self, comment: Comment) -> SafeString | None:
-        return render_time(comment.created_at)
+    show_created_at = build_time_column("created_at", "Created at", ordering="created_at")
 
     @display(description="Status", label=STATES)
     def show_state(self, comment: Comment) -> str:
@@ -186,9 +184,7 @@ class CommentAdmin(ActsAdmin, ServiceAdmin):
     def show_moderator(self, comment: Comment) -> str:
         return describe_moderator(comment)
 
-    @display(description="Status changed at")
-    def show_state_changed_at(self, comment: Comment) -> SafeString | None:
-        return render_time(comment.state_changed_at)
+    show_state_changed_at = build_time_column("state_changed_at", "Status changed at")
 
     def get_search_results(
         self, request: HttpRequest, queryset: models.QuerySet[Comment], search_term: str
@@ -200,21 +196,6 @@ class CommentAdmin(ActsAdmin, ServiceAdmin):
         return services.add_comment(actor=actor, post_id=str(row.post_id), body=row.body, author_id=str(row.author_id))
 
 
-class CommentedAdmin(PolicyAdmin):
-    """An admin of posts with the newest comments beside the form, outside of it: their buttons do not save the post."""
-
-    change_form_outer_after_template = "blog/newest_comments.html"
-
-    class Media:
-        css = {"all": ["users/acts.css"]}
-
-    def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
-        post = options.get("obj")
-        if post is not None:
-            context |= build_newest_comments(get_actor(request), post)
-        return super().render_change_form(request, context, *arguments, **options)
-
-
 def build_newest_comments(actor: Actor, post: Post) -> dict[str, Any]:
     """Return the newest comments of a post with their acts, their number, and the address of the whole list."""
     newest = queries.list_newest_comments(actor, post)
@@ -222,7 +203,7 @@ def build_newest_comments(actor: Actor, post: Post) -> dict[str, Any]:
         (
             comment,
             describe_moderator(comment),
-            [act for act in ACTS if act.is_offered(comment) and act.is_permitted(actor, comment)],
+            list_offered_actions(ACTIONS, actor, comment),
         )
         for comment in newest.rows
     ]

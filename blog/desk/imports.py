@@ -1,6 +1,6 @@
 """Imports in the admin site: upload a zip file, read what would happen, start, cancel or undo, follow the progress."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -9,11 +9,9 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
@@ -30,8 +28,8 @@ from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from users.desk.bases import PolicyAdmin, get_actor
-from users.desk.rendering import render_time
+from users.desk.bases import Page, PolicyAdmin, get_actor
+from users.desk.rendering import build_time_column, render_time
 
 # The outcomes in the words of the editors: of the plan, and of the import.
 LABELS: Mapping[str, tuple[str, str]] = {
@@ -79,8 +77,56 @@ class UploadForm(forms.Form):
             self.add_error(name if name in self.fields else None, list(problems))
 
 
+@require_POST
+def start(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Start the import of the files that were checked."""
+    return change_state(request, desk, object_id, jobs.start_import)
+
+
+@require_POST
+def cancel(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Cancel an import."""
+    return change_state(request, desk, object_id, jobs.cancel_import)
+
+
+def change_state(request: HttpRequest, desk: PolicyAdmin, object_id: str, change: Callable[..., Any]) -> HttpResponse:
+    actor = get_actor(request)
+    job = jobs.find_import_job(actor=actor, job_id=object_id)
+    try:
+        change(actor=actor, job_id=object_id)
+    except ApiError as error:
+        desk.message_user(request, error.message, messages.ERROR)
+    return redirect_to_job(job)
+
+
+@never_cache
+def undo(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Show what undoing an import would do; undo it when this is confirmed."""
+    if request.method == "POST":
+        return change_state(request, desk, object_id, undoing.start_undo)
+    job = jobs.find_import_job(actor=get_actor(request), job_id=object_id)
+    if not undoing.may_be_undone(job):
+        return redirect_to_job(job)
+    title = f"Undo the import of {job.file_name}"
+    return desk.render(
+        request, "admin/blog/import/undo.html", {"title": title, "job": job, "plan": undoing.plan_undo(job)}
+    )
+
+
+@never_cache
+def show_progress(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Return the progress as JSON, which the page reads every second."""
+    return JsonResponse(describe_progress(jobs.find_import_job(actor=get_actor(request), job_id=object_id)))
+
+
 @admin.register(ImportJob)
 class ImportJobAdmin(PolicyAdmin):
+    pages = [
+        Page("<str:object_id>/start/", "start", start),
+        Page("<str:object_id>/cancel/", "cancel", cancel),
+        Page("<str:object_id>/undo/", "undo", undo),
+        Page("<str:object_id>/progress/", "progress", show_progress),
+    ]
     list_display = ["__str__", "show_state", "show_progress", "owner", "show_created_at"]
     list_select_related = ["owner"]
     sortable_by: list[str] = []
@@ -114,19 +160,7 @@ class ImportJobAdmin(PolicyAdmin):
     def show_progress(self, job: ImportJob) -> str:
         return f"{job.done} of {job.total}"
 
-    @display(description="Uploaded at")
-    def show_created_at(self, job: ImportJob) -> SafeString | None:
-        return render_time(job.created_at)
-
-    def get_urls(self) -> list[URLPattern]:
-        wrap, job = self.admin_site.admin_view, "<str:object_id>"
-        return [
-            path(f"{job}/start/", wrap(self.start_view), name="blog_importjob_start"),
-            path(f"{job}/cancel/", wrap(self.cancel_view), name="blog_importjob_cancel"),
-            path(f"{job}/undo/", wrap(self.undo_view), name="blog_importjob_undo"),
-            path(f"{job}/progress/", wrap(self.progress_view), name="blog_importjob_progress"),
-            *super().get_urls(),
-        ]
+    show_created_at = build_time_column("created_at", "Uploaded at")
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """Show the form of an upload; store a zip file that was sent, and show its page."""
@@ -143,7 +177,7 @@ class ImportJobAdmin(PolicyAdmin):
                 form.add_api_error(error)
             else:
                 return redirect_to_job(job)
-        return self.render_import(request, "upload", {"title": "Import posts", "form": form})
+        return self.render(request, "admin/blog/import/upload.html", {"title": "Import posts", "form": form})
 
     @method_decorator(never_cache)
     def change_view(
@@ -168,46 +202,7 @@ class ImportJobAdmin(PolicyAdmin):
             "may_be_undone": undoing.may_be_undone(job),
             "progress": describe_progress(job),
         }
-        return self.render_import(request, "job", context)
-
-    @method_decorator(require_POST)
-    def start_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Start the import of the files that were checked."""
-        return self.change_state(request, object_id, jobs.start_import)
-
-    @method_decorator(require_POST)
-    def cancel_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Cancel an import."""
-        return self.change_state(request, object_id, jobs.cancel_import)
-
-    def change_state(self, request: HttpRequest, object_id: str, act: Any) -> HttpResponse:
-        actor = get_actor(request)
-        job = jobs.find_import_job(actor=actor, job_id=object_id)
-        try:
-            act(actor=actor, job_id=object_id)
-        except ApiError as error:
-            self.message_user(request, error.message, messages.ERROR)
-        return redirect_to_job(job)
-
-    @method_decorator(never_cache)
-    def undo_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Show what undoing an import would do; undo it when this is confirmed."""
-        if request.method == "POST":
-            return self.change_state(request, object_id, undoing.start_undo)
-        job = jobs.find_import_job(actor=get_actor(request), job_id=object_id)
-        if not undoing.may_be_undone(job):
-            return redirect_to_job(job)
-        title = f"Undo the import of {job.file_name}"
-        return self.render_import(request, "undo", {"title": title, "job": job, "plan": undoing.plan_undo(job)})
-
-    @method_decorator(never_cache)
-    def progress_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Return the progress as JSON, which the page reads every second."""
-        return JsonResponse(describe_progress(jobs.find_import_job(actor=get_actor(request), job_id=object_id)))
-
-    def render_import(self, request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
-        options = {"opts": self.opts, **self.admin_site.each_context(request)}
-        return TemplateResponse(request, f"admin/blog/import/{page}.html", options | context)
+        return self.render(request, "admin/blog/import/job.html", context)
 
 
 def redirect_to_job(job: ImportJob) -> HttpResponseRedirect:

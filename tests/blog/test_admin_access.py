@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def author(db: None) -> Author:  # noqa: ARG001
+def author(db: None) -> Author:
     user = make_user(Role.AUTHOR)
     return make_author(user=user, email="ines@example.invalid", name="Ines")
 

@@ -21,14 +21,14 @@ MINE, THEIRS = BODY.replace("One", "Mine"), BODY.replace("five", "theirs")
 
 
 @pytest.fixture
-def ada(db: None) -> Actor:  # noqa: ARG001
+def ada(db: None) -> Actor:
     actor = make_actor(Role.EDITOR).through("GraphQL")
     User.objects.filter(pk=actor.user_id or 0).update(name="Ada")
     return actor
 
 
 @pytest.fixture
-def post_of_both(db: None) -> Post:  # noqa: ARG001
+def post_of_both(db: None) -> Post:
     return make_post(title="Old", body=BODY, tags=["a", "b"], status="draft")
 
 

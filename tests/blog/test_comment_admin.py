@@ -103,7 +103,7 @@ def test_actions_change_many_comments_and_name_those_that_they_cannot(browser: C
 
 
 def test_action_on_too_many_comments_changes_none(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("users.desk.actions.MOST", 2)
+    monkeypatch.setattr("users.desk.bases.MAX_SELECTED", 2)
     comments = [make_comment(make_post()) for _ in range(3)]
 
     response = run_action(browser, "hide", comments[0], select_across="1")

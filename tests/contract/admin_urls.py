@@ -80,7 +80,7 @@ def find_object(world: World, name: str) -> object:
 Send = Callable[[World, Client, str], Any]
 
 
-def get_page(world: World, browser: Client, name: str) -> Any:  # noqa: ARG001 - one signature for all requests
+def get_page(world: World, browser: Client, name: str) -> Any:
     return browser.get(reverse(f"admin:{name}"))
 
 

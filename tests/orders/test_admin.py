@@ -16,7 +16,7 @@ LIST = reverse("admin:orders_order_changelist")
 
 
 @pytest.fixture
-def admin(client: Client, db: None) -> Client:  # noqa: ARG001
+def admin(client: Client, db: None) -> Client:
     client.force_login(make_user(Role.ADMIN))
     return client
 

@@ -22,7 +22,7 @@ LISTS = [
 
 
 @pytest.fixture
-def browser(db: None) -> Client:  # noqa: ARG001
+def browser(db: None) -> Client:
     client = Client(raise_request_exception=False)
     client.force_login(make_user(Role.ADMIN))
     return client
@@ -70,7 +70,7 @@ def test_object_that_does_not_exist_is_a_404_page(browser: Client, object_id: st
     assert (response.status_code, response["Content-Type"]) == (404, HTML)
 
 
-def test_form_without_a_csrf_token_is_refused_with_a_page(db: None) -> None:  # noqa: ARG001
+def test_form_without_a_csrf_token_is_refused_with_a_page(db: None) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(make_user(Role.EDITOR))
 

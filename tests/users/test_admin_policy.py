@@ -41,7 +41,7 @@ class InlineCode(HTMLParser):
 
 
 @pytest.fixture
-def browser(client: Client, db: None) -> Client:  # noqa: ARG001
+def browser(client: Client, db: None) -> Client:
     client.force_login(make_user(Role.ADMIN))
     return client
 

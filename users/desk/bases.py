@@ -1,36 +1,54 @@
 """Base classes of the admin's pages: the policy decides, the services write, and a list takes only known parameters.
 
-PolicyAdmin            permissions and visible rows
+PolicyAdmin            permissions, visible rows, pages beside Django's, actions on objects
 └── ServiceAdmin       writes
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin import ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.db import models, transaction
-from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldBooleanWidget
 
-from contentapi.core.errors import ApiError, Malformed
+from contentapi.core.errors import ApiError, Conflict, Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.text import require_storable
 from users.authentication import build_session_actor
+from users.desk.actions import Action, list_offered_actions, report_refused, shorten
 from users.desk.lists import BoundedList, BoundedPaginator
 from users.desk.rendering import Textarea
 
+MAX_SELECTED = 500  # objects of one action
 CHECKBOX = UnfoldBooleanWidget({"class": "action-select"})  # Django's script finds the boxes by this class
 
 
 def get_actor(request: HttpRequest) -> Actor:
     """Return the actor of the user who is logged in; the anonymous actor if nobody is."""
     return build_session_actor(request.user) if request.user.is_authenticated else ANONYMOUS
+
+
+class Page(NamedTuple):
+    """A page beside Django's: its route below that of the model, its name, and the function that responds.
+
+    The function gets the request, the admin as `desk`, and the values of the route.
+    """
+
+    route: str
+    name: str
+    respond: Callable[..., Any]
 
 
 class PolicyAdmin(ModelAdmin):
@@ -40,6 +58,9 @@ class PolicyAdmin(ModelAdmin):
     that the actor may see. An object that the actor may not see does not exist: the response is 404.
     """
 
+    pages: ClassVar[Sequence[Page]] = ()
+    desk_actions: ClassVar[Sequence[Action]] = ()  # Django calls the actions of the list `actions`
+    change_form_outer_before_template = "users/acts.html"
     list_lookups: ClassVar[frozenset[str]] = frozenset()  # the parameters of the list's filters
     list_per_page = 25
     list_sections: ClassVar[Sequence[Any]] = ()  # the theme asks for it twice for each row; an absent name is slow
@@ -77,6 +98,73 @@ class PolicyAdmin(ModelAdmin):
 
     def may_delete(self, actor: Actor, row: Any) -> bool:
         return False
+
+    def build_form_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """Return variables for the template of the form. `row` is None on the page of a new object."""
+        return {}
+
+    def render(
+        self, request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200
+    ) -> TemplateResponse:
+        """Return a page of this model, in the frame of the admin."""
+        frame = {"opts": self.opts, **self.admin_site.each_context(request)}
+        return TemplateResponse(request, template, frame | context, status=status)
+
+    @property
+    def media(self) -> Any:
+        return super().media + forms.Media(css={"all": ["users/acts.css"]} if self.desk_actions else {})
+
+    def get_urls(self) -> list[URLPattern]:
+        actions = [Page("<str:object_id>/act/<str:name>/", "act", show_action)] if self.desk_actions else []
+        own = [
+            path(
+                page.route,
+                self.admin_site.admin_view(partial(page.respond, desk=self)),
+                name=f"{self.opts.app_label}_{self.opts.model_name}_{page.name}",
+            )
+            for page in [*self.pages, *actions]
+        ]
+        return [*own, *super().get_urls()]
+
+    def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
+        row, actor = options.get("obj"), get_actor(request)
+        if row is not None:
+            context["acts"] = list_offered_actions(self.desk_actions, actor, row)
+        context |= self.build_form_context(request, row)
+        return super().render_change_form(request, context, *arguments, **options)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Return the actions of the list, with those of objects that need no values."""
+        actions: dict[str, Any] = super().get_actions(request)
+        if "_popup" in request.GET:
+            return actions
+        return actions | {
+            action.name: (
+                build_list_action(action),
+                action.name,
+                f"{action.label} the selected {self.opts.verbose_name_plural}",
+            )
+            for action in self.desk_actions
+            if action.form is None
+        }
+
+    def perform_action(
+        self, request: HttpRequest, action: Action, rows: Sequence[Any], values: Mapping[str, Any] | None = None
+    ) -> None:
+        """Perform an action, write the log of the admin, and show what was done."""
+        outcome = action.perform(get_actor(request), rows, values or {})
+        for row in outcome.done:
+            self.log_change(request, row, f"{action.done}.")
+        if outcome.done:
+            verb = "was" if len(outcome.done) == 1 else "were"
+            text = f"{name_rows(self, outcome.done)} {verb} {action.done.lower()}."
+            self.message_user(request, text, messages.SUCCESS)
+        report_refused(request, action.done.lower(), outcome)
+
+    def perform_on_one(self, request: HttpRequest, action: Action, row: Any, values: Mapping[str, Any]) -> HttpResponse:
+        """Perform an action on one object. Return the next page."""
+        self.perform_action(request, action, [row], values)
+        return HttpResponseRedirect(find_next_page(request, self, row))
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.may_open(get_actor(request))
@@ -144,108 +232,52 @@ class PolicyAdmin(ModelAdmin):
             return HttpResponseRedirect(request.get_full_path())
 
 
-class ServiceForm(forms.ModelForm):
-    """A form whose values a service validates. `api_error` is the error that the service has raised, if any."""
+def show_action(request: HttpRequest, desk: PolicyAdmin, object_id: str, name: str) -> HttpResponse:
+    """Perform an action on one object. The form of an action is shown first."""
+    action = next((each for each in desk.desk_actions if each.name == name), None)
+    row = desk.get_object(request, object_id)
+    if action is None:
+        raise Http404
+    if not action.is_permitted(get_actor(request), row):
+        raise PermissionDenied
+    if action.form is None:
+        return respond_to_post(request, desk, action, row, {})
+    if request.method != "POST" and not action.is_offered(row):
+        desk.message_user(request, f"“{action.label}” is not possible for “{row}” now.", messages.ERROR)
+        return HttpResponseRedirect(find_next_page(request, desk, row))
+    form = action.form(request.POST if request.method == "POST" else None, initial=dict(action.read_initial(row)))
+    if form.is_valid():
+        return respond_to_post(request, desk, action, row, form.cleaned_data)
+    context = {"title": f"{action.label}: {row}", "act": action, "form": form, "original": row, "media": desk.media}
+    return desk.render(request, "users/act.html", context)
 
-    api_error: ApiError | None = None
-    api_fields: ClassVar[dict[str, str]] = {}  # names of the API that are not the form's
 
-    def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean()
-        if self.api_error is not None:
-            self.add_api_error(self.api_error)
-        return cleaned
-
-    def add_api_error(self, error: ApiError) -> None:
-        if not error.fields:
-            self.add_error(None, error.message)
-        for name, problems in error.fields.items():
-            field = self.api_fields.get(name, name)
-            self.add_error(field if field in self.fields else None, list(problems))
+@require_POST
+def respond_to_post(
+    request: HttpRequest, desk: PolicyAdmin, action: Action, row: Any, values: Mapping[str, Any]
+) -> HttpResponse:
+    return desk.perform_on_one(request, action, row, values)
 
 
-class ServiceAdmin(PolicyAdmin):
-    """An admin that writes through services: subclasses implement `create`, `edit` and `delete`.
+def find_next_page(request: HttpRequest, desk: PolicyAdmin, row: Any) -> str:
+    """Return the page of the admin that the button names; by default the page of the object."""
+    page = request.POST.get("next", "")
+    if page.startswith(reverse("admin:index")):  # a path of this server, so never another site
+        return page
+    return reverse(f"admin:{desk.opts.app_label}_{desk.opts.model_name}_change", args=[row.pk])
 
-    An `ApiError` of `create` or `edit` is an error of the form, which is shown again with the values that were sent. An
-    `ApiError` of `delete` is a message; of several selected rows, then none is deleted.
-    """
 
-    form: type[ServiceForm] = ServiceForm
+def build_list_action(action: Action) -> Callable[[PolicyAdmin, HttpRequest, models.QuerySet[Any]], None]:
+    """Return an action of the list that performs an action on the selected objects."""
 
-    def create(self, actor: Actor, row: Any, form: Any) -> models.Model:
-        """Create the row that the form describes. Return the new row."""
-        raise NotImplementedError
+    def perform_on_selected(desk: PolicyAdmin, request: HttpRequest, selected: models.QuerySet[Any]) -> None:
+        rows = list(selected[: MAX_SELECTED + 1])
+        if len(rows) > MAX_SELECTED:
+            raise Conflict(f"Select at most {MAX_SELECTED} {desk.opts.verbose_name_plural} at a time.")
+        desk.perform_action(request, action, rows)
 
-    def edit(self, actor: Actor, row: Any, form: Any) -> None:
-        """Save the changes that the form describes."""
-        raise NotImplementedError
+    return perform_on_selected
 
-    def delete(self, actor: Actor, row: Any) -> None:
-        """Delete the row."""
-        raise NotImplementedError
 
-    def count_dependents(self, rows: list[Any]) -> dict[str, int]:
-        """Return how many other objects are deleted with these rows, by the name of their kind."""
-        return {}
-
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> Any:
-        try:
-            return super().changeform_view(request, object_id, form_url, extra_context)
-        except ApiError as error:
-            return self.show_refusal(request, error, object_id, form_url, extra_context)
-
-    def show_refusal(
-        self,
-        request: HttpRequest,
-        error: ApiError,
-        object_id: str | None,
-        form_url: str,
-        extra_context: dict[str, Any] | None,
-    ) -> Any:
-        """Return the response to a refused save: the form with the values that were sent and the error."""
-        request.api_error = error  # type: ignore[attr-defined]
-        return super().changeform_view(request, object_id, form_url, extra_context)
-
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
-        form: Any = super().get_form(request, obj, change=change, **options)
-        form.api_error = getattr(request, "api_error", None)  # the class is made for this request
-        return form
-
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        actor = get_actor(request)
-        if change:
-            self.edit(actor, obj, form)
-        else:
-            obj.pk = self.create(actor, obj, form).pk
-
-    def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        self.delete(get_actor(request), obj)
-
-    @transaction.atomic
-    def delete_queryset(self, request: HttpRequest, queryset: Iterable[Any]) -> None:
-        actor = get_actor(request)
-        for row in queryset:
-            self.delete(actor, row)
-
-    def delete_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> Any:
-        return self.show_error(
-            request, lambda: super(ServiceAdmin, self).delete_view(request, object_id, extra_context)
-        )
-
-    def get_deleted_objects(
-        self, objs: Any, request: HttpRequest
-    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Return what a deletion removes: the rows, and numbers of other objects. The service decides whether it may.
-
-        Django would load every dependent object and ask for a permission to delete each of them.
-        """
-        rows = list(objs)
-        counts = {str(self.opts.verbose_name_plural): len(rows), **self.count_dependents(rows)}
-        return [str(row) for row in rows], counts, set(), []
+def name_rows(desk: PolicyAdmin, rows: Sequence[Any]) -> str:
+    return f"“{shorten(str(rows[0]))}”" if len(rows) == 1 else f"{len(rows)} {desk.opts.verbose_name_plural}"

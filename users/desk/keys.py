@@ -6,9 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.utils import timezone
-from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminIntegerFieldWidget
@@ -16,9 +14,10 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminI
 from contentapi.core import policy
 from contentapi.core.identity import Actor, Scope
 from users import selectors, services
-from users.desk.actions import Act, ActsAdmin, perform_each
-from users.desk.bases import ServiceAdmin, ServiceForm, get_actor
-from users.desk.rendering import render_time
+from users.desk.actions import Action, perform_each
+from users.desk.bases import get_actor
+from users.desk.rendering import build_time_column
+from users.desk.service_admin import ServiceAdmin, ServiceForm
 from users.models import ApiKey
 
 
@@ -68,11 +67,11 @@ class StateFilter(DropdownFilter):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(ActsAdmin, ServiceAdmin):
+class ApiKeyAdmin(ServiceAdmin):
     """The API keys of the user who is logged in; for admins all. A key is shown once, when it is created."""
 
-    acts: ClassVar = [
-        Act(
+    desk_actions: ClassVar = [
+        Action(
             name="revoke",
             label="Revoke",
             done="Revoked",
@@ -133,21 +132,10 @@ class ApiKeyAdmin(ActsAdmin, ServiceAdmin):
     def show_scopes(self, key: ApiKey) -> str:
         return ", ".join(key.scopes)
 
-    @display(description="Created at")
-    def show_created_at(self, key: ApiKey) -> SafeString | None:
-        return render_time(key.created_at)
-
-    @display(description="Expires at")
-    def show_expires_at(self, key: ApiKey) -> SafeString | None:
-        return render_time(key.expires_at)
-
-    @display(description="Revoked at")
-    def show_revoked_at(self, key: ApiKey) -> SafeString | None:
-        return render_time(key.revoked_at)
-
-    @display(description="Last used at")
-    def show_last_used_at(self, key: ApiKey) -> SafeString | None:
-        return render_time(key.last_used_at)
+    show_created_at = build_time_column("created_at", "Created at")
+    show_expires_at = build_time_column("expires_at", "Expires at")
+    show_revoked_at = build_time_column("revoked_at", "Revoked at")
+    show_last_used_at = build_time_column("last_used_at", "Last used at")
 
     def create(self, actor: Actor, row: ApiKey, form: NewKeyForm) -> ApiKey:
         values = form.cleaned_data
@@ -172,12 +160,7 @@ class ApiKeyAdmin(ActsAdmin, ServiceAdmin):
 
     def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:
         """Show the key in this response only: it is in no cookie, no session and no message."""
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Your new API key",
-            "opts": self.opts,
-            "secret": request.secret,  # type: ignore[attr-defined]
-        }
-        response = TemplateResponse(request, "users/api_key_created.html", context)
+        context = {"title": "Your new API key", "secret": request.secret}  # type: ignore[attr-defined]
+        response = self.render(request, "users/api_key_created.html", context)
         response["Cache-Control"] = "no-store"
         return response

@@ -1,9 +1,12 @@
 """How the admin shows values."""
 
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 
@@ -12,6 +15,17 @@ def render_time(time: datetime | None) -> SafeString | None:
     if time is None:
         return None
     return format_html('<time datetime="{}" data-local>{} UTC</time>', time.isoformat(), f"{time:%Y-%m-%d %H:%M}")
+
+
+def build_time_column(field: str, description: str, *, ordering: str | None = None) -> Callable[[Any, Any], Any]:
+    """Return a column of a list, or a field of a form, that shows the time in a field of the object."""
+
+    @display(description=description, ordering=ordering)
+    def show_time(_: Any, row: Any) -> SafeString | None:
+        return render_time(getattr(row, field))
+
+    column: Callable[[Any, Any], Any] = show_time
+    return column
 
 
 def describe_origin(origin: str) -> str:

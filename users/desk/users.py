@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
@@ -16,9 +15,10 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from users import selectors, services
-from users.desk.actions import Act, ActsAdmin, perform_each
-from users.desk.bases import ServiceAdmin, ServiceForm, get_actor
-from users.desk.rendering import render_time
+from users.desk.actions import Action, perform_each
+from users.desk.bases import get_actor
+from users.desk.rendering import build_time_column
+from users.desk.service_admin import ServiceAdmin, ServiceForm
 from users.models import User
 
 
@@ -54,11 +54,11 @@ def may_manage(actor: Actor, _: User) -> bool:
 
 
 @admin.register(User)
-class UserAdmin(ActsAdmin, ServiceAdmin, DjangoUserAdmin):
+class UserAdmin(ServiceAdmin, DjangoUserAdmin):
     """The accounts. A new role takes effect at once: tokens that were issued for the old role are revoked."""
 
-    acts: ClassVar = [
-        Act(
+    desk_actions: ClassVar = [
+        Action(
             name="lock",
             label="Lock",
             done="Locked",
@@ -67,7 +67,7 @@ class UserAdmin(ActsAdmin, ServiceAdmin, DjangoUserAdmin):
             is_permitted=may_manage,
             is_offered=lambda user: user.is_active,
         ),
-        Act(
+        Action(
             name="unlock",
             label="Unlock",
             done="Unlocked",
@@ -116,13 +116,8 @@ class UserAdmin(ActsAdmin, ServiceAdmin, DjangoUserAdmin):
     def show_state(self, user: User) -> str:
         return "active" if user.is_active else "locked"
 
-    @display(description="Last login at", ordering="last_login")
-    def show_last_login(self, user: User) -> SafeString | None:
-        return render_time(user.last_login)
-
-    @display(description="Created at")
-    def show_created_at(self, user: User) -> SafeString | None:
-        return render_time(user.created_at)
+    show_last_login = build_time_column("last_login", "Last login at", ordering="last_login")
+    show_created_at = build_time_column("created_at", "Created at")
 
     def count_dependents(self, rows: list[Any]) -> dict[str, int]:
         return {"API keys": selectors.count_api_keys(rows)}

@@ -8,18 +8,16 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.safestring import SafeString
 from oauth2_provider import admin as theirs
 from oauth2_provider.models import Application, RefreshToken
-from unfold.decorators import display
 
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
-from users.desk.actions import Act, ActsAdmin, Outcome
+from users.desk.actions import Action, Outcome
 from users.desk.bases import PolicyAdmin, get_actor
 from users.desk.lists import RelatedFilter
-from users.desk.rendering import render_time
+from users.desk.rendering import build_time_column
 from users.oauth.clients import (
     delete_client,
     describe_state,
@@ -98,9 +96,9 @@ def renew_secret(actor: Actor, clients: Sequence[Application], values: Mapping[s
 
 
 @admin.register(Application)
-class ClientAdmin(ActsAdmin):
-    acts: ClassVar = [
-        Act(
+class ClientAdmin(PolicyAdmin):
+    desk_actions: ClassVar = [
+        Action(
             name="renew-secret",
             label="New secret",
             done="Given a new secret",
@@ -141,9 +139,7 @@ class ClientAdmin(ActsAdmin):
         fields = ["name", "redirect_uris", "client_type"]
         return [*fields, "client_id", "show_created_at"] if obj else fields
 
-    @display(description="Created at")
-    def show_created_at(self, client: Application) -> SafeString | None:
-        return render_time(client.created)
+    show_created_at = build_time_column("created", "Created at")
 
     def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
         actor = get_actor(request)
@@ -175,10 +171,10 @@ class ClientAdmin(ActsAdmin):
         self.message_user(request, f"“{obj.name}” was saved.", messages.SUCCESS)
         return HttpResponseRedirect(request.path)
 
-    def perform_posted_act(
-        self, request: HttpRequest, act: Act, row: Application, values: Mapping[str, Any]
+    def perform_on_one(
+        self, request: HttpRequest, action: Action, row: Application, values: Mapping[str, Any]
     ) -> HttpResponse:
-        response = super().perform_posted_act(request, act, row, values)
+        response = super().perform_on_one(request, action, row, values)
         if getattr(row, "secret_shown_once", ""):
             return self.show_secret(request, row, f"{row.name} has a new secret")
         return response
@@ -215,13 +211,8 @@ class OAuthRefreshTokenAdmin(PolicyAdmin, theirs.RefreshTokenAdmin):
         tokens: QuerySet[RefreshToken] = RefreshToken.objects.all()
         return tokens if policy.may_manage_clients(actor) else tokens.none()
 
-    @display(description="Created at")
-    def show_created_at(self, token: RefreshToken) -> SafeString | None:
-        return render_time(token.created)
-
-    @display(description="Revoked at")
-    def show_revoked_at(self, token: RefreshToken) -> SafeString | None:
-        return render_time(token.revoked)
+    show_created_at = build_time_column("created", "Created at")
+    show_revoked_at = build_time_column("revoked", "Revoked at")
 
 
 admin.site.unregister(RefreshToken)

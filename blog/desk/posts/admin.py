@@ -1,117 +1,48 @@
-"""Posts in the admin site. The forms read what a browser sends; the services decide and write."""
+"""Posts in the admin site. The forms read what a browser sends; the services decide and write.
 
-from typing import Any, ClassVar, NamedTuple
+Each page of the editor has a module beside this one, with functions of an actor, a post and a form.
+"""
 
-from django import forms
+from typing import Any
+
 from django.contrib import admin, messages
 from django.db import models
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import StackedInline
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from blog import selectors, services
 from blog.desk import queries
-from blog.desk.comments import CommentedAdmin
+from blog.desk.comments import build_newest_comments
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, TagFilter
-from blog.desk.posts.bulk import BulkAdmin
-from blog.desk.posts.conflict import ConflictForm
-from blog.desk.posts.presence import PresenceAdmin
-from blog.desk.posts.writing import WritingAdmin, WritingForm
-from blog.files.syntax import decode_value, dump_front_matter
+from blog.desk.local_times import LocalTimeField
+from blog.desk.posts import bulk, conflict, history, presence, states, writing
+from blog.desk.posts.form import PostForm
+from blog.desk.posts.list import LightPostList, lists_scheduled
+from blog.desk.posts.source import SourceInline
 from blog.history.versions import RESTORABLE_FOR
-from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, PostSource, PostStatus
+from blog.models import Post, PostStatus
 from blog.search.query import MAX_MATCHES
 from blog.selectors import PostCriteria
 from contentapi.core import policy
-from contentapi.core.errors import Malformed
+from contentapi.core.errors import ApiError, Malformed, NotFound, VersionConflict
 from contentapi.core.identity import Actor
 from users.desk.bases import get_actor
-from users.desk.lists import ORDER, BoundedList, RelatedFilter
-from users.desk.rendering import render_time
-
-STATUS = "status__exact"  # the parameter of the filter by status
-LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
-WORDS = [field.name for field in CONTENT_FIELDS if field.kind == Kind.WORDS]
-TABS = {"Drafts": "draft", "Scheduled": "scheduled", "Published": "published", "All": ""}
-
-
-class PostForm(WritingForm, ConflictForm):
-    """The form of a post: its text, its state, and the version that it was opened with."""
-
-    class Meta:
-        model = Post
-        fields = [*LINES, "body", "author", *WORDS, "published_at"]
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        if "author" in self.fields:
-            # A user without a profile has nobody to choose: the service creates the profile.
-            self.fields["author"].required = False
-            self.fields["author"].help_text = "Leave this empty to write as yourself."
-
-
-class Tab(NamedTuple):
-    """A link to the posts of one status, or to all. It keeps the other filters and the search."""
-
-    label: str
-    address: str
-    is_current: bool
-
-
-class LightPostList(BoundedList):
-    """A list of posts without their bodies, which no column shows."""
-
-    @property
-    def tabs(self) -> list[Tab]:
-        """Return the tabs. Each list begins with its first page, in its own order."""
-        chosen = self.params.get(STATUS, "")
-        return [
-            Tab(label, self.get_query_string({STATUS: status or None, ORDER: None}), chosen == status)
-            for label, status in TABS.items()
-        ]
-
-    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
-        return super().get_queryset(request, exclude_parameters).defer("body")
-
-
-class SourceForm(forms.ModelForm):
-    class Meta:
-        help_texts: ClassVar = {"status": "The status that the last import called for."}
-
-
-class SourceInline(StackedInline):
-    model = PostSource
-    form = SourceForm
-    exclude = ["digest", "front_matter"]
-    readonly_fields = ["source", "path", "authors", "status", "publish_at", "other_front_matter"]
-
-    @admin.display(description="other front matter", empty_value="None")
-    def other_front_matter(self, source: PostSource) -> str | None:
-        """Return the keys of the file that have no field here, as `export_posts` writes them."""
-        if not source.front_matter:
-            return None
-        return format_html("<pre>{}</pre>", dump_front_matter(decode_value(source.front_matter)))
-
-    def has_view_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
-        actor = get_actor(request)
-        return policy.may_write_posts(actor) if obj is None else policy.may_write_posts_of(actor, obj.author.user_id)
-
-    def has_add_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
-        return False
+from users.desk.lists import BoundedList, RelatedFilter
+from users.desk.rendering import build_time_column, render_time
+from users.desk.service_admin import ServiceAdmin
+from users.pages import restrict_admin_page
 
 
 @admin.register(Post)
-class PostAdmin(WritingAdmin, CommentedAdmin, BulkAdmin, PresenceAdmin):
+class PostAdmin(ServiceAdmin):
+    pages = [*bulk.PAGES, *conflict.PAGES, *history.PAGES, *presence.PAGES, *writing.PAGES]
     form = PostForm
+    change_form_before_template = "blog/post_top.html"
+    change_form_after_template = "blog/post_state.html"
+    change_form_outer_after_template = "blog/newest_comments.html"  # outside of the form: its buttons do not save it
     deletion_note = (
         f"For {RESTORABLE_FOR.days} days you can restore it with its comments: “Deleted posts” above the list of "
         "posts. Then it is gone for good."
@@ -138,6 +69,10 @@ class PostAdmin(WritingAdmin, CommentedAdmin, BulkAdmin, PresenceAdmin):
     ordering = ["-created_at", "-id"]
     autocomplete_fields = ["author"]
 
+    class Media:
+        css = {"all": ["users/acts.css", "blog/post.css"]}
+        js = ["blog/presence.js"]
+
     def may_open(self, actor: Actor) -> bool:
         return policy.may_write_posts(actor)
 
@@ -159,6 +94,8 @@ class PostAdmin(WritingAdmin, CommentedAdmin, BulkAdmin, PresenceAdmin):
     def may_delete(self, actor: Actor, row: Post | None) -> bool:
         return self.may_change(actor, row)
 
+    # The list
+
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
         return LightPostList
 
@@ -172,66 +109,18 @@ class PostAdmin(WritingAdmin, CommentedAdmin, BulkAdmin, PresenceAdmin):
     def get_ordering(self, request: HttpRequest) -> list[str]:
         return ["publish_at", "id"] if lists_scheduled(request) else list(self.ordering)
 
-    def get_inlines(self, request: HttpRequest, obj: Post | None) -> list[Any]:
-        """Leave out the source of a post that was not imported."""
-        return list(self.inlines) if obj and hasattr(obj, "source") else []
-
-    def build_list(self, request: HttpRequest, extra_context: dict[str, Any] | None) -> Any:
-        may_import = policy.may_import_posts(get_actor(request))
-        return super().build_list(request, {"may_import": may_import, **(extra_context or {})})
-
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         """Leave out the filter by author for actors who have posts of one author only."""
         everybodys = policy.may_manage_posts_and_authors(get_actor(request))
         return [each for each in self.list_filter if everybodys or each != ("author", RelatedFilter)]
 
-    def get_exclude(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
-        """Leave out the author of a new post for actors who write as themselves only, and a time that is read only."""
-        hidden = [] if self.may_edit_publication_time(request, obj) else ["published_at"]
-        return hidden if obj or policy.may_manage_posts_and_authors(get_actor(request)) else [*hidden, "author"]
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Return actions that change many posts in slices. Django's deletion would take one long request."""
+        return bulk.build_list_actions(get_actor(request)) if super().get_actions(request) else {}
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
-        if obj is None:
-            return []
-        shown = [] if self.may_edit_publication_time(request, obj) else ["show_published_at"]
-        return ["author", *shown, "show_created_at", "show_updated_at"]
-
-    @display(
-        description="Status",
-        label={
-            PostStatus.DRAFT.value: "warning",
-            PostStatus.SCHEDULED.value: "info",
-            PostStatus.PUBLISHED.value: "success",
-            PostStatus.ARCHIVED.value: "default",
-        },
-    )
-    def show_status(self, post: Post) -> str | tuple[str, SafeString]:
-        if post.status == PostStatus.SCHEDULED:
-            return post.status, format_html("scheduled for {}", render_time(post.publish_at))
-        return str(post.status)
-
-    @display(description="Tags")
-    def show_tags(self, post: Post) -> str:
-        return ", ".join(post.tags)
-
-    @display(description="Publish at", ordering="publish_at")
-    def show_publish_at(self, post: Post) -> SafeString | None:
-        return render_time(post.publish_at)
-
-    @display(description="Published at", ordering="publication_order")
-    def show_published_at(self, post: Post) -> SafeString | None:
-        return render_time(post.published_at)
-
-    @display(description="Updated at", ordering="updated_at")
-    def show_updated_at(self, post: Post) -> SafeString | None:
-        return render_time(post.updated_at)
-
-    @display(description="Created at", ordering="created_at")
-    def show_created_at(self, post: Post) -> SafeString | None:
-        return render_time(post.created_at)
-
-    def count_dependents(self, rows: list[Any]) -> dict[str, int]:
-        return {"comments": queries.count_comments(rows)}
+    def build_list(self, request: HttpRequest, extra_context: dict[str, Any] | None) -> Any:
+        may_import = policy.may_import_posts(get_actor(request))
+        return super().build_list(request, {"may_import": may_import, **(extra_context or {})})
 
     def get_search_results(
         self, request: HttpRequest, queryset: models.QuerySet[Post], search_term: str
@@ -251,16 +140,154 @@ class PostAdmin(WritingAdmin, CommentedAdmin, BulkAdmin, PresenceAdmin):
             request.search_limit = MAX_MATCHES  # type: ignore[attr-defined]  # for the list, which says so
         return queryset.filter(pk__in=ids), False
 
+    def count_dependents(self, rows: list[Any]) -> dict[str, int]:
+        return {"comments": queries.count_comments(rows)}
+
+    @display(
+        description="Status",
+        label={
+            PostStatus.DRAFT.value: "warning",
+            PostStatus.SCHEDULED.value: "info",
+            PostStatus.PUBLISHED.value: "success",
+            PostStatus.ARCHIVED.value: "default",
+        },
+    )
+    def show_status(self, post: Post) -> str | tuple[str, SafeString]:
+        if post.status == PostStatus.SCHEDULED:
+            return post.status, format_html("scheduled for {}", render_time(post.publish_at))
+        return str(post.status)
+
+    @display(description="Tags")
+    def show_tags(self, post: Post) -> str:
+        return ", ".join(post.tags)
+
+    show_publish_at = build_time_column("publish_at", "Publish at", ordering="publish_at")
+    show_published_at = build_time_column("published_at", "Published at", ordering="publication_order")
+    show_updated_at = build_time_column("updated_at", "Updated at", ordering="updated_at")
+    show_created_at = build_time_column("created_at", "Created at", ordering="created_at")
+
+    # The form
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """Return the page of the form. The frame of its preview has the policy of the page, and loads images."""
+        try:
+            response = super().changeform_view(request, object_id, form_url, extra_context)
+        except (Http404, NotFound):
+            if object_id is None or request.method != "POST" or "body" not in request.POST:
+                raise
+            response = conflict.show_deletion(request, self, object_id)
+        return restrict_admin_page(response, images="http: https:")
+
+    def show_refusal(
+        self,
+        request: HttpRequest,
+        error: ApiError,
+        object_id: str | None,
+        form_url: str,
+        extra_context: dict[str, Any] | None,
+    ) -> Any:
+        """Show the page of the conflict to a person whose form is older than the post."""
+        if object_id is not None and isinstance(error, VersionConflict):
+            return conflict.show_conflict(request, self, request.saved_form)  # type: ignore[attr-defined]
+        return super().show_refusal(request, error, object_id, form_url, extra_context)
+
+    def build_form_context(self, request: HttpRequest, row: Post | None) -> dict[str, Any]:
+        actor = get_actor(request)
+        may_change = self.may_change(actor, row)
+        context = states.build_state(actor, row, may_change=may_change)
+        if row is not None:
+            context |= build_newest_comments(actor, row)
+        if row is not None and may_change:
+            context["presence"] = presence.build_presence(actor, row)
+        return context
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Preset the author of a new post: the user's own profile, if there is one."""
+        author = queries.find_own_author(get_actor(request))
+        initial: dict[str, Any] = super().get_changeform_initial_data(request)
+        return initial if author is None else {"author": str(author.pk), **initial}
+
+    def get_fields(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
+        """Leave out the time of the button “Schedule”, which is beside the button."""
+        return [name for name in super().get_fields(request, obj) if name != "schedule_at"]
+
+    def get_inlines(self, request: HttpRequest, obj: Post | None) -> list[Any]:
+        """Leave out the source of a post that was not imported."""
+        return list(self.inlines) if obj and hasattr(obj, "source") else []
+
+    def get_exclude(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
+        """Leave out the author of a new post for actors who write as themselves only, and a time that is read only."""
+        hidden = [] if self.may_edit_publication_time(request, obj) else ["published_at"]
+        return hidden if obj or policy.may_manage_posts_and_authors(get_actor(request)) else [*hidden, "author"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
+        if obj is None:
+            return []
+        shown = [] if self.may_edit_publication_time(request, obj) else ["show_published_at"]
+        return ["author", *shown, "show_created_at", "show_updated_at"]
+
+    def may_edit_publication_time(self, request: HttpRequest, post: Post | None) -> bool:
+        """Whether the form has the time at which the post first became public."""
+        return bool(post and post.published_at) and policy.may_manage_publication(get_actor(request))
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        if db_field.name == "published_at":
+            return LocalTimeField(label="Published at", help_text=db_field.help_text)
+        return super().formfield_for_dbfield(db_field, request, **options)
+
+    # Writes
+
     def create(self, actor: Actor, row: Post, form: PostForm) -> Post:
-        values = {name: form.cleaned_data[name] for name in CONTENT}
-        post = self.create_post(actor, form, str(row.author_id) if row.author_id else None, values)
-        row.author_id = post.author_id  # the form of an author has no author
-        return post
+        return states.create_post(actor, row, form)
+
+    def edit(self, actor: Actor, row: Post, form: PostForm) -> None:
+        form.version_before = row.version
+        states.edit_post(actor, row, form)
+        presence.forget_saved_page(actor, row, form.data)
 
     def delete(self, actor: Actor, row: Post) -> None:
         services.delete_post(actor=actor, post_id=str(row.pk))
 
+    # History, log and messages
 
-def lists_scheduled(request: HttpRequest) -> bool:
-    """Whether the list has scheduled posts only: each has a time of publication, which an index orders."""
-    return request.GET.get(STATUS) == PostStatus.SCHEDULED
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return history.show_history(request, self, object_id)
+
+    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
+        """Return the message of the log. A form's own list also has values that the service has normalised."""
+        if add:
+            return super().construct_change_message(request, form, formsets, add)
+        return history.build_log_message(request, form.instance, form.version_before)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """Write the log, unless nothing has changed."""
+        return super().log_change(request, obj, message) if message else None
+
+    def response_add(self, request: HttpRequest, obj: Post, post_url_continue: str | None = None) -> HttpResponse:
+        if self.report_act(request, obj):
+            response = self.response_post_save_add(request, obj)
+        else:
+            response = super().response_add(request, obj, post_url_continue)
+        return writing.name_saved_text(request, response)
+
+    def response_change(self, request: HttpRequest, obj: Post) -> HttpResponse:
+        if self.report_act(request, obj):
+            response = self.response_post_save_change(request, obj)
+        else:
+            response = super().response_change(request, obj)
+        return writing.name_saved_text(request, response)
+
+    def report_act(self, request: HttpRequest, post: Post) -> bool:
+        """Show what the pressed button has done. Return False for a button that saves only."""
+        act = states.read_act(request.POST)
+        if act is not None:
+            self.message_user(request, states.describe_result(act, post), messages.SUCCESS)
+        return act is not None

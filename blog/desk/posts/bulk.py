@@ -17,16 +17,14 @@ from django.contrib import messages
 from django.contrib.admin import action as list_action
 from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
-from django.utils.decorators import method_decorator
+from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 
 from blog import services, states
 from blog.desk.local_times import LocalTimeField
 from blog.desk.posts.history import build_log_message
-from blog.desk.posts.states import LABELS, StateAdmin, describe_result, describe_state
+from blog.desk.posts.states import LABELS, describe_result, describe_state
 from blog.history.versions import RESTORABLE_FOR
 from blog.models import Post, PostStatus
 from blog.states import Act
@@ -35,7 +33,7 @@ from contentapi.core.errors import Conflict, Invalid, Malformed, NotFound
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from users.desk.actions import Outcome, collect_outcome, report_refused
-from users.desk.bases import get_actor
+from users.desk.bases import Page, PolicyAdmin, get_actor
 from users.desk.lists import BoundedPaginator
 from users.desk.rendering import render_time
 
@@ -109,121 +107,115 @@ class ScheduleForm(forms.Form):
         return time
 
 
-class BulkAdmin(StateAdmin):
-    """The admin of posts, with the actions of the list."""
+def begin_action(
+    request: HttpRequest, desk: PolicyAdmin, rows: models.QuerySet[Post], action: BulkAction
+) -> HttpResponse | None:
+    """Do an action to one selected post; ask for confirmation if there are more, or for a time."""
+    ids = list(rows.values_list("pk", flat=True)[: MAX_SELECTED + 1])
+    if len(ids) > 1 or action.is_confirmed:
+        form = ScheduleForm() if action.act is Act.SCHEDULE else None
+        return confirm_action(request, desk, action, ids, form, request.get_full_path())
+    report(request, desk, action, do_action(request, desk, action, ids, None))
+    return None
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.do_slice)
-        return [path("bulk/<str:name>/", view, name="blog_post_bulk"), *super().get_urls()]
 
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the actions in place of Django's deletion, which deletes all selected posts in one request."""
-        if not super().get_actions(request):
-            return {}
-        actions = list_actions(get_actor(request))
-        return {action.name: (build_list_action(action), action.name, action.label) for action in actions}
+def confirm_action(
+    request: HttpRequest, desk: PolicyAdmin, action: BulkAction, ids: Sequence[int], form: forms.Form | None, back: str
+) -> HttpResponse:
+    """Show what the action does to which posts: at most the first `MAX_SELECTED`."""
+    selected = ids[:MAX_SELECTED]
+    named = find_posts(request, desk, selected[:NAMED])
+    context = {
+        "title": f"{action.title}: {count_posts(len(selected))}",
+        "action": action,
+        "selected": ",".join(map(str, selected)),
+        "limit": MAX_SELECTED if len(ids) > MAX_SELECTED else None,
+        "slice": SLICE,
+        "posts": [(post, describe_state(post)) for post in named],
+        "others": len(selected) - len(named),
+        "form": form,
+        "media": form.media if form else "",
+        "back": back,
+    }
+    return desk.render(request, "admin/blog/post/confirm_act.html", context)
 
-    def begin_action(
-        self, request: HttpRequest, rows: models.QuerySet[Post], action: BulkAction
-    ) -> HttpResponse | None:
-        """Do an action to one selected post; ask for confirmation if there are more, or for a time."""
-        ids = list(rows.values_list("pk", flat=True)[: MAX_SELECTED + 1])
-        if len(ids) > 1 or action.is_confirmed:
-            form = ScheduleForm() if action.act is Act.SCHEDULE else None
-            return self.confirm_action(request, action, ids, form, request.get_full_path())
-        self.report(request, action, self.do_action(request, action, ids, None))
-        return None
 
-    def confirm_action(
-        self, request: HttpRequest, action: BulkAction, ids: Sequence[int], form: forms.Form | None, back: str
-    ) -> HttpResponse:
-        """Show what the action does to which posts: at most the first `MAX_SELECTED`."""
-        selected = ids[:MAX_SELECTED]
-        named = self.find_posts(request, selected[:NAMED])
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": f"{action.title}: {count_posts(len(selected))}",
-            "action": action,
-            "selected": ",".join(map(str, selected)),
-            "limit": MAX_SELECTED if len(ids) > MAX_SELECTED else None,
-            "slice": SLICE,
-            "posts": [(post, describe_state(post)) for post in named],
-            "others": len(selected) - len(named),
-            "form": form,
-            "media": form.media if form else "",
-            "back": back,
-        }
-        return TemplateResponse(request, "admin/blog/post/confirm_act.html", context)
-
-    @method_decorator(require_POST)
-    def do_slice(self, request: HttpRequest, name: str) -> HttpResponse:
-        """Do a confirmed action to the first `SLICE` of some posts. Return the outcome, or a page for the others."""
-        action = next((each for each in list_actions(get_actor(request)) if each.name == name), None)
-        if action is None:
-            raise NotFound("There is no such action.")
-        ids, back = read_ids(request.POST.get("posts", "")), read_list_address(request.POST.get("list", ""))
-        is_script = request.accepts("application/json") and not request.accepts("text/html")
-        form = ScheduleForm(request.POST) if action.act is Act.SCHEDULE else None
-        if form and not form.is_valid():
-            if is_script:
-                return JsonResponse({"problem": " ".join(map(str, form.errors["schedule_at"]))}, status=Invalid.status)
-            return self.confirm_action(request, action, ids, form, back)
-        outcome = self.do_action(request, action, ids[:SLICE], form.cleaned_data["schedule_at"] if form else None)
+@require_POST
+def do_slice(request: HttpRequest, desk: PolicyAdmin, name: str) -> HttpResponse:
+    """Do a confirmed action to the first `SLICE` of some posts. Return the outcome, or a page for the others."""
+    action = next((each for each in list_actions(get_actor(request)) if each.name == name), None)
+    if action is None:
+        raise NotFound("There is no such action.")
+    ids, back = read_ids(request.POST.get("posts", "")), read_list_address(request.POST.get("list", ""))
+    is_script = request.accepts("application/json") and not request.accepts("text/html")
+    form = ScheduleForm(request.POST) if action.act is Act.SCHEDULE else None
+    if form and not form.is_valid():
         if is_script:
-            return JsonResponse(build_outcome_document(outcome))
-        self.report(request, action, outcome)
-        rest = ids[SLICE:]
-        return self.confirm_action(request, action, rest, form, back) if rest else HttpResponseRedirect(back)
-
-    def find_posts(self, request: HttpRequest, ids: Sequence[int]) -> list[Post]:
-        """Return those of the posts that the person may change, in the order of the ids."""
-        rows = self.select_rows(get_actor(request)).filter(pk__in=ids).select_related("author").defer("body")
-        found = {row.pk: row for row in rows}
-        return [found[pk] for pk in ids if pk in found]
-
-    def do_action(
-        self, request: HttpRequest, action: BulkAction, ids: Sequence[int], publish_at: datetime | None
-    ) -> Outcome:
-        """Do an action to each post in a transaction of its own."""
-        actor = get_actor(request)
-
-        def do_one(post: Post) -> Post:
-            if action.act is None:
-                self.log_deletions(request, [post])
-                services.delete_post(actor=actor, post_id=str(post.pk))
-                return post
-            changed = states.change_state(actor=actor, post_id=str(post.pk), act=action.act, publish_at=publish_at)
-            if changed.version == post.version:
-                raise Conflict(f"It is {changed.status} already.")
-            self.log_change(request, changed, build_log_message(request, changed, post.version))
-            return changed
-
-        posts = self.find_posts(request, ids)
-        outcome = collect_outcome(posts, do_one)
-        for missing in set(ids) - {post.pk for post in posts}:
-            outcome.refuse(f"Post {missing}", "It is deleted, or you may not change it any more.")
-        return outcome
-
-    def report(self, request: HttpRequest, action: BulkAction, outcome: Outcome) -> None:
-        """Show how many posts were changed, and name the others with the reasons."""
-        done = outcome.done
-        if len(done) == 1 and action.act is not None:
-            self.message_user(request, describe_result(action.act, done[0]), messages.SUCCESS)
-        elif done:
-            time = format_html(" for {}", render_time(done[0].publish_at)) if action.act is Act.SCHEDULE else ""
-            verb = "is" if len(done) == 1 else "are"
-            text = format_html("{} {} {}{}.", count_posts(len(done)), verb, action.result, time)
-            self.message_user(request, text, messages.SUCCESS)
-        report_refused(request, action.result, outcome)
+            return JsonResponse({"problem": " ".join(map(str, form.errors["schedule_at"]))}, status=Invalid.status)
+        return confirm_action(request, desk, action, ids, form, back)
+    outcome = do_action(request, desk, action, ids[:SLICE], form.cleaned_data["schedule_at"] if form else None)
+    if is_script:
+        return JsonResponse(build_outcome_document(outcome))
+    report(request, desk, action, outcome)
+    rest = ids[SLICE:]
+    return confirm_action(request, desk, action, rest, form, back) if rest else HttpResponseRedirect(back)
 
 
-def build_list_action(action: BulkAction) -> Callable[[BulkAdmin, HttpRequest, Any], HttpResponse | None]:
+def find_posts(request: HttpRequest, desk: PolicyAdmin, ids: Sequence[int]) -> list[Post]:
+    """Return those of the posts that the person may change, in the order of the ids."""
+    rows = desk.select_rows(get_actor(request)).filter(pk__in=ids).select_related("author").defer("body")
+    found = {row.pk: row for row in rows}
+    return [found[pk] for pk in ids if pk in found]
+
+
+def do_action(
+    request: HttpRequest, desk: PolicyAdmin, action: BulkAction, ids: Sequence[int], publish_at: datetime | None
+) -> Outcome:
+    """Do an action to each post in a transaction of its own."""
+    actor = get_actor(request)
+
+    def do_one(post: Post) -> Post:
+        if action.act is None:
+            desk.log_deletions(request, [post])
+            services.delete_post(actor=actor, post_id=str(post.pk))
+            return post
+        changed = states.change_state(actor=actor, post_id=str(post.pk), act=action.act, publish_at=publish_at)
+        if changed.version == post.version:
+            raise Conflict(f"It is {changed.status} already.")
+        desk.log_change(request, changed, build_log_message(request, changed, post.version))
+        return changed
+
+    posts = find_posts(request, desk, ids)
+    outcome = collect_outcome(posts, do_one)
+    for missing in set(ids) - {post.pk for post in posts}:
+        outcome.refuse(f"Post {missing}", "It is deleted, or you may not change it any more.")
+    return outcome
+
+
+def report(request: HttpRequest, desk: PolicyAdmin, action: BulkAction, outcome: Outcome) -> None:
+    """Show how many posts were changed, and name the others with the reasons."""
+    done = outcome.done
+    if len(done) == 1 and action.act is not None:
+        desk.message_user(request, describe_result(action.act, done[0]), messages.SUCCESS)
+    elif done:
+        time = format_html(" for {}", render_time(done[0].publish_at)) if action.act is Act.SCHEDULE else ""
+        verb = "is" if len(done) == 1 else "are"
+        text = format_html("{} {} {}{}.", count_posts(len(done)), verb, action.result, time)
+        desk.message_user(request, text, messages.SUCCESS)
+    report_refused(request, action.result, outcome)
+
+
+def build_list_actions(actor: Actor) -> dict[str, Any]:
+    """Return the actions as Django's list has them: function, name and label by name."""
+    return {action.name: (build_list_action(action), action.name, action.label) for action in list_actions(actor)}
+
+
+def build_list_action(action: BulkAction) -> Callable[[PolicyAdmin, HttpRequest, Any], HttpResponse | None]:
     @list_action(description=action.label)
-    def begin_action(admin: BulkAdmin, request: HttpRequest, rows: Any) -> HttpResponse | None:
-        return admin.begin_action(request, rows, action)
+    def begin(desk: PolicyAdmin, request: HttpRequest, rows: Any) -> HttpResponse | None:
+        return begin_action(request, desk, rows, action)
 
-    return begin_action
+    return begin
 
 
 def build_outcome_document(outcome: Outcome) -> dict[str, Any]:
@@ -253,3 +245,6 @@ def read_list_address(text: str) -> str:
 
 def count_posts(number: int) -> str:
     return f"{number:,} post" if number == 1 else f"{number:,} posts"
+
+
+PAGES = [Page("bulk/<str:name>/", "bulk", do_slice)]

@@ -4,24 +4,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
-from django.utils.decorators import method_decorator
+from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from blog import selectors, states
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
 from blog.desk.posts.states import LABELS as ACT_LABELS
-from blog.desk.posts.states import StateAdmin, StateForm
+from blog.desk.posts.states import StateForm
 from blog.desk.posts.writing import split_lines
 from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
 from blog.history.merging import has_marks
-from blog.history.versions import Version
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post
 from contentapi.core.errors import ApiError, NotFound, VersionConflict
-from users.desk.bases import get_actor
+from users.desk.bases import Page, PolicyAdmin, get_actor
 
 MERGED = sorted(CONTENT, key="body".__eq__)  # the fields that a person can merge by hand, the body last
 NOT_SENT_AGAIN = {"csrfmiddlewaretoken", "opened_version", "_save", "_continue", "_addanother", "_act", "_merged"}
@@ -40,111 +36,72 @@ class ConflictForm(StateForm):
         return cleaned
 
 
-class ConflictAdmin(StateAdmin):
-    """The admin of posts. A save of a form that is older than the post leads to the page of the conflict."""
+def show_conflict(request: HttpRequest, desk: PolicyAdmin, form: StateForm) -> HttpResponse:
+    """Show who changed what, both texts, the difference, and what the person can do."""
+    actor = get_actor(request)
+    post_id, opened = form.instance.pk, form.cleaned_data["opened_version"]
+    conflict = conflicts.read_conflict(actor=actor, post_id=str(post_id), opened=opened)
+    mine, other = form.cleaned_data, conflict.present
+    name = other.made.person or other.made.origin or "somebody else"
+    merged = conflicts.merge_post(conflict, mine, their_name=name)
+    merge_form = type(form)(instance=Post(pk=post_id), initial=merged.values)
+    context = {
+        "title": f"“{other.values['title']}” has changed since you opened it",
+        "post_id": post_id,
+        "conflict": conflict,
+        "other_name": name,
+        "newer": [(version, describe_person(version.made), describe_changes(version)) for version in conflict.newer],
+        "fields": list(list_fields(conflict, mine)),
+        "my_difference": conflicts.compare_bodies(conflict, mine["body"]),
+        "my_body": mine["body"],
+        "merged": merged,
+        "merge_fields": [merge_form[name] for name in MERGED],
+        "sent": list_sent(request, set()),
+        "sent_beside_merged": list_sent(request, set(MERGED)),
+        "button": read_button(request, form),
+        "media": merge_form.media,
+    }
+    return render_conflict(request, desk, "conflict", context, VersionConflict.status)
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.take_over)
-        return [path("<str:object_id>/take-over/", view, name="blog_post_take_over"), *super().get_urls()]
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        request.saved_form = form  # type: ignore[attr-defined]  # for the page of a conflict
-        super().save_model(request, obj, form, change)
+def read_button(request: HttpRequest, form: StateForm) -> Mapping[str, str]:
+    """Return the button that the person pressed, if the present state still allows its act; else “Save”."""
+    actor = get_actor(request)
+    post = selectors.find_post(actor, str(form.instance.pk))
+    if form.act is None or post is None or form.act not in states.list_acts(actor, post):
+        return {"name": "_save", "value": "Save", "then": ""}
+    return {"name": "_act", "value": form.act.value, "then": f" and {ACT_LABELS[form.act].lower()}"}
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> Any:
-        try:
-            return super().changeform_view(request, object_id, form_url, extra_context)
-        except (Http404, NotFound):
-            if object_id is None or request.method != "POST" or "body" not in request.POST:
-                raise
-            return self.show_deletion(request, object_id)
 
-    def show_refusal(
-        self,
-        request: HttpRequest,
-        error: ApiError,
-        object_id: str | None,
-        form_url: str,
-        extra_context: dict[str, Any] | None,
-    ) -> Any:
-        if object_id is not None and isinstance(error, VersionConflict):
-            return self.show_conflict(request, request.saved_form)  # type: ignore[attr-defined]
-        return super().show_refusal(request, error, object_id, form_url, extra_context)
+@require_POST
+def take_over(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Show the text of a person who takes over the other version, so that they can copy from it.
 
-    def show_conflict(self, request: HttpRequest, form: StateForm) -> HttpResponse:
-        """Show who changed what, both texts, the difference, and what the person can do."""
-        actor = get_actor(request)
-        post_id, opened = form.instance.pk, form.cleaned_data["opened_version"]
-        conflict = conflicts.read_conflict(actor=actor, post_id=str(post_id), opened=opened)
-        mine, other = form.cleaned_data, conflict.present
-        name = other.made.person or other.made.origin or "somebody else"
-        merged = conflicts.merge_post(conflict, mine, their_name=name)
-        merge_form = type(form)(instance=Post(pk=post_id), initial=merged.values)
-        context = {
-            "title": f"“{other.values['title']}” has changed since you opened it",
-            "post_id": post_id,
-            "conflict": conflict,
-            "other_name": name,
-            "newer": [
-                (version, describe_person(version.made), describe_changes(version)) for version in conflict.newer
-            ],
-            "fields": list(list_fields(conflict, mine)),
-            "my_difference": conflicts.compare_bodies(conflict, mine["body"]),
-            "my_body": mine["body"],
-            "merged": merged,
-            "merge_fields": [merge_form[name] for name in MERGED],
-            "sent": list_sent(request, set()),
-            "sent_beside_merged": list_sent(request, set(MERGED)),
-            "button": self.read_button(request, form, other),
-            "media": merge_form.media,
-        }
-        return self.render_conflict(request, "conflict", context, VersionConflict.status)
+    A post that the person may not see, or that does not exist, is 404: that page shows the text too.
+    """
+    if selectors.find_post(get_actor(request), object_id) is None:
+        return show_deletion(request, desk, object_id)
+    return render_conflict(request, desk, "taken_over", {"title": "You keep the other version", "post_id": object_id})
 
-    def read_button(self, request: HttpRequest, form: StateForm, other: Version) -> Mapping[str, str]:
-        """Return the button that the person pressed, if the present state still allows its act; else “Save”."""
-        actor = get_actor(request)
-        post = selectors.find_post(actor, str(form.instance.pk))
-        if form.act is None or post is None or form.act not in states.list_acts(actor, post):
-            return {"name": "_save", "value": "Save", "then": ""}
-        return {"name": "_act", "value": form.act.value, "then": f" and {ACT_LABELS[form.act].lower()}"}
 
-    @method_decorator(require_POST)
-    def take_over(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Show the text of a person who takes over the other version, so that they can copy from it.
+def show_deletion(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Show the text that was sent for a post that does not exist any more, or that the person may not see."""
+    context: dict[str, Any] = {"title": "This post does not exist any more", "post_id": object_id}
+    try:
+        page = versions.list_versions(actor=get_actor(request), post_id=object_id, limit=1)
+    except ApiError:
+        page = None
+    if page and page.versions and page.versions[0].deletion:
+        deletion = page.versions[0].deletion
+        context |= {"deletion": deletion, "person": describe_person(deletion)}
+    return render_conflict(request, desk, "gone", context, NotFound.status)
 
-        A post that the person may not see, or that does not exist, is 404: that page shows the text too.
-        """
-        if selectors.find_post(get_actor(request), object_id) is None:
-            return self.show_deletion(request, object_id)
-        return self.render_conflict(
-            request, "taken_over", {"title": "You keep the other version", "post_id": object_id}
-        )
 
-    def show_deletion(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Show the text that was sent for a post that does not exist any more, or that the person may not see."""
-        context: dict[str, Any] = {"title": "This post does not exist any more", "post_id": object_id}
-        try:
-            page = versions.list_versions(actor=get_actor(request), post_id=object_id, limit=1)
-        except ApiError:
-            page = None
-        if page and page.versions and page.versions[0].deletion:
-            deletion = page.versions[0].deletion
-            context |= {"deletion": deletion, "person": describe_person(deletion)}
-        return self.render_conflict(request, "gone", context, NotFound.status)
-
-    def render_conflict(
-        self, request: HttpRequest, page: str, context: dict[str, Any], status: int = 200
-    ) -> HttpResponse:
-        sent = {"my_body": request.POST.get("body", ""), "my_values": list(list_sent_content(request))}
-        options = {"opts": self.opts, **self.admin_site.each_context(request)}
-        template = f"admin/blog/post/{page}.html"
-        return TemplateResponse(request, template, options | sent | context, status=status)
+def render_conflict(
+    request: HttpRequest, desk: PolicyAdmin, page: str, context: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    sent = {"my_body": request.POST.get("body", ""), "my_values": list(list_sent_content(request))}
+    return desk.render(request, f"admin/blog/post/{page}.html", sent | context, status=status)
 
 
 def list_sent_content(request: HttpRequest) -> Iterator[tuple[str, str]]:
@@ -177,3 +134,6 @@ def list_fields(conflict: EditConflict, mine: Mapping[str, Any]) -> Iterator[tup
     for change in conflict.changes:
         if change.name == "author":
             yield LABELS["author"], change.old, change.new, change.old
+
+
+PAGES = [Page("<str:object_id>/take-over/", "take_over", take_over)]

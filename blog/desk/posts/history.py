@@ -4,9 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
-from django.utils.decorators import method_decorator
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from blog.history import trash, versions
@@ -15,7 +13,7 @@ from blog.models import CONTENT_FIELDS, Post
 from blog.states import MOST_STEPS
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
-from users.desk.bases import ServiceAdmin, get_actor
+from users.desk.bases import Page, PolicyAdmin, get_actor
 from users.desk.rendering import describe_origin
 
 # The fields of a post in the words of the editors
@@ -29,104 +27,75 @@ LABELS = {
 }
 
 
-class HistoryAdmin(ServiceAdmin):
-    """The admin of posts, with their history.
+def show_history(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Show the versions of a post, the newest first, instead of Django's log."""
+    before = read_position(request, "before")
+    page = versions.list_versions(actor=get_actor(request), post_id=object_id, before=before)
+    rows = [(version, describe_person(version.made), describe_changes(version)) for version in page.versions]
+    context = {"title": f"History of {page.title}", "page": page, "versions": rows, "object_id": object_id}
+    return desk.render(request, "admin/blog/post/history.html", context)
 
-    Django's log names the fields that the history has for an edit. It has no entry for an edit that changed nothing.
-    """
 
-    def get_urls(self) -> list[URLPattern]:
-        wrap, version = self.admin_site.admin_view, "<str:object_id>/history/<int:number>/"
-        return [
-            path("deleted/", wrap(self.show_deleted_posts), name="blog_post_deleted"),
-            path("deleted/<str:object_id>/restore/", wrap(self.restore_deleted), name="blog_post_restore_deleted"),
-            path(version, wrap(self.show_version), name="blog_post_version"),
-            path(f"{version}restore/", wrap(self.restore_version), name="blog_post_restore_version"),
-            *super().get_urls(),
-        ]
+def show_version(request: HttpRequest, desk: PolicyAdmin, object_id: str, number: int) -> HttpResponse:
+    """Show a version and its differences from another one: by default from the version before it."""
+    actor = get_actor(request)
+    page = versions.list_versions(actor=actor, post_id=object_id, before=number, limit=1)
+    other = read_position(request, "compare")
+    if other is None and page.versions:
+        other = page.versions[0].number
+    context: dict[str, Any] = {"page": page, "object_id": object_id}
+    if other is None:
+        version = versions.read_version(actor=actor, post_id=object_id, number=number)
+    else:
+        comparison = versions.compare_versions(actor=actor, post_id=object_id, old=other, new=number)
+        version = comparison.new
+        fields = [(LABELS[name], describe_value(old), describe_value(new)) for name, old, new in comparison.fields]
+        context |= {"comparison": comparison, "fields": fields}
+    title = f"Version {number} of {page.title or version.values['title']}"
+    context |= {"title": title, "version": version, "person": describe_person(version.made)}
+    return desk.render(request, "admin/blog/post/version.html", context)
 
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """Show the versions of a post, the newest first, instead of Django's log."""
-        before = read_position(request, "before")
-        page = versions.list_versions(actor=get_actor(request), post_id=object_id, before=before)
-        rows = [(version, describe_person(version.made), describe_changes(version)) for version in page.versions]
-        context = {"title": f"History of {page.title}", "page": page, "versions": rows, "object_id": object_id}
-        return self.render_history(request, "history", context | (extra_context or {}))
 
-    def show_version(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:
-        """Show a version and its differences from another one: by default from the version before it."""
-        actor = get_actor(request)
-        page = versions.list_versions(actor=actor, post_id=object_id, before=number, limit=1)
-        other = read_position(request, "compare")
-        if other is None and page.versions:
-            other = page.versions[0].number
-        context: dict[str, Any] = {"page": page, "object_id": object_id}
-        if other is None:
-            version = versions.read_version(actor=actor, post_id=object_id, number=number)
-        else:
-            comparison = versions.compare_versions(actor=actor, post_id=object_id, old=other, new=number)
-            version = comparison.new
-            fields = [(LABELS[name], describe_value(old), describe_value(new)) for name, old, new in comparison.fields]
-            context |= {"comparison": comparison, "fields": fields}
-        title = f"Version {number} of {page.title or version.values['title']}"
-        context |= {"title": title, "version": version, "person": describe_person(version.made)}
-        return self.render_history(request, "version", context)
+@require_POST
+def restore_text(request: HttpRequest, desk: PolicyAdmin, object_id: str, number: int) -> HttpResponse:
+    """Restore the text of a version, and show the post. `present` is the version that the person has seen."""
+    present = parse_id(request.POST.get("present", ""))
+    try:
+        post = versions.restore_version(
+            actor=get_actor(request), post_id=object_id, number=number, expected_version=str(present)
+        )
+    except ApiError as error:
+        desk.message_user(request, error.message, messages.ERROR)
+        return HttpResponseRedirect(reverse("admin:blog_post_history", args=[object_id]))
+    if post.version == present:
+        desk.message_user(request, f"The text of version {number} is the present text. Nothing has changed.")
+    else:
+        desk.message_user(request, f"The text of version {number} is restored as version {post.version}.")
+        desk.log_change(request, post, build_log_message(request, post, present))
+    return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
 
-    @method_decorator(require_POST)
-    def restore_version(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:
-        """Restore the text of a version, and show the post. `present` is the version that the person has seen."""
-        present = parse_id(request.POST.get("present", ""))
-        try:
-            post = versions.restore_version(
-                actor=get_actor(request), post_id=object_id, number=number, expected_version=str(present)
-            )
-        except ApiError as error:
-            self.message_user(request, error.message, messages.ERROR)
-            return HttpResponseRedirect(reverse("admin:blog_post_history", args=[object_id]))
-        if post.version == present:
-            self.message_user(request, f"The text of version {number} is the present text. Nothing has changed.")
-        else:
-            self.message_user(request, f"The text of version {number} is restored as version {post.version}.")
-            self.log_change(request, post, build_log_message(request, post, present))
-        return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
 
-    def show_deleted_posts(self, request: HttpRequest) -> HttpResponse:
-        """Show the deleted posts that the person may restore, the last deleted first."""
-        before = read_position(request, "before")
-        page = trash.list_deleted_posts(actor=get_actor(request), before=before)
-        posts = [(post, describe_person(post.deletion)) for post in page.posts]
-        return self.render_history(request, "deleted", {"title": "Deleted posts", "page": page, "posts": posts})
+def show_deleted_posts(request: HttpRequest, desk: PolicyAdmin) -> HttpResponse:
+    """Show the deleted posts that the person may restore, the last deleted first."""
+    before = read_position(request, "before")
+    page = trash.list_deleted_posts(actor=get_actor(request), before=before)
+    posts = [(post, describe_person(post.deletion)) for post in page.posts]
+    return desk.render(
+        request, "admin/blog/post/deleted.html", {"title": "Deleted posts", "page": page, "posts": posts}
+    )
 
-    @method_decorator(require_POST)
-    def restore_deleted(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Restore a deleted post, and show it."""
-        try:
-            post = trash.restore_deleted_post(actor=get_actor(request), post_id=object_id)
-        except ApiError as error:
-            self.message_user(request, error.message, messages.ERROR)
-            return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
-        self.message_user(request, f"The post “{post.title}” is restored. It is {post.get_status_display().lower()}.")
-        self.log_change(request, post, "Restored after its deletion.")
-        return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
 
-    def render_history(self, request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
-        options = {"opts": self.opts, **self.admin_site.each_context(request)}
-        return TemplateResponse(request, f"admin/blog/post/{page}.html", options | context)
-
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        form.version_before = obj.version
-        super().save_model(request, obj, form, change)
-
-    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
-        """Return the message of the log. A form's own list also has values that the service has normalised."""
-        if add:
-            return super().construct_change_message(request, form, formsets, add)
-        return build_log_message(request, form.instance, form.version_before)
-
-    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        return super().log_change(request, obj, message) if message else None
+@require_POST
+def restore_deleted(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Restore a deleted post, and show it."""
+    try:
+        post = trash.restore_deleted_post(actor=get_actor(request), post_id=object_id)
+    except ApiError as error:
+        desk.message_user(request, error.message, messages.ERROR)
+        return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
+    desk.message_user(request, f"The post “{post.title}” is restored. It is {post.get_status_display().lower()}.")
+    desk.log_change(request, post, "Restored after its deletion.")
+    return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
 
 
 def build_log_message(request: HttpRequest, post: Post, version_before: int) -> list[dict[str, Any]]:
@@ -161,3 +130,12 @@ def describe_changes(version: Version) -> str:
 def describe_value(value: Any) -> Any:
     """Return the value of a field as a template shows it."""
     return ", ".join(value) if isinstance(value, list) else value
+
+
+VERSION = "<str:object_id>/history/<int:number>/"
+PAGES = [
+    Page("deleted/", "deleted", show_deleted_posts),
+    Page("deleted/<str:object_id>/restore/", "restore_deleted", restore_deleted),
+    Page(VERSION, "version", show_version),
+    Page(f"{VERSION}restore/", "restore_version", restore_text),
+]

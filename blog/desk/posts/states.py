@@ -5,22 +5,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
-from django.contrib import messages
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from blog import services, states
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts.history import HistoryAdmin
-from blog.models import Post, PostStatus
+from blog.models import CONTENT, Post, PostStatus
 from blog.states import Act
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from users.desk.bases import ServiceForm, get_actor
 from users.desk.rendering import render_time
+from users.desk.service_admin import ServiceForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,75 +149,41 @@ class StateForm(ServiceForm):
         return {name: self.cleaned_data[name] for name in self.changed_data if name not in self.not_stored}
 
 
-class StateAdmin(HistoryAdmin):
-    """The admin of posts, with their states. `create` and `edit` do the act of the pressed button with the save."""
+def build_state(actor: Actor, post: Post | None, *, may_change: bool) -> dict[str, Any]:
+    """Return what the form shows of the state of a post, or of a new one: in words, and the buttons that change it."""
+    state = {"state": describe_state(post)}
+    return state | {"state_buttons": list_buttons(actor, post)} if may_change else state
 
-    change_form_before_template = "blog/post_top.html"
-    change_form_after_template = "blog/post_state.html"
 
-    def get_fields(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
-        """Leave out the time of the button “Schedule”, which is beside the button."""
-        return [name for name in super().get_fields(request, obj) if name != "schedule_at"]
+def create_post(actor: Actor, row: Post, form: StateForm) -> Post:
+    """Create the post that the form describes, in the state of the pressed button."""
+    state: dict[str, Any] = {}
+    if form.act is not None:
+        if form.act not in NEW_POST:
+            raise Malformed(f"A new post cannot be {form.act.label}.")
+        state = {"status": NEW_POST[form.act]}
+    if form.act is Act.SCHEDULE:
+        state["publish_at"] = form.cleaned_data["schedule_at"]
+    content = {name: form.cleaned_data[name] for name in CONTENT}
+    author_id = str(row.author_id) if row.author_id else None
+    post = services.create_post(actor=actor, author_id=author_id, **content, **state)
+    row.author_id = post.author_id  # the form of an author has no author
+    copy_state(post, row)
+    return post
 
-    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
-        if db_field.name == "published_at":
-            return LocalTimeField(label="Published at", help_text=db_field.help_text)
-        return super().formfield_for_dbfield(db_field, request, **options)
 
-    def may_edit_publication_time(self, request: HttpRequest, post: Post | None) -> bool:
-        """Whether the form has the time at which the post first became public."""
-        return bool(post and post.published_at) and policy.may_manage_publication(get_actor(request))
-
-    def render_change_form(
-        self,
-        request: HttpRequest,
-        context: dict[str, Any],
-        add: bool = False,
-        change: bool = False,
-        form_url: str = "",
-        obj: Post | None = None,
-    ) -> Any:
-        post = obj if change else None
-        if self.may_change(get_actor(request), post):
-            context["state_buttons"] = list_buttons(get_actor(request), post)
-        context["state"] = describe_state(post)
-        return super().render_change_form(request, context, add, change, form_url, obj)
-
-    def create_post(self, actor: Actor, form: StateForm, author_id: str | None, values: dict[str, Any]) -> Post:
-        """Create the post that the form describes, in the state of the pressed button."""
-        state: dict[str, Any] = {}
-        if form.act is not None:
-            if form.act not in NEW_POST:
-                raise Malformed(f"A new post cannot be {form.act.label}.")
-            state = {"status": NEW_POST[form.act]}
-        if form.act is Act.SCHEDULE:
-            state["publish_at"] = form.cleaned_data["schedule_at"]
-        post = services.create_post(actor=actor, author_id=author_id, **values, **state)
-        copy_state(post, form.instance)
-        return post
-
-    def edit(self, actor: Actor, row: Post, form: Any) -> None:
-        options = {"changes": form.post_changes, "expected_version": str(form.cleaned_data["opened_version"])}
-        if form.act is None:
-            post = services.edit_post(actor=actor, post_id=str(row.pk), **options)
-        else:
-            publish_at = form.cleaned_data.get("schedule_at") if form.act is Act.SCHEDULE else None
-            post = states.change_state(actor=actor, post_id=str(row.pk), act=form.act, publish_at=publish_at, **options)
-        copy_state(post, row)
-
-    def response_add(self, request: HttpRequest, obj: Post, post_url_continue: str | None = None) -> Any:
-        act = read_act(request.POST)
-        if act is None:
-            return super().response_add(request, obj, post_url_continue)
-        self.message_user(request, describe_result(act, obj), messages.SUCCESS)
-        return self.response_post_save_add(request, obj)
-
-    def response_change(self, request: HttpRequest, obj: Post) -> Any:
-        act = read_act(request.POST)
-        if act is None:
-            return super().response_change(request, obj)
-        self.message_user(request, describe_result(act, obj), messages.SUCCESS)
-        return self.response_post_save_change(request, obj)
+def edit_post(actor: Actor, row: Post, form: StateForm) -> None:
+    """Save the changes that the form describes, and do the act of the pressed button."""
+    options: dict[str, Any] = {
+        "changes": form.post_changes,
+        "expected_version": str(form.cleaned_data["opened_version"]),
+    }
+    if form.act is None:
+        post = services.edit_post(actor=actor, post_id=str(row.pk), **options)
+    else:
+        publish_at = form.cleaned_data.get("schedule_at") if form.act is Act.SCHEDULE else None
+        post = states.change_state(actor=actor, post_id=str(row.pk), act=form.act, publish_at=publish_at, **options)
+    copy_state(post, row)
 
 
 def copy_state(post: Post, row: Post) -> None:

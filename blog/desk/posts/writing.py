@@ -13,8 +13,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 from django.templatetags.static import static
-from django.urls import URLPattern, path, reverse
-from django.utils.decorators import method_decorator
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
@@ -36,9 +35,9 @@ from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
-from users.desk.bases import ServiceAdmin, ServiceForm, get_actor
+from users.desk.bases import Page, PolicyAdmin, get_actor
 from users.desk.rendering import Textarea
-from users.pages import restrict_admin_page
+from users.desk.service_admin import ServiceForm
 
 SAVED_TEXT_COOKIE = "saved_text"  # names the kept text that the browser can remove
 KEPT_TEXT_ID = re.compile(r"kept-text:[0-9]+:(?:new|[0-9]+):[0-9a-f-]{36}")
@@ -167,60 +166,34 @@ class WritingForm(ServiceForm):
         return stored if stored.replace("\r\n", "\n") == sent else sent
 
 
-class WritingAdmin(ServiceAdmin):
-    """The pages that the scripts of the form call, and the name of the kept text that a save has made useless."""
+@require_POST
+def show_preview(request: HttpRequest, desk: PolicyAdmin) -> HttpResponse:
+    """Return the post as readers see it, as a document in JSON: a page could not be opened by mistake."""
+    actor = get_actor(request)
+    policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
+    try:
+        context = build_preview(actor, request.POST.dict())
+    except ApiError as error:
+        return JsonResponse({"problem": error.message}, status=error.status)
+    theme = request.POST.get("theme")
+    context["theme"] = theme if theme in THEMES else THEMES[0]
+    context["stylesheet"] = request.build_absolute_uri(static("blog/reading.css"))
+    return JsonResponse({"document": render_to_string("blog/preview.html", context)})
 
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        return [
-            path("preview/", wrap(self.show_preview), name="blog_post_preview"),
-            path("tags/", wrap(self.list_tags), name="blog_post_tags"),
-            path("session/", wrap(self.show_session), name="blog_post_session"),
-            *super().get_urls(),
-        ]
 
-    def changeform_view(self, request: HttpRequest, *arguments: Any, **options: Any) -> Any:
-        """Return the page of the form. The frame of its preview has the policy of the page, and loads images."""
-        return restrict_admin_page(super().changeform_view(request, *arguments, **options), images="http: https:")
+@require_GET
+def list_tags(request: HttpRequest, desk: PolicyAdmin) -> HttpResponse:
+    """Return the suggestions for the beginning of a tag."""
+    actor = get_actor(request)
+    policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
+    return JsonResponse({"tags": queries.suggest_tags(actor, request.GET.get("q", ""))})
 
-    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """Preset the author of a new post: the user's own profile, if there is one."""
-        author = queries.find_own_author(get_actor(request))
-        initial: dict[str, Any] = super().get_changeform_initial_data(request)
-        return initial if author is None else {"author": str(author.pk), **initial}
 
-    @method_decorator(require_POST)
-    def show_preview(self, request: HttpRequest) -> HttpResponse:
-        """Return the post as readers see it, as a document in JSON: a page could not be opened by mistake."""
-        actor = get_actor(request)
-        policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
-        try:
-            context = build_preview(actor, request.POST.dict())
-        except ApiError as error:
-            return JsonResponse({"problem": error.message}, status=error.status)
-        theme = request.POST.get("theme")
-        context["theme"] = theme if theme in THEMES else THEMES[0]
-        context["stylesheet"] = request.build_absolute_uri(static("blog/reading.css"))
-        return JsonResponse({"document": render_to_string("blog/preview.html", context)})
-
-    @method_decorator(require_GET)
-    def list_tags(self, request: HttpRequest) -> HttpResponse:
-        """Return the suggestions for the beginning of a tag."""
-        actor = get_actor(request)
-        policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
-        return JsonResponse({"tags": queries.suggest_tags(actor, request.GET.get("q", ""))})
-
-    @method_decorator(never_cache)
-    @method_decorator(require_GET)
-    def show_session(self, request: HttpRequest) -> HttpResponse:
-        """Return who is logged in, and a CSRF token. A login in another tab has made the token of the form useless."""
-        return JsonResponse({"user": str(request.user.pk), "token": get_token(request)})
-
-    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
-        return name_saved_text(request, super().response_add(request, obj, post_url_continue))
-
-    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
-        return name_saved_text(request, super().response_change(request, obj))
+@never_cache
+@require_GET
+def show_session(request: HttpRequest, desk: PolicyAdmin) -> HttpResponse:
+    """Return who is logged in, and a CSRF token. A login in another tab has made the token of the form useless."""
+    return JsonResponse({"user": str(request.user.pk), "token": get_token(request)})
 
 
 def name_saved_text(request: HttpRequest, response: HttpResponse) -> HttpResponse:
@@ -263,3 +236,10 @@ def find_author_of_preview(actor: Actor, post: Post | None, author_id: str) -> A
     if author_id and policy.may_manage_posts_and_authors(actor):
         return selectors.find_author(actor, author_id)
     return queries.find_own_author(actor)
+
+
+PAGES = [
+    Page("preview/", "preview", show_preview),
+    Page("tags/", "tags", list_tags),
+    Page("session/", "session", show_session),
+]
