@@ -12,7 +12,8 @@ export PORT
 EXAMPLES ?= ci
 PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal \
 	--hypothesis-profile $(EXAMPLES)
-# Tenths of the examples of the property tests in `make thorough`
+# What `make thorough` runs, and how many tenths of the examples
+THOROUGH ?= thorough or property
 TENTHS ?= 10
 BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 
@@ -57,7 +58,7 @@ coverage: installed-dev
 
 thorough: installed-dev
 	@$(BUILD_PAGES)
-	@EXAMPLES_IN_TENTHS=$(TENTHS) $(PYTEST) -m "thorough or property" $(TESTS)
+	@EXAMPLES_IN_TENTHS=$(TENTHS) $(PYTEST) -m "$(THOROUGH)" $(TESTS)
 
 mutation: installed-dev
 	@$(VENV_PYTHON) -m tests.quality.mutation
