@@ -112,7 +112,7 @@ def test_author_reads_comments_and_cannot_rewrite_them(browser: Client, author: 
 def test_bulk_deletion_of_an_author_spares_posts_of_others(browser: Client, author: Author) -> None:
     own, other = make_post(author=author), make_post()
 
-    browser.post(reverse("admin:blog_post_bulk", args=["delete_selected"]), {"posts": f"{own.pk},{other.pk}"})
+    browser.post(reverse("admin:blog_post_bulk", args=["delete_selected"]), {"ids": f"{own.pk},{other.pk}"})
 
     assert list(Post.objects.all()) == [other]
 

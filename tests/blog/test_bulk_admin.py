@@ -10,13 +10,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from blog import services
-from blog.desk.posts import bulk
 from blog.models import Author, Post
 from contentapi.core.errors import Forbidden
-from contentapi.core.identity import Actor, Role
+from contentapi.core.identity import Role
 from tests.admin_forms import read_form
 from tests.factories import make_author, make_comment, make_post, make_user
+from users.desk import bulk
 
 pytestmark = pytest.mark.django_db
 LIST = reverse("admin:blog_post_changelist")
@@ -47,7 +46,7 @@ def send_slice(client: Client, action: str, posts: list[Post], **values: str) ->
 
 
 def build_form(posts: list[Post], **values: str) -> dict[str, str]:
-    return {"posts": ",".join(str(post.pk) for post in posts), "list": LIST, **values}
+    return {"ids": ",".join(str(post.pk) for post in posts), "list": LIST, **values}
 
 
 def list_states() -> list[str]:
@@ -70,7 +69,7 @@ def test_action_on_several_posts_says_what_it_will_do_and_changes_nothing_yet(ed
 
     assert "These posts are put away. Readers do not see them." in response.text
     assert "Archive: 2 posts" in response.text
-    assert read_form(response.text)["posts"] == f"{posts[1].pk},{posts[0].pk}"
+    assert read_form(response.text)["ids"] == f"{posts[1].pk},{posts[0].pk}"
     assert list_states() == ["draft", "draft"]
 
 
@@ -129,7 +128,7 @@ def test_selection_of_all_has_every_post_of_the_filter(editor_client: Client, mo
 
     assert "Publish now: 4 posts" in response.text
     assert "and 2 more" in response.text
-    assert read_form(response.text)["posts"] == ",".join(str(post.pk) for post in reversed(posts))
+    assert read_form(response.text)["ids"] == ",".join(str(post.pk) for post in reversed(posts))
     assert read_form(response.text)["list"] == path
 
 
@@ -142,7 +141,7 @@ def test_selection_of_more_than_the_limit_is_its_beginning_and_says_so(
     response = choose_action(editor_client, "publish", posts[:1], select_across="1")
 
     assert "More than 2 posts are selected. This changes the first 2 of the list" in response.text
-    assert read_form(response.text)["posts"] == f"{posts[2].pk},{posts[1].pk}"
+    assert read_form(response.text)["ids"] == f"{posts[2].pk},{posts[1].pk}"
     assert "Select from 1 to 2 posts." in confirm(editor_client, "publish", posts).text
     assert set(list_states()) == {"draft"}
 
@@ -157,7 +156,7 @@ def test_button_without_the_script_does_a_slice_and_asks_for_the_others(
     assert list_states() == ["archived", "archived", "draft"]
     assert "2 posts are archived." in first.text
     assert "Archive: 1 post" in first.text
-    assert read_form(first.text)["posts"] == str(posts[2].pk)
+    assert read_form(first.text)["ids"] == str(posts[2].pk)
 
     last = confirm(editor_client, "archive", posts[2:])
     assert list_states() == ["archived"] * 3
@@ -179,11 +178,11 @@ def test_slice_reports_what_was_done_and_each_refusal(editor_client: Client, mon
         "refused": [
             {
                 "reason": "A post that is archived cannot be published.",
-                "posts": [{"id": old.pk, "title": "Old <news>"}],
+                "rows": [{"id": old.pk, "name": "Old <news>"}],
             },
             {
                 "reason": "It is deleted, or you may not change it any more.",
-                "posts": [{"id": None, "title": f"Post {gone_id}"}],
+                "rows": [{"id": None, "name": f"Post {gone_id}"}],
             },
         ],
     }
@@ -209,14 +208,14 @@ def test_deletion_refused_by_the_service_spares_its_post_only(
     editor_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     posts = [make_post(title="Protected"), make_post()]
-    protected, delete = str(posts[0].pk), services.delete_post
+    protected, delete = posts[0].pk, Post.delete
 
-    def refuse_one_deletion(*, actor: Actor, post_id: str) -> str:
-        if post_id == protected:
+    def refuse_one_deletion(post: Post) -> Any:
+        if post.pk == protected:
             raise Forbidden("You may not delete this post.")
-        return delete(actor=actor, post_id=post_id)
+        return delete(post)
 
-    monkeypatch.setattr(services, "delete_post", refuse_one_deletion)
+    monkeypatch.setattr(Post, "delete", refuse_one_deletion)
 
     response = confirm(editor_client, "delete_selected", posts)
 
@@ -238,7 +237,7 @@ def test_action_of_an_author_spares_posts_of_others(author_client: Client, actio
 
 @pytest.mark.parametrize("posts", ["", "0", "x", "1,", "-1", "9" * 20])
 def test_ids_that_are_none_are_refused(editor_client: Client, posts: str) -> None:
-    response = editor_client.post(reverse("admin:blog_post_bulk", args=["publish"]), {"posts": posts})
+    response = editor_client.post(reverse("admin:blog_post_bulk", args=["publish"]), {"ids": posts})
 
     assert response.status_code == 400
 

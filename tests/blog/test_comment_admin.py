@@ -16,6 +16,7 @@ from blog.desk import queries
 from blog.models import Author, Comment, CommentState, Post
 from contentapi.core.identity import Role
 from tests.factories import make_actor, make_author, make_comment, make_post, make_user
+from users.desk.actions import SLICE
 from users.models import User
 
 LIST = reverse("admin:blog_comment_changelist")
@@ -102,14 +103,21 @@ def test_actions_change_many_comments_and_name_those_that_they_cannot(browser: C
     assert LogEntry.objects.filter(change_message__contains="Hidden").count() == 3
 
 
-def test_action_on_too_many_comments_changes_none(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("users.desk.bases.MAX_SELECTED", 2)
-    comments = [make_comment(make_post()) for _ in range(3)]
+def test_action_on_many_comments_asks_first_and_is_done_in_slices(browser: Client) -> None:
+    post = make_post()
+    comments = [make_comment(post) for _ in range(SLICE + 1)]
 
-    response = run_action(browser, "hide", comments[0], select_across="1")
-
-    assert "Select at most 2 comments at a time." in response.text
+    asked = run_action(browser, "hide", comments[0], select_across="1")
+    assert "Hide: 51 comments" in asked.text
     assert not Comment.objects.filter(state="hidden").exists()
+    ids = ",".join(str(comment.pk) for comment in comments)
+    slice_done = browser.post(
+        reverse("admin:blog_comment_bulk", args=["hide"]), {"ids": ids, "list": LIST}, follow=True
+    )
+
+    assert "50 comments were hidden." in slice_done.text
+    assert "Hide: 1 comment" in slice_done.text
+    assert Comment.objects.filter(state="hidden").count() == SLICE
 
 
 @pytest.mark.parametrize(

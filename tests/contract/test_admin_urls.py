@@ -10,9 +10,15 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
 
 from tests.contract.admin_pages import STAFF, browse, log_in
-from tests.contract.admin_urls import NO_ROW, OBJECTS, PAGES, name_outcome
+from tests.contract.admin_urls import OBJECTS, PAGES, name_outcome
 from tests.contract.permissions import ANONYMOUS_CALLER, OTHERS
 from tests.contract.worlds import World, make_worlds, read_all_rows, roll_back
+
+# URLs without a row
+NO_ROW = {
+    "login": "Everybody may open it; tests/users/test_login.py tests it.",
+    "logout": "Everybody who is logged in may log out.",
+}
 
 
 def list_names() -> set[str]:

@@ -1,7 +1,7 @@
 """Actions of the admin: what a person does to an object apart from editing it, such as to hide a comment.
 
-An action is a button in the form, and it is in the list for many objects. It calls a service. The messages say what was
-done, and for each object that was refused, the reason of the service.
+An action is a button in the form of an object, and an entry in the actions of the list. It calls a service. The
+messages say what was done, and for each object that was refused, the reason of the service.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +16,7 @@ from django.http import HttpRequest
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 
+SLICE = 50  # objects of one request
 NAMED = 20  # refused objects that a message names
 LONGEST = 60  # characters of a name in a message
 
@@ -38,8 +39,9 @@ Perform = Callable[[Actor, Sequence[Any], Mapping[str, Any]], Outcome]
 class Action:
     """An action on objects. `is_permitted` asks the policy; `is_offered` asks whether the object's state fits.
 
-    `help` says what the action does. `done` ends the message: "3 comments were hidden." An action with a form has a
-    page that asks for values, and is not in the list. `read_initial` returns the first values of the form.
+    `help` says what the action does; `list_label` and `list_help` are other words for many objects. `done` ends the
+    message: "3 comments were hidden." An action with a form has a page that asks for values, and `read_initial` returns
+    the first ones. The list asks before it changes `confirmed_from` objects or more.
     """
 
     name: str
@@ -51,6 +53,9 @@ class Action:
     is_offered: Callable[[Any], bool]
     form: type[forms.Form] | None = None
     read_initial: Callable[[Any], Mapping[str, Any]] = lambda _: {}
+    list_label: str = ""
+    list_help: str = ""
+    confirmed_from: int = SLICE + 1
 
 
 def perform_each(service: Callable[..., object], parameter: str, attribute: str = "pk") -> Perform:

@@ -23,15 +23,15 @@ from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldBooleanWidget
 
-from contentapi.core.errors import ApiError, Conflict, Malformed
+from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.text import require_storable
 from users.authentication import build_session_actor
-from users.desk.actions import Action, list_offered_actions, report_refused, shorten
+from users.desk.actions import Action, Outcome, list_offered_actions, report_refused, shorten
+from users.desk.bulk import build_list_action, count_rows, perform_slice
 from users.desk.lists import BoundedList, BoundedPaginator
 from users.desk.rendering import Textarea
 
-MAX_SELECTED = 500  # objects of one action
 CHECKBOX = UnfoldBooleanWidget({"class": "action-select"})  # Django's script finds the boxes by this class
 
 
@@ -60,6 +60,7 @@ class PolicyAdmin(ModelAdmin):
 
     pages: ClassVar[Sequence[Page]] = ()
     desk_actions: ClassVar[Sequence[Action]] = ()  # Django calls the actions of the list `actions`
+    has_action_buttons = True  # above the form of an object
     change_form_outer_before_template = "users/acts.html"
     list_lookups: ClassVar[frozenset[str]] = frozenset()  # the parameters of the list's filters
     list_per_page = 25
@@ -115,7 +116,8 @@ class PolicyAdmin(ModelAdmin):
         return super().media + forms.Media(css={"all": ["users/acts.css"]} if self.desk_actions else {})
 
     def get_urls(self) -> list[URLPattern]:
-        actions = [Page("<str:object_id>/act/<str:name>/", "act", show_action)] if self.desk_actions else []
+        actions = [ACTION_PAGE] if self.desk_actions and self.has_action_buttons else []
+        actions += [LIST_ACTION_PAGE] if any(action.form is None for action in self.desk_actions) else []
         own = [
             path(
                 page.route,
@@ -129,41 +131,56 @@ class PolicyAdmin(ModelAdmin):
     def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
         row, actor = options.get("obj"), get_actor(request)
         if row is not None:
-            context["acts"] = list_offered_actions(self.desk_actions, actor, row)
+            context["acts"] = list_offered_actions(self.desk_actions, actor, row) if self.has_action_buttons else []
         context |= self.build_form_context(request, row)
         return super().render_change_form(request, context, *arguments, **options)
 
+    def list_actions(self, request: HttpRequest) -> list[Action]:
+        """Return the actions of the list on many objects. One that needs values for each object is not among them."""
+        return [action for action in self.desk_actions if action.form is None]
+
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the actions of the list, with those of objects that need no values."""
+        """Return Django's actions of the list, and those on objects."""
         actions: dict[str, Any] = super().get_actions(request)
         if "_popup" in request.GET:
             return actions
+        selected = f"the selected {self.opts.verbose_name_plural}"
         return actions | {
-            action.name: (
-                build_list_action(action),
-                action.name,
-                f"{action.label} the selected {self.opts.verbose_name_plural}",
-            )
-            for action in self.desk_actions
-            if action.form is None
+            action.name: (build_list_action(action), action.name, action.list_label or f"{action.label} {selected}")
+            for action in self.list_actions(request)
         }
 
-    def perform_action(
-        self, request: HttpRequest, action: Action, rows: Sequence[Any], values: Mapping[str, Any] | None = None
-    ) -> None:
-        """Perform an action, write the log of the admin, and show what was done."""
-        outcome = action.perform(get_actor(request), rows, values or {})
+    def select_for_action(self, request: HttpRequest) -> models.QuerySet[Any]:
+        """Return the rows that an action of the list may change, with what `describe_row` and the services read."""
+        return self.select_rows(get_actor(request))
+
+    def describe_row(self, row: Any) -> str:
+        """Return what the page before an action of the list says about an object, beside its name."""
+        return ""
+
+    def perform(self, request: HttpRequest, action: Action, rows: Sequence[Any], values: Mapping[str, Any]) -> Outcome:
+        """Perform an action, and write the log of the admin."""
+        outcome = action.perform(get_actor(request), rows, values)
         for row in outcome.done:
-            self.log_change(request, row, f"{action.done}.")
+            self.log_action(request, action, row)
+        return outcome
+
+    def log_action(self, request: HttpRequest, action: Action, row: Any) -> None:
+        self.log_change(request, row, f"{action.done}.")
+
+    def report(self, request: HttpRequest, action: Action, outcome: Outcome) -> None:
+        """Show what an action has done, and which objects it has refused."""
         if outcome.done:
-            verb = "was" if len(outcome.done) == 1 else "were"
-            text = f"{name_rows(self, outcome.done)} {verb} {action.done.lower()}."
-            self.message_user(request, text, messages.SUCCESS)
+            self.message_user(request, self.describe_outcome(action, outcome.done), messages.SUCCESS)
         report_refused(request, action.done.lower(), outcome)
+
+    def describe_outcome(self, action: Action, rows: Sequence[Any]) -> str:
+        name = f"“{shorten(str(rows[0]))}” was" if len(rows) == 1 else f"{count_rows(self, len(rows))} were"
+        return f"{name} {action.done.lower()}."
 
     def perform_on_one(self, request: HttpRequest, action: Action, row: Any, values: Mapping[str, Any]) -> HttpResponse:
         """Perform an action on one object. Return the next page."""
-        self.perform_action(request, action, [row], values)
+        self.report(request, action, self.perform(request, action, [row], values))
         return HttpResponseRedirect(find_next_page(request, self, row))
 
     def has_module_permission(self, request: HttpRequest) -> bool:
@@ -267,17 +284,5 @@ def find_next_page(request: HttpRequest, desk: PolicyAdmin, row: Any) -> str:
     return reverse(f"admin:{desk.opts.app_label}_{desk.opts.model_name}_change", args=[row.pk])
 
 
-def build_list_action(action: Action) -> Callable[[PolicyAdmin, HttpRequest, models.QuerySet[Any]], None]:
-    """Return an action of the list that performs an action on the selected objects."""
-
-    def perform_on_selected(desk: PolicyAdmin, request: HttpRequest, selected: models.QuerySet[Any]) -> None:
-        rows = list(selected[: MAX_SELECTED + 1])
-        if len(rows) > MAX_SELECTED:
-            raise Conflict(f"Select at most {MAX_SELECTED} {desk.opts.verbose_name_plural} at a time.")
-        desk.perform_action(request, action, rows)
-
-    return perform_on_selected
-
-
-def name_rows(desk: PolicyAdmin, rows: Sequence[Any]) -> str:
-    return f"“{shorten(str(rows[0]))}”" if len(rows) == 1 else f"{len(rows)} {desk.opts.verbose_name_plural}"
+ACTION_PAGE = Page("<str:object_id>/act/<str:name>/", "act", show_action)
+LIST_ACTION_PAGE = Page("bulk/<str:name>/", "bulk", perform_slice)

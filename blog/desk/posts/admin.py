@@ -3,6 +3,7 @@
 Each page of the editor has a module beside this one, with functions of an actor, a post and a form.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
@@ -18,17 +19,16 @@ from blog.desk import queries
 from blog.desk.comments import build_newest_comments
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, TagFilter
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts import bulk, conflict, history, presence, states, writing
+from blog.desk.posts import conflict, history, presence, save, states, writing
 from blog.desk.posts.form import PostForm
-from blog.desk.posts.list import LightPostList, lists_scheduled
+from blog.desk.posts.list import LightPostList, lists_scheduled, search_posts
 from blog.desk.posts.source import SourceInline
 from blog.history.versions import RESTORABLE_FOR
 from blog.models import Post, PostStatus
-from blog.search.query import MAX_MATCHES
-from blog.selectors import PostCriteria
 from contentapi.core import policy
-from contentapi.core.errors import ApiError, Malformed, NotFound, VersionConflict
+from contentapi.core.errors import ApiError, NotFound, VersionConflict
 from contentapi.core.identity import Actor
+from users.desk.actions import Action
 from users.desk.bases import get_actor
 from users.desk.lists import BoundedList, RelatedFilter
 from users.desk.rendering import build_time_column, render_time
@@ -38,7 +38,9 @@ from users.pages import restrict_admin_page
 
 @admin.register(Post)
 class PostAdmin(ServiceAdmin):
-    pages = [*bulk.PAGES, *conflict.PAGES, *history.PAGES, *presence.PAGES, *writing.PAGES]
+    desk_actions = list(states.STATE_ACTIONS.values())
+    has_action_buttons = False  # the buttons of the form also save it
+    pages = [*conflict.PAGES, *history.PAGES, *presence.PAGES, *writing.PAGES]
     form = PostForm
     change_form_before_template = "blog/post_top.html"
     change_form_after_template = "blog/post_state.html"
@@ -115,8 +117,27 @@ class PostAdmin(ServiceAdmin):
         return [each for each in self.list_filter if everybodys or each != ("author", RelatedFilter)]
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Return actions that change many posts in slices. Django's deletion would take one long request."""
-        return bulk.build_list_actions(get_actor(request)) if super().get_actions(request) else {}
+        """Return the actions that the actor may do, and a deletion in slices. Django's would take one long request."""
+        allowed = {action.name for action in self.list_actions(request)}
+        return {name: action for name, action in super().get_actions(request).items() if name in allowed}
+
+    def list_actions(self, request: HttpRequest) -> list[Action]:
+        return states.list_actions_on_some(get_actor(request))
+
+    def select_for_action(self, request: HttpRequest) -> models.QuerySet[Post]:
+        return self.select_rows(get_actor(request)).select_related("author").defer("body")
+
+    def describe_row(self, row: Post) -> str:
+        return states.describe_state(row)
+
+    def log_action(self, request: HttpRequest, action: Action, row: Any) -> None:
+        if action is states.DELETION:
+            self.log_deletions(request, [row])
+        else:
+            self.log_change(request, row, history.build_log_message(request, row, row.version_before))
+
+    def describe_outcome(self, action: Any, rows: Sequence[Post]) -> str:
+        return states.describe_outcome(action, rows)
 
     def build_list(self, request: HttpRequest, extra_context: dict[str, Any] | None) -> Any:
         may_import = policy.may_import_posts(get_actor(request))
@@ -125,20 +146,7 @@ class PostAdmin(ServiceAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: models.QuerySet[Post], search_term: str
     ) -> tuple[models.QuerySet[Post], bool]:
-        """Return the posts that the search of the API finds, in the order of the list."""
-        if not search_term.strip():
-            return queryset, False
-        try:
-            criteria = PostCriteria.parse(search=search_term)
-        except Malformed as error:
-            self.message_user(request, f"No posts are shown: {error.message}", messages.WARNING)
-            return queryset.none(), False
-        found = selectors.select_posts(get_actor(request), criteria).queryset()
-        # The ids, at most `MAX_MATCHES`: the list would repeat a subquery to count and to find a page.
-        ids = list(found.order_by().values_list("pk", flat=True))
-        if len(ids) == MAX_MATCHES:
-            request.search_limit = MAX_MATCHES  # type: ignore[attr-defined]  # for the list, which says so
-        return queryset.filter(pk__in=ids), False
+        return search_posts(request, self, queryset, search_term), False
 
     def count_dependents(self, rows: list[Any]) -> dict[str, int]:
         return {"comments": queries.count_comments(rows)}
@@ -244,11 +252,11 @@ class PostAdmin(ServiceAdmin):
     # Writes
 
     def create(self, actor: Actor, row: Post, form: PostForm) -> Post:
-        return states.create_post(actor, row, form)
+        return save.create_post(actor, row, form)
 
     def edit(self, actor: Actor, row: Post, form: PostForm) -> None:
         form.version_before = row.version
-        states.edit_post(actor, row, form)
+        save.edit_post(actor, row, form)
         presence.forget_saved_page(actor, row, form.data)
 
     def delete(self, actor: Actor, row: Post) -> None:
@@ -268,8 +276,7 @@ class PostAdmin(ServiceAdmin):
         return history.build_log_message(request, form.instance, form.version_before)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Write the log, unless nothing has changed."""
-        return super().log_change(request, obj, message) if message else None
+        return super().log_change(request, obj, message) if message else None  # unless nothing has changed
 
     def response_add(self, request: HttpRequest, obj: Post, post_url_continue: str | None = None) -> HttpResponse:
         if self.report_act(request, obj):
@@ -287,7 +294,7 @@ class PostAdmin(ServiceAdmin):
 
     def report_act(self, request: HttpRequest, post: Post) -> bool:
         """Show what the pressed button has done. Return False for a button that saves only."""
-        act = states.read_act(request.POST)
+        act = save.read_act(request.POST)
         if act is not None:
             self.message_user(request, states.describe_result(act, post), messages.SUCCESS)
         return act is not None

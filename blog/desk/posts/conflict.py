@@ -9,8 +9,8 @@ from django.views.decorators.http import require_POST
 
 from blog import selectors, states
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
-from blog.desk.posts.states import LABELS as ACT_LABELS
-from blog.desk.posts.states import StateForm
+from blog.desk.posts.save import StateForm
+from blog.desk.posts.states import STATE_ACTIONS
 from blog.desk.posts.writing import split_lines
 from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
@@ -70,7 +70,7 @@ def read_button(request: HttpRequest, form: StateForm) -> Mapping[str, str]:
     post = selectors.find_post(actor, str(form.instance.pk))
     if form.act is None or post is None or form.act not in states.list_acts(actor, post):
         return {"name": "_save", "value": "Save", "then": ""}
-    return {"name": "_act", "value": form.act.value, "then": f" and {ACT_LABELS[form.act].lower()}"}
+    return {"name": "_act", "value": form.act.value, "then": f" and {STATE_ACTIONS[form.act].label.lower()}"}
 
 
 @require_POST

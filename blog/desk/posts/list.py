@@ -1,10 +1,17 @@
-"""The list of posts: its tabs, and which of its posts are scheduled."""
+"""The list of posts: its tabs, its search, and which of its posts are scheduled."""
 
 from typing import Any, NamedTuple
 
+from django.contrib import messages
+from django.db import models
 from django.http import HttpRequest
 
-from blog.models import PostStatus
+from blog import selectors
+from blog.models import Post, PostStatus
+from blog.search.query import MAX_MATCHES
+from blog.selectors import PostCriteria
+from contentapi.core.errors import Malformed
+from users.desk.bases import PolicyAdmin, get_actor
 from users.desk.lists import ORDER, BoundedList
 
 STATUS = "status__exact"  # the parameter of the filter by status
@@ -38,3 +45,22 @@ class LightPostList(BoundedList):
 def lists_scheduled(request: HttpRequest) -> bool:
     """Whether the list has scheduled posts only: each has a time of publication, which an index orders."""
     return request.GET.get(STATUS) == PostStatus.SCHEDULED
+
+
+def search_posts(
+    request: HttpRequest, desk: PolicyAdmin, posts: models.QuerySet[Post], text: str
+) -> models.QuerySet[Post]:
+    """Return those of the posts that the search of the API finds, in the order of the list."""
+    if not text.strip():
+        return posts
+    try:
+        criteria = PostCriteria.parse(search=text)
+    except Malformed as error:
+        desk.message_user(request, f"No posts are shown: {error.message}", messages.WARNING)
+        return posts.none()
+    found = selectors.select_posts(get_actor(request), criteria).queryset()
+    # The ids, at most `MAX_MATCHES`: the list would repeat a subquery to count and to find a page.
+    ids = list(found.order_by().values_list("pk", flat=True))
+    if len(ids) == MAX_MATCHES:
+        request.search_limit = MAX_MATCHES  # type: ignore[attr-defined]  # for the list, which says so
+    return posts.filter(pk__in=ids)

@@ -1,37 +1,52 @@
-"""The states of posts in the admin site: buttons of the form, and their messages."""
+"""The actions on posts: buttons of the form and entries of the list that change the status, and their messages."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from blog import services, states
 from blog.desk.local_times import LocalTimeField
-from blog.models import CONTENT, Post, PostStatus
+from blog.history.versions import RESTORABLE_FOR
+from blog.models import Post, PostStatus
 from blog.states import Act
 from contentapi.core import policy
-from contentapi.core.errors import Malformed
+from contentapi.core.errors import Conflict, Invalid
 from contentapi.core.identity import Actor
+from users.desk.actions import Action, Outcome, Perform, collect_outcome, perform_each
 from users.desk.rendering import render_time
-from users.desk.service_admin import ServiceForm
 
 
-@dataclass(frozen=True, slots=True)
-class Button:
-    """A button of the form, with what it does."""
+class ScheduleForm(forms.Form):
+    """The time for an action of the list."""
 
-    act: Act
-    label: str
-    effect: str
+    schedule_at = LocalTimeField(
+        label="Publish at",
+        required=True,
+        help_text=mark_safe(
+            'Time of publication: <span data-result-of="schedule_at_local">the time that you choose</span>'
+        ),
+    )
 
-    @property
-    def needs_time(self) -> bool:
-        """Whether the field for the time is beside the button."""
-        return self.act is Act.SCHEDULE
+    def clean_schedule_at(self) -> datetime | None:
+        time: datetime | None = self.cleaned_data["schedule_at"]
+        try:
+            services.validate_publish_at(PostStatus.SCHEDULED, time)
+        except Invalid as error:
+            raise forms.ValidationError(list(error.fields["publishAt"])) from None
+        return time
+
+
+@dataclass(frozen=True)
+class PostAction(Action):
+    """An action on posts. In the form it is a button that also saves the content. Without an act, it deletes."""
+
+    act: Act | None = None
 
     @property
     def is_main(self) -> bool:
@@ -44,23 +59,102 @@ class Button:
         return self.act is Act.PUBLISH
 
 
-LABELS: Mapping[Act, str] = {
-    Act.PUBLISH: "Publish now",
-    Act.SCHEDULE: "Schedule",
-    Act.UNPUBLISH: "Unpublish",
-    Act.ARCHIVE: "Archive",
-    Act.UNARCHIVE: "Take out of the archive",
-    Act.PUBLISH_AGAIN: "Publish again",
+def change_states(act: Act) -> Perform:
+    """Return a function that does an act to each post. Each changed post knows its `version_before`."""
+
+    def perform(actor: Actor, posts: Sequence[Post], values: Mapping[str, Any]) -> Outcome:
+        def change_state(post: Post) -> Post:
+            time = values.get("schedule_at")
+            changed = states.change_state(actor=actor, post_id=str(post.pk), act=act, publish_at=time)
+            if changed.version == post.version:
+                raise Conflict(f"It is {changed.status} already.")
+            changed.version_before = post.version  # type: ignore[attr-defined]
+            return changed
+
+        return collect_outcome(posts, change_state)
+
+    return perform
+
+
+def build_action(act: Act, label: str, effect: str, list_label: str, list_effect: str) -> PostAction:
+    return PostAction(
+        name=act.value,
+        label=label,
+        help=effect,
+        done=act.label.capitalize(),
+        perform=change_states(act),
+        is_permitted=lambda actor, post: act in states.list_acts(actor, post),
+        is_offered=lambda _: True,
+        form=ScheduleForm if act is Act.SCHEDULE else None,
+        list_label=list_label,
+        list_help=list_effect,
+        confirmed_from=1 if act is Act.SCHEDULE else 2,
+        act=act,
+    )
+
+
+# What the button of each act says, what it does, and the same for many posts
+STATE_ACTIONS = {
+    action.act: action
+    for action in [
+        build_action(
+            Act.PUBLISH,
+            "Publish now",
+            "Everybody can read the post at once.",
+            "Publish",
+            "Everybody can read these posts at once.",
+        ),
+        build_action(
+            Act.SCHEDULE,
+            "Schedule",
+            "The post becomes public by itself on",
+            "Schedule for…",
+            "These posts become public by themselves at the time that you choose.",
+        ),
+        build_action(
+            Act.UNPUBLISH,
+            "Unpublish",
+            "The post becomes a draft. Readers do not see it any more.",
+            "Unpublish",
+            "These posts become drafts. Readers do not see them any more.",
+        ),
+        build_action(
+            Act.ARCHIVE,
+            "Archive",
+            "The post is put away. Readers do not see it.",
+            "Archive",
+            "These posts are put away. Readers do not see them.",
+        ),
+        build_action(
+            Act.UNARCHIVE,
+            "Take out of the archive",
+            "The post becomes a draft.",
+            "Take out of the archive",
+            "These posts become drafts.",
+        ),
+        build_action(
+            Act.PUBLISH_AGAIN,
+            "Publish again",
+            "The post leaves the archive, and everybody can read it at once.",
+            "Publish again",
+            "These posts leave the archive, and everybody can read them at once.",
+        ),
+    ]
 }
-EFFECTS: Mapping[Act, str] = {
-    Act.PUBLISH: "Everybody can read the post at once.",
-    Act.SCHEDULE: "The post becomes public by itself on",
-    Act.UNPUBLISH: "The post becomes a draft. Readers do not see it any more.",
-    Act.ARCHIVE: "The post is put away. Readers do not see it.",
-    Act.UNARCHIVE: "The post becomes a draft.",
-    Act.PUBLISH_AGAIN: "The post leaves the archive, and everybody can read it at once.",
-}
-# Other words for the same act in another state
+DELETION = PostAction(
+    name="delete_selected",  # in place of Django's action, which deletes all selected posts in one request
+    label="Delete",
+    help="",
+    done="Deleted",
+    perform=perform_each(services.delete_post, "post_id"),
+    is_permitted=lambda actor, post: policy.may_write_posts_of(actor, post.author.user_id),
+    is_offered=lambda _: True,
+    list_label="Delete",
+    list_help="These posts and their comments are deleted. For "
+    f"{RESTORABLE_FOR.days} days you can restore them: “Deleted posts” above the list. Then they are gone for good.",
+    confirmed_from=1,
+)
+# Other words for the same action in another state
 STATE_LABELS: Mapping[tuple[Act, str], tuple[str, str]] = {
     (Act.SCHEDULE, PostStatus.SCHEDULED): ("Change the time", "The post becomes public by itself on"),
     (Act.UNPUBLISH, PostStatus.SCHEDULED): ("Do not publish", "The post becomes a draft again."),
@@ -68,22 +162,21 @@ STATE_LABELS: Mapping[tuple[Act, str], tuple[str, str]] = {
 NEW_POST = {Act.PUBLISH: PostStatus.PUBLISHED, Act.SCHEDULE: PostStatus.SCHEDULED}  # acts on a post that is new
 
 
-def read_act(data: Mapping[str, Any]) -> Act | None:
-    """Return the act whose button was pressed; None for a button that saves. Raises `Malformed`."""
-    name = data.get("_act")
-    if not name:
-        return None
-    if name not in Act.values:
-        raise Malformed(f"There is no act “{name}”.")
-    return Act(name)
+def list_actions_on_some(actor: Actor) -> list[Action]:
+    """Return the actions that the actor may do to some posts, perhaps only to their own."""
+    if not policy.may_write_posts(actor):
+        return []
+    acts = states.list_acts_on_some(actor)
+    return [*(action for act, action in STATE_ACTIONS.items() if act in acts), DELETION]
 
 
-def build_button(act: Act, status: str) -> Button:
-    label, effect = STATE_LABELS.get((act, status), (LABELS[act], EFFECTS[act]))
-    return Button(act, label, effect)
+def build_button(act: Act, status: str) -> PostAction:
+    action = STATE_ACTIONS[act]
+    label, effect = STATE_LABELS.get((act, status), (action.label, action.help))
+    return replace(action, label=label, help=effect)
 
 
-def list_buttons(actor: Actor, post: Post | None) -> list[Button]:
+def list_buttons(actor: Actor, post: Post | None) -> list[PostAction]:
     """Return the buttons that change the state of a post, or of a new one."""
     if post is not None:
         return [build_button(act, post.status) for act in states.list_acts(actor, post)]
@@ -119,74 +212,16 @@ def describe_result(act: Act, post: Post) -> SafeString:
     return format_html(results.get(act, "“{}” is a draft now. Readers do not see it."), link)
 
 
-class StateForm(ServiceForm):
-    """The form of a post without its state: a button changes it. `act` is the act of the pressed button."""
-
-    schedule_at = LocalTimeField(label="Publish at")
-    opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
-
-    api_fields = {"authorId": "author", "publishAt": "schedule_at", "publishedAt": "published_at"}
-    not_stored = {"schedule_at", "opened_version"}  # fields of the form that are no fields of the post
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.fields["opened_version"].initial = self.instance.version
-        self.fields["schedule_at"].initial = self.instance.publish_at
-
-    @property
-    def act(self) -> Act | None:
-        return read_act(self.data)
-
-    def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean()
-        if self.act is not Act.SCHEDULE:
-            self.errors.pop("schedule_at", None)  # another button does not use the time
-        return cleaned
-
-    @property
-    def post_changes(self) -> dict[str, Any]:
-        """Return the values of the post that differ from those of the form as it was opened."""
-        return {name: self.cleaned_data[name] for name in self.changed_data if name not in self.not_stored}
+def describe_outcome(action: PostAction, posts: Sequence[Post]) -> SafeString | str:
+    """Return the message after an action of the list."""
+    if len(posts) == 1 and action.act is not None:
+        return describe_result(action.act, posts[0])
+    time = format_html(" for {}", render_time(posts[0].publish_at)) if action.act is Act.SCHEDULE else ""
+    number = "1 post is" if len(posts) == 1 else f"{len(posts):,} posts are"
+    return format_html("{} {}{}.", number, action.done.lower(), time)
 
 
 def build_state(actor: Actor, post: Post | None, *, may_change: bool) -> dict[str, Any]:
     """Return what the form shows of the state of a post, or of a new one: in words, and the buttons that change it."""
     state = {"state": describe_state(post)}
     return state | {"state_buttons": list_buttons(actor, post)} if may_change else state
-
-
-def create_post(actor: Actor, row: Post, form: StateForm) -> Post:
-    """Create the post that the form describes, in the state of the pressed button."""
-    state: dict[str, Any] = {}
-    if form.act is not None:
-        if form.act not in NEW_POST:
-            raise Malformed(f"A new post cannot be {form.act.label}.")
-        state = {"status": NEW_POST[form.act]}
-    if form.act is Act.SCHEDULE:
-        state["publish_at"] = form.cleaned_data["schedule_at"]
-    content = {name: form.cleaned_data[name] for name in CONTENT}
-    author_id = str(row.author_id) if row.author_id else None
-    post = services.create_post(actor=actor, author_id=author_id, **content, **state)
-    row.author_id = post.author_id  # the form of an author has no author
-    copy_state(post, row)
-    return post
-
-
-def edit_post(actor: Actor, row: Post, form: StateForm) -> None:
-    """Save the changes that the form describes, and do the act of the pressed button."""
-    options: dict[str, Any] = {
-        "changes": form.post_changes,
-        "expected_version": str(form.cleaned_data["opened_version"]),
-    }
-    if form.act is None:
-        post = services.edit_post(actor=actor, post_id=str(row.pk), **options)
-    else:
-        publish_at = form.cleaned_data.get("schedule_at") if form.act is Act.SCHEDULE else None
-        post = states.change_state(actor=actor, post_id=str(row.pk), act=form.act, publish_at=publish_at, **options)
-    copy_state(post, row)
-
-
-def copy_state(post: Post, row: Post) -> None:
-    """Copy what a service has decided to the row of the form, which messages describe."""
-    for name in ("title", "status", "publish_at", "published_at"):
-        setattr(row, name, getattr(post, name))

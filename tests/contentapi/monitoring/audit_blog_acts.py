@@ -86,7 +86,7 @@ def archive_a_post(scene: Scene) -> Act:
 @causes(Event.POST_ARCHIVED, "admin", 2)
 def archive_selected_posts(scene: Scene) -> Act:
     posts = f"{make_post().pk},{make_post().pk}"
-    return lambda: scene.browser.post(reverse("admin:blog_post_bulk", args=["archive"]), {"posts": posts})
+    return lambda: scene.browser.post(reverse("admin:blog_post_bulk", args=["archive"]), {"ids": posts})
 
 
 @causes(Event.POST_UNARCHIVED, "GraphQL")
@@ -110,7 +110,7 @@ def delete_a_post_by_rest(scene: Scene) -> Act:
 @causes(Event.POST_DELETED, "admin", 2)
 def delete_selected_posts(scene: Scene) -> Act:
     posts = f"{make_post().pk},{make_post().pk}"
-    return lambda: scene.browser.post(reverse("admin:blog_post_bulk", args=["delete_selected"]), {"posts": posts})
+    return lambda: scene.browser.post(reverse("admin:blog_post_bulk", args=["delete_selected"]), {"ids": posts})
 
 
 @causes(Event.POST_RESTORED, "admin")

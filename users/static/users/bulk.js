@@ -1,5 +1,5 @@
-// Does an action to many posts: sends the form in slices, shows the progress, and names the posts that were refused.
-// The form always has the posts that are left, so that its button continues after a failure.
+// Does an action to many objects: sends the form in slices, shows the progress, and names the refused objects.
+// The form always has the objects that are left, so that its button continues after a failure.
 const form = document.querySelector("[data-bulk]");
 const panel = document.querySelector("[data-bulk-progress]");
 const bar = panel.querySelector("progress");
@@ -9,12 +9,12 @@ const stop = panel.querySelector("[data-bulk-stop]");
 const refusals = panel.querySelector("[data-bulk-refused]");
 const start = form.querySelector("[data-bulk-start]");
 const back = form.querySelector("[data-bulk-back]");
-const posts = form.elements.posts;
-const total = posts.value.split(",").length;
+const { ids } = form.elements;
+const total = ids.value.split(",").length;
 const size = Number(form.dataset.slice);
-const { result } = form.dataset;
+const { result, name, plural } = form.dataset;
 const numbers = new Intl.NumberFormat("en");
-const groups = new Map(); // what shows the refused posts, by the reason
+const groups = new Map(); // what shows the refused objects, by the reason
 
 let done = 0;
 let refused = 0;
@@ -23,21 +23,21 @@ let isStopped = false;
 
 class Problem extends Error {}
 
-function countPosts(number) {
-  return `${numbers.format(number)} ${number === 1 ? "post" : "posts"}`;
+function countRows(number) {
+  return `${numbers.format(number)} ${number === 1 ? name : plural}`;
 }
 
 function listRest() {
-  return posts.value ? posts.value.split(",") : [];
+  return ids.value ? ids.value.split(",") : [];
 }
 
 function showProgress(isEnd) {
   const rest = listRest().length;
   bar.max = total;
   bar.value = total - rest;
-  const parts = [`${numbers.format(total - rest)} of ${countPosts(total)}`, `${numbers.format(done)} ${result}`];
+  const parts = [`${numbers.format(total - rest)} of ${countRows(total)}`, `${numbers.format(done)} ${result}`];
   if (refused) parts.push(`${numbers.format(refused)} not ${result}`);
-  const end = rest ? `Stopped. ${countPosts(rest)} stay as they were.` : "Finished.";
+  const end = rest ? `Stopped. ${countRows(rest)} stay as they were.` : "Finished.";
   text.textContent = `${parts.join(" · ")}${isEnd ? `. ${end}` : ""}`;
 }
 
@@ -46,24 +46,24 @@ function showRefusal(reason, rows) {
   if (!group) {
     group = document.createElement("details");
     group.append(document.createElement("summary"), document.createElement("ul"));
-    group.lastChild.className = "act-posts";
+    group.lastChild.className = "act-rows";
     groups.set(reason, group);
     refusals.append(group);
   }
-  for (const { id, title } of rows) {
+  for (const { id, name: label } of rows) {
     const item = document.createElement("li");
     const link = document.createElement("a");
-    link.textContent = title;
-    if (id) link.href = form.dataset.post.replace("/0/", `/${id}/`);
+    link.textContent = label;
+    if (id) link.href = form.dataset.address.replace("/0/", `/${id}/`);
     item.append(link);
     group.lastChild.append(item);
   }
-  group.firstChild.textContent = `Not ${result}: ${countPosts(group.lastChild.children.length)}. ${reason}`;
+  group.firstChild.textContent = `Not ${result}: ${countRows(group.lastChild.children.length)}. ${reason}`;
 }
 
-async function sendSlice(ids) {
+async function sendSlice(slice) {
   const values = new FormData(form);
-  values.set("posts", ids.join(","));
+  values.set("ids", slice.join(","));
   let response;
   try {
     const headers = { Accept: "application/json" };
@@ -72,7 +72,7 @@ async function sendSlice(ids) {
     throw new Problem("The server cannot be reached.");
   }
   if (response.type === "opaqueredirect") {
-    throw new Problem("Your session has ended. Log in again, and select the other posts in the list.");
+    throw new Problem("Your session has ended. Log in again, and select the others in the list.");
   }
   if (response.status === 422) {
     if (total === listRest().length) sendWithoutScript(); // the page that follows asks which moment the time is
@@ -89,11 +89,11 @@ function sendWithoutScript() {
 
 async function run() {
   while (listRest().length && !isStopped) {
-    const ids = listRest().slice(0, size);
-    const outcome = await sendSlice(ids);
-    posts.value = listRest().slice(ids.length).join(",");
+    const slice = listRest().slice(0, size);
+    const outcome = await sendSlice(slice);
+    ids.value = listRest().slice(slice.length).join(",");
     done += outcome.done;
-    for (const { reason, posts: rows } of outcome.refused) {
+    for (const { reason, rows } of outcome.refused) {
       refused += rows.length;
       showRefusal(reason, rows);
     }
@@ -110,7 +110,7 @@ form.addEventListener("submit", async (event) => {
   start.disabled = true;
   problem.hidden = true;
   panel.hidden = false;
-  document.querySelector("[data-bulk-posts]").hidden = true; // it has their old status
+  document.querySelector("[data-bulk-rows]").hidden = true; // it has their old status
   stop.hidden = false;
   back.textContent = "Back to the list";
   showProgress(false);
@@ -127,7 +127,7 @@ form.addEventListener("submit", async (event) => {
     const rest = listRest().length;
     start.hidden = !rest;
     start.disabled = false;
-    start.textContent = `Continue: ${countPosts(rest)}`;
+    start.textContent = `Continue: ${countRows(rest)}`;
   }
 });
 

@@ -1,0 +1,92 @@
+"""Saving the form of a post: its content, and the state of the button that was pressed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from blog import services, states
+from blog.desk.local_times import LocalTimeField
+from blog.desk.posts.states import NEW_POST
+from blog.models import CONTENT, Post
+from blog.states import Act
+from contentapi.core.errors import Malformed
+from contentapi.core.identity import Actor
+from users.desk.service_admin import ServiceForm
+
+
+def read_act(data: Mapping[str, Any]) -> Act | None:
+    """Return the act whose button was pressed; None for a button that saves. Raises `Malformed`."""
+    name = data.get("_act")
+    if not name:
+        return None
+    if name not in Act.values:
+        raise Malformed(f"There is no act “{name}”.")
+    return Act(name)
+
+
+class StateForm(ServiceForm):
+    """The form of a post without its state: a button changes it. `act` is the act of the pressed button."""
+
+    schedule_at = LocalTimeField(label="Publish at")
+    opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
+
+    api_fields = {"authorId": "author", "publishAt": "schedule_at", "publishedAt": "published_at"}
+    not_stored = {"schedule_at", "opened_version"}  # fields of the form that are no fields of the post
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.fields["opened_version"].initial = self.instance.version
+        self.fields["schedule_at"].initial = self.instance.publish_at
+
+    @property
+    def act(self) -> Act | None:
+        return read_act(self.data)
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if self.act is not Act.SCHEDULE:
+            self.errors.pop("schedule_at", None)  # another button does not use the time
+        return cleaned
+
+    @property
+    def post_changes(self) -> dict[str, Any]:
+        """Return the values of the post that differ from those of the form as it was opened."""
+        return {name: self.cleaned_data[name] for name in self.changed_data if name not in self.not_stored}
+
+
+def create_post(actor: Actor, row: Post, form: StateForm) -> Post:
+    """Create the post that the form describes, in the state of the pressed button."""
+    state: dict[str, Any] = {}
+    if form.act is not None:
+        if form.act not in NEW_POST:
+            raise Malformed(f"A new post cannot be {form.act.label}.")
+        state = {"status": NEW_POST[form.act]}
+    if form.act is Act.SCHEDULE:
+        state["publish_at"] = form.cleaned_data["schedule_at"]
+    content = {name: form.cleaned_data[name] for name in CONTENT}
+    author_id = str(row.author_id) if row.author_id else None
+    post = services.create_post(actor=actor, author_id=author_id, **content, **state)
+    row.author_id = post.author_id  # the form of an author has no author
+    copy_state(post, row)
+    return post
+
+
+def edit_post(actor: Actor, row: Post, form: StateForm) -> None:
+    """Save the changes that the form describes, and do the act of the pressed button."""
+    options: dict[str, Any] = {
+        "changes": form.post_changes,
+        "expected_version": str(form.cleaned_data["opened_version"]),
+    }
+    if form.act is None:
+        post = services.edit_post(actor=actor, post_id=str(row.pk), **options)
+    else:
+        publish_at = form.cleaned_data.get("schedule_at") if form.act is Act.SCHEDULE else None
+        post = states.change_state(actor=actor, post_id=str(row.pk), act=form.act, publish_at=publish_at, **options)
+    copy_state(post, row)
+
+
+def copy_state(post: Post, row: Post) -> None:
+    """Copy what a service has decided to the row of the form, which messages describe."""
+    for name in ("title", "status", "publish_at", "published_at"):
+        setattr(row, name, getattr(post, name))
