@@ -5,7 +5,7 @@ at the start, which names the field and the file. The same holds for the criteri
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ariadne import convert_camel_case_to_snake
 from django.conf import settings
@@ -13,7 +13,7 @@ from django.core.checks import Error
 from django.db.models import Model
 from graphql import FieldNode, FragmentDefinitionNode, InputObjectTypeDefinitionNode, ObjectTypeDefinitionNode, parse
 
-from blog.models import CONTENT, UNVERSIONED, VERSIONED, Post, PostSearch
+from blog.models import CONTENT, CONTENT_FIELDS, UNVERSIONED, VERSIONED, Kind, Post, PostSearch
 from blog.selectors import LOOKUPS, PostCriteria
 from blog.views import NewPost, PostChanges
 from contentapi.rest.openapi import load_openapi_document
@@ -32,14 +32,19 @@ class FieldList(NamedTuple):
     required: Iterable[str] = CONTENT
 
 
-def check_lists_of_fields(**_: Any) -> list[Error]:
-    """Return an error for each name that a list lacks."""
-    return [
+def list_errors() -> list[Error]:
+    """Return an error for each name that a list lacks, and for fields that the code cannot handle."""
+    errors = [
         Error(f"{title} lacks {name}.", hint=f"Add it in {file}.", id="blog.E001")
         for title, file, names, required in list_lists_of_fields()
         for name in required
         if name not in names
     ]
+    if [field.name for field in CONTENT_FIELDS if field.kind == Kind.MARKDOWN] != ["body"]:
+        errors.append(Error("The body, and no other field of the content, is Markdown.", id="blog.E002"))
+    if {field.weight for field in CONTENT_FIELDS} - set("ABC") or not {"A", "C"} <= {f.weight for f in CONTENT_FIELDS}:
+        errors.append(Error("The weights of content in search are A, B and C; A and C have a field.", id="blog.E003"))
+    return errors
 
 
 def list_lists_of_fields() -> Iterator[FieldList]:
@@ -53,7 +58,8 @@ def list_lists_of_fields() -> Iterator[FieldList]:
     yield FieldList("The fragment PostResource", FRAGMENT, read_fragment())
     schemas = load_openapi_document()["components"]["schemas"]
     for name in ("Post", "NewPost", "PostChanges"):
-        yield FieldList(f"The schema {name}", "schema/openapi.yaml", schemas[name]["properties"])
+        properties = map(convert_camel_case_to_snake, schemas[name]["properties"])
+        yield FieldList(f"The schema {name}", "schema/openapi.yaml", [*properties])
     yield FieldList("The type PostFilter", SDL, types["PostFilter"], PostCriteria._fields)
     criteria = [name for name in PostCriteria._fields if name not in ("status", "tag", "search")]
     yield FieldList("LOOKUPS", "blog/selectors.py", LOOKUPS, criteria)
@@ -80,4 +86,5 @@ def read_fragment() -> list[str]:
     (fragment,) = parse((settings.SCHEMA_DIR / "resources/post.graphql").read_text()).definitions
     if not isinstance(fragment, FragmentDefinitionNode):
         raise TypeError(f"{FRAGMENT} is not a fragment.")
-    return [node.name.value for node in fragment.selection_set.selections if isinstance(node, FieldNode)]
+    nodes = [node for node in fragment.selection_set.selections if isinstance(node, FieldNode)]
+    return [convert_camel_case_to_snake(node.name.value) for node in nodes]

@@ -9,11 +9,11 @@ class ContentApiConfig(AppConfig):
 
     def ready(self) -> None:
         from contentapi.auth import checks as auth_checks  # noqa: F401 - registers itself
-        from contentapi.conf.checks import ENVIRONMENT_TAG
+        from contentapi.conf.checks import START_TAG
         from contentapi.core.errors import SCHEMA
         from contentapi.health.schema_state import SCHEMA_STATE
 
-        register(check_trusted_documents, ENVIRONMENT_TAG)
+        register(check_trusted_documents, START_TAG)
         SCHEMA.lacks_migrations = SCHEMA_STATE.read
 
 

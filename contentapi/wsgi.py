@@ -13,13 +13,13 @@ from django.core.wsgi import get_wsgi_application
 django_application = get_wsgi_application()
 
 from contentapi.conf import conf  # noqa: E402
-from contentapi.conf.checks import require_valid_environment  # noqa: E402
+from contentapi.conf.checks import require_valid_start  # noqa: E402
 from contentapi.monitoring.figures import FIGURES  # noqa: E402
 from contentapi.server.complete_requests import RequestBufferingLayer  # noqa: E402
 from contentapi.server.fast_path import FastPath  # noqa: E402
 from contentapi.server.uploads import build_archive_upload  # noqa: E402
 
-require_valid_environment()
+require_valid_start()
 fast_path = FastPath(django_application, is_enabled=conf.environment.contentapi_fast_path == "on")
 application = RequestBufferingLayer(
     fast_path,

@@ -3,7 +3,7 @@
 from django.core.checks import CheckMessage, run_checks
 from pytest_django import Settings
 
-from contentapi.conf.checks import ENVIRONMENT_TAG
+from contentapi.conf.checks import START_TAG
 from contentapi.conf.environment import read_environment
 
 KEY = "a key that is long enough for the tests"
@@ -18,7 +18,7 @@ def set_environment(settings: Settings, **variables: str) -> None:
 def check(settings: Settings, **variables: str) -> list[CheckMessage]:
     """Return the errors of these environment variables, sorted by id."""
     set_environment(settings, **variables)
-    return sorted(run_checks(tags=[ENVIRONMENT_TAG]), key=lambda error: str(error.id))
+    return sorted(run_checks(tags=[START_TAG]), key=lambda error: str(error.id))
 
 
 def get_messages(errors: list[CheckMessage]) -> list[tuple[str, str]]:

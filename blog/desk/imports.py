@@ -78,43 +78,45 @@ class UploadForm(forms.Form):
 
 
 @require_POST
-def start(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+def start(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Start the import of the files that were checked."""
-    return change_state(request, desk, object_id, jobs.start_import)
+    return change_state(request, model_admin, object_id, jobs.start_import)
 
 
 @require_POST
-def cancel(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+def cancel(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Cancel an import."""
-    return change_state(request, desk, object_id, jobs.cancel_import)
+    return change_state(request, model_admin, object_id, jobs.cancel_import)
 
 
-def change_state(request: HttpRequest, desk: PolicyAdmin, object_id: str, change: Callable[..., Any]) -> HttpResponse:
+def change_state(
+    request: HttpRequest, model_admin: PolicyAdmin, object_id: str, change: Callable[..., Any]
+) -> HttpResponse:
     actor = get_actor(request)
     job = jobs.find_import_job(actor=actor, job_id=object_id)
     try:
         change(actor=actor, job_id=object_id)
     except ApiError as error:
-        desk.message_user(request, error.message, messages.ERROR)
+        model_admin.message_user(request, error.message, messages.ERROR)
     return redirect_to_job(job)
 
 
 @never_cache
-def undo(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+def undo(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Show what undoing an import would do; undo it when this is confirmed."""
     if request.method == "POST":
-        return change_state(request, desk, object_id, undoing.start_undo)
+        return change_state(request, model_admin, object_id, undoing.start_undo)
     job = jobs.find_import_job(actor=get_actor(request), job_id=object_id)
     if not undoing.may_be_undone(job):
         return redirect_to_job(job)
     title = f"Undo the import of {job.file_name}"
-    return desk.render(
+    return model_admin.render(
         request, "admin/blog/import/undo.html", {"title": title, "job": job, "plan": undoing.plan_undo(job)}
     )
 
 
 @never_cache
-def show_progress(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+def show_progress(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Return the progress as JSON, which the page reads every second."""
     return JsonResponse(describe_progress(jobs.find_import_job(actor=get_actor(request), job_id=object_id)))
 

@@ -86,7 +86,7 @@ class Excerpt(NamedTuple):
     total: int
 
 
-class Desk(NamedTuple):
+class FirstPage(NamedTuple):
     """What is waiting, what is next, what is out, and what went wrong, of the posts that an actor may change."""
 
     drafts: Excerpt
@@ -96,13 +96,13 @@ class Desk(NamedTuple):
     comments: Excerpt
 
 
-def build_desk(actor: Actor, now: datetime) -> Desk:
+def build_desk(actor: Actor, now: datetime) -> FirstPage:
     """Return the first page of the admin. It takes two statements for each excerpt, however many rows there are."""
     posts = select_editable_posts(actor).select_related("author").defer("body")
     scheduled = posts.in_status(PostStatus.SCHEDULED).order_by("publish_at", "id")
     comments = filter_comments_by_state(select_moderated_comments(actor), "").filter(created_at__gte=now - RECENT)
     comments = comments.order_by("-created_at", "-id")
-    return Desk(
+    return FirstPage(
         drafts=build_excerpt(posts.in_status(PostStatus.DRAFT).order_by("-updated_at", "-id")),
         scheduled=build_excerpt(scheduled),
         overdue=build_excerpt(scheduled.filter(publish_at__lt=now - OVERDUE)),

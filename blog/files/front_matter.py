@@ -140,14 +140,18 @@ def read_content(meta: Table, body: str) -> Table:
 
 
 def read_line(value: Any, key: str) -> str:
-    if value is not None and not isinstance(value, (str, int, float, date)):
+    if value is not None and not is_line(value):
         raise InvalidFile(f"{key} is not a text")
     return "" if value is None else str(value)
 
 
+def is_line(value: Any) -> bool:
+    return isinstance(value, (str, int, float, date)) and not isinstance(value, bool)
+
+
 def read_title(meta: Table) -> str:
     value = meta.get("title")
-    if isinstance(value, (str, int, float, date)) and not isinstance(value, bool) and str(value).strip():
+    if is_line(value) and str(value).strip():
         return str(value)
     raise InvalidFile("has no title. Add one to the front matter.")
 

@@ -134,8 +134,9 @@ def save_read_file(actor: Actor, read: ReadFile, status: str, *, dry_run: bool) 
 def save_imported_post(
     actor: Actor, file: MarkdownFile, digest: bytes, parsed: MarkdownPost, default: str
 ) -> tuple[ImportOutcome, Post]:
-    with connection.cursor() as cursor:  # concurrent imports process one file at a time, and create no post twice
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('blog.files.importing'))")
+    # Concurrent imports, also of a release beside this one, process one file at a time, and create no post twice.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('blog.importing'))")
     now = timezone.now()
     parsed = front_matter.move_future_date(parsed, now)
     known = find_source(file, digest, parsed.title)

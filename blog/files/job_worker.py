@@ -34,8 +34,9 @@ LONGEST_SLICE = 3.0  # seconds
 END = "after the last file"
 MAX_IMAGES = 10  # missing images of a file that the plan names
 MAX_ATTEMPTS = 5  # runs that end before the first file is finished
-LOCK = "SELECT pg_try_advisory_lock(hashtext('blog.files.jobs'), hashtext(%s))"
-UNLOCK = "SELECT pg_advisory_unlock(hashtext('blog.files.jobs'), hashtext(%s))"
+# The name stays: releases that run side by side share the lock.
+LOCK = "SELECT pg_try_advisory_lock(hashtext('blog.import_jobs'), hashtext(%s))"
+UNLOCK = "SELECT pg_advisory_unlock(hashtext('blog.import_jobs'), hashtext(%s))"
 NO_PROGRESS = (
     "The import stopped several times at the same file, which is number {number} of {total}. "
     "Remove this file from the zip file, and report the error to the operator."

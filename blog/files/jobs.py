@@ -1,4 +1,4 @@
-"""Imports of uploaded zip files: upload, decide, cancel, read the report, purge. `import_worker` does the work.
+"""Imports of uploaded zip files: upload, decide, cancel, read the report, purge. `job_worker` does the work.
 
 An import has these states:
 
@@ -6,7 +6,7 @@ An import has these states:
 
 The clock checks each file, the owner reads what would happen and starts the import, and the clock imports. The owner
 may cancel before the end. An import fails if its owner may no longer import, or if the work stops without progress.
-`import_undo` undoes an import that has ended.
+`undoing` undoes an import that has ended.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

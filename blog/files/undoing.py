@@ -1,4 +1,4 @@
-"""Undo an import that has ended: the posts that it created are deleted. `import_worker` does the work.
+"""Undo an import that has ended: the posts that it created are deleted. `job_worker` does the work.
 
 Posts that existed before the import are left alone, and so are posts that were deleted since. A post that was changed
 after the import is deleted too. Deleted posts can be restored, with these changes.

@@ -62,7 +62,8 @@ def merge_post(conflict: EditConflict, mine: Mapping[str, Any], *, their_name: s
             values[name] = merge_tags(*versions_of_field)
         elif kind == Kind.LINE:
             values[name] = merge_values(*versions_of_field)
-            disputed += [label] if len(set(versions_of_field)) == 3 else []
+            if len(set(versions_of_field)) == 3:
+                disputed.append(label)
     return MergedPost(values, body, disputed)
 
 

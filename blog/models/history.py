@@ -1,7 +1,7 @@
 """The history: triggers copy the old row of a change.
 
-There is no trigger for insertions, which would make each creation slower: the present version is
-the row of the post itself.
+There is no trigger for insertions, which would make each creation slower: the present version is the row of the post
+itself.
 """
 
 from __future__ import annotations

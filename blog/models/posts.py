@@ -28,7 +28,10 @@ MAX_ORIGIN = 300
 
 
 class Kind(StrEnum):
-    """What a field of a post's content is. It decides how the field is validated, merged, imported and exported."""
+    """What a field of a post's content is. It decides how the field is validated, merged, imported and exported.
+
+    Only the body is Markdown: a file has one text after its front matter.
+    """
 
     LINE = "line"
     MARKDOWN = "markdown"
@@ -38,8 +41,8 @@ class Kind(StrEnum):
 class ContentField(NamedTuple):
     """A field of a post's content: what an author writes, as opposed to the state of the post.
 
-    `label` is the word for it in the desk. `longest` is the number of characters: of each word, if there are several.
-    `weight` is that of its words in search: A, B or C.
+    `label` is the word for it in the desk, and `item` for one of several words. `longest` is the number of characters:
+    of each word, if there are several. `weight` is that of its words in search: A, B or C.
     """
 
     name: str
@@ -49,13 +52,19 @@ class ContentField(NamedTuple):
     weight: str
     is_required: bool = False
     most_words: int = 0
+    item: str = ""
+
+    @property
+    def api_name(self) -> str:
+        first, *others = self.name.split("_")
+        return first + "".join(map(str.title, others))
 
 
 # Services, history, desk, files and search use this list. `blog.checks` names other places that lack a field.
 CONTENT_FIELDS = (
     ContentField("title", Kind.LINE, "title", MAX_TITLE, "A", is_required=True),
     ContentField("body", Kind.MARKDOWN, "text", MAX_BODY, "C"),
-    ContentField("tags", Kind.WORDS, "tags", MAX_TAG, "B", most_words=MAX_TAGS),
+    ContentField("tags", Kind.WORDS, "tags", MAX_TAG, "B", most_words=MAX_TAGS, item="tag"),
 )
 CONTENT = [field.name for field in CONTENT_FIELDS]
 # The fields of which a change is a new version of a post.

@@ -158,7 +158,7 @@ def lock_index() -> bool:
     Two writers at a time could write an older text over a newer one.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtext('blog.search.indexing'))")
+        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtext('blog.indexing'))")
         (is_locked,) = cursor.fetchone()
     return bool(is_locked)
 

@@ -32,7 +32,7 @@ def validate_post(content: Mapping[str, Any]) -> dict[str, Any]:
     if unknown:
         raise TypeError(f"A post has no {', '.join(sorted(unknown))}.")
     values = {field.name: normalize(field, content.get(field.name)) for field in CONTENT_FIELDS}
-    problems = {field.name: list_problems(field, values[field.name]) for field in CONTENT_FIELDS}
+    problems = {field.api_name: list_problems(field, values[field.name]) for field in CONTENT_FIELDS}
     found = {name: messages for name, messages in problems.items() if messages}
     if found:
         raise Invalid(found)
@@ -59,11 +59,11 @@ def list_problems(field: ContentField, value: Any) -> list[str]:
 def list_word_problems(field: ContentField, words: Sequence[str]) -> list[str]:
     problems = []
     if len(words) > field.most_words:
-        problems.append(f"At most {field.most_words} {field.name} are allowed (got {len(words)}).")
+        problems.append(f"At most {field.most_words} {field.label} are allowed (got {len(words)}).")
     if any(not 1 <= len(word) <= field.longest for word in words):
-        problems.append(f"Each {field.label.removesuffix('s')} must have from 1 to {field.longest} characters.")
+        problems.append(f"Each {field.item} must have from 1 to {field.longest} characters.")
     if len(set(words)) < len(words):
-        problems.append(f"{field.name.capitalize()} must be unique.")
+        problems.append(f"{field.label.capitalize()} must be unique.")
     return problems
 
 

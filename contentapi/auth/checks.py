@@ -8,13 +8,13 @@ from django.core.checks import Error, register
 
 from contentapi.auth.jwk import KeyProblem
 from contentapi.auth.signing_keys import parse_hmac_secret, parse_private_keys
-from contentapi.conf.checks import ENVIRONMENT_TAG, RANDOM
+from contentapi.conf.checks import RANDOM, START_TAG
 from contentapi.conf.environment import build_error
 
 KEY_HINT = "Set it to an RSA key in PEM, the same for every process: openssl genrsa 2048"
 
 
-@register(ENVIRONMENT_TAG)
+@register(START_TAG)
 def check_signing_keys(**_: Any) -> Iterator[Error]:
     environment = settings.ENVIRONMENT
     if environment.database_url and not environment.jwt_private_key and not environment.jwt_secret:

@@ -12,11 +12,11 @@ from django.core.checks import Error, register, run_checks
 
 from contentapi.conf.environment import STATEMENTS_PER_TIMEOUT, Environment, build_error, parse_database_url
 
-ENVIRONMENT_TAG = "environment"
+START_TAG = "start"
 RANDOM = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
 
 
-@register(ENVIRONMENT_TAG)
+@register(START_TAG)
 def check_environment(**_: Any) -> list[Error]:
     environment = settings.ENVIRONMENT
     return [
@@ -29,9 +29,12 @@ def check_environment(**_: Any) -> list[Error]:
     ]
 
 
-def require_valid_environment() -> None:
-    """Exit with all errors of the environment. A server calls this at its start; `manage.py` runs the checks itself."""
-    errors = run_checks(tags=[ENVIRONMENT_TAG])
+def require_valid_start() -> None:
+    """Exit with all errors that prevent a start: of the environment, and of code and contracts that do not agree.
+
+    A server calls this at its start; `manage.py` runs the checks itself.
+    """
+    errors = run_checks(tags=[START_TAG])
     if errors:
         errors.sort(key=lambda error: str(error.id))
         raise SystemExit("\n".join(f"{error.id}: {error.msg}\n\tHINT: {error.hint}" for error in errors))

@@ -20,8 +20,6 @@ import psutil
 from contentapi.monitoring.records import RequestRecord
 
 FOLDER_VARIABLE = "CONTENTAPI_METRICS_FOLDER"  # where the processes of a server write; set by the one that exports
-
-
 REQUEST_BUCKETS = (
     0.001,
     0.0025,
@@ -37,26 +35,12 @@ REQUEST_BUCKETS = (
     5.0,
     10.0,
 )  # upper bounds, seconds
-
-
 STATEMENT_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-
-
 BATCH = 64  # requests that are added to the figures at once
-
-
 METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
-
-
 Labels = tuple[str, ...]
-
-
 Sample = tuple[str, Labels, float]  # the name of a metric, the values of its labels, its value
-
-
 RequestKind = tuple[str, str, int]  # operation, method, status
-
-
 # Kind, time in seconds, bytes of the body, cost, times of the statements in seconds
 PendingRequest = tuple[RequestKind, float, int, int, list[float]]
 
@@ -195,8 +179,6 @@ class Figures:
 
 
 FIGURES = Figures()
-
-
 os.register_at_fork(after_in_child=FIGURES.reset)
 
 

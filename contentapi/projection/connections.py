@@ -6,7 +6,7 @@
 
 A connection is one JSON object, selected from at most two derived tables: `page`, a row with the arrays and the two
 ends of the page, and `total`, a row with the count. Each is in the statement only if the selection needs it. PostgreSQL
-writes and signs the cursors. `ConnectionCompiler` shows a statement.
+writes and signs the cursors. `connection_compiler` shows a statement.
 """
 
 from __future__ import annotations

@@ -13,19 +13,19 @@ def test_function_lengths_count_from_def_to_the_last_line() -> None:
     assert sorted(weight.list_function_lengths(text)) == [1, 2, 3]
 
 
-def test_import_circle_is_found() -> None:
+def test_import_cycle_is_found() -> None:
     graph = grimp.ImportGraph()
     for module in ("a", "a.b", "a.c", "a.d"):
         graph.add_module(module)
     graph.add_import(importer="a.b", imported="a.c")
     graph.add_import(importer="a.c", imported="a.d")
 
-    assert weight.find_import_circle(graph) == []
+    assert weight.find_import_cycle(graph) == []
     graph.add_import(importer="a.d", imported="a.b")
-    assert set(weight.find_import_circle(graph)) == {"a.b", "a.c", "a.d"}
+    assert set(weight.find_import_cycle(graph)) == {"a.b", "a.c", "a.d"}
 
 
-def test_rooms_are_the_parts_of_an_app_and_arrows_their_imports() -> None:
+def test_parts_of_blog_and_the_imports_between_them_are_counted() -> None:
     graph = grimp.ImportGraph()
     for module in ("blog", "blog.models", "blog.models.posts", "blog.views", "blog.urls"):
         graph.add_module(module)
@@ -34,7 +34,7 @@ def test_rooms_are_the_parts_of_an_app_and_arrows_their_imports() -> None:
     graph.add_import(importer="blog.urls", imported="blog.views")
     graph.add_import(importer="blog.models", imported="blog.models.posts")
 
-    assert weight.count_rooms(graph) == (3, 2)
+    assert weight.count_parts(graph) == (3, 2)
 
 
 def test_figure_above_its_ceiling_and_a_figure_without_one_are_problems() -> None:

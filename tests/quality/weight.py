@@ -41,9 +41,11 @@ def main() -> int:
 
 
 def find_problems(figures: Mapping[str, float], ceilings: Mapping[str, float]) -> Iterator[str]:
-    for name in sorted(set(figures) ^ set(ceilings)):
-        yield f"tool.contentapi.weight in pyproject.toml has no {name}, or a name that is not measured."
-    for name in set(figures) & set(ceilings):
+    for name in sorted(set(figures) - set(ceilings)):
+        yield f"{name} has no ceiling in pyproject.toml, tool.contentapi.weight."
+    for name in sorted(set(ceilings) - set(figures)):
+        yield f"{name} in pyproject.toml, tool.contentapi.weight, is not measured."
+    for name in sorted(set(figures) & set(ceilings)):
         if figures[name] > ceilings[name]:
             yield f"{name} is {figures[name]:,.10g}, above its ceiling {ceilings[name]:,}. See CONTRIBUTING.md."
 
@@ -56,14 +58,14 @@ def measure_weight() -> dict[str, float]:
     lines = sum(map(count_lines, product.values()))
     lengths = sorted(length for text in product.values() for length in list_function_lengths(text))
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
-    rooms, arrows = count_rooms(graph)
+    parts, imports = count_parts(graph)
     return {
         "product lines": lines,
         "test lines for each product line": round(sum(map(count_lines, tests.values())) / lines, 2),
         "third-party internals": count_internals(),
-        "rooms of blog": rooms,
-        "arrows of blog": arrows,
-        "import circles": len(find_import_circle(graph)),
+        "parts of blog": parts,
+        "imports between parts of blog": imports,
+        "import cycles": len(find_import_cycle(graph)),
         "own classes of an admin": max(map(count_own_classes, admin.site._registry.values())),
         "median lines of a function": median(lengths),
         "95th percentile of the lines of a function": round(quantiles(lengths, n=20)[-1], 1),
@@ -111,16 +113,16 @@ def count_internals() -> int:
     return int(found[1])
 
 
-def count_rooms(graph: grimp.ImportGraph) -> tuple[int, int]:
+def count_parts(graph: grimp.ImportGraph) -> tuple[int, int]:
     """Return the number of parts of blog, which are modules and packages, and of imports of one part by another."""
-    rooms = graph.find_children("blog")
-    arrows = {
+    parts = graph.find_children("blog")
+    imports = {
         (importer, imported)
-        for importer in rooms
-        for imported in rooms - {importer}
+        for importer in parts
+        for imported in parts - {importer}
         if has_direct_import(graph, importer, imported)
     }
-    return len(rooms), len(arrows)
+    return len(parts), len(imports)
 
 
 def has_direct_import(graph: grimp.ImportGraph, importer: str, imported: str) -> bool:
@@ -129,15 +131,15 @@ def has_direct_import(graph: grimp.ImportGraph, importer: str, imported: str) ->
     return any(graph.find_modules_directly_imported_by(source) & targets for source in sources)
 
 
-def find_import_circle(graph: grimp.ImportGraph) -> list[str]:
-    """Return the modules of a circle of imports; nothing if there is none. A package's `__init__` is its module."""
+def find_import_cycle(graph: grimp.ImportGraph) -> list[str]:
+    """Return the modules of a cycle of imports; nothing if there is none. A package's `__init__` is its module."""
     sorter = TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in graph.modules})
     try:
         sorter.prepare()
     except CycleError as error:
-        circle: list[str] = error.args[1]
-        print("A circle of imports:", *(f"\n  {module} is imported by {other}" for module, other in pairwise(circle)))
-        return circle
+        cycle: list[str] = error.args[1]
+        print("A cycle of imports:", *(f"\n  {module} is imported by {other}" for module, other in pairwise(cycle)))
+        return cycle
     return []
 
 

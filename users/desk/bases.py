@@ -43,7 +43,7 @@ def get_actor(request: HttpRequest) -> Actor:
 class Page(NamedTuple):
     """A page beside Django's: its route below that of the model, its name, and the function that responds.
 
-    The function gets the request, the admin as `desk`, and the values of the route.
+    The function gets the request, the admin as `model_admin`, and the values of the route.
     """
 
     route: str
@@ -121,7 +121,7 @@ class PolicyAdmin(ModelAdmin):
         own = [
             path(
                 page.route,
-                self.admin_site.admin_view(partial(page.respond, desk=self)),
+                self.admin_site.admin_view(partial(page.respond, model_admin=self)),
                 name=f"{self.opts.app_label}_{self.opts.model_name}_{page.name}",
             )
             for page in [*self.pages, *actions]
@@ -249,39 +249,45 @@ class PolicyAdmin(ModelAdmin):
             return HttpResponseRedirect(request.get_full_path())
 
 
-def show_action(request: HttpRequest, desk: PolicyAdmin, object_id: str, name: str) -> HttpResponse:
+def show_action(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, name: str) -> HttpResponse:
     """Perform an action on one object. The form of an action is shown first."""
-    action = next((each for each in desk.desk_actions if each.name == name), None)
-    row = desk.get_object(request, object_id)
+    action = next((each for each in model_admin.desk_actions if each.name == name), None)
+    row = model_admin.get_object(request, object_id)
     if action is None:
         raise Http404
     if not action.is_permitted(get_actor(request), row):
         raise PermissionDenied
     if action.form is None:
-        return respond_to_post(request, desk, action, row, {})
+        return respond_to_post(request, model_admin, action, row, {})
     if request.method != "POST" and not action.is_offered(row):
-        desk.message_user(request, f"“{action.label}” is not possible for “{row}” now.", messages.ERROR)
-        return HttpResponseRedirect(find_next_page(request, desk, row))
+        model_admin.message_user(request, f"“{action.label}” is not possible for “{row}” now.", messages.ERROR)
+        return HttpResponseRedirect(find_next_page(request, model_admin, row))
     form = action.form(request.POST if request.method == "POST" else None, initial=dict(action.read_initial(row)))
     if form.is_valid():
-        return respond_to_post(request, desk, action, row, form.cleaned_data)
-    context = {"title": f"{action.label}: {row}", "act": action, "form": form, "original": row, "media": desk.media}
-    return desk.render(request, "users/act.html", context)
+        return respond_to_post(request, model_admin, action, row, form.cleaned_data)
+    context = {
+        "title": f"{action.label}: {row}",
+        "act": action,
+        "form": form,
+        "original": row,
+        "media": model_admin.media,
+    }
+    return model_admin.render(request, "users/act.html", context)
 
 
 @require_POST
 def respond_to_post(
-    request: HttpRequest, desk: PolicyAdmin, action: Action, row: Any, values: Mapping[str, Any]
+    request: HttpRequest, model_admin: PolicyAdmin, action: Action, row: Any, values: Mapping[str, Any]
 ) -> HttpResponse:
-    return desk.perform_on_one(request, action, row, values)
+    return model_admin.perform_on_one(request, action, row, values)
 
 
-def find_next_page(request: HttpRequest, desk: PolicyAdmin, row: Any) -> str:
+def find_next_page(request: HttpRequest, model_admin: PolicyAdmin, row: Any) -> str:
     """Return the page of the admin that the button names; by default the page of the object."""
     page = request.POST.get("next", "")
     if page.startswith(reverse("admin:index")):  # a path of this server, so never another site
         return page
-    return reverse(f"admin:{desk.opts.app_label}_{desk.opts.model_name}_change", args=[row.pk])
+    return reverse(f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_change", args=[row.pk])
 
 
 ACTION_PAGE = Page("<str:object_id>/act/<str:name>/", "act", show_action)

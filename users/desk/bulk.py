@@ -24,7 +24,7 @@ MAX_SELECTED = BoundedPaginator.MAX_ROWS  # objects of one action: those that th
 NAMED = 100  # objects that the page names
 
 
-class Desk(Protocol):
+class ActionAdmin(Protocol):
     """What this module uses of an admin."""
 
     opts: Any
@@ -38,82 +38,92 @@ class Desk(Protocol):
     def report(self, request: HttpRequest, action: Action, outcome: Outcome) -> None: ...
 
 
-def build_list_action(action: Action) -> Callable[[Desk, HttpRequest, models.QuerySet[Any]], HttpResponse | None]:
+def build_list_action(
+    action: Action,
+) -> Callable[[ActionAdmin, HttpRequest, models.QuerySet[Any]], HttpResponse | None]:
     """Return the function that Django's list calls with the selected objects."""
 
-    def begin(desk: Desk, request: HttpRequest, selected: models.QuerySet[Any]) -> HttpResponse | None:
+    def begin(model_admin: ActionAdmin, request: HttpRequest, selected: models.QuerySet[Any]) -> HttpResponse | None:
         ids = list(selected.values_list("pk", flat=True)[: MAX_SELECTED + 1])
         if len(ids) >= action.confirmed_from:
             form = None if action.form is None else action.form()
-            return confirm(request, desk, action, ids, form, request.get_full_path())
-        desk.report(request, action, perform_on_ids(request, desk, action, ids, {}))
+            return confirm(request, model_admin, action, ids, form, request.get_full_path())
+        model_admin.report(request, action, perform_on_ids(request, model_admin, action, ids, {}))
         return None
 
     return begin
 
 
 def confirm(
-    request: HttpRequest, desk: Desk, action: Action, ids: Sequence[int], form: forms.Form | None, back: str
+    request: HttpRequest,
+    model_admin: ActionAdmin,
+    action: Action,
+    ids: Sequence[int],
+    form: forms.Form | None,
+    back: str,
 ) -> HttpResponse:
     """Show what the action does to which objects: at most the first `MAX_SELECTED`."""
     selected = ids[:MAX_SELECTED]
-    named = find_rows(request, desk, selected[:NAMED])
+    named = find_rows(request, model_admin, selected[:NAMED])
     context = {
-        "title": f"{action.label}: {count_rows(desk, len(selected))}",
+        "title": f"{action.label}: {count_rows(model_admin, len(selected))}",
         "action": action,
         "help": action.list_help or action.help,
         "selected": ",".join(map(str, selected)),
         "limit": MAX_SELECTED if len(ids) > MAX_SELECTED else None,
         "slice": SLICE,
-        "rows": [(row, desk.describe_row(row)) for row in named],
+        "rows": [(row, model_admin.describe_row(row)) for row in named],
         "others": len(selected) - len(named),
         "form": form,
         "media": form.media if form else "",
         "back": back,
     }
-    response: HttpResponse = desk.render(request, "users/confirm_action.html", context)
+    response: HttpResponse = model_admin.render(request, "users/confirm_action.html", context)
     return response
 
 
 @require_POST
-def perform_slice(request: HttpRequest, desk: Desk, name: str) -> HttpResponse:
+def perform_slice(request: HttpRequest, model_admin: ActionAdmin, name: str) -> HttpResponse:
     """Do a confirmed action to the first `SLICE` of some objects. Return the outcome, or a page for the others."""
-    if not desk.has_view_permission(request):
+    if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    action = next((each for each in desk.list_actions(request) if each.name == name), None)
+    action = next((each for each in model_admin.list_actions(request) if each.name == name), None)
     if action is None:
         raise NotFound("There is no such action.")
-    ids, back = read_ids(desk, request.POST.get("ids", "")), read_list_address(desk, request.POST.get("list", ""))
+    ids, back = (
+        read_ids(model_admin, request.POST.get("ids", "")),
+        read_list_address(model_admin, request.POST.get("list", "")),
+    )
     is_script = request.accepts("application/json") and not request.accepts("text/html")
     form = None if action.form is None else action.form(request.POST)
     if form and not form.is_valid():
         if is_script:
             problems = [str(each) for problems in form.errors.values() for each in problems]
             return JsonResponse({"problem": " ".join(problems)}, status=Invalid.status)
-        return confirm(request, desk, action, ids, form, back)
-    outcome = perform_on_ids(request, desk, action, ids[:SLICE], form.cleaned_data if form else {})
+        return confirm(request, model_admin, action, ids, form, back)
+    outcome = perform_on_ids(request, model_admin, action, ids[:SLICE], form.cleaned_data if form else {})
     if is_script:
         return JsonResponse(build_outcome_document(outcome))
-    desk.report(request, action, outcome)
+    model_admin.report(request, action, outcome)
     rest = ids[SLICE:]
-    return confirm(request, desk, action, rest, form, back) if rest else HttpResponseRedirect(back)
+    return confirm(request, model_admin, action, rest, form, back) if rest else HttpResponseRedirect(back)
 
 
 def perform_on_ids(
-    request: HttpRequest, desk: Desk, action: Action, ids: Sequence[int], values: Mapping[str, Any]
+    request: HttpRequest, model_admin: ActionAdmin, action: Action, ids: Sequence[int], values: Mapping[str, Any]
 ) -> Outcome:
     """Do an action to the objects with these ids. Those that the person may not change any more are refused."""
-    rows = find_rows(request, desk, ids)
-    outcome = desk.perform(request, action, rows, values)
+    rows = find_rows(request, model_admin, ids)
+    outcome = model_admin.perform(request, action, rows, values)
     for missing in set(ids) - {row.pk for row in rows}:
-        name = f"{desk.opts.verbose_name.capitalize()} {missing}"
+        name = f"{model_admin.opts.verbose_name.capitalize()} {missing}"
         outcome.refuse(name, "It is deleted, or you may not change it any more.")
     return outcome
 
 
-def find_rows(request: HttpRequest, desk: Desk, ids: Sequence[int]) -> list[Any]:
+def find_rows(request: HttpRequest, model_admin: ActionAdmin, ids: Sequence[int]) -> list[Any]:
     """Return those of the objects that the person may change, in the order of the ids."""
-    found = {row.pk: row for row in desk.select_for_action(request).filter(pk__in=ids)}
+    found = {row.pk: row for row in model_admin.select_for_action(request).filter(pk__in=ids)}
     return [found[pk] for pk in ids if pk in found]
 
 
@@ -128,19 +138,19 @@ def build_outcome_document(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def read_ids(desk: Desk, text: str) -> list[int]:
+def read_ids(model_admin: ActionAdmin, text: str) -> list[int]:
     """Return the ids of a form, each once. Raises `Malformed`."""
     ids = list(dict.fromkeys(parse_id(part) for part in text.split(",")))
     if 0 in ids or len(ids) > MAX_SELECTED:
-        raise Malformed(f"Select from 1 to {MAX_SELECTED:,} {desk.opts.verbose_name_plural}.")
+        raise Malformed(f"Select from 1 to {MAX_SELECTED:,} {model_admin.opts.verbose_name_plural}.")
     return ids
 
 
-def read_list_address(desk: Desk, text: str) -> str:
+def read_list_address(model_admin: ActionAdmin, text: str) -> str:
     """Return the address of the list that the action began in: a path of this server, never another site."""
-    address = reverse(f"admin:{desk.opts.app_label}_{desk.opts.model_name}_changelist")
+    address = reverse(f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_changelist")
     return text if text.startswith(address) else address
 
 
-def count_rows(desk: Desk, number: int) -> str:
-    return f"{number:,} {desk.opts.verbose_name if number == 1 else desk.opts.verbose_name_plural}"
+def count_rows(model_admin: ActionAdmin, number: int) -> str:
+    return f"{number:,} {model_admin.opts.verbose_name if number == 1 else model_admin.opts.verbose_name_plural}"

@@ -149,10 +149,6 @@ class ApiKeyAdmin(ServiceAdmin):
         )
         return selectors.get_api_key(actor, values["key_prefix"])
 
-    def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        request.secret = form.secret  # type: ignore[attr-defined]
-
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None) -> Any:
         """Offer one button: the key is shown after it is saved."""
         buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
@@ -160,7 +156,7 @@ class ApiKeyAdmin(ServiceAdmin):
 
     def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:
         """Show the key in this response only: it is in no cookie, no session and no message."""
-        context = {"title": "Your new API key", "secret": request.secret}  # type: ignore[attr-defined]
+        context = {"title": "Your new API key", "secret": request.saved_form.secret}  # type: ignore[attr-defined]
         response = self.render(request, "users/api_key_created.html", context)
         response["Cache-Control"] = "no-store"
         return response

@@ -88,7 +88,7 @@ class ServiceAdmin(PolicyAdmin):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         actor = get_actor(request)
-        request.saved_form = form  # type: ignore[attr-defined]  # for the page of a refusal
+        request.saved_form = form  # type: ignore[attr-defined]  # for the page of the response
         if change:
             self.edit(actor, obj, form)
         else:

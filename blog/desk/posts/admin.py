@@ -1,6 +1,7 @@
 """Posts in the admin site. The forms read what a browser sends; the services decide and write.
 
-Each page of the editor has a module beside this one, with functions of an actor, a post and a form.
+Each page of the editor has a module beside this one. Its functions get the request, this admin as `model_admin`, and
+the values of the route.
 """
 
 from collections.abc import Sequence
@@ -249,8 +250,6 @@ class PostAdmin(ServiceAdmin):
             return LocalTimeField(label="Published at", help_text=db_field.help_text)
         return super().formfield_for_dbfield(db_field, request, **options)
 
-    # Writes
-
     def create(self, actor: Actor, row: Post, form: PostForm) -> Post:
         return save.create_post(actor, row, form)
 
@@ -262,15 +261,13 @@ class PostAdmin(ServiceAdmin):
     def delete(self, actor: Actor, row: Post) -> None:
         services.delete_post(actor=actor, post_id=str(row.pk))
 
-    # History, log and messages
-
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         return history.show_history(request, self, object_id)
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
-        """Return the message of the log. A form's own list also has values that the service has normalised."""
+        """Return the fields that have changed. The form's own list also has values that the service has normalised."""
         if add:
             return super().construct_change_message(request, form, formsets, add)
         return history.build_log_message(request, form.instance, form.version_before)

@@ -19,7 +19,7 @@ from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post
 from contentapi.core.errors import ApiError, NotFound, VersionConflict
 from users.desk.bases import Page, PolicyAdmin, get_actor
 
-MERGED = sorted(CONTENT, key="body".__eq__)  # the fields that a person can merge by hand, the body last
+MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
 NOT_SENT_AGAIN = {"csrfmiddlewaretoken", "opened_version", "_save", "_continue", "_addanother", "_act", "_merged"}
 
 
@@ -36,7 +36,7 @@ class ConflictForm(StateForm):
         return cleaned
 
 
-def show_conflict(request: HttpRequest, desk: PolicyAdmin, form: StateForm) -> HttpResponse:
+def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateForm) -> HttpResponse:
     """Show who changed what, both texts, the difference, and what the person can do."""
     actor = get_actor(request)
     post_id, opened = form.instance.pk, form.cleaned_data["opened_version"]
@@ -61,7 +61,7 @@ def show_conflict(request: HttpRequest, desk: PolicyAdmin, form: StateForm) -> H
         "button": read_button(request, form),
         "media": merge_form.media,
     }
-    return render_conflict(request, desk, "conflict", context, VersionConflict.status)
+    return render_conflict(request, model_admin, "conflict", context, VersionConflict.status)
 
 
 def read_button(request: HttpRequest, form: StateForm) -> Mapping[str, str]:
@@ -74,17 +74,19 @@ def read_button(request: HttpRequest, form: StateForm) -> Mapping[str, str]:
 
 
 @require_POST
-def take_over(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+def take_over(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Show the text of a person who takes over the other version, so that they can copy from it.
 
     A post that the person may not see, or that does not exist, is 404: that page shows the text too.
     """
     if selectors.find_post(get_actor(request), object_id) is None:
-        return show_deletion(request, desk, object_id)
-    return render_conflict(request, desk, "taken_over", {"title": "You keep the other version", "post_id": object_id})
+        return show_deletion(request, model_admin, object_id)
+    return render_conflict(
+        request, model_admin, "taken_over", {"title": "You keep the other version", "post_id": object_id}
+    )
 
 
-def show_deletion(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+def show_deletion(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Show the text that was sent for a post that does not exist any more, or that the person may not see."""
     context: dict[str, Any] = {"title": "This post does not exist any more", "post_id": object_id}
     try:
@@ -94,14 +96,14 @@ def show_deletion(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> Ht
     if page and page.versions and page.versions[0].deletion:
         deletion = page.versions[0].deletion
         context |= {"deletion": deletion, "person": describe_person(deletion)}
-    return render_conflict(request, desk, "gone", context, NotFound.status)
+    return render_conflict(request, model_admin, "gone", context, NotFound.status)
 
 
 def render_conflict(
-    request: HttpRequest, desk: PolicyAdmin, page: str, context: dict[str, Any], status: int = 200
+    request: HttpRequest, model_admin: PolicyAdmin, page: str, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
     sent = {"my_body": request.POST.get("body", ""), "my_values": list(list_sent_content(request))}
-    return desk.render(request, f"admin/blog/post/{page}.html", sent | context, status=status)
+    return model_admin.render(request, f"admin/blog/post/{page}.html", sent | context, status=status)
 
 
 def list_sent_content(request: HttpRequest) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The form of a post: its content, its state, and the version that it was opened with."""
+"""The form in which an editor writes a post."""
 
 from typing import Any
 

@@ -27,16 +27,16 @@ LABELS = {
 }
 
 
-def show_history(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+def show_history(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Show the versions of a post, the newest first, instead of Django's log."""
     before = read_position(request, "before")
     page = versions.list_versions(actor=get_actor(request), post_id=object_id, before=before)
     rows = [(version, describe_person(version.made), describe_changes(version)) for version in page.versions]
     context = {"title": f"History of {page.title}", "page": page, "versions": rows, "object_id": object_id}
-    return desk.render(request, "admin/blog/post/history.html", context)
+    return model_admin.render(request, "admin/blog/post/history.html", context)
 
 
-def show_version(request: HttpRequest, desk: PolicyAdmin, object_id: str, number: int) -> HttpResponse:
+def show_version(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, number: int) -> HttpResponse:
     """Show a version and its differences from another one: by default from the version before it."""
     actor = get_actor(request)
     page = versions.list_versions(actor=actor, post_id=object_id, before=number, limit=1)
@@ -53,11 +53,11 @@ def show_version(request: HttpRequest, desk: PolicyAdmin, object_id: str, number
         context |= {"comparison": comparison, "fields": fields}
     title = f"Version {number} of {page.title or version.values['title']}"
     context |= {"title": title, "version": version, "person": describe_person(version.made)}
-    return desk.render(request, "admin/blog/post/version.html", context)
+    return model_admin.render(request, "admin/blog/post/version.html", context)
 
 
 @require_POST
-def restore_text(request: HttpRequest, desk: PolicyAdmin, object_id: str, number: int) -> HttpResponse:
+def restore_text(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, number: int) -> HttpResponse:
     """Restore the text of a version, and show the post. `present` is the version that the person has seen."""
     present = parse_id(request.POST.get("present", ""))
     try:
@@ -65,36 +65,38 @@ def restore_text(request: HttpRequest, desk: PolicyAdmin, object_id: str, number
             actor=get_actor(request), post_id=object_id, number=number, expected_version=str(present)
         )
     except ApiError as error:
-        desk.message_user(request, error.message, messages.ERROR)
+        model_admin.message_user(request, error.message, messages.ERROR)
         return HttpResponseRedirect(reverse("admin:blog_post_history", args=[object_id]))
     if post.version == present:
-        desk.message_user(request, f"The text of version {number} is the present text. Nothing has changed.")
+        model_admin.message_user(request, f"The text of version {number} is the present text. Nothing has changed.")
     else:
-        desk.message_user(request, f"The text of version {number} is restored as version {post.version}.")
-        desk.log_change(request, post, build_log_message(request, post, present))
+        model_admin.message_user(request, f"The text of version {number} is restored as version {post.version}.")
+        model_admin.log_change(request, post, build_log_message(request, post, present))
     return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
 
 
-def show_deleted_posts(request: HttpRequest, desk: PolicyAdmin) -> HttpResponse:
+def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
     """Show the deleted posts that the person may restore, the last deleted first."""
     before = read_position(request, "before")
     page = trash.list_deleted_posts(actor=get_actor(request), before=before)
     posts = [(post, describe_person(post.deletion)) for post in page.posts]
-    return desk.render(
+    return model_admin.render(
         request, "admin/blog/post/deleted.html", {"title": "Deleted posts", "page": page, "posts": posts}
     )
 
 
 @require_POST
-def restore_deleted(request: HttpRequest, desk: PolicyAdmin, object_id: str) -> HttpResponse:
+def restore_deleted(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Restore a deleted post, and show it."""
     try:
         post = trash.restore_deleted_post(actor=get_actor(request), post_id=object_id)
     except ApiError as error:
-        desk.message_user(request, error.message, messages.ERROR)
+        model_admin.message_user(request, error.message, messages.ERROR)
         return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
-    desk.message_user(request, f"The post “{post.title}” is restored. It is {post.get_status_display().lower()}.")
-    desk.log_change(request, post, "Restored after its deletion.")
+    model_admin.message_user(
+        request, f"The post “{post.title}” is restored. It is {post.get_status_display().lower()}."
+    )
+    model_admin.log_change(request, post, "Restored after its deletion.")
     return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
 
 

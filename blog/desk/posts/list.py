@@ -48,7 +48,7 @@ def lists_scheduled(request: HttpRequest) -> bool:
 
 
 def search_posts(
-    request: HttpRequest, desk: PolicyAdmin, posts: models.QuerySet[Post], text: str
+    request: HttpRequest, model_admin: PolicyAdmin, posts: models.QuerySet[Post], text: str
 ) -> models.QuerySet[Post]:
     """Return those of the posts that the search of the API finds, in the order of the list."""
     if not text.strip():
@@ -56,7 +56,7 @@ def search_posts(
     try:
         criteria = PostCriteria.parse(search=text)
     except Malformed as error:
-        desk.message_user(request, f"No posts are shown: {error.message}", messages.WARNING)
+        model_admin.message_user(request, f"No posts are shown: {error.message}", messages.WARNING)
         return posts.none()
     found = selectors.select_posts(get_actor(request), criteria).queryset()
     # The ids, at most `MAX_MATCHES`: the list would repeat a subquery to count and to find a page.

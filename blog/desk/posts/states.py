@@ -223,5 +223,7 @@ def describe_outcome(action: PostAction, posts: Sequence[Post]) -> SafeString | 
 
 def build_state(actor: Actor, post: Post | None, *, may_change: bool) -> dict[str, Any]:
     """Return what the form shows of the state of a post, or of a new one: in words, and the buttons that change it."""
-    state = {"state": describe_state(post)}
-    return state | {"state_buttons": list_buttons(actor, post)} if may_change else state
+    state: dict[str, Any] = {"state": describe_state(post)}
+    if may_change:
+        state["state_buttons"] = list_buttons(actor, post)
+    return state

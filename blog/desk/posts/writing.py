@@ -167,7 +167,7 @@ class WritingForm(ServiceForm):
 
 
 @require_POST
-def show_preview(request: HttpRequest, desk: PolicyAdmin) -> HttpResponse:
+def show_preview(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
     """Return the post as readers see it, as a document in JSON: a page could not be opened by mistake."""
     actor = get_actor(request)
     policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
@@ -182,7 +182,7 @@ def show_preview(request: HttpRequest, desk: PolicyAdmin) -> HttpResponse:
 
 
 @require_GET
-def list_tags(request: HttpRequest, desk: PolicyAdmin) -> HttpResponse:
+def list_tags(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
     """Return the suggestions for the beginning of a tag."""
     actor = get_actor(request)
     policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
@@ -191,7 +191,7 @@ def list_tags(request: HttpRequest, desk: PolicyAdmin) -> HttpResponse:
 
 @never_cache
 @require_GET
-def show_session(request: HttpRequest, desk: PolicyAdmin) -> HttpResponse:
+def show_session(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
     """Return who is logged in, and a CSRF token. A login in another tab has made the token of the form useless."""
     return JsonResponse({"user": str(request.user.pk), "token": get_token(request)})
 

@@ -10,14 +10,8 @@ from contentapi.core.identity import Actor, Role, Scope
 from contentapi.db.literals import TextLiteral
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)
-
-
 STAFF = (Role.AUTHOR, *EDITORIAL)
-
-
 ADMINS = (Role.ADMIN,)
-
-
 # Editors may use these scopes for everybody's objects. Only admins may use the other scopes for everybody's objects.
 EDITORIAL_SCOPES = {
     Scope.POSTS_READ,
@@ -26,17 +20,9 @@ EDITORIAL_SCOPES = {
     Scope.COMMENTS_MODERATE,
     Scope.AUTHORS_READ,
 }
-
-
 EVERYTHING = Q()
-
-
 NOTHING = Q(pk__in=())
-
-
 NEVER = Q(RawSQL("false", (), output_field=BooleanField()))  # unlike NOTHING, Django writes a statement
-
-
 PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the indexes of public posts apply
 
 

@@ -3,7 +3,7 @@
 import pytest
 from pytest_django import Settings
 
-from contentapi.conf.checks import require_valid_environment
+from contentapi.conf.checks import require_valid_start
 from tests.environment import KEY, SECRETS, check, get_messages, set_environment
 
 SAMPLES = {
@@ -45,7 +45,7 @@ UNREADABLE_REDIS = [
 
 def test_valid_environment_passes(settings: Settings) -> None:
     errors = check(settings)
-    require_valid_environment()
+    require_valid_start()
 
     assert errors == []
 
@@ -113,7 +113,7 @@ def test_server_exits_with_all_errors_and_no_secret(settings: Settings) -> None:
     set_environment(settings, PORT="http", DATABASE_URL="postgresql://app:hush%@db.invalid/app")
 
     with pytest.raises(SystemExit) as ended:
-        require_valid_environment()
+        require_valid_start()
 
     text = str(ended.value)
     assert [line.split(":")[0] for line in text.splitlines() if not line.startswith("\t")] == [
