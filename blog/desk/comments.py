@@ -18,7 +18,7 @@ from blog.models import Comment, CommentState, Post
 from blog.moderation import Moderation
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from users.desk.actions import Action, Outcome, Perform, list_offered_actions
+from users.desk.actions import Action, Log, Outcome, Perform, list_offered_actions
 from users.desk.bases import get_actor
 from users.desk.lists import BoundedList, RelatedFilter
 from users.desk.rendering import build_time_column, describe_origin
@@ -34,9 +34,11 @@ STATES = {
 def perform_together(service: Callable[..., Moderation]) -> Perform:
     """Return a function that calls a service of `blog.moderation` once for all comments."""
 
-    def perform(actor: Actor, comments: Sequence[Comment], _: Mapping[str, Any]) -> Outcome:
+    def perform(actor: Actor, comments: Sequence[Comment], _: Mapping[str, Any], log: Log) -> Outcome:
         moderated = service(actor=actor, comment_ids=[str(comment.pk) for comment in comments])
         outcome = Outcome(list(moderated.changed))
+        for comment in outcome.done:
+            log(comment)
         for comment, reason in moderated.refused:
             outcome.refuse(comment, reason)
         return outcome
@@ -44,8 +46,8 @@ def perform_together(service: Callable[..., Moderation]) -> Perform:
     return perform
 
 
-def build_permission(act: str) -> Callable[[Actor, Comment], bool]:
-    return lambda actor, comment: moderation.may_act(actor, comment, act)
+def build_permission(name: str) -> Callable[[Actor, Comment], bool]:
+    return lambda actor, comment: moderation.may_act(actor, comment, name)
 
 
 ACTIONS = [

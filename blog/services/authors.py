@@ -53,7 +53,7 @@ def create_author(*, actor: Actor, author: Author) -> Author:
 
 @transaction.atomic
 def edit_author(*, actor: Actor, author_id: str, changes: Mapping[str, Any]) -> Author:
-    """Change an author: the fields in `PROFILE`, and those in `IDENTITY` for an actor who may write all authors.
+    """Change fields of an author: those of `PROFILE`, and, if the actor may write all authors, those of `IDENTITY`.
 
     Raises `NotFound` and `Invalid`.
     """

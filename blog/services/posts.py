@@ -204,7 +204,7 @@ def attribute_change(post: Post, actor: Actor) -> None:
 def resolve_author_id(actor: Actor, author_id: str | None) -> int | None:
     """Return the id of a new post's author; None if the actor has no author profile yet.
 
-    For an actor who may write posts of all authors, the insertion checks that the author exists.
+    If the actor may write posts of all authors, the id is not looked up: the insertion fails for an unknown author.
     """
     if author_id is None:
         own = None if actor.user_id is None else selectors.get_author_of_user(actor.user_id)

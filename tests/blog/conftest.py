@@ -1,10 +1,14 @@
-"""A client in which an editor is logged in."""
+"""An editor, as a browser and as an actor, and the worker that imports."""
+
+from collections.abc import Iterator
 
 import pytest
 from django.test import Client
 
-from contentapi.core.identity import Role
+from blog.files.job_worker import ImportWorker
+from contentapi.core.identity import Actor, Role
 from tests.factories import make_user
+from users.authentication import build_session_actor
 
 
 @pytest.fixture
@@ -12,3 +16,15 @@ def editor_client(db: None, client: Client) -> Client:  # noqa: ARG001
     """Return a client in which an editor is logged in."""
     client.force_login(make_user(Role.EDITOR))
     return client
+
+
+@pytest.fixture
+def editor(db: None) -> Actor:  # noqa: ARG001
+    return build_session_actor(make_user(Role.EDITOR, name="Edda Editor"))
+
+
+@pytest.fixture
+def worker() -> Iterator[ImportWorker]:
+    worker = ImportWorker()
+    yield worker
+    worker.drop()

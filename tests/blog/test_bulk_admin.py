@@ -6,16 +6,19 @@ from typing import Any
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.db import connection
+from django.http import HttpRequest
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from blog.desk.posts.admin import PostAdmin
 from blog.models import Author, Post
 from contentapi.core.errors import Forbidden
 from contentapi.core.identity import Role
 from tests.admin_forms import read_form
 from tests.factories import make_author, make_comment, make_post, make_user
 from users.desk import bulk
+from users.desk.actions import Action
 
 pytestmark = pytest.mark.django_db
 LIST = reverse("admin:blog_post_changelist")
@@ -221,6 +224,27 @@ def test_deletion_refused_by_the_service_spares_its_post_only(
 
     assert "“Protected” was not deleted. You may not delete this post." in response.text
     assert [str(post) for post in Post.objects.all()] == ["Protected"]
+    assert LogEntry.objects.count() == 1
+
+
+@pytest.mark.parametrize("action", ["publish", "delete_selected"])
+def test_post_whose_log_fails_is_not_changed(
+    editor_client: Client, monkeypatch: pytest.MonkeyPatch, action: str
+) -> None:
+    first, second = make_post(status="draft"), make_post(status="draft")
+    log_action = PostAdmin.log_action
+
+    def fail_at_the_second(self: PostAdmin, request: HttpRequest, action: Action, row: Post) -> None:
+        if row.pk == second.pk:
+            raise RuntimeError("no room for the log")
+        log_action(self, request, action, row)
+
+    monkeypatch.setattr(PostAdmin, "log_action", fail_at_the_second)
+    with pytest.raises(RuntimeError, match="no room"):
+        confirm(editor_client, action, [first, second])
+
+    assert not Post.objects.filter(pk=first.pk, status="draft").exists()
+    assert Post.objects.get(pk=second.pk).status == "draft"
     assert LogEntry.objects.count() == 1
 
 

@@ -1,6 +1,5 @@
 """Imports in the admin: upload, what would happen, progress and report."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from zipfile import ZIP_STORED
@@ -20,13 +19,6 @@ from tests.blog.import_pages import ADD, LIST, POSTS, finish_work, get_url, list
 from tests.blog.markdown_files import build_file
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def worker() -> Iterator[ImportWorker]:
-    worker = ImportWorker()
-    yield worker
-    worker.drop()
 
 
 def add_results(job: ImportJob, number: int) -> None:

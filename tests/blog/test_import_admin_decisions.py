@@ -1,7 +1,5 @@
 """Decisions about an import in the admin: start, cancel and undo, and who may make them."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -16,13 +14,6 @@ from tests.blog.markdown_files import build_file
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def worker() -> Iterator[ImportWorker]:
-    worker = ImportWorker()
-    yield worker
-    worker.drop()
 
 
 def test_cancelled_plan_changes_nothing(editor_client: Client, worker: ImportWorker) -> None:

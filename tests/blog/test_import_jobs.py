@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from threading import Event, Thread
 
@@ -16,28 +15,15 @@ from blog.history import versions
 from blog.models import ImportJob, ImportPiece, ImportResult, Post
 from contentapi import clock
 from contentapi.core.errors import Conflict
-from contentapi.core.identity import OPERATOR, Actor, Role
+from contentapi.core.identity import OPERATOR, Actor
 from tests.blog.archives import BAD
 from tests.blog.import_work import finish_work, import_completely, list_results, make_files, process_files, upload
 from tests.blog.markdown_files import build_file
-from tests.factories import make_post, make_user
-from users.authentication import build_session_actor
+from tests.factories import make_post
 from users.models import User
 
 pytestmark = pytest.mark.django_db
 SEVERAL_CLOCKS = pytest.mark.django_db(transaction=True)  # each sees what another one has committed
-
-
-@pytest.fixture
-def worker() -> Iterator[ImportWorker]:
-    worker = ImportWorker()
-    yield worker
-    worker.drop()
-
-
-@pytest.fixture
-def editor() -> Actor:
-    return build_session_actor(make_user(Role.EDITOR, name="Edda Editor"))
 
 
 EXPECTED = [

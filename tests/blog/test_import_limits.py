@@ -1,7 +1,6 @@
 """Imports of uploaded zip files: their limits, refused archives, and who may upload, start and see them."""
 
 import io
-from collections.abc import Iterator
 
 import pytest
 
@@ -19,18 +18,6 @@ from users.authentication import build_session_actor
 from users.models import User
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def worker() -> Iterator[ImportWorker]:
-    worker = ImportWorker()
-    yield worker
-    worker.drop()
-
-
-@pytest.fixture
-def editor() -> Actor:
-    return build_session_actor(make_user(Role.EDITOR, name="Edda Editor"))
 
 
 LIMIT = "cannot be parsed with 512 MiB of memory and 0.2 s of CPU time. Make the front matter simpler."

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from threading import Event, Thread
 
 import pytest
@@ -18,26 +18,12 @@ from blog.files.front_matter import MarkdownPost
 from blog.files.job_worker import ImportWorker, find_work
 from blog.models import ImportJob, ImportPiece, ImportResult, Post, PostSource
 from contentapi.core.errors import Conflict
-from contentapi.core.identity import Actor, Role
+from contentapi.core.identity import Actor
 from tests.blog.import_work import finish_work, list_results, make_files, process_files, upload
 from tests.blog.markdown_files import build_file
-from tests.factories import make_user
-from users.authentication import build_session_actor
 
 pytestmark = pytest.mark.django_db
 SEVERAL_CLOCKS = pytest.mark.django_db(transaction=True)  # each sees what another one has committed
-
-
-@pytest.fixture
-def worker() -> Iterator[ImportWorker]:
-    worker = ImportWorker()
-    yield worker
-    worker.drop()
-
-
-@pytest.fixture
-def editor() -> Actor:
-    return build_session_actor(make_user(Role.EDITOR, name="Edda Editor"))
 
 
 def test_cancelled_import_stops_and_keeps_the_posts_that_it_wrote(editor: Actor, worker: ImportWorker) -> None:

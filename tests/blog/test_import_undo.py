@@ -1,7 +1,5 @@
 """Undoing an import: which posts are deleted and which are left alone, who may do it, and what a stop does."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from blog import services
@@ -19,18 +17,6 @@ from users.authentication import build_session_actor
 from users.models import User
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def worker() -> Iterator[ImportWorker]:
-    worker = ImportWorker()
-    yield worker
-    worker.drop()
-
-
-@pytest.fixture
-def editor() -> Actor:
-    return build_session_actor(make_user(Role.EDITOR, name="Edda Editor"))
 
 
 def undo(actor: Actor, job: ImportJob, worker: ImportWorker) -> ImportJob:

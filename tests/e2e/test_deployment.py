@@ -22,6 +22,7 @@ pytestmark = pytest.mark.servers
 
 QUERY = "{ posts(limit: 1) { title } }"
 POSTS: tuple[int, Any, None] = (200, {"data": {"posts": [{"title": "How we name our boats"}]}}, None)
+RECOVERY = 5  # seconds, as docs/deployment.md says
 SESSION = {"Cookie": "sessionid=abcdefghijklmnopqrstuvwxyz012345"}
 
 
@@ -111,8 +112,8 @@ def test_requests_are_503_while_the_database_is_down_and_then_succeed(deployment
     assert deployment.send_query() == build_unavailable_response("posts")
     assert get_statuses() == [(503, "5")] * 4
     deployment.database.start()
-    wait_until(lambda: deployment.send_query() == POSTS, "the recovery")
-    wait_until(lambda: get_statuses() == otherwise, "the recovery of both workers")
+    wait_until(lambda: deployment.send_query() == POSTS, "the recovery", RECOVERY)
+    wait_until(lambda: get_statuses() == otherwise, "the recovery of both workers", RECOVERY)
 
 
 def test_requests_are_503_in_time_while_the_database_hangs(deployment: Deployment) -> None:

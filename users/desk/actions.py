@@ -6,7 +6,7 @@ messages say what was done, and for each object that was refused, the reason of 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from django import forms
 from django.contrib import messages
@@ -32,7 +32,9 @@ class Outcome:
         self.refused.setdefault(reason, []).append(row)
 
 
-Perform = Callable[[Actor, Sequence[Any], Mapping[str, Any]], Outcome]
+Log = Callable[[Any], None]
+# Called with the actor, the objects, the values of the form, and the function that writes the log about an object.
+Perform = Callable[[Actor, Sequence[Any], Mapping[str, Any], Log], Outcome]
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,16 @@ class Action:
     done: str
     help: str
     perform: Perform
-    is_permitted: Callable[[Actor, Any], bool]
-    is_offered: Callable[[Any], bool]
+    is_permitted: Callable[[Actor, Any], bool] = lambda *_: True  # of a button; the service decides
+    is_offered: Callable[[Any], bool] = lambda _: True
     form: type[forms.Form] | None = None
     read_initial: Callable[[Any], Mapping[str, Any]] = lambda _: {}
     list_label: str = ""
     list_help: str = ""
     confirmed_from: int = SLICE + 1
+
+
+A = TypeVar("A", bound=Action)
 
 
 def perform_each(service: Callable[..., object], parameter: str, attribute: str = "pk") -> Perform:
@@ -64,18 +69,18 @@ def perform_each(service: Callable[..., object], parameter: str, attribute: str 
     `parameter` of the service gets the attribute of the object as text. The other values come from the form.
     """
 
-    def perform(actor: Actor, rows: Sequence[Any], values: Mapping[str, Any]) -> Outcome:
+    def perform(actor: Actor, rows: Sequence[Any], values: Mapping[str, Any], log: Log) -> Outcome:
         def perform_one(row: Any) -> Any:
             service(actor=actor, **{parameter: str(getattr(row, attribute))}, **values)
             return row
 
-        return collect_outcome(rows, perform_one)
+        return collect_outcome(rows, perform_one, log)
 
     return perform
 
 
-def collect_outcome(rows: Iterable[Any], perform_one: Callable[[Any], Any]) -> Outcome:
-    """Call a function for each object, each in a transaction of its own. It returns the changed object.
+def collect_outcome(rows: Iterable[Any], perform_one: Callable[[Any], Any], log: Log) -> Outcome:
+    """Call a function for each object, and log the changed object that it returns, in a transaction of its own.
 
     An object for which it raises an `ApiError` is refused, and the others are not affected.
     """
@@ -84,6 +89,7 @@ def collect_outcome(rows: Iterable[Any], perform_one: Callable[[Any], Any]) -> O
         try:
             with transaction.atomic():
                 changed = perform_one(row)
+                log(changed)
         except ApiError as error:
             outcome.refuse(row, error.message)
         else:
@@ -109,6 +115,6 @@ def shorten(text: str) -> str:
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
-def list_offered_actions(actions: Iterable[Action], actor: Actor, row: Any) -> list[Action]:
+def list_offered_actions(actions: Iterable[A], actor: Actor, row: Any) -> list[A]:
     """Return the actions that the actor may do to an object in its present state."""
     return [action for action in actions if action.is_offered(row) and action.is_permitted(actor, row)]

@@ -69,7 +69,7 @@ class PolicyAdmin(ModelAdmin):
     list_after_template = "users/list_note.html"
     delete_confirmation_template: Any = "users/delete.html"
     delete_selected_confirmation_template: Any = "users/delete.html"
-    deletion_note: ClassVar[str] = ""  # what the page before a deletion says in place of "This cannot be undone."
+    deletion_note: ClassVar[str] = ""  # replaces "This cannot be undone." on the page that confirms a deletion
     show_full_result_count = False
     show_facets = ShowFacets.NEVER  # numbers beside each choice of a filter: one slow count for each
     compressed_fields = False
@@ -160,10 +160,7 @@ class PolicyAdmin(ModelAdmin):
 
     def perform(self, request: HttpRequest, action: Action, rows: Sequence[Any], values: Mapping[str, Any]) -> Outcome:
         """Perform an action, and write the log of the admin."""
-        outcome = action.perform(get_actor(request), rows, values)
-        for row in outcome.done:
-            self.log_action(request, action, row)
-        return outcome
+        return action.perform(get_actor(request), rows, values, partial(self.log_action, request, action))
 
     def log_action(self, request: HttpRequest, action: Action, row: Any) -> None:
         self.log_change(request, row, f"{action.done}.")
@@ -239,7 +236,7 @@ class PolicyAdmin(ModelAdmin):
         return super().render_delete_form(request, {**context, "deletion_note": self.deletion_note})
 
     def show_error(self, request: HttpRequest, view: Callable[[], Any]) -> Any:
-        """Return the response of a view; if an act raises an `ApiError`, show the same page with a message."""
+        """Return the response of a view; if an action raises an `ApiError`, show the same page with a message."""
         try:
             return view()
         except ApiError as error:

@@ -90,10 +90,8 @@ def perform_slice(request: HttpRequest, model_admin: ActionAdmin, name: str) -> 
     action = next((each for each in model_admin.list_actions(request) if each.name == name), None)
     if action is None:
         raise NotFound("There is no such action.")
-    ids, back = (
-        read_ids(model_admin, request.POST.get("ids", "")),
-        read_list_address(model_admin, request.POST.get("list", "")),
-    )
+    ids = read_ids(model_admin, request.POST.get("ids", ""))
+    back = read_list_address(model_admin, request.POST.get("list", ""))
     is_script = request.accepts("application/json") and not request.accepts("text/html")
     form = None if action.form is None else action.form(request.POST)
     if form and not form.is_valid():

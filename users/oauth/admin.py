@@ -12,9 +12,8 @@ from oauth2_provider import admin as theirs
 from oauth2_provider.models import Application, RefreshToken
 
 from contentapi.core import policy
-from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
-from users.desk.actions import Action, Outcome
+from users.desk.actions import Action, Log, Outcome, collect_outcome
 from users.desk.bases import PolicyAdmin, get_actor
 from users.desk.lists import RelatedFilter
 from users.desk.rendering import build_time_column
@@ -81,18 +80,15 @@ class NewSecretForm(forms.Form):
     opened = forms.CharField(widget=forms.HiddenInput)
 
 
-def renew_secret(actor: Actor, clients: Sequence[Application], values: Mapping[str, Any]) -> Outcome:
+def renew_secrets(actor: Actor, clients: Sequence[Application], values: Mapping[str, Any], log: Log) -> Outcome:
     """Give each application a new secret, which its row has until the response shows it."""
-    outcome = Outcome()
-    for client in clients:
-        try:
-            secret = renew_client_secret(actor=actor, client_id=str(client.pk), opened=values["opened"])
-        except ApiError as error:
-            outcome.refuse(client, error.message)
-        else:
-            client.secret_shown_once = secret
-            outcome.done.append(client)
-    return outcome
+
+    def renew_secret(client: Application) -> Application:
+        secret = renew_client_secret(actor=actor, client_id=str(client.pk), opened=values["opened"])
+        client.secret_shown_once = secret
+        return client
+
+    return collect_outcome(clients, renew_secret, log)
 
 
 @admin.register(Application)
@@ -104,7 +100,7 @@ class ClientAdmin(PolicyAdmin):
             done="Given a new secret",
             help="The application gets a new secret, which is shown once. The old one stops working at once: the "
             "application cannot exchange or renew tokens until it has the new one. Consents and issued tokens stay.",
-            perform=renew_secret,
+            perform=renew_secrets,
             is_permitted=lambda actor, _: policy.may_manage_clients(actor),
             is_offered=lambda client: client.client_type == Application.CLIENT_CONFIDENTIAL,
             form=NewSecretForm,

@@ -17,7 +17,7 @@ from users.desk.bases import Page, PolicyAdmin, get_actor
 
 @require_POST
 def announce_page(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
-    """Note that a page has a post open, or is closed. Return who else has it open, and who has saved it since.
+    """Record that a page has opened or closed a post. Return the other people who have it open, and the last save.
 
     A script sends this (blog/static/blog/presence.js).
     """

@@ -18,7 +18,7 @@ from blog.states import Act
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid
 from contentapi.core.identity import Actor
-from users.desk.actions import Action, Outcome, Perform, collect_outcome, perform_each
+from users.desk.actions import Action, Log, Outcome, Perform, collect_outcome, list_offered_actions, perform_each
 from users.desk.rendering import render_time
 
 
@@ -62,7 +62,7 @@ class PostAction(Action):
 def change_states(act: Act) -> Perform:
     """Return a function that does an act to each post. Each changed post knows its `version_before`."""
 
-    def perform(actor: Actor, posts: Sequence[Post], values: Mapping[str, Any]) -> Outcome:
+    def perform(actor: Actor, posts: Sequence[Post], values: Mapping[str, Any], log: Log) -> Outcome:
         def change_state(post: Post) -> Post:
             time = values.get("schedule_at")
             changed = states.change_state(actor=actor, post_id=str(post.pk), act=act, publish_at=time)
@@ -71,7 +71,7 @@ def change_states(act: Act) -> Perform:
             changed.version_before = post.version  # type: ignore[attr-defined]
             return changed
 
-        return collect_outcome(posts, change_state)
+        return collect_outcome(posts, change_state, log)
 
     return perform
 
@@ -84,7 +84,6 @@ def build_action(act: Act, label: str, effect: str, list_label: str, list_effect
         done=act.label.capitalize(),
         perform=change_states(act),
         is_permitted=lambda actor, post: act in states.list_acts(actor, post),
-        is_offered=lambda _: True,
         form=ScheduleForm if act is Act.SCHEDULE else None,
         list_label=list_label,
         list_help=list_effect,
@@ -142,20 +141,18 @@ STATE_ACTIONS = {
     ]
 }
 DELETION = PostAction(
-    name="delete_selected",  # in place of Django's action, which deletes all selected posts in one request
+    name="delete_selected",  # replaces Django's action, which deletes all selected posts in one request
     label="Delete",
     help="",
     done="Deleted",
     perform=perform_each(services.delete_post, "post_id"),
-    is_permitted=lambda actor, post: policy.may_write_posts_of(actor, post.author.user_id),
-    is_offered=lambda _: True,
     list_label="Delete",
     list_help="These posts and their comments are deleted. For "
     f"{RESTORABLE_FOR.days} days you can restore them: “Deleted posts” above the list. Then they are gone for good.",
     confirmed_from=1,
 )
 # Other words for the same action in another state
-STATE_LABELS: Mapping[tuple[Act, str], tuple[str, str]] = {
+STATE_LABELS: Mapping[tuple[Act | None, str], tuple[str, str]] = {
     (Act.SCHEDULE, PostStatus.SCHEDULED): ("Change the time", "The post becomes public by itself on"),
     (Act.UNPUBLISH, PostStatus.SCHEDULED): ("Do not publish", "The post becomes a draft again."),
 }
@@ -170,18 +167,19 @@ def list_actions_on_some(actor: Actor) -> list[Action]:
     return [*(action for act, action in STATE_ACTIONS.items() if act in acts), DELETION]
 
 
-def build_button(act: Act, status: str) -> PostAction:
-    action = STATE_ACTIONS[act]
-    label, effect = STATE_LABELS.get((act, status), (action.label, action.help))
+def build_button(action: PostAction, status: str) -> PostAction:
+    """Return the action with the words for posts of a status."""
+    label, effect = STATE_LABELS.get((action.act, status), (action.label, action.help))
     return replace(action, label=label, help=effect)
 
 
 def list_buttons(actor: Actor, post: Post | None) -> list[PostAction]:
     """Return the buttons that change the state of a post, or of a new one."""
     if post is not None:
-        return [build_button(act, post.status) for act in states.list_acts(actor, post)]
+        offered = list_offered_actions(STATE_ACTIONS.values(), actor, post)
+        return [build_button(action, post.status) for action in offered]
     return [
-        build_button(act, PostStatus.DRAFT)
+        STATE_ACTIONS[act]
         for act, status in NEW_POST.items()
         if policy.may_transition_posts(actor, PostStatus.DRAFT, status)
     ]

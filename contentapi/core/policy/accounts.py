@@ -109,8 +109,8 @@ def may_manage_clients(actor: Actor) -> bool:
     return get_reach(actor, Scope.USERS_WRITE).everybodys
 
 
-# The admin site, where a session has a role and all its scopes. Its pages ask the rules above; these two decide who may
-# log in and which apps have pages.
+# The admin site. A session has the role of its user and every scope of the role. The pages ask the rules above. These
+# two rules decide who may log in, and which apps are shown.
 
 
 def may_use_admin_site(role: str) -> bool:
