@@ -18,6 +18,7 @@ from django.utils import timezone
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from contentapi.core.identity import ROLE_SCOPES, Actor
+from contentapi.http.outage_log import OUTAGES
 from contentapi.rate_limits import account
 from contentapi.rate_limits.account import COUNTERS
 from contentapi.rate_limits.counters import InProcessCounter
@@ -75,6 +76,16 @@ def make_api_key(actor: Actor) -> str:
 def reset_rate_limits() -> None:
     """Begin each test with unused rate limits, because all tests send requests from one address."""
     COUNTERS.clear()
+
+
+@pytest.fixture(autouse=True)
+def forget_outages() -> Iterator[None]:
+    """End the outages of a test with it: the line that counts their last requests would be logged in a later test."""
+    yield
+    for outages in OUTAGES.values():
+        if outages.timer:
+            outages.timer.cancel()
+    OUTAGES.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)
