@@ -11,25 +11,22 @@ See docs/decisions/0046-persisted-documents.md.
 import logging
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
-from contentapi.core.circuit_breaker import CircuitBreaker
 from contentapi.core.errors import Malformed
+from contentapi.core.redis import GuardedRedis, RedisUnavailable
 from contentapi.graphql.requests import GraphQLRequest
 from contentapi.graphql.trusted_documents import TrustedDocuments
-from contentapi.monitoring.traces import trace
 
 LOG = logging.getLogger("contentapi.graphql")
 
 VERSION = 1
 SHA256 = re.compile(r"[0-9a-f]{64}")
 MAX_ID = 200  # characters of an id in an error message
-REDIS = {"db.system.name": "redis"}  # attributes of spans
-REDIS_TIMEOUT = 0.2  # seconds
-RETRY_INTERVAL = 5.0  # seconds between two attempts to use a Redis that has failed
 SLOTS = 4096  # documents in Redis at most
 EXPIRY = 7 * 24 * 3600  # seconds until Redis drops a document
 PREFIX = "contentapi:persisted:"
@@ -139,42 +136,27 @@ class SharedTexts:
     """
 
     def __init__(self, url: str) -> None:
-        from redis import Redis
-        from redis.backoff import NoBackoff
-        from redis.exceptions import RedisError
-        from redis.retry import Retry
-
-        self.failures = (RedisError, OSError)
-        self.redis: Any = Redis.from_url(
-            url, socket_timeout=REDIS_TIMEOUT, socket_connect_timeout=REDIS_TIMEOUT, retry=Retry(NoBackoff(), 0)
-        )
-        self.breaker = CircuitBreaker(RETRY_INTERVAL)
+        self.redis = GuardedRedis(url, self.report_loss, self.report_return)
 
     def get(self, digest: str) -> str | None:
-        content = self.send("get", get_slot(digest))
+        try:
+            content = self.redis.execute("get", lambda: self.redis.client.get(get_slot(digest)))
+        except RedisUnavailable:
+            return None
         # The hash is computed: another program with access to Redis must not choose what a hash executes.
         if not isinstance(content, bytes) or sha256(content).hexdigest() != digest:
             return None
         return content.decode()
 
     def put(self, digest: str, text: str) -> None:
-        self.send("set", get_slot(digest), text.encode(), EXPIRY)
+        with suppress(RedisUnavailable):
+            self.redis.execute("set", lambda: self.redis.client.set(get_slot(digest), text.encode(), EXPIRY))
 
-    def send(self, command: str, *arguments: Any) -> Any:
-        """Send a command. Return its reply; None if Redis is down."""
-        if not self.breaker.may_try():
-            return None
-        try:
-            with trace(f"redis {command}", REDIS):
-                reply = getattr(self.redis, command)(*arguments)
-        except self.failures as error:
-            if self.breaker.record_failure():
-                reason = type(error).__name__  # the message may contain the password
-                LOG.error("Redis is unavailable (%s). Persisted queries are kept in this process.", reason)  # noqa: TRY400
-            return None
-        if self.breaker.record_success():
-            LOG.warning("Redis is available again. It keeps persisted queries.")
-        return reply
+    def report_loss(self, error: str) -> None:
+        LOG.error("Redis is unavailable (%s). Persisted queries are kept in this process.", error)
+
+    def report_return(self) -> None:
+        LOG.warning("Redis is available again. It keeps persisted queries.")
 
 
 def get_slot(digest: str) -> str:

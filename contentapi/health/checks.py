@@ -14,6 +14,7 @@ from django.db.migrations.loader import MigrationLoader
 from contentapi.auth.jwk import Key, KeyProblem
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.conf import conf
+from contentapi.core.redis import connect_redis
 from contentapi.db.postgresql import replicas
 from contentapi.health.connection import DatabaseUnavailable, DeadlineConnection, QueryFailed
 from contentapi.health.heartbeat import NO_CLOCK, check_clock
@@ -104,18 +105,10 @@ def has_replicas() -> bool:
 
 def check_redis() -> CheckResult:
     """Check that Redis responds and stores a value. While it does not, each process counts rate limits alone."""
-    from redis.backoff import NoBackoff
-    from redis.client import Redis
     from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
     from redis.exceptions import TimeoutError as RedisTimeout
-    from redis.retry import Retry
 
-    client = Redis.from_url(
-        conf.environment.redis_url,
-        socket_timeout=REDIS_TIMEOUT,
-        socket_connect_timeout=REDIS_TIMEOUT,
-        retry=Retry(NoBackoff(), 0),
-    )
+    client = connect_redis(conf.environment.redis_url, timeout=REDIS_TIMEOUT)
     try:
         client.set("contentapi:readiness", 1, px=1000)
     except (AuthenticationError, NoPermissionError):

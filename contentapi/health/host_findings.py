@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core import checks
 
 from contentapi.conf import conf
+from contentapi.core.redis import connect_redis
 from contentapi.health.checks import REDIS_TIMEOUT, check_keys, check_redis
 from contentapi.health.findings import Finding, Findings, format_bytes, from_result, ok, problem, warning
 
@@ -54,12 +55,9 @@ def inspect_redis() -> Findings:
 
 
 def inspect_redis_server() -> Findings:
-    from redis.client import Redis
     from redis.exceptions import RedisError
 
-    client = Redis.from_url(
-        conf.environment.redis_url, socket_timeout=REDIS_TIMEOUT, socket_connect_timeout=REDIS_TIMEOUT
-    )
+    client = connect_redis(conf.environment.redis_url, timeout=REDIS_TIMEOUT)
     try:
         information: dict[str, Any] = client.info()
     except (RedisError, OSError):

@@ -23,7 +23,8 @@ from contentapi.http.client_address import client_address
 from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.counters import InProcessCounter, RedisCounter
-from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, WRITES, Charge, Limit, LimitStatus, parse_spec
+from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, WRITES, Charge, Limit, parse_spec
+from contentapi.rate_limits.statuses import LimitStatus
 
 # A key of the WSGI environ of a request of the server to itself. No client can set it.
 UNMETERED = "contentapi.unmetered"

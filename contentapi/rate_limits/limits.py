@@ -1,13 +1,20 @@
 """The limits by name. The environment variable `CONTENTAPI_RATE_<NAME>` sets each limit."""
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
-
-from limits import RateLimitItem, parse
 
 from contentapi.conf import conf
 
 NAMES = ("anonymous", "authenticated", "writes", "tokens", "login", "login_address", "login_account")
+
+
+RATE = re.compile(r"(\d+)/(\d*)(second|minute|hour|day)s?")  # what `contentapi.conf.environment` accepts
+
+
+SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+
+
 VARIABLES = {name: f"contentapi_rate_{name}" for name in NAMES}
 
 
@@ -32,9 +39,8 @@ class Limit(NamedTuple):
 
 
 class LimitSpec(NamedTuple):
-    """A parsed limit: `amount` in `window` seconds, as an item of the library and as one of RateLimit-Policy."""
+    """A parsed limit: `amount` in `window` seconds, and the same as an item of the header RateLimit-Policy."""
 
-    item: RateLimitItem
     amount: int
     window: int
     policy: str
@@ -42,17 +48,31 @@ class LimitSpec(NamedTuple):
 
 @lru_cache(64)
 def parse_spec(name: str, text: str) -> LimitSpec:
-    item = parse(text)
-    amount, window = item.amount, item.get_expiry()
-    return LimitSpec(item, amount, window, f'"{name}";q={amount};w={window}')
+    found = RATE.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is not a rate.")
+    amount, window = int(found[1]), int(found[2] or 1) * SECONDS[found[3]]
+    return LimitSpec(amount, window, f'"{name}";q={amount};w={window}')
 
 
 ANONYMOUS = Limit("anonymous")
+
+
 AUTHENTICATED = Limit("authenticated")
+
+
 WRITES = Limit("writes")
+
+
 TOKENS = Limit("tokens")
+
+
 LOGIN = Limit("login")  # wrong passwords for an account from an address
+
+
 LOGIN_ADDRESS = Limit("login_address")  # wrong passwords from an address, for any account
+
+
 LOGIN_ACCOUNT = Limit("login_account")  # wrong passwords for an account, from any address
 
 
@@ -76,12 +96,3 @@ def build_charge(limit: Limit, _text: str, total: int, paid: int) -> Charge:
     spec = limit.spec
     total = min(total, spec.amount)
     return Charge(limit, spec, max(0, total - paid), total)
-
-
-class LimitStatus(NamedTuple):
-    """The status of a key at a limit: the remaining amount, and the seconds until more is available."""
-
-    limit: Limit
-    remaining: int
-    reset_in: int
-    wait: int = 0  # seconds until a refused request would succeed; 0 if it succeeds now

@@ -1,8 +1,4 @@
-"""A sliding window in memory.
-
-The MemoryStorage of the `limits` library visits each key in a thread up to a hundred times a second, stores an object
-for each unit, and does not limit the number of keys. With ten thousand clients it uses most of a core.
-"""
+"""A sliding window in memory."""
 
 from collections import deque
 

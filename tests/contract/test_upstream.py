@@ -46,7 +46,6 @@ DOCUMENTED_MODULES = {
     "granian", "granian.constants", "granian.http",
     "graphql",
     "gunicorn.app.base",
-    "limits", "limits.storage", "limits.strategies",
     "oauth2_provider.models", "oauth2_provider.settings", "oauth2_provider.exceptions", "oauth2_provider.views",
     "oauth2_provider.oauth2_backends", "oauth2_provider.oauth2_validators",  # subclasses are named in settings
     "oauthlib.oauth2", "oauthlib.oauth2.rfc6749.errors",

@@ -150,9 +150,9 @@ def test_redis_keeps_a_bounded_number_of_texts(redis_server: RedisServer, monkey
     for text, digest in digests.items():
         shared.put(digest, text)
 
-    keys = shared.redis.keys(f"{PREFIX}*")
+    keys = shared.redis.client.keys(f"{PREFIX}*")
     assert 0.5 * slots < len(keys) <= slots
-    assert 0 < shared.redis.ttl(keys[0]) <= 7 * 24 * 3600
+    assert 0 < shared.redis.client.ttl(keys[0]) <= 7 * 24 * 3600
     assert all(shared.get(digest) in (text, None) for text, digest in digests.items())
 
 

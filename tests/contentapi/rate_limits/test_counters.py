@@ -9,10 +9,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
 from pytest_django import Settings
 
 from contentapi.core.errors import RateLimited
-from contentapi.rate_limits.counters import RETRY_INTERVAL, RedisCounter
+from contentapi.core.redis import RETRY_INTERVAL
+from contentapi.rate_limits.counters import InProcessCounter, RedisCounter
 from contentapi.rate_limits.limits import Charge, Limit
 from tests.contentapi.rate_limits.counting import Clock
 from tests.contentapi.rate_limits.test_account import WRITER, limited, make_account
@@ -36,7 +40,7 @@ FOUR, TEN = Four("anonymous"), Ten("anonymous")
 def redis_counter(url: str, clock: Any = time.monotonic) -> Iterator[RedisCounter]:
     counter = RedisCounter(url, clock)
     yield counter
-    counter.redis.storage.storage.close()
+    counter.redis.client.close()
 
 
 def consume(counter: RedisCounter, amount: int = 1, limit: Limit = TEN) -> Any:
@@ -69,6 +73,43 @@ def test_concurrent_threads_consume_no_more_than_the_limit(redis_server: RedisSe
     assert sum(accepted) == 10
 
 
+def test_two_charges_to_one_window_are_paid_together_or_not_at_all(redis_server: RedisServer) -> None:
+    both = [Charge.to(6, TEN), Charge.to(3, TEN)]
+    with redis_counter(redis_server.url) as counter:
+        taken = counter.consume("somebody", both)
+        refused = counter.consume("somebody", [Charge.to(1, TEN), Charge.to(1, TEN)])
+        last = consume(counter)
+
+    assert (taken[0], refused[0], last[0]) == (True, False, True)
+    assert (refused[1][0].remaining, last[1].remaining) == (1, 0)
+
+
+def test_refund_gives_the_newest_units_back(redis_server: RedisServer) -> None:
+    with redis_counter(redis_server.url) as counter:
+        consume(counter, 4)
+        consume(counter, 6)
+        counter.refund("somebody", [Charge.to(7, TEN)])
+
+        assert consume(counter, 7)[1].remaining == 0
+        assert not consume(counter)[0]
+
+
+@given(amounts=st.lists(st.integers(1, 10), min_size=1, max_size=12), refunds=st.sets(st.integers(0, 11)))
+@examples(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_redis_counts_as_this_process_does(redis_server: RedisServer, amounts: list[int], refunds: set[int]) -> None:
+    here = InProcessCounter()
+    with redis_counter(redis_server.url) as counter:
+        counter.redis.client.flushall()
+        for number, amount in enumerate(amounts):
+            charges = [Charge.to(amount, TEN)]
+            there, expected = counter.consume("somebody", charges), here.consume("somebody", charges)
+            assert there[0] == expected[0]
+            assert [status.remaining for status in there[1]] == [status.remaining for status in expected[1]]
+            if expected[0] and number in refunds:
+                counter.refund("somebody", charges)
+                here.refund("somebody", charges)
+
+
 @pytest.mark.parametrize("amount", [1, 3, 4, 9])
 def test_request_succeeds_after_the_wait(redis_server: RedisServer, amount: int) -> None:
     with redis_counter(redis_server.url) as counter:
@@ -91,7 +132,8 @@ def test_redis_url_makes_requests_count_in_redis(redis_server: RedisServer, sett
 
     assert account.headers["RateLimit"].startswith('"anonymous";r=5;t=')
     with redis_counter(redis_server.url) as counter:
-        assert counter.redis.storage.storage.keys() == [b"contentapi:LIMITER/anonymous/203.0.113.7/7/1/minute"]
+        key = b'contentapi:rate:"anonymous";q=7;w=60/203.0.113.7'
+        assert sorted(counter.redis.client.keys()) == [key, key + b":used"]
 
 
 def test_writes_are_consumed_all_or_none_and_succeed_after_the_wait(
@@ -227,4 +269,4 @@ def test_refund_that_fails_in_redis_raises_nothing(redis_server: RedisServer) ->
 
         counter.refund("somebody", [Charge.to(1, TEN)])
 
-        assert counter.breaker.is_open
+        assert counter.redis.breaker.is_open

@@ -27,7 +27,7 @@ def test_setting_is_parsed_to_amount_window_and_policy(
 ) -> None:
     limited(settings, writes=text)
 
-    assert WRITES.spec[1:] == spec
+    assert WRITES.spec == spec
 
 
 def test_charge_is_cut_to_the_limit_and_excludes_what_is_paid(settings: Settings) -> None:

@@ -1,0 +1,68 @@
+"""How this project reaches Redis: one set of options, and a circuit breaker for those who can do without it."""
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from contentapi.core.circuit_breaker import CircuitBreaker
+from contentapi.monitoring.traces import trace
+
+TIMEOUT = 0.2  # seconds to connect, and then for each response
+RETRY_INTERVAL = 5.0  # seconds between two attempts to use a Redis that has failed
+ATTRIBUTES = {"db.system.name": "redis"}  # of spans
+
+T = TypeVar("T")
+
+
+def connect_redis(url: str, *, timeout: float = TIMEOUT) -> Any:
+    """Return a client, which connects at its first command and repeats none.
+
+    redis-py takes a tenth of a second to import, so that only processes with a Redis do.
+    """
+    from redis import Redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    return Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=Retry(NoBackoff(), 0))
+
+
+class RedisUnavailable(Exception):
+    """Redis has failed, now or a moment ago."""
+
+
+class GuardedRedis:
+    """A Redis that fails at once while it is down. Thread-safe.
+
+    `report_loss` gets the type of the error, once in each interval; a message of redis-py may contain the password.
+    `report_return` is called at the first success after a failure.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        report_loss: Callable[[str], None],
+        report_return: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        from redis.exceptions import RedisError
+
+        self.client = connect_redis(url)
+        self.failures = (RedisError, OSError)
+        self.report_loss = report_loss
+        self.report_return = report_return
+        self.breaker = CircuitBreaker(RETRY_INTERVAL, clock)
+
+    def execute(self, name: str, command: Callable[[], T]) -> T:
+        """Return the result of a command, under whose name a span appears. Raises `RedisUnavailable`."""
+        if not self.breaker.may_try():
+            raise RedisUnavailable
+        try:
+            with trace(f"redis {name}", ATTRIBUTES):
+                result = command()
+        except self.failures as error:
+            if self.breaker.record_failure():
+                self.report_loss(type(error).__name__)
+            raise RedisUnavailable from None
+        if self.breaker.record_success():
+            self.report_return()
+        return result
