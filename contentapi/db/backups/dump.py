@@ -1,6 +1,6 @@
-"""Write a backup: an archive of `pg_dump`, and beside it a manifest with the checksums of its tables.
+"""Write a backup: an archive of `pg_dump`, and beside it a manifest with its SHA-256 and the rows of its tables.
 
-The checksums are computed in the snapshot that `pg_dump` reads, so they are exact while others write.
+The rows are counted in the snapshot that `pg_dump` reads, so the numbers are exact while others write.
 """
 
 import hashlib
@@ -15,28 +15,27 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from contentapi.db.backups.checksums import Checksum, compute_checksum, fix_formats, list_tables, read_sequences
+from contentapi.db.backups.contents import count_rows, lift_limits, read_sequences
 from contentapi.db.backups.programs import (
     SETS_TRANSACTION_TIMEOUT,
     BackupError,
     Program,
-    RunningProgram,
     find_programs,
     run_program,
 )
 from contentapi.db.backups.target import Target, connect, get_major, read_migrations, read_target
 
-FORMAT = 1  # of the manifest
+FORMAT = 2  # of the manifest
 BLOCK = 1 << 20
 Report = Callable[[str], None]
 
 
 class Contents(NamedTuple):
-    """The contents of a database in one snapshot."""
+    """The contents of a database in one snapshot. `tables` has the number of rows of each table."""
 
     server_version: str
     migrations: list[str]
-    tables: dict[str, Checksum]
+    tables: dict[str, int]
     sequences: dict[str, int]
 
 
@@ -94,12 +93,12 @@ def draft_beside(path: Path) -> Iterator[Path]:
 
 
 def dump_snapshot(connection: psycopg.Connection[Any], target: Target, program: Program, archive: Path) -> Contents:
-    """Dump a snapshot of the database, and compute the checksums of its tables in the same snapshot."""
+    """Dump a snapshot of the database, and count the rows of its tables in the same snapshot."""
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     connection.read_only = True
     with connection.transaction():
         migrations = read_migrations_for_backup(connection)
-        fix_formats(connection)
+        lift_limits(connection)
         (snapshot,) = connection.execute("SELECT pg_export_snapshot()").fetchone() or ("",)
         sequences = read_sequences(connection)
         command: list[str | Path] = [
@@ -111,7 +110,7 @@ def dump_snapshot(connection: psycopg.Connection[Any], target: Target, program: 
             f"--file={archive}",
         ]
         with run_program(command, target.environment) as running:
-            tables = compute_checksums(connection, running)
+            tables = count_rows(connection, running.require_no_failure)
             running.wait()
     version = connection.info.parameter_status("server_version") or ""
     return Contents(version, migrations, tables, sequences)
@@ -126,18 +125,6 @@ def read_migrations_for_backup(connection: psycopg.Connection[Any]) -> list[str]
     return migrations
 
 
-def compute_checksums(
-    connection: psycopg.Connection[Any], running: RunningProgram | None = None
-) -> dict[str, Checksum]:
-    """Return the checksums of all tables. Raises `BackupError` soon after the program beside has failed."""
-    checksums = {}
-    for table in list_tables(connection):
-        checksums[str(table)] = compute_checksum(connection, table)
-        if running:
-            running.require_no_failure()
-    return checksums
-
-
 def write_manifest(draft: Path, contents: Contents, program: Program, archive: Path) -> None:
     manifest = {
         "format": FORMAT,
@@ -146,7 +133,7 @@ def write_manifest(draft: Path, contents: Contents, program: Program, archive: P
         "pgDumpVersion": program.version,
         "archive": {"bytes": archive.stat().st_size, "sha256": compute_digest(archive)},
         "migrations": contents.migrations,
-        "tables": {name: checksum._asdict() for name, checksum in contents.tables.items()},
+        "tables": contents.tables,
         "sequences": contents.sequences,
     }
     try:

@@ -8,14 +8,14 @@ from django.db.migrations.executor import MigrationExecutor
 from contentapi.core.commands import OperatorCommand
 from contentapi.db.backups.programs import BackupError, exit_on_signals
 from contentapi.db.backups.restoration import restore_backup
-from contentapi.management.commands.backup import format_checksums
+from contentapi.management.commands.backup import format_rows
 
 
 class Command(OperatorCommand):
     help = (
-        "Restore a backup of the command `backup` into an empty database, in one transaction, and compare the checksum "
-        "of each table with FILE.json. Prints the checksums. A database that is not empty is refused and not changed. "
-        "Start servers and clocks afterwards."
+        "Restore a backup of the command `backup` into an empty database, in one transaction. Compares the SHA-256 of "
+        "FILE and the number of rows of each table with FILE.json, and prints the numbers. A database that is not "
+        "empty is refused and not changed. Start servers and clocks afterwards."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -27,7 +27,7 @@ class Command(OperatorCommand):
                 contents = restore_backup(path.absolute(), report=self.info)
         except BackupError as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(format_checksums(contents.tables))
+        self.stdout.write(format_rows(contents.tables))
         for message in describe_next_steps():
             self.info(message)
 

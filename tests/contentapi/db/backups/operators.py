@@ -87,7 +87,7 @@ class Operator:
         )
 
     def read_rows(self, database: str) -> dict[str, list[str]]:
-        """Return all rows of all tables as sorted lines of COPY: a comparison without the checksums of the command."""
+        """Return all rows of all tables as sorted lines of COPY: a comparison that needs no manifest."""
         with self.connect(database) as connection:
             names = connection.execute(
                 "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"

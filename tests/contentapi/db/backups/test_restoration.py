@@ -1,4 +1,4 @@
-"""The command `restore`: into an empty database only, completely or not at all, and verified by checksums."""
+"""The command `restore`: into an empty database only, completely or not at all, and verified by the rows."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ def test_restored_database_equals_the_source(operator: Operator, archive: Path) 
     done = operator.manage(database, "restore", str(archive))
 
     assert len(require_success(done).splitlines()) == len(operator.read_rows("source"))
-    assert "tables are equal to the backup, by checksum." in done.stderr
+    assert "tables have as many rows as in the backup." in done.stderr
     assert operator.read_rows(database) == operator.read_rows("source")
     assert "migrations are not applied" not in done.stderr
 
@@ -158,7 +158,7 @@ def test_missing_file_is_an_error(operator: Operator, tmp_path: Path) -> None:
 def test_difference_of_one_row_is_reported(operator: Operator, archive: Path, tmp_path: Path) -> None:
     path = copy_archive(archive, tmp_path)
     manifest = json.loads(path.with_name("demo.dump.json").read_text())
-    manifest["tables"]["public.users_user"]["checksum"] = "0" * 32
+    manifest["tables"]["public.users_user"] += 1
     manifest["sequences"]["public.users_user_id_seq"] = 10**9
     path.with_name("demo.dump.json").write_text(json.dumps(manifest))
 
