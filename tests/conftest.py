@@ -17,6 +17,7 @@ from django.test import Client
 from django.utils import timezone
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from contentapi.core import redis
 from contentapi.core.identity import ROLE_SCOPES, Actor
 from contentapi.http.outage_log import OUTAGES
 from contentapi.rate_limits import account
@@ -115,7 +116,8 @@ def list_static_files_once() -> Iterator[None]:
 
 
 @pytest.fixture
-def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
+def redis_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisServer]:
+    monkeypatch.setattr(redis, "TIMEOUT", 30)  # the machine may be busy
     server = RedisServer(tmp_path)
     yield server
     server.kill()

@@ -14,8 +14,8 @@ ATTRIBUTES = {"db.system.name": "redis"}  # of spans
 T = TypeVar("T")
 
 
-def connect_redis(url: str, *, timeout: float = TIMEOUT) -> Any:
-    """Return a client, which connects at its first command and repeats none.
+def connect_redis(url: str, *, timeout: float) -> Any:
+    """Return a client, which connects at its first command and repeats none. The time-out is in seconds.
 
     redis-py takes a tenth of a second to import, so that only processes with a Redis do.
     """
@@ -46,7 +46,7 @@ class GuardedRedis:
     ) -> None:
         from redis.exceptions import RedisError
 
-        self.client = connect_redis(url)
+        self.client = connect_redis(url, timeout=TIMEOUT)
         self.failures = (RedisError, OSError)
         self.report_loss = report_loss
         self.report_return = report_return

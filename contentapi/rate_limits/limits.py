@@ -8,13 +8,8 @@ from contentapi.conf import conf
 
 NAMES = ("anonymous", "authenticated", "writes", "tokens", "login", "login_address", "login_account")
 
-
 RATE = re.compile(r"(\d+)/(\d*)(second|minute|hour|day)s?")  # what `contentapi.conf.environment` accepts
-
-
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
-
-
 VARIABLES = {name: f"contentapi_rate_{name}" for name in NAMES}
 
 
@@ -56,23 +51,11 @@ def parse_spec(name: str, text: str) -> LimitSpec:
 
 
 ANONYMOUS = Limit("anonymous")
-
-
 AUTHENTICATED = Limit("authenticated")
-
-
 WRITES = Limit("writes")
-
-
 TOKENS = Limit("tokens")
-
-
 LOGIN = Limit("login")  # wrong passwords for an account from an address
-
-
 LOGIN_ADDRESS = Limit("login_address")  # wrong passwords from an address, for any account
-
-
 LOGIN_ACCOUNT = Limit("login_account")  # wrong passwords for an account, from any address
 
 

@@ -127,12 +127,6 @@ def test_texts_of_a_process_are_bounded(documents: PersistedDocuments) -> None:
 # --- Redis
 
 
-@pytest.fixture(autouse=True)
-def wait_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let Redis respond late: the machine may be busy."""
-    monkeypatch.setattr(persisted_documents, "REDIS_TIMEOUT", 30)
-
-
 def test_redis_shares_texts_between_processes(redis_server: RedisServer) -> None:
     one, other = SharedTexts(redis_server.url), SharedTexts(redis_server.url)
 

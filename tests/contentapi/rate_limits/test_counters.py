@@ -14,6 +14,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from pytest_django import Settings
 
+from contentapi.core import redis
 from contentapi.core.errors import RateLimited
 from contentapi.core.redis import RETRY_INTERVAL
 from contentapi.rate_limits.counters import InProcessCounter, RedisCounter
@@ -199,24 +200,25 @@ def test_redis_that_stays_down_is_logged_once_per_interval(
 
 
 def test_redis_that_hangs_delays_one_request_per_interval(
-    redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(redis, "TIMEOUT", 0.5)
     with redis_counter(redis_server.url, Clock()) as counter:
-        consume(counter)
         redis_server.hang()
         begin = time.monotonic()
 
         accepted = [consume(counter)[0] for _ in range(10)]
 
-        assert time.monotonic() - begin < 1.5  # one wait of 0.2 s, where each would be 2 s
+        assert time.monotonic() - begin < 4  # one wait of 0.5 s, where each would be 5 s
         redis_server.go_on()
     assert accepted == [True] * 10
     assert [line[:38] for line in get_logged_messages(caplog)] == ["Redis is unavailable (TimeoutError). R"]
 
 
 def test_threads_that_wait_for_the_same_hanging_redis_log_it_once(
-    redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(redis, "TIMEOUT", 0.5)
     with redis_counter(redis_server.url, Clock()) as counter:
         redis_server.hang()
         threads = [Thread(target=consume, args=(counter,)) for _ in range(8)]
