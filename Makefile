@@ -35,7 +35,7 @@ help:
 	@echo "make drill    break parts of a deployment under load, and count what clients lose: see docs/faults.md"
 	@echo "make clients  use every client of docs/clients.md against a real server; needs Node and, for one of them, Java"
 	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL, language and weight"
-	@echo "make format   format the code"
+	@echo "make format   format the code, and write the generated parts of documents"
 	@echo "make lock     write the newest versions that pyproject.toml allows into requirements*.txt"
 
 run: installed
@@ -111,6 +111,7 @@ SAMPLE_PRODUCTION := DATABASE_URL=postgresql://app:secret@db.invalid/app \
 format: installed-dev
 	$(VENV_PYTHON) -m ruff check --fix --quiet .
 	$(VENV_PYTHON) -m ruff format .
+	$(VENV_PYTHON) -m tests.contract.generated
 
 # Without the extras, pip refuses the lock files on the day a newer `coverage` than the locked one appears.
 UV := $(VENV_PYTHON) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \

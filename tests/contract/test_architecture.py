@@ -109,10 +109,3 @@ def test_decision_has_context_decision_and_consequences(page: Path) -> None:
     headings = re.findall(r"^## (.+)$", page.read_text(), re.MULTILINE)
 
     assert headings == ["Context", "Decision", "Consequences"]
-
-
-def test_internals_name_files_that_exist() -> None:
-    rows = re.findall(r"^\| `[^`]+` \| ([^|]+) \|", (DOCS / "internals.md").read_text(), re.MULTILINE)
-    files = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
-
-    assert [name for name in sorted(files) if not any((base / name).exists() for base in (ROOT, PACKAGE))] == []

@@ -1,29 +1,27 @@
 """The third-party code that this project overrides, copies, bypasses or calls without a documented interface.
 
-Each entry is the hash of a source text or, if there is no source in Python, the version of the distribution. An
-upgrade that changes one of them fails here. `docs/internals.md` has the same names, with the reason for each.
+`internals.toml` has the hash of each source text and the version of each package. An upgrade that changes one of them
+fails here. `docs/internals.md` shows the same names.
 """
 
 import ast
 import hashlib
-import importlib
-import inspect
-import re
-import textwrap
 import tomllib
-from importlib.metadata import distribution, version
+from importlib.metadata import distribution, packages_distributions, version
 from pathlib import Path
-from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
 
-from tests.contract.upstream_hashes import DISTRIBUTIONS, REPLACED_TEMPLATES, UPSTREAM
+from tests.contract.internals import compute_hash, list_uses, read_document
 
 ROOT = Path(__file__).resolve().parents[2]
-INTERNALS = (ROOT / "docs" / "internals.md").read_text()
+DOCUMENT = read_document()
+USES = list(list_uses(DOCUMENT))
+HASHES = {name: digest for use in USES for name, digest in use.hashes.items()}
+PACKAGES = list(dict.fromkeys(use.package for use in USES))
 
-# Modules that the documentation of their package names. Every import from another module is in UPSTREAM.
+# Modules that the documentation of their package names. Every import from another module is in internals.toml.
 DOCUMENTED_MODULES = {
     "django", "django.apps", "django.conf", "django.conf.urls", "django.contrib", "django.contrib.admin",
     "django.contrib.auth", "django.contrib.auth.admin", "django.contrib.auth.forms", "django.contrib.auth.middleware",
@@ -76,46 +74,24 @@ DOCUMENTED_NAMES = {
 }
 
 
-def fingerprint(name: str) -> str:
-    """Return the hash of a name's source, or the version of its distribution where it has none."""
-    if ":" not in name:
-        return f"{DISTRIBUTIONS[name.split('/')[0]]} {version(DISTRIBUTIONS[name.split('/')[0]])}"
-    module, _, path = name.partition(":")
-    package = DISTRIBUTIONS[module.split(".")[0]]
-    try:
-        source = inspect.getsource(resolve(importlib.import_module(module), path))
-    except (TypeError, OSError):  # a constant, an instance attribute, or C
-        return f"{package} {version(package)}"
-    lines = [line.rstrip() for line in textwrap.dedent(source).splitlines()]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+@pytest.mark.parametrize("name", HASHES)
+def test_source_of_an_internal_is_unchanged(name: str) -> None:
+    found = compute_hash(name)
+
+    assert found == HASHES[name], f"read the upstream diff of {name}, then change its hash to {found or 'none'}"
 
 
-def resolve(value: Any, path: str) -> Any:
-    """Return the function or class at a path; None for an instance attribute. Raises `AttributeError`."""
-    for name in path.split("."):
-        if not inspect.isclass(value):
-            value = getattr(value, name)
-            continue
-        try:
-            found = inspect.getattr_static(value, name)
-        except AttributeError:
-            bases = [base for base in value.__mro__ if base is not object]
-            if not any(f"self.{name}" in inspect.getsource(base) for base in bases):
-                raise
-            return None
-        value = getattr(found, "fget", None) or getattr(found, "func", None) or getattr(found, "__func__", found)
-    return value
+@pytest.mark.parametrize("package", PACKAGES)
+def test_version_of_a_package_is_the_one_that_was_read(package: str) -> None:
+    unhashed = [name for use in USES if use.package == package for name, digest in use.hashes.items() if not digest]
+
+    assert version(package) == DOCUMENT[package]["version"], f"read the changes of {unhashed}, then change the version"
 
 
-@pytest.mark.parametrize("name", UPSTREAM)
-def test_third_party_internals_are_unchanged(name: str) -> None:
-    if "/" in name:
-        package = DISTRIBUTIONS[name.split("/")[0]]
-        assert Path(str(distribution(package).locate_file(name))).is_dir()
+def test_listed_folder_of_a_package_exists() -> None:
+    folders = [(use.package, name) for use in USES for name in use.hashes if ":" not in name]
 
-    found = fingerprint(name)
-
-    assert found == UPSTREAM[name], f"read the upstream diff of {name}, then change this hash to {found}"
+    assert [name for package, name in folders if not Path(str(distribution(package).locate_file(name))).is_dir()] == []
 
 
 def test_replaced_templates_of_the_theme_are_unchanged() -> None:
@@ -128,23 +104,21 @@ def test_replaced_templates_of_the_theme_are_unchanged() -> None:
         if (theme / name).is_file()
     }
 
-    assert found == REPLACED_TEMPLATES, "read the upstream diff of the template, then change its hash"
+    assert found == DOCUMENT["templates"], "read the upstream diff of the template, then change its hash"
 
 
-def test_internals_document_lists_the_same_names() -> None:
-    listed = re.findall(r"^\| `([^`]+)` \|", INTERNALS, re.MULTILINE)
+def test_files_that_use_internals_exist() -> None:
+    files = {name for use in USES for name in use.files}
 
-    assert sorted(listed) == sorted(UPSTREAM)
-
-
-def test_internals_document_states_their_number() -> None:
-    stated = re.search(r"\*\*(\d+) interfaces\*\*", INTERNALS)
-
-    assert stated
-    assert int(stated[1]) == len(UPSTREAM)
+    assert [
+        name for name in sorted(files) if not any((ROOT / base / name).exists() for base in ("", "contentapi"))
+    ] == []
 
 
 def test_imports_from_undocumented_modules_are_listed() -> None:
+    roots = {
+        root for root, names in packages_distributions().items() if {name.lower() for name in names} & set(PACKAGES)
+    }
     sources = [path for app in ("contentapi", "blog", "orders", "users") for path in (ROOT / app).rglob("*.py")]
     imported = {
         f"{node.module}:{alias.name}"
@@ -153,10 +127,10 @@ def test_imports_from_undocumented_modules_are_listed() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.ImportFrom) and node.module and not node.level
         for alias in node.names
-        if node.module.split(".")[0] in DISTRIBUTIONS and node.module not in DOCUMENTED_MODULES
+        if node.module.split(".")[0] in roots and node.module not in DOCUMENTED_MODULES
     }
 
-    assert sorted(imported - UPSTREAM.keys() - DOCUMENTED_NAMES) == []
+    assert sorted(imported - HASHES.keys() - DOCUMENTED_NAMES) == []
 
 
 def test_packages_with_used_internals_are_pinned_exactly() -> None:
@@ -164,9 +138,7 @@ def test_packages_with_used_internals_are_pinned_exactly() -> None:
     needs = {need.name.lower(): need for need in map(Requirement, project["dependencies"])}
 
     loose = [
-        name
-        for name in {DISTRIBUTIONS[re.split(r"[.:/]", each)[0]] for each in UPSTREAM}
-        if name not in needs or [part.operator for part in needs[name].specifier] != ["=="]
+        name for name in PACKAGES if name not in needs or [part.operator for part in needs[name].specifier] != ["=="]
     ]
 
     assert loose == []

@@ -6,7 +6,6 @@ unnoticed. A change that makes the project lighter also lowers the ceilings.
 
 import ast
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +21,7 @@ import django
 import grimp
 from django.contrib import admin
 
+from tests.contract.internals import list_uses, read_document
 from tests.markdown import FENCED_BLOCK
 from tests.quality.configuration import ROOT, read_table
 
@@ -62,7 +62,7 @@ def measure_weight() -> dict[str, float]:
     return {
         "product lines": lines,
         "test lines for each product line": round(sum(map(count_lines, tests.values())) / lines, 2),
-        "third-party internals": count_internals(),
+        "third-party internals": sum(len(use.hashes) for use in list_uses(read_document())),
         "parts of blog": parts,
         "imports between parts of blog": imports,
         "import cycles": len(find_import_cycle(graph)),
@@ -103,14 +103,6 @@ def count_large_files(texts: Iterable[str]) -> int:
 def count_words(document: Path) -> int:
     """Return the number of words of prose and tables, which people read. Code is copied."""
     return len(FENCED_BLOCK.sub("", document.read_text()).split())
-
-
-def count_internals() -> int:
-    """Return the number that docs/internals.md states, which tests/contract/test_upstream.py compares with the code."""
-    found = re.search(r"\*\*(\d+) interfaces\*\*", (ROOT / "docs/internals.md").read_text())
-    if found is None:
-        raise SystemExit("docs/internals.md does not state the number of interfaces.")
-    return int(found[1])
 
 
 def count_parts(graph: grimp.ImportGraph) -> tuple[int, int]:
