@@ -1,12 +1,11 @@
 """Import posts from a zip file that an editor has uploaded: what an import would do, and the import.
 
 No file is extracted: the Markdown files are read from the archive one at a time. So the path of a file cannot lead out
-of a folder, and a small archive cannot fill the memory or the disk. The number of files and the size of their list are
-read from the end of the archive, before `ZipFile` reads the list.
+of a folder, and a small archive cannot fill the memory or the disk. The size of the list of files is compared with a
+limit before `ZipFile` reads the list.
 """
 
 import struct
-import zipfile
 import zlib
 from bz2 import BZ2Decompressor
 from collections.abc import Callable, Collection, Iterable
@@ -14,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
-from typing import IO
+from typing import IO, Any
 from zipfile import ZIP_BZIP2, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from blog.files import importing, reading
@@ -105,29 +104,34 @@ def open_archive(archive: IO[bytes]) -> ZipFile:
     size = archive.seek(0, 2)
     if size > MAX_ARCHIVE:
         raise build_archive_error(f"The zip file has {size:,} bytes; at most {MAX_ARCHIVE:,} are allowed. Split it.")
+    guarded = GuardedFile(archive)
     try:
-        require_small_list(archive)
-        return ZipFile(archive)
+        opened = ZipFile(guarded)
     except (BadZipFile, NotImplementedError, ValueError):
         raise build_archive_error("This is not a zip file, or it is damaged. Create it again.") from None
+    guarded.is_open = True
+    return opened
 
 
-def require_small_list(archive: IO[bytes]) -> None:
-    """Raise `Invalid` for too many files, by the record at the end of the archive that `ZipFile` will use."""
-    end = zipfile._EndRecData(archive)  # type: ignore[attr-defined]  # noqa: SLF001 - of ZIP64 too; None if no zip file
-    if end is None:
-        return
-    number, size = end[zipfile._ECD_ENTRIES_TOTAL], end[zipfile._ECD_SIZE]  # type: ignore[attr-defined]  # noqa: SLF001
-    if number > MAX_FILES:
-        raise build_number_error(number)
-    if size > MAX_LIST:
-        raise build_archive_error(
-            f"The list of files in the zip file has {size:,} bytes; at most {MAX_LIST:,} are allowed. Split it."
-        )
+class GuardedFile:
+    """A zip file for `ZipFile`, which reads the whole list of files when it opens one.
 
+    Until `is_open` is set, `read` raises `Invalid` for a list that is too large.
+    """
 
-def build_number_error(number: int) -> Invalid:
-    return build_archive_error(f"The zip file has {number:,} files; at most {MAX_FILES:,} are allowed. Split it.")
+    def __init__(self, archive: IO[bytes]) -> None:
+        self.archive = archive
+        self.is_open = False
+
+    def read(self, size: int = -1) -> bytes:
+        if size > MAX_LIST and not self.is_open:
+            raise build_archive_error(
+                f"The list of files in the zip file has {size:,} bytes; at most {MAX_LIST:,} are allowed. Split it."
+            )
+        return self.archive.read(size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.archive, name)
 
 
 def list_kept_parts(opened: ZipFile, archive: IO[bytes]) -> list[tuple[int, int]]:
@@ -159,7 +163,9 @@ def list_members(opened: ZipFile) -> list[ZipInfo]:
     """Return the files in the archive, without hidden ones and those that macOS adds. Raises `Invalid`."""
     found = opened.infolist()
     if len(found) > MAX_FILES:
-        raise build_number_error(len(found))
+        raise build_archive_error(
+            f"The zip file has {len(found):,} files; at most {MAX_FILES:,} are allowed. Split it."
+        )
     if any(member.flag_bits & IS_ENCRYPTED for member in found):
         raise build_archive_error("The zip file is encrypted. Create it without a password.")
     return [member for member in found if not member.filename.endswith("/") and is_visible(get_path(member))]
