@@ -6,11 +6,13 @@ fails here. `docs/internals.md` shows the same names.
 
 import ast
 import hashlib
+import re
 import tomllib
 from importlib.metadata import distribution, packages_distributions, version
 from pathlib import Path
 
 import pytest
+from gunicorn.config import KNOWN_SETTINGS as SETTINGS
 from packaging.requirements import Requirement
 
 from tests.contract.internals import compute_hash, list_uses, read_document
@@ -19,7 +21,17 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = read_document()
 USES = list(list_uses(DOCUMENT))
 HASHES = {name: digest for use in USES for name, digest in use.hashes.items()}
+# The last parts of the names, and the attributes that the reasons name
+NAMES = {name.rpartition(".")[2].rpartition(":")[2] for name in HASHES}
+NAMES |= {name for use in USES for name in re.findall(r"`(\w+)`", use.reason)}
 PACKAGES = list(dict.fromkeys(use.package for use in USES))
+OWN = {"blog", "contentapi", "orders", "users"}
+SOURCES = {
+    path.relative_to(ROOT): ast.parse(path.read_text())
+    for app in OWN
+    for path in (ROOT / app).rglob("*.py")
+    if "migrations" not in path.parts
+}
 
 # Modules that the documentation of their package names. Every import from another module is in internals.toml.
 DOCUMENTED_MODULES = {
@@ -49,6 +61,12 @@ DOCUMENTED_MODULES = {
     "oauthlib.oauth2", "oauthlib.oauth2.rfc6749.errors",
     "psycopg", "psycopg.adapt", "psycopg.conninfo", "psycopg.errors", "psycopg.pq", "psycopg.rows", "psycopg.sql",
     "psycopg.types",
+    "ariadne", "cryptography.exceptions", "cryptography.hazmat.primitives", "cryptography.hazmat.primitives.asymmetric",
+    "jose", "jose.exceptions", "markdown_it", "msgspec", "prometheus_client", "prometheus_client.core",
+    "prometheus_client.registry", "opentelemetry.context", "opentelemetry.exporter.otlp.proto.http.trace_exporter",
+    "opentelemetry.sdk.resources", "opentelemetry.sdk.trace", "opentelemetry.sdk.trace.export",
+    "opentelemetry.sdk.trace.id_generator", "opentelemetry.sdk.trace.sampling", "opentelemetry.trace",
+    "opentelemetry.trace.propagation.tracecontext", "redis", "redis.backoff", "redis.exceptions", "redis.retry", "tqdm",
     "unfold.admin", "unfold.contrib.filters.admin", "unfold.decorators", "unfold.forms", "unfold.sites",
     "unfold.widgets",
     "whitenoise",
@@ -72,6 +90,11 @@ DOCUMENTED_NAMES = {
     "graphql.validation:validation_context",
     "oauth2_provider:admin",
 }
+DOCUMENTED_PRIVATE_NAMES = {
+    "_meta", "_base_manager", "_default_manager",  # of Django's models
+    "_asdict", "_fields", "_replace",  # of named tuples
+    "_exit",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", HASHES)
@@ -116,21 +139,62 @@ def test_files_that_use_internals_exist() -> None:
 
 
 def test_imports_from_undocumented_modules_are_listed() -> None:
-    roots = {
-        root for root, names in packages_distributions().items() if {name.lower() for name in names} & set(PACKAGES)
-    }
-    sources = [path for app in ("contentapi", "blog", "orders", "users") for path in (ROOT / app).rglob("*.py")]
+    roots = packages_distributions().keys() - OWN
     imported = {
         f"{node.module}:{alias.name}"
-        for path in sources
-        if "migrations" not in path.parts
-        for node in ast.walk(ast.parse(path.read_text()))
+        for tree in SOURCES.values()
+        for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module and not node.level
         for alias in node.names
         if node.module.split(".")[0] in roots and node.module not in DOCUMENTED_MODULES
     }
 
     assert sorted(imported - HASHES.keys() - DOCUMENTED_NAMES) == []
+
+
+def test_private_names_of_other_packages_are_listed() -> None:
+    found = {f"{path}: {name}" for path, tree in SOURCES.items() for name in find_foreign_private_names(tree) - NAMES}
+
+    assert sorted(found) == []
+
+
+def find_foreign_private_names(tree: ast.AST) -> set[str]:
+    """Return the names with one underscore that a module uses and does not define, or defines and does not use."""
+    defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    used: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            is_own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
+            (defined if is_own and isinstance(node.ctx, ast.Store) else used).add(
+                node.attr if is_own else f".{node.attr}"
+            )
+    foreign = {name.removeprefix(".") for name in (defined ^ used)}
+    return {name for name in foreign if re.match("_[^_]", name)} - DOCUMENTED_PRIVATE_NAMES
+
+
+def test_modules_that_use_connections_of_libpq_are_listed() -> None:
+    files = {name for use in USES for name in use.files if use.package == "psycopg"}
+    used = {str(path.relative_to("contentapi")) for path, tree in SOURCES.items() if "pgconn" in ast.unparse(tree)}
+
+    assert sorted(used - files) == []
+
+
+def test_attributes_that_hooks_of_gunicorn_use_are_listed() -> None:
+    tree = SOURCES[Path("contentapi/server/gunicorn_conf.py")]
+    hooks = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name in {each.name for each in SETTINGS}
+    ]
+    used = {
+        node.attr
+        for hook in hooks
+        for node in ast.walk(hook)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in {each.arg for each in hook.args.args}
+    }
+
+    assert hooks
+    assert sorted(used - NAMES) == []
 
 
 def test_packages_with_used_internals_are_pinned_exactly() -> None:

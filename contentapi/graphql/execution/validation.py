@@ -6,9 +6,9 @@ comparisons of fields with the same response key, of which a short document can 
 
 from typing import Any
 
-from ariadne.validation.introspection_disabled import IntrospectionDisabledRule
 from graphql import (
     DocumentNode,
+    FieldNode,
     GraphQLError,
     GraphQLSchema,
     MaxIntrospectionDepthRule,
@@ -52,6 +52,15 @@ class StorableStringsRule(ValidationRule):
             self.report_error(GraphQLError("A string must not contain the NUL character or lone surrogates.", node))
 
 
+class HiddenSchemaRule(ValidationRule):
+    """Rejects the fields of introspection."""
+
+    def enter_field(self, node: FieldNode, *_: Any) -> None:
+        name = node.name.value
+        if name in {"__schema", "__type"}:
+            self.report_error(GraphQLError(f"Cannot query '{name}': introspection is disabled.", node))
+
+
 RULES = (
     *(IntrospectionDepthRule if rule is MaxIntrospectionDepthRule else rule for rule in specified_rules),
     StorableStringsRule,
@@ -64,7 +73,7 @@ def find_validation_errors(schema: GraphQLSchema, document: DocumentNode) -> lis
     errors = validate(
         schema,
         document,
-        rules=[combine_rules((*RULES, IntrospectionDisabledRule) if is_hidden else RULES)],
+        rules=[combine_rules((*RULES, HiddenSchemaRule) if is_hidden else RULES)],
         max_errors=MAX_ERRORS,
         hide_suggestions=is_hidden,
         allow_empty_selection_sets=False,
