@@ -1,1 +1,1 @@
-"""Users and their credentials."""
+"""Users, their API keys and issued tokens, and the login."""

@@ -1,0 +1,1 @@
+"""Import and export of Markdown files: front matter, zip files, jobs."""

@@ -1,0 +1,1 @@
+"""The history of posts: versions, differences, merging, deleted posts."""

@@ -1,3 +1,5 @@
+"""Models of the blog, and the fields of a post's content."""
+
 from blog.models.authors import MAX_NAME, Author
 from blog.models.comments import Comment, CommentQuerySet, CommentState
 from blog.models.history import DeletedComment, DeletedPostSource, PostVersion

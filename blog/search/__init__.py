@@ -1,0 +1,1 @@
+"""The query of a search, and the index that it reads."""

@@ -1,7 +1,7 @@
-"""Cache the settings that most requests read. `override_settings` clears the cache.
+"""Settings: the environment variables, and a cache of what most requests read.
 
-Django's `settings` looks up each attribute in Python code. A request reads some twenty settings, which would take
-four of the twenty microseconds of `{ __typename }`.
+`override_settings` clears the cache. Django's `settings` looks up each attribute in Python code. A request reads some
+twenty settings, which would take four of the twenty microseconds of `{ __typename }`.
 """
 
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""docs/architecture.md agrees with the disk and with the statements that the code sends; links in docs/ resolve."""
+"""docs/architecture.md agrees with the packages and with the statements that the code sends; links in docs/ resolve."""
 
 import json
 import re
@@ -14,9 +14,7 @@ PACKAGE = ROOT / "contentapi"
 DOCS = ROOT / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), ROOT / "CONTRIBUTING.md"]
 ARCHITECTURE = (DOCS / "architecture.md").read_text()
-WITHOUT_CHILDREN = {"migrations", "static", "templates"}
-NOT_LAYERS = {"management", *WITHOUT_CHILDREN}
-LINE = re.compile(r"(?P<indent>(?:  )*)(?P<name>[\w.]+/?) +(?P<phrase>\S.*)")
+NOT_LAYERS = {"management", "migrations"}
 
 
 def read_marked_text(name: str) -> str:
@@ -24,44 +22,6 @@ def read_marked_text(name: str) -> str:
     found = re.search(rf"<!-- {name} -->\n(.*?)<!-- /{name} -->", ARCHITECTURE, re.DOTALL)
     assert found, f"docs/architecture.md has no <!-- {name} -->."
     return re.sub(r"^```.*\n", "", found[1], flags=re.MULTILINE).strip("\n")
-
-
-def read_documented_tree() -> dict[str, str]:
-    """Return the phrase of each path in the tree."""
-    phrases: dict[str, str] = {}
-    parent = ""
-    for line in read_marked_text("tree").splitlines()[1:]:
-        found = LINE.fullmatch(line)
-        assert found, f"This line of the tree has no phrase: {line!r}"
-        depth = len(found["indent"]) // 2
-        parent = found["name"] if depth == 1 else parent
-        path = found["name"] if depth == 1 else parent + found["name"]
-        assert path not in phrases, f"The tree has {path} twice."
-        phrases[path] = found["phrase"]
-    return phrases
-
-
-def list_entries(folder: Path) -> list[str]:
-    """Return the modules and folders of a package. A folder ends with a slash."""
-    names = []
-    for path in folder.iterdir():
-        if path.is_dir() and path.name != "__pycache__" and any(path.rglob("*.*")):
-            names.append(f"{path.name}/")
-        elif path.suffix == ".py" and path.name != "__init__.py":
-            names.append(path.name)
-    return sorted(names)
-
-
-def read_actual_tree() -> list[str]:
-    tree = list_entries(PACKAGE)
-    for package in tree.copy():
-        if package.endswith("/") and package[:-1] not in WITHOUT_CHILDREN:
-            tree += [package + name for name in list_entries(PACKAGE / package)]
-    return sorted(tree)
-
-
-def test_tree_equals_the_modules_on_disk() -> None:
-    assert sorted(read_documented_tree()) == read_actual_tree()
 
 
 def test_layers_name_each_package_once() -> None:

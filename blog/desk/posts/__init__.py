@@ -1,0 +1,1 @@
+"""The pages of a post in the desk, one module for each."""

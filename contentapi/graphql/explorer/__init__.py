@@ -1,0 +1,1 @@
+"""The explorer: GraphiQL at /graphql, with examples."""
