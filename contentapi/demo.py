@@ -1,10 +1,10 @@
 """Load the demo: content, and credentials of its admin."""
 
+import secrets
 from decimal import Decimal
 
 from django.conf import settings
 from django.db import transaction
-from django.utils.crypto import get_random_string
 
 from blog import services as blog
 from blog.files import importing, reading
@@ -81,7 +81,7 @@ def load_post(file: MarkdownFile, actors: dict[str, Actor]) -> None:
 
 
 def ensure_credentials() -> None:
-    password = read_or_create(PASSWORD_FILE, lambda: get_random_string(16))
+    password = read_or_create(PASSWORD_FILE, lambda: secrets.token_urlsafe(12))
     admin = User.objects.with_email(ADMIN).get()
     if not admin.check_password(password):
         admin.set_password(password)

@@ -10,8 +10,8 @@ import secrets
 from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponseBase
-from django.utils.crypto import salted_hmac
 
+from contentapi.core.keyed_hash import compute_keyed_hash
 from users.models import User
 
 COOKIE = "known_browser"
@@ -52,4 +52,4 @@ def read_cookie(request: HttpRequest) -> tuple[str, list[str]]:
 
 def hash_account_and_password(user: User) -> str:
     """Return a digest of the account and its password's hash, so that the cookie reveals neither."""
-    return salted_hmac(SALT, f"{user.pk}|{user.get_session_auth_hash()}", algorithm="sha256").hexdigest()
+    return compute_keyed_hash(SALT, f"{user.pk}|{user.get_session_auth_hash()}").hex()

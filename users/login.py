@@ -11,10 +11,10 @@ from django.contrib.auth import user_logged_out
 from django.contrib.auth.views import LoginView, LogoutView
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.utils.crypto import salted_hmac
 
 from contentapi.core.errors import RateLimited
 from contentapi.core.identity import Actor, Interface
+from contentapi.core.keyed_hash import compute_keyed_hash
 from contentapi.core.text import is_storable
 from contentapi.http.client_address import client_address
 from contentapi.monitoring.audit import Event, record_event
@@ -64,7 +64,7 @@ def record_failed_login(request: HttpRequest, reason: str) -> None:
     """
     email = request.POST.get("username", "")[:MAX_EMAIL]
     user = find_login_user(email)
-    account = "" if user else salted_hmac(SALT, normalize_email(email).lower(), algorithm="sha256").hexdigest()[:16]
+    account = "" if user else compute_keyed_hash(SALT, normalize_email(email).lower()).hex()[:16]
     details = {"reason": reason, "address": client_address(request.META), "account": account}
     record_event(Event.LOGIN_FAILED, build_person(request), "user", user.pk if user else "", **details)
 

@@ -136,14 +136,14 @@ class Connection(ProjectedField):
             self.connection_type,
             compilation,
             lambda inputs: read(inputs).window,
-            parent=F(self.key.target_field.name),
+            parent=F("pk"),
             parent_of_row=F(self.key.attname),
         )
         connection = compiler.compile(selected.selection)
         if arguments.parent is None:
             return connection
         # Whether the cursor is of this row is known only when the statement runs: the parent's id is a column.
-        is_own = Q(**{self.key.target_field.name: Parameter(lambda inputs: read(inputs).parent)})
+        is_own = Q(pk=Parameter(lambda inputs: read(inputs).parent))
         refusal = Func(Parameter(lambda inputs: read(inputs).refusal), template="to_json(%(expressions)s::text)")
         return Case(When(is_own, then=connection), default=refusal, output_field=JSONField())
 

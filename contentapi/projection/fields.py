@@ -159,10 +159,8 @@ class ToOne(ProjectedField):
         if relation.null and not sdl.is_nullable:
             raise ProjectionError(f"{self.relation} can be NULL, but the SDL type is non-null")
         key = relation if isinstance(relation, ForeignKey) else relation.field
-        if key is relation:
-            condition = {key.target_field.name: OuterRef(key.attname)}
-        else:  # the other model has the key
-            condition = {key.attname: OuterRef(key.target_field.name)}
+        # Without a key of its own, the other model has it.
+        condition = {"pk": OuterRef(key.attname)} if key is relation else {key.attname: OuterRef("pk")}
         self.rows = self.target.model._base_manager.filter(**condition)
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:

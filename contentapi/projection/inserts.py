@@ -168,8 +168,8 @@ class PreparedInsert(Generic[M]):
         parameters = [build_value_parameter(field.attname) for field in self.fields]
         if self.required is None:
             return f"{start} VALUES ({values}) RETURNING {returned}", parameters
-        target = self.required.target_field
-        exists = f'EXISTS (SELECT 1 FROM "{target.model._meta.db_table}" WHERE "{target.column}" = %s)'  # noqa: S608
+        target = self.required.related_model._meta
+        exists = f'EXISTS (SELECT 1 FROM "{target.db_table}" WHERE "{target.pk.column}" = %s)'  # noqa: S608
         sql = f"{start} SELECT {values} WHERE {exists} RETURNING {returned}"
         return sql, [*parameters, build_value_parameter(self.required.attname)]
 

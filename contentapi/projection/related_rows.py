@@ -66,7 +66,7 @@ class ToMany(ProjectedField):
         self.default_limit = sdl.arguments["limit"]
         if not isinstance(self.default_limit, int):
             raise ProjectionError("limit needs a default in the SDL")
-        if not self.rows(self.related, ANONYMOUS, **dict.fromkeys(self.names)).query.order_by:
+        if not self.rows(self.related, ANONYMOUS, **dict.fromkeys(self.names)).ordered:
             raise ProjectionError("the rows have no order")
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
@@ -100,4 +100,4 @@ def build_related_rows(model: type[Model], relation: str) -> QuerySet[Any]:
     if not isinstance(reverse, ManyToOneRel):
         raise ProjectionError(f"{relation} is not a to-many relation")
     key = reverse.field
-    return reverse.related_model._default_manager.filter(**{key.attname: OuterRef(key.target_field.name)})
+    return reverse.related_model._default_manager.filter(**{key.attname: OuterRef("pk")})

@@ -76,7 +76,7 @@ def cast_column_to_sdl(value: Combinable, column: Field[Any, Any], sdl: SdlField
         wanted_type = f"list of {sdl.type_name}" if sdl.is_list else sdl.type_name
         raise ProjectionError(f"a {type(column).__name__} cannot be a {wanted_type}")
     if sdl.values is not None:
-        choices = {str(value) for value, _ in element.flatchoices}
+        choices = {str(value) for value, _ in element.choices or ()}
         if choices != sdl.values:
             raise ProjectionError(f"{sdl.type_name} has {join_names(sdl.values)}; the column has {join_names(choices)}")
         return value

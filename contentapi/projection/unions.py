@@ -61,7 +61,7 @@ class UnionTable(BaseTable):
         texts: list[str] = []
         parameters: tuple[Any, ...] = ()
         for branch in self.branches:
-            query = branch.order_by(*get_column_order(compiler)).query
+            query = branch.order_by(*get_column_order(compiler, branch.model)).query
             sql, values = query.get_compiler(connection=connection).as_sql()
             texts.append(f"({sql})")
             parameters += values
@@ -91,9 +91,9 @@ def reads_union(compiler: SQLCompiler) -> bool:
     return isinstance(query.alias_map.get(query.base_table), UnionTable)
 
 
-def get_column_order(compiler: SQLCompiler) -> list[str]:
+def get_column_order(compiler: SQLCompiler, model: type[Model]) -> list[str]:
     """Return the order of the statement, or no order if it has a term that is not a column of the table."""
     query = compiler.query
-    columns = {"pk", *(field.name for field in query.get_meta().concrete_fields)}
+    columns = {"pk", *(field.name for field in model._meta.concrete_fields)}
     terms = [term for term in query.order_by if isinstance(term, str) and term.removeprefix("-") in columns]
     return terms if query.standard_ordering and len(terms) == len(query.order_by) else []

@@ -28,5 +28,5 @@ def get_connection(alias: str) -> Any:
 
 def close_unusable_connections() -> None:
     """Close connections that are too old or that an error has made unusable, as Django does before a request."""
-    for alias in connections.settings:
+    for alias in connections:
         get_connection(alias).close_if_unusable_or_obsolete()

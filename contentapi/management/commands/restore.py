@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
 from contentapi.core.commands import OperatorCommand
 from contentapi.db.backups.programs import BackupError, exit_on_signals
@@ -34,13 +34,13 @@ class Command(OperatorCommand):
 
 def describe_next_steps() -> list[str]:
     """Return what the operator should do after a restore: run missing migrations, and check the deployment."""
-    executor = MigrationExecutor(connection)
-    known, applied = set(executor.loader.graph.nodes), set(executor.loader.applied_migrations)
-    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    loader = MigrationLoader(connection)
+    known, applied = set(loader.graph.nodes), set(loader.applied_migrations)
+    pending = known - applied
     steps = ["The restore is complete."]
     if pending:
         steps.append(f"The backup is of an older release: {len(pending)} migrations are not applied. Run `migrate`.")
-    unknown = sorted(f"{app}.{name}" for app, name in applied - known if app in executor.loader.migrated_apps)
+    unknown = sorted(f"{app}.{name}" for app, name in applied - known if app in loader.migrated_apps)
     if unknown:
         steps.append(
             f"The backup is of a newer release, with {', '.join(unknown)}. Install that release before serving."

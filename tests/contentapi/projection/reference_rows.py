@@ -11,7 +11,7 @@ from graphql import GraphQLResolveInfo
 from blog.models import Author, Comment, Post
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor, Role
-from contentapi.core.pagination import build_cursor_signer
+from contentapi.core.pagination import sign_cursor
 from orders.models import Order
 from users.models import User
 
@@ -48,9 +48,9 @@ class Bound(NamedTuple):
     def terms(self) -> list[str]:
         return ORDERS[self.model][self.order]
 
-    @property
-    def signer(self) -> Any:
-        return build_cursor_signer(self.collection, {**self.criteria, "orderBy": self.terms})
+    def sign(self, text: str) -> str:
+        """Return the cursor with this text."""
+        return f"{text}.{sign_cursor(text, self.collection, {**self.criteria, 'orderBy': self.terms})}"
 
 
 @dataclass

@@ -12,7 +12,7 @@ from graphql import GraphQLSchema
 from blog.models import Author, Post
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.core.pagination import Position, build_cursor_signer, parse_connection_args
+from contentapi.core.pagination import Position, encode_cursor, parse_connection_args, sign_cursor
 from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.projection import PAGE_INFO, ConnectionQuery, ConnectionType, Ordering, Projection, parametrised
@@ -230,7 +230,7 @@ def test_plain_dict_is_completed_by_graphql_core() -> None:
 # --- Windows ------------------------------------------------------------------------------------------
 
 
-def test_cursor_equals_the_one_that_django_signs() -> None:
+def test_cursor_equals_the_one_that_python_signs() -> None:
     author = make_author(name='"Zoë" \\ \x01 😀')
     of_rows = schema(
         lambda given: ConnectionQuery(all_authors(ANONYMOUS), BY_NAME, parse_connection_args("a", {"b": "c"}, **given))
@@ -238,14 +238,14 @@ def test_cursor_equals_the_one_that_django_signs() -> None:
 
     [edge] = run(DOCUMENT, schema=of_rows).data["authors"]["edges"]
 
-    position = build_cursor_signer("a", {"b": "c"}).unsign(edge["cursor"])
-    assert edge["cursor"] == build_cursor_signer("a", {"b": "c"}).sign(position)
+    text, _, signature = edge["cursor"].rpartition(".")
+    assert signature == sign_cursor(text, "a", {"b": "c"})
     assert parse_connection_args("a", {"b": "c"}, after=edge["cursor"]).after == Position(author.pk, author.name, None)
 
 
 @pytest.mark.parametrize("bound_to", [("a", {}), ("b", {"b": "c"}), ("a", {"b": "d"}), ("a", {"b": "c", "d": "e"})])
 def test_cursor_of_another_connection_is_malformed(bound_to: tuple[str, dict[str, str]]) -> None:
-    cursor = build_cursor_signer(*bound_to).sign(b"[1, null, null]".hex())
+    cursor = encode_cursor(Position(1), *bound_to)
 
     with pytest.raises(Malformed, match="before must be a cursor of this connection"):
         parse_connection_args("a", {"b": "c"}, before=cursor)
