@@ -33,7 +33,7 @@ class Link(NamedTuple):
 def iterate_links() -> Iterator[Link]:
     """Yield the links to what this server offers with its present settings."""
     yield Link("graphql", "/graphql", "Explorer", "Write GraphQL operations, with examples and completion.")
-    yield Link("documentation", "/docs", "Reference", "Every REST operation, with samples in four languages.")
+    yield Link("documentation", "/docs", "Reference", "Every REST operation, with samples in many languages.")
     yield Link("admin", "/admin/", "Admin", "Write and publish posts, moderate comments, create API keys.")
     yield Link("health", "/readyz", "Health", "Whether the server and its database are ready.")
     yield Link("openapi", "/openapi.json", "OpenAPI", "The REST resources.", is_for_programs=True)

@@ -1,7 +1,6 @@
 """Serve schema/openapi.yaml: as JSON at /openapi.json, and for people at /docs.
 
-/docs is Scalar's API reference with samples of this server. If it is not built, the page is plain HTML with the same
-operations and samples.
+/docs is Scalar's API reference. If it is not built, the page is plain HTML with the same operations.
 """
 
 import json
@@ -20,10 +19,10 @@ from contentapi.frontend import find_built_folder
 from contentapi.http.documents import build_document_view, for_readers
 from contentapi.http.hosts import get_request_origin
 from contentapi.http.pages import build_page_headers
-from contentapi.rest.samples import METHODS, build_samples, resolve
 
 LOCAL = "http://localhost:8000"  # the address in the document
-ORIGINS = 16  # addresses whose samples are kept
+METHODS = ("get", "post", "put", "patch", "delete")
+ORIGINS = 16  # addresses whose plain pages are kept
 MARKDOWN = MarkdownIt()
 
 
@@ -39,11 +38,6 @@ def render_document() -> bytes:
     return json.dumps(load_openapi_document(), ensure_ascii=False, separators=(",", ":")).encode()
 
 
-@lru_cache(ORIGINS)
-def load_samples(origin: str) -> dict[str, list[dict[str, str]]]:
-    return build_samples(load_openapi_document(), origin)
-
-
 def render_reference(request: HttpRequest, folder: str | None = None) -> HttpResponse:
     """Return the page, which loads the API reference from this folder of static files, or the plain page.
 
@@ -52,9 +46,7 @@ def render_reference(request: HttpRequest, folder: str | None = None) -> HttpRes
     folder = find_built_folder() if folder is None else folder
     origin, nonce = get_request_origin(request.META), secrets.token_urlsafe(16)
     context: dict[str, Any] = {"folder": folder, "nonce": nonce, "page": "docs", "origin": origin}
-    if folder:
-        context["samples"] = load_samples(origin)
-    else:
+    if not folder:
         context["reference"] = describe_document(origin)
     body = render_to_string(f"contentapi/{'reference' if folder else 'plain_reference'}.html", context)
     return HttpResponse(body, headers=build_page_headers(nonce))
@@ -63,9 +55,9 @@ def render_reference(request: HttpRequest, folder: str | None = None) -> HttpRes
 @lru_cache(ORIGINS)
 def describe_document(origin: str) -> dict[str, Any]:
     """Return what the plain page shows: the introduction, and the operations by their tags."""
-    document, samples = load_openapi_document(), load_samples(origin)
+    document = load_openapi_document()
     operations = [
-        describe_operation(document, path, method, item) | {"samples": samples[item[method]["operationId"]]}
+        describe_operation(document, path, method, item)
         for path, item in document["paths"].items()
         for method in METHODS
         if method in item
@@ -98,6 +90,16 @@ def describe_operation(document: dict[str, Any], path: str, method: str, item: d
         "parameters": [each | {"description": render_markdown(each.get("description", ""))} for each in parameters],
         "responses": [(status, render_markdown(each["description"])) for status, each in responses],
     }
+
+
+def resolve(document: dict[str, Any], node: Any) -> Any:
+    """Follow the `$ref` of a node to its target in the document."""
+    while "$ref" in node:
+        target: Any = document
+        for step in node["$ref"].removeprefix("#/").split("/"):
+            target = target[step]
+        node = target
+    return node
 
 
 def render_markdown(text: str) -> SafeString:

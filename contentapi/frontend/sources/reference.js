@@ -1,19 +1,12 @@
-// The API reference: Scalar, on the document of this server with the samples that the page contains.
+// The API reference: Scalar, on the document of this server.
 import "./strict_policy.js";
 import { createApiReference } from "./scalar/standalone.esm.js";
 
-const samples = JSON.parse(document.getElementById("samples").textContent);
 const { origin } = document.getElementById("reference").dataset;
 
 async function loadDocument() {
   const text = await (await fetch("/openapi.json")).text();
-  const content = JSON.parse(text.replaceAll("http://localhost:8000", origin));
-  for (const item of Object.values(content.paths)) {
-    for (const operation of Object.values(item)) {
-      if (samples[operation.operationId]) operation["x-codeSamples"] = samples[operation.operationId];
-    }
-  }
-  return content;
+  return JSON.parse(text.replaceAll("http://localhost:8000", origin));
 }
 
 // The buttons that copy code have an icon only.
@@ -36,7 +29,6 @@ createApiReference("#reference", {
   showDeveloperTools: "never",
   telemetry: false,
   withDefaultFonts: false,
-  hiddenClients: true, // the samples of the page instead
   defaultOpenFirstTag: true,
   nonce: document.querySelector("meta[property=csp-nonce]").content,
 });
