@@ -19,7 +19,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from contentapi.core import redis
 from contentapi.core.identity import ROLE_SCOPES, Actor
-from contentapi.http.outage_log import OUTAGES
+from contentapi.monitoring.repeated import OUTAGES
 from contentapi.rate_limits import account
 from contentapi.rate_limits.account import COUNTERS
 from contentapi.rate_limits.counters import InProcessCounter

@@ -6,7 +6,7 @@ strings, headers and bodies are never logged.
 
 Client errors are INFO: any client can cause them at any rate, so they must not raise an operator's alarm. Failures of
 the server are ERROR. An unknown exception keeps its traceback. While the database is unavailable there is one line a
-second for all requests (`contentapi.http.outage_log`).
+second for all requests (`contentapi.monitoring.repeated`).
 """
 
 import logging
@@ -22,9 +22,9 @@ from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled, Se
 
 from contentapi.conf import conf
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Internal, Unavailable, to_api_error
-from contentapi.http.outage_log import log_outage
 from contentapi.monitoring.figures import FIGURES
 from contentapi.monitoring.records import RequestRecord, current_record
+from contentapi.monitoring.repeated import log_outage
 
 LOG = logging.getLogger("contentapi.requests")
 

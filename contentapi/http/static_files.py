@@ -40,7 +40,7 @@ def static_compression_middleware(
         key = request.path_info, response["Last-Modified"]
         content = files.get(key)
         if content is None:
-            content = gzip.compress(response.getvalue())
+            content = gzip.compress(response.getvalue(), mtime=0)  # the same bytes from each worker
             files.put(key, content)
         response.close()
         headers = {**response.headers, "Content-Encoding": "gzip", "Content-Length": str(len(content))}

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from hashlib import sha256
-from threading import Lock
 from typing import Any, NamedTuple
 
 from opentelemetry.context import Context
@@ -25,6 +24,7 @@ from opentelemetry.trace import Tracer as OTelTracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from contentapi.monitoring.records import RequestRecord, RequestTrace, current_record
+from contentapi.monitoring.repeated import RepeatedLine
 
 LOG = logging.getLogger("contentapi.traces")
 LOG_INTERVAL = 60.0  # seconds
@@ -190,22 +190,16 @@ def build_resource() -> Resource:
 class CollectorLog(logging.Handler):
     """Replaces the log lines of OpenTelemetry by one line a minute, without URLs and texts of exceptions."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.clock = clock
-        self.lines_lock = Lock()
-        self.silent_until = float("-inf")
-        self.omitted = 0
+        self.line = RepeatedLine(LOG_INTERVAL, write_failures)
 
     def emit(self, record: logging.LogRecord) -> None:
-        with self.lines_lock:
-            now = self.clock()
-            if now < self.silent_until:
-                self.omitted += 1
-                return
-            self.silent_until = now + LOG_INTERVAL
-            omitted, self.omitted = self.omitted, 0
-        LOG.warning("Traces are not sent. %s (%s more messages since the last line)", describe_line(record), omitted)
+        self.line.add(describe_line(record))
+
+
+def write_failures(messages: int, last: str) -> None:
+    LOG.warning("Traces are not sent. %s (%s messages since the last line)", last, messages)
 
 
 def describe_line(record: logging.LogRecord) -> str:

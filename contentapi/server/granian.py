@@ -27,7 +27,7 @@ from granian.http import HTTP1Settings
 from contentapi.conf import conf
 from contentapi.conf.timeouts import derive_timeouts
 from contentapi.health.start import report_database_state
-from contentapi.http.outage_log import share_outage_log
+from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.monitoring.traces import start_tracing, stop_tracing
 from contentapi.server import systemd

@@ -20,7 +20,7 @@ from django.conf import settings
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import derive_timeouts
-from contentapi.http.outage_log import share_outage_log
+from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.monitoring.traces import start_tracing, stop_tracing
 from contentapi.server import gunicorn_master, systemd

@@ -17,7 +17,7 @@ from django.db import connection
 from contentapi import demo
 from contentapi.clock import run_clock
 from contentapi.conf import conf
-from contentapi.http.outage_log import share_outage_log
+from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import start_exporter, start_figures
 
 LOCK = "SELECT pg_try_advisory_lock(hashtext('contentapi.serve'))"

@@ -1,4 +1,4 @@
-"""One line a second for all processes while the database is unavailable."""
+"""One line in an interval, for one process and for several."""
 
 import logging
 import re
@@ -10,14 +10,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from contentapi.http import outage_log
-from contentapi.http.outage_log import INTERVAL, OutageLog
+from contentapi.monitoring import repeated
+from contentapi.monitoring.repeated import OUTAGE_INTERVAL, RepeatedLine, write_outage
 
 CHILD = """
 import logging, sys, time
 logging.basicConfig(format="%(message)s", stream=sys.stdout)
-from contentapi.http.outage_log import OutageLog
-log = OutageLog(sys.argv[1])
+from contentapi.monitoring.repeated import OUTAGE_INTERVAL, RepeatedLine, write_outage
+log = RepeatedLine(OUTAGE_INTERVAL, write_outage, sys.argv[1])
 for _ in range(100):
     log.add("connection refused")
     time.sleep(0.001)
@@ -27,6 +27,10 @@ while is_waiting:  # a later line counts the last requests
     with log.lock:
         is_waiting = log.timer is not None
 """
+
+
+def make_line(path: str = "", interval: float = OUTAGE_INTERVAL) -> RepeatedLine:
+    return RepeatedLine(interval, write_outage, path)
 
 
 def count_requests(lines: list[str]) -> int:
@@ -39,16 +43,16 @@ def test_first_request_has_a_line_and_the_next_share_one(
 ) -> None:
     caplog.set_level(logging.ERROR, "contentapi.outages")
     now = 100.0
-    monkeypatch.setattr(outage_log, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(repeated, "time", SimpleNamespace(monotonic=lambda: now))
     (tmp_path / "state").touch()
-    log = OutageLog(name and str(tmp_path / name))
+    log = make_line(name and str(tmp_path / name))
 
     for _ in range(10):
         log.add("connection refused")
     assert log.timer is not None
     log.timer.cancel()
-    assert log.timer.interval == INTERVAL
-    now += INTERVAL
+    assert log.timer.interval == OUTAGE_INTERVAL
+    now += OUTAGE_INTERVAL
     log.write_remainder("connection refused")  # as the timer does
 
     assert caplog.messages == [
@@ -57,10 +61,9 @@ def test_first_request_has_a_line_and_the_next_share_one(
     ]
 
 
-def test_timer_counts_the_last_requests(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timer_counts_the_last_requests(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR, "contentapi.outages")
-    monkeypatch.setattr(outage_log, "INTERVAL", 0.05)
-    log = OutageLog()
+    log = make_line(interval=0.05)
 
     log.add("connection refused")
     log.add("connection refused")
@@ -81,17 +84,17 @@ def test_processes_share_one_line_a_second(tmp_path: Path) -> None:
     lines = [line for child in children for line in child.communicate()[0].splitlines() if "503" in line]
 
     assert count_requests(lines) == 300
-    assert len(lines) <= (time.monotonic() - began) / INTERVAL + 1
+    assert len(lines) <= (time.monotonic() - began) / OUTAGE_INTERVAL + 1
 
 
 def test_missing_file_is_no_failure(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    OutageLog(str(tmp_path / "gone")).add("connection refused")
+    make_line(str(tmp_path / "gone")).add("connection refused")
 
     assert len(caplog.records) == 1
 
 
 def test_full_file_system_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
-    log = OutageLog("/dev/full")
+    log = make_line("/dev/full")
 
     log.add("connection refused")
     log.add("connection refused")

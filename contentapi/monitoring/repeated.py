@@ -1,8 +1,8 @@
-"""One log line a second, for all processes of a server, about requests that fail because the database is unavailable.
+"""One log line in an interval about an event that repeats, with the number of events that it counts.
 
-Every request fails then, and a line for each of them would hide everything else. The processes share a file with the
-number of requests that no line has counted, and the time of the last line. The clock is the system's monotonic one,
-which is the same for all processes.
+While the database is unavailable every request fails, and a line for each would hide everything else. The processes of
+a server then share a file with the number of requests that no line has counted, and the time of the last line. The
+clock is the system's monotonic one, which is the same for all processes.
 """
 
 import atexit
@@ -10,7 +10,7 @@ import fcntl
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, Timer
@@ -18,51 +18,56 @@ from typing import BinaryIO
 
 from contentapi.monitoring.owned_folder import OwnedFolder
 
-LOG = logging.getLogger("contentapi.outages")
-INTERVAL = 1.0  # seconds between two lines
+OUTAGE_LOG = logging.getLogger("contentapi.outages")
+OUTAGE_INTERVAL = 1.0  # seconds between two lines
 FILE_VARIABLE = "CONTENTAPI_OUTAGE_FILE"  # the shared file; set by the process that starts the others
 PREFIX = "contentapi-outages-"
 
 
-class OutageLog:
-    """The lines about outages. Without a shared file, each process has lines of its own."""
+class RepeatedLine:
+    """A line that `write` logs at most once in an interval, in seconds. Thread-safe.
 
-    def __init__(self, path: str = "") -> None:
+    `write` gets the number of events since the last line, and what the last event tells. Without a shared file, each
+    process has lines of its own.
+    """
+
+    def __init__(self, interval: float, write: Callable[[int, str], None], path: str = "") -> None:
+        self.interval = interval
+        self.write = write
         self.path = path
         self.lock = Lock()
         self.uncounted = 0  # of this process, without a file
         self.last_line = float("-inf")
         self.timer: Timer | None = None
 
-    def add(self, reason: str) -> None:
-        """Count a failed request. Write a line if the last one is a second old; otherwise a later line counts it."""
+    def add(self, detail: str) -> None:
+        """Count an event. Write a line if the last one is old enough; otherwise a later line counts it."""
         with self.lock:
-            self.write_line_if_due(reason, failed=1)
+            self.write_line_if_due(detail, events=1)
 
-    def write_line_if_due(self, reason: str, *, failed: int) -> None:
+    def write_line_if_due(self, detail: str, *, events: int) -> None:
         with self.share_state() as file:
             uncounted, last_line = read_state(file) if file else (self.uncounted, self.last_line)
-            uncounted += failed
+            uncounted += events
             now = time.monotonic()
-            is_due = uncounted > 0 and not last_line <= now < last_line + INTERVAL
+            is_due = uncounted > 0 and not last_line <= now < last_line + self.interval
             state = (0, now) if is_due else (uncounted, last_line)
             if file:
-                with suppress(OSError):  # no room: the next request begins a new count
+                with suppress(OSError):  # no room: the next event begins a new count
                     write_state(file, *state)
             else:
                 self.uncounted, self.last_line = state
         if is_due:
-            requests = "1 request" if uncounted == 1 else f"{uncounted} requests"
-            LOG.error("The database is unavailable: %s got 503. %s", requests, reason)
-        elif uncounted and self.timer is None:  # so that the last requests of an outage are counted too
-            self.timer = Timer(INTERVAL, self.write_remainder, [reason])
+            self.write(uncounted, detail)
+        elif uncounted and self.timer is None:  # so that the last events are counted too
+            self.timer = Timer(self.interval, self.write_remainder, [detail])
             self.timer.daemon = True
             self.timer.start()
 
-    def write_remainder(self, reason: str) -> None:
+    def write_remainder(self, detail: str) -> None:
         with self.lock:
             self.timer = None
-            self.write_line_if_due(reason, failed=0)
+            self.write_line_if_due(detail, events=0)
 
     @contextmanager
     def share_state(self) -> Iterator[BinaryIO | None]:
@@ -95,13 +100,19 @@ def write_state(file: BinaryIO, uncounted: int, last_line: float) -> None:
 
 
 FOLDERS: list[OwnedFolder] = []
-OUTAGES: dict[str, OutageLog] = {}  # by the path of the shared file
+OUTAGES: dict[str, RepeatedLine] = {}  # by the path of the shared file
 
 
 def log_outage(reason: str) -> None:
     """Count a request that failed because the database is unavailable. `reason` has no value of a row."""
     path = os.environ.get(FILE_VARIABLE, "")
-    (OUTAGES.get(path) or OUTAGES.setdefault(path, OutageLog(path))).add(reason)
+    line = OUTAGES.get(path) or OUTAGES.setdefault(path, RepeatedLine(OUTAGE_INTERVAL, write_outage, path))
+    line.add(reason)
+
+
+def write_outage(failed: int, reason: str) -> None:
+    requests = "1 request" if failed == 1 else f"{failed} requests"
+    OUTAGE_LOG.error("The database is unavailable: %s got 503. %s", requests, reason)
 
 
 def share_outage_log() -> None:
