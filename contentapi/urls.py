@@ -2,6 +2,9 @@ from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 
+import blog.urls
+import orders.urls
+import users.urls
 from contentapi.auth.jwks import jwks
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
@@ -11,7 +14,9 @@ from contentapi.rest.openapi import docs, openapi
 from contentapi.schema import SCHEMA, load_sdl
 
 endpoint = GraphQLEndpoint(SCHEMA, settings.SCHEMA_DIR / "documents")
-resources = [include(f"{app}.urls") for app in ("blog", "orders", "users")]
+CLASSES = blog.urls.RESOURCES | orders.urls.RESOURCES | users.urls.RESOURCES
+# Of each resource the path, without the leading slash, and the view
+RESOURCES = {prefix + route: kind.as_view() for prefix in ("", f"{PREFIX[1:]}/") for route, kind in CLASSES.items()}
 
 urlpatterns = [
     path("", index),
@@ -22,7 +27,7 @@ urlpatterns = [
     path(".well-known/jwks.json", jwks),
     path("admin/", admin.site.urls),
     path("", include("users.oauth.urls")),
-    *(path(prefix, app) for prefix in ("", f"{PREFIX[1:]}/") for app in resources),
+    *(path(route, view) for route, view in RESOURCES.items()),
 ]
 
 handler400 = "users.pages.handle_bad_request"

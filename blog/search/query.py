@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import BigIntegerField, BooleanField, F, FloatField, Func, Q, QuerySet, Subquery, TextField, Value
-from django.db.models.expressions import Combinable
 from django.db.models.lookups import GreaterThanOrEqual
 
 from blog.models import Post, PostSearch, PostStatus
@@ -19,7 +18,7 @@ from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
-from contentapi.db.literals import TextLiteral
+from contentapi.db.literals import Term, TextLiteral
 from contentapi.projection import NEWEST_FIRST, Ordering
 from contentapi.projection.expressions import CountOfRows, RawExpression
 
@@ -146,7 +145,7 @@ def find_posts(
     return posts.filter(candidates).annotate(relevance=Relevance(F("search__document"), query))
 
 
-def build_candidates(rows: QuerySet[PostSearch], query: Combinable) -> NewestMatches:
+def build_candidates(rows: QuerySet[PostSearch], query: Term) -> NewestMatches:
     """Return the ids of the newest rows that match a query, up to MAX_MATCHES.
 
     GIN returns all matches of a query, which takes long if it is half of the posts. If many of the newest rows match,

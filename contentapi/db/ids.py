@@ -6,12 +6,11 @@ Clients such as Relay store records by their id alone, and would confuse a post 
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import BigAutoField
-from django.db.models.expressions import Combinable
 
 SEQUENCE = "contentapi_id_seq"
 
 if TYPE_CHECKING:  # a generic type in the stubs only
-    Base = BigAutoField[Combinable | int | str, int]
+    Base = BigAutoField[Any, int]
 else:
     Base = BigAutoField
 

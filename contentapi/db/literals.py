@@ -1,9 +1,11 @@
-"""SQL literals: constants that are part of the text of a statement."""
+"""SQL literals, which are constants in the text of a statement, and the type of all expressions."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
-from django.db.models import Expression, TextField
+from django.db.models import Expression, F, Subquery, TextField
 from django.db.models.sql.compiler import SQLCompiler
+
+Term: TypeAlias = Expression | F | Subquery
 
 
 class TextLiteral(Expression):

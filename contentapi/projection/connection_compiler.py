@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
-from django.db.models.expressions import Combinable
 
 from contentapi.core.pagination import ConnectionWindow
-from contentapi.db.literals import TextLiteral
+from contentapi.db.literals import Term, TextLiteral
 from contentapi.projection.connection_types import PAGE_INFO, ConnectionType
 from contentapi.projection.expressions import CountTable, HasRow, JsonMembers, PageTable, RawExpression, SignedCursor
 from contentapi.projection.fields import CompilationContext
@@ -52,8 +51,8 @@ class ConnectionCompiler:
     connection_type: ConnectionType
     compilation: CompilationContext
     read_window: Callable[[ExecutionInputs], Any]
-    parent: Combinable = NULL
-    parent_of_row: Combinable = NULL
+    parent: Term = NULL
+    parent_of_row: Term = NULL
     # What the fields compiled so far need of the table `page`.
     edges: list[JsonMembers] = field(default_factory=list)
     needs_ends: bool = False
@@ -69,7 +68,7 @@ class ConnectionCompiler:
             tables.append(CountTable(self.rows.order_by().values("pk")))
         return JsonMembers(members, tables)
 
-    def build_connection_field(self, selected: SelectedField) -> Combinable:
+    def build_connection_field(self, selected: SelectedField) -> Term:
         match selected.name:
             case "edges":
                 self.edges.append(JsonMembers([(each.key, self.build_edge_field(each)) for each in selected.selection]))
@@ -80,7 +79,7 @@ class ConnectionCompiler:
                 return RawExpression("total.n")
         return TextLiteral(self.connection_type.name)  # __typename
 
-    def build_edge_field(self, selected: SelectedField) -> Combinable:
+    def build_edge_field(self, selected: SelectedField) -> Term:
         match selected.name:
             case "cursor":
                 return self.build_cursor(F(self.order.column), F("pk"), self.parent_of_row)
@@ -88,7 +87,7 @@ class ConnectionCompiler:
                 return JsonMembers(self.connection_type.node.build_expressions(selected.selection, self.compilation))
         return TextLiteral(self.connection_type.edge.name)
 
-    def build_page_info_field(self, selected: SelectedField) -> Combinable:
+    def build_page_info_field(self, selected: SelectedField) -> Term:
         match selected.name:
             case "hasNextPage":
                 return self.has_more(backwards=False)
@@ -100,7 +99,7 @@ class ConnectionCompiler:
                 return self.build_cursor(*self.build_page_end("end"), self.parent)
         return TextLiteral(PAGE_INFO.name)
 
-    def has_more(self, *, backwards: bool) -> Combinable:
+    def has_more(self, *, backwards: bool) -> Term:
         """Return whether there are rows after the page or, with `backwards`, before it.
 
         page.more OR ((SELECT "id" FROM "blog_post" WHERE ("created_at", "id") >= ($1, $2) … LIMIT 1) IS NOT NULL)
@@ -117,7 +116,7 @@ class ConnectionCompiler:
             more |= Q(HasRow(self.rows.filter(at_or_beyond).order_by(*self.order.terms(backwards=backwards))))
         return ExpressionWrapper(more, output_field=BooleanField()) if more else RawExpression("false")
 
-    def build_cursor(self, value: Combinable, key: Combinable, parent: Combinable) -> SignedCursor:
+    def build_cursor(self, value: Term, key: Term, parent: Term) -> SignedCursor:
         inner = Parameter(lambda inputs: self.read_window(inputs).signing_keys[0])
         outer = Parameter(lambda inputs: self.read_window(inputs).signing_keys[1])
         return SignedCursor(outer, inner, key, value, parent)

@@ -18,11 +18,11 @@ from functools import partial
 from typing import Any
 
 from django.db.models import Case, F, Func, JSONField, Model, Q, When
-from django.db.models.expressions import Combinable
 
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import ConnectionWindow, build_cursor_error, parse_connection_args
+from contentapi.db.literals import Term
 from contentapi.projection.connection_compiler import ConnectionCompiler
 from contentapi.projection.connection_types import ConnectionType
 from contentapi.projection.fields import CompilationContext, ProjectedField
@@ -118,7 +118,7 @@ class Connection(ProjectedField):
             raise ProjectionError("orderBy needs a default in the SDL, and its values must be orders")
         self.name = f"{model._meta.label}.{self.relation}"
 
-    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         """Return the connection, or the marker where its cursors belong to another row:
 
         CASE WHEN "blog_post"."id" = $1 THEN (SELECT row_to_json(r.*) FROM …) ELSE to_json($2::text) END

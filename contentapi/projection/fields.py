@@ -21,11 +21,10 @@ from typing import Any
 
 from django.core.exceptions import FieldError
 from django.db.models import F, Field, ForeignKey, Model, OneToOneRel, OuterRef, Q, QuerySet
-from django.db.models.expressions import Combinable
 
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.db.literals import TextLiteral
+from contentapi.db.literals import Term, TextLiteral
 from contentapi.projection.expressions import JsonObject
 from contentapi.projection.sdl import (
     ProjectionError,
@@ -76,13 +75,13 @@ class CompilationContext:
 class ProjectedField(ABC):
     """How one field is read. `bind` sets `value` if it is the same in all statements."""
 
-    value: Combinable
+    value: Term
 
     @abstractmethod
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         """Check the field against the model and the SDL. Raises `ProjectionError`."""
 
-    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:  # noqa: ARG002
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:  # noqa: ARG002
         """Return the value of the field, as an expression over the rows of the model."""
         return self.value
 
@@ -109,7 +108,7 @@ class Computed(ProjectedField):
     Make sure that the expression is null only where the SDL allows null: `bind` cannot check this.
     """
 
-    def __init__(self, compute: Callable[[Actor], Combinable]) -> None:
+    def __init__(self, compute: Callable[[Actor], Term]) -> None:
         self.compute = compute
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
@@ -122,7 +121,7 @@ class Computed(ProjectedField):
         self.column = rows.query.annotations["_0"].output_field
         cast_column_to_sdl(F("_0"), self.column, sdl)
 
-    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:  # noqa: ARG002
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:  # noqa: ARG002
         return cast_column_to_sdl(self.compute(compilation.actor), self.column, self.sdl)
 
 
@@ -139,7 +138,7 @@ class SameRowAsType(ProjectedField):
             raise ProjectionError("a row may not meet the condition, but the SDL type is non-null")
         self.rows = model._base_manager.filter(self.condition, pk=OuterRef("pk"))
 
-    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)
 
@@ -163,7 +162,7 @@ class ToOne(ProjectedField):
         condition = {"pk": OuterRef(key.attname)} if key is relation else {key.attname: OuterRef("pk")}
         self.rows = self.target.model._base_manager.filter(**condition)
 
-    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)
 
@@ -203,11 +202,11 @@ class Projection:
 
     def build_expressions(
         self, selection: Iterable[SelectedField], compilation: CompilationContext
-    ) -> list[tuple[str, Combinable]]:
+    ) -> list[tuple[str, Term]]:
         """Return the key and the value of each selected field. Values are expressions over the rows of the model."""
         return [(selected.key, self.build_expression(selected, compilation)) for selected in selection]
 
-    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         if selected.name == "__typename":
             return TextLiteral(self.name)
         return self.fields[selected.name].build_expression(selected, compilation)

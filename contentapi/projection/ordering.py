@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import F, Func, Q, QuerySet, TextField, Value
-from django.db.models.expressions import Combinable
+
+from contentapi.db.literals import Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ OLDEST_FIRST = Ordering("created_at")
 
 def build_row_value(*values: Any) -> Func:
     """Return `(a, b)`. PostgreSQL looks up a comparison of two row values in an index as a whole."""
-    expressions = [value if isinstance(value, Combinable) else Value(value) for value in values]
+    expressions = [value if isinstance(value, Term) else Value(value) for value in values]
     return Func(*expressions, template="(%(expressions)s)", output_field=TextField())
 
 

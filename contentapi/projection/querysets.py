@@ -17,9 +17,9 @@ from typing import Any, Generic, TypeVar
 
 from django.db import router
 from django.db.models import Model, QuerySet
-from django.db.models.expressions import Combinable
 
 from contentapi.core.identity import ANONYMOUS, Actor
+from contentapi.db.literals import Term
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.selections import Parameter, build_parametrised_actor, get_actor_cache_key, is_structural
 
@@ -78,7 +78,7 @@ class Rows(Generic[M]):
         limit, offset = self.limit_and_offset
         return self.select, get_actor_cache_key(self.actor), arguments, limit is None, not offset
 
-    def with_parameters(self, **expressions: Combinable) -> QuerySet[M]:
+    def with_parameters(self, **expressions: Term) -> QuerySet[M]:
         """Return the rows, not sliced, with parameters for all values. They read from `ExecutionInputs.rows`.
 
         `expressions` take the place of arguments.

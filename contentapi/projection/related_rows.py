@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.db.models import BigIntegerField, ManyToOneRel, Model, OuterRef, Q, QuerySet
-from django.db.models.expressions import Combinable
 
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.pagination import require_page_size
+from contentapi.db.literals import Term
 from contentapi.projection.expressions import CountOfRows, JsonArray
 from contentapi.projection.fields import EVERY_ROW, CompilationContext, ProjectedField, require_target_projection
 from contentapi.projection.ordering import with_total_order
@@ -69,7 +69,7 @@ class ToMany(ProjectedField):
         if not self.rows(self.related, ANONYMOUS, **dict.fromkeys(self.names)).ordered:
             raise ProjectionError("the rows have no order")
 
-    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Combinable:
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         arguments, read = compilation.bind_arguments(selected, self.parse_arguments)
         related = self.rows(self.related, compilation.actor, **parametrise_arguments(self.names, arguments, read))
         rows, keys = self.target.select(with_total_order(related), selected.selection, compilation)

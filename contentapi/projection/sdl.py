@@ -21,8 +21,9 @@ from django.db.models import (
     TextField,
     UUIDField,
 )
-from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast
+
+from contentapi.db.literals import Term
 
 TEXTS = (CharField, TextField)
 COLUMNS: dict[str, tuple[type[Field[Any, Any]], ...]] = {  # the columns that fit a scalar of the SDL
@@ -69,7 +70,7 @@ def require_no_arguments(sdl: SdlField) -> None:
         raise ProjectionError(f"the projection takes no arguments, but the SDL has {join_names(sdl.arguments)}")
 
 
-def cast_column_to_sdl(value: Combinable, column: Field[Any, Any], sdl: SdlField) -> Combinable:
+def cast_column_to_sdl(value: Term, column: Field[Any, Any], sdl: SdlField) -> Term:
     """Return an expression that PostgreSQL prints as the SDL's type. Raises `ProjectionError` if there is none."""
     element = column.base_field if isinstance(column, ArrayField) else column
     if sdl.is_list != isinstance(column, ArrayField):

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 from django.core.exceptions import EmptyResultSet
 from django.db.models import BigIntegerField, Case, F, JSONField, Model, QuerySet, When
-from django.db.models.expressions import Combinable
 from django.db.models.lookups import IsNull
 from psycopg.pq.abc import PGresult
 
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.identity import Actor
+from contentapi.db.literals import Term
 from contentapi.projection.connection_compiler import ConnectionCompiler
 from contentapi.projection.connections import ConnectionQuery, reject_foreign_cursors
 from contentapi.projection.expressions import JsonMembers, JsonObject, RawExpression, build_json_object_sql
@@ -178,7 +178,7 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
     )
 
 
-def build_row_object(members: list[tuple[str, Combinable]], request: SelectionRequest) -> Combinable:
+def build_row_object(members: list[tuple[str, Term]], request: SelectionRequest) -> Term:
     """Return the JSON object of a row. If the last member is optional and null, the object omits it:
 
     CASE WHEN "email" IS NULL THEN (SELECT row_to_json(r.*) FROM (SELECT "id") AS r("id"))

@@ -19,7 +19,6 @@ from wsgiref.types import StartResponse
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.core.signals import request_finished, request_started
-from django.urls import get_resolver
 from django.utils.http import parse_header_parameters
 
 from contentapi.conf import conf
@@ -36,7 +35,7 @@ from contentapi.http.response import Response
 from contentapi.monitoring.records import RequestRecord, current_record
 from contentapi.rate_limits.account import UNMETERED, Account
 from contentapi.server.router import Router
-from contentapi.urls import endpoint
+from contentapi.urls import RESOURCES, endpoint
 
 PATH = "/graphql"
 OWN_HEADERS = {"Content-Type", "Content-Length", "X-Request-ID"}  # set for each response, so not learned
@@ -64,7 +63,7 @@ class FastPath:
     def __init__(self, django: WSGIHandler, *, is_enabled: bool = True) -> None:
         django.request_class = Utf8Request
         self.django = django
-        self.router = Router(get_resolver().url_patterns)
+        self.router = Router(RESOURCES)
         require_uniform_cors([PATH, *self.router.samples])
         self.is_enabled = is_enabled
         self.headers_by_origin: BoundedCache[dict[str, str]] = BoundedCache(

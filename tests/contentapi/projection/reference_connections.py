@@ -49,7 +49,8 @@ def rank_of(cursor: str | None, name: str, bound: Bound, ranks: dict[int, int]) 
     if cursor is None:
         return None
     text = cursor.partition(".")[0]
-    pk, _, parent = json.loads(bytes.fromhex(text))
-    if cursor != bound.sign(text) or parent != bound.parent:
+    is_ours = cursor == bound.sign(text)
+    pk, _, parent = json.loads(bytes.fromhex(text)) if is_ours else (0, None, "foreign")
+    if parent != bound.parent:
         raise Malformed(f"{name} must be a cursor of this connection, with the same filter and order.")
     return ranks[pk]
