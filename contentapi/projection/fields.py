@@ -115,10 +115,10 @@ class Computed(ProjectedField):
         require_no_arguments(sdl)
         self.sdl = sdl
         try:
-            rows = model._base_manager.annotate(_0=self.compute(ANONYMOUS))
+            computed = self.compute(ANONYMOUS).resolve_expression(model._base_manager.all().query)
         except FieldError as error:
             raise ProjectionError(str(error)) from None
-        self.column = rows.query.annotations["_0"].output_field
+        self.column = computed.output_field
         cast_column_to_sdl(F("_0"), self.column, sdl)
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:  # noqa: ARG002

@@ -3,10 +3,8 @@
 from typing import Any
 
 from django.conf import settings
-from django.db.backends.postgresql import client
 from psycopg import OperationalError
 
-from contentapi.db.embedded.programs import PROGRAMS
 from contentapi.db.embedded.server import PORT, EmbeddedServer
 from contentapi.db.postgresql import base
 from contentapi.db.postgresql.availability import DatabaseSilent
@@ -14,23 +12,7 @@ from contentapi.db.postgresql.availability import DatabaseSilent
 SERVER = EmbeddedServer(settings.VAR_DIR / "postgres")
 
 
-class DatabaseClient(client.DatabaseClient):
-    """`manage.py dbshell` with the psql of the wheel."""
-
-    executable_name = str(PROGRAMS / "psql")
-
-    @classmethod
-    def settings_to_cmd_args_env(
-        cls, settings_dict: dict[str, Any], parameters: Any
-    ) -> tuple[list[str], dict[str, str] | None]:
-        return super().settings_to_cmd_args_env(
-            {**settings_dict, "HOST": SERVER.acquire(), "PORT": str(PORT)}, parameters
-        )
-
-
 class DatabaseWrapper(base.DatabaseWrapper):
-    client_class = DatabaseClient
-
     def get_connection_params(self) -> dict[str, Any]:
         return {**super().get_connection_params(), "host": SERVER.acquire(), "port": PORT}
 
