@@ -20,8 +20,7 @@ from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauth2_provider.settings import oauth2_settings
 from oauthlib.common import Request
 from oauthlib.oauth2 import WebApplicationServer
-from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError
-from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
+from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError, UnsupportedCodeChallengeMethodError
 
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from contentapi.core.text import is_storable
@@ -44,7 +43,6 @@ class AuthorizationServer(WebApplicationServer):  # type: ignore[misc]  # oauthl
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.auth_grant._code_challenge_methods = {"S256": code_challenge_method_s256}  # noqa: SLF001 - no public way
         self.auth_grant.custom_validators.pre_auth.append(validate_authorization_parameters)
 
 
@@ -52,6 +50,8 @@ def validate_authorization_parameters(request: Request) -> dict[str, Any]:
     """Raise `InvalidRequestError` for invalid parameters, before the user sees the consent page."""
     if request.code_challenge is not None and not S256_CHALLENGE.fullmatch(request.code_challenge):
         raise InvalidRequestError("code_challenge must be 43 characters of base64url.", request=request)
+    if request.code_challenge is not None and request.code_challenge_method != "S256":
+        raise UnsupportedCodeChallengeMethodError(request=request)
     if len(request.state or "") > LONGEST_STATE:
         raise InvalidRequestError(f"state has at most {LONGEST_STATE} characters.", request=request)
     return {}
@@ -75,7 +75,7 @@ class OAuthBackend(OAuthLibCore):  # type: ignore[misc]
 
     def authenticate_client(self, request: Any) -> Application | None:
         """Return the client that the request authenticates by its secret."""
-        oauth_request = Request(*self._extract_params(request))
+        oauth_request = Request(request.path, "POST", self.extract_body(request), self.extract_headers(request))
         is_authenticated = self.server.request_validator.authenticate_client(oauth_request)
         return oauth_request.client if is_authenticated else None
 
@@ -102,10 +102,10 @@ class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
     def validate_redirect_uri(self, _: str, redirect_uri: str, request: Request, *__: Any, **___: Any) -> bool:
         return allows_redirect_uri(request.client, redirect_uri)
 
-    def _create_authorization_code(self, request: Request, code: dict[str, str], expires: Any = None) -> Grant:
+    def save_authorization_code(self, client_id: str, code: dict[str, str], request: Request, *_: Any) -> None:
         request.scopes = require_usable_scopes(request)
         record_consent(Event.OAUTH_CONSENT_GRANTED, build_oauth_actor(request), " ".join(request.scopes))
-        return super()._create_authorization_code(request, {**code, "code": hash_token(code["code"])}, expires)
+        super().save_authorization_code(client_id, {**code, "code": hash_token(code["code"])}, request)
 
     def validate_code(
         self, client_id: str, code: str, client: Application, request: Request, *_: Any, **__: Any
@@ -137,21 +137,15 @@ class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
             actor = Actor(client_id=request.client.client_id, interface="OAuth")
             record_consent(Event.OAUTH_CONSENT_REVOKED, actor, user_id=owner.user_id)
 
-    def _create_access_token(
-        self, expires: Any, request: Request, token: dict[str, Any], source_refresh_token: RefreshToken | None = None
-    ) -> AccessToken:
-        made = super()._create_access_token(expires, request, token, source_refresh_token)
-        IssuedToken.objects.filter(jti=request.jti).update(access_token=made)
+    def save_bearer_token(self, token: dict[str, Any], request: Request, *_: Any) -> None:
+        """Save the tokens, and link the JWT to them and to the code that was exchanged."""
+        super().save_bearer_token(token, request)
+        made = RefreshToken.objects.get(token_checksum=hash_token(token["refresh_token"]), revoked=None)
+        spent = request.code if request.grant_type == "authorization_code" else ""
+        IssuedToken.objects.filter(jti=request.jti).update(
+            access_token=made.access_token_id, family=made.token_family, code=spent
+        )
         IssuedToken.objects.all().prunable(timezone.now()).delete()
-        return made
-
-    def _create_refresh_token(
-        self, request: Request, code: str, access_token: AccessToken, previous: RefreshToken | None
-    ) -> RefreshToken:
-        made = super()._create_refresh_token(request, code, access_token, previous)
-        spent = (request.code or "") if previous is None else ""
-        IssuedToken.objects.filter(access_token=access_token).update(family=made.token_family, code=spent)
-        return made
 
 
 def require_usable_scopes(request: Request) -> list[str]:

@@ -4,24 +4,24 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import wraps
+from http import HTTPStatus
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urlencode, urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
+from django.utils.encoding import iri_to_uri
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import View
 from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
-from oauth2_provider.http import OAuth2ResponseRedirect
 from oauth2_provider.models import Application
 from oauth2_provider.settings import oauth2_settings
 from oauth2_provider.views import OAuthServerMetadataView
 from oauth2_provider.views.mixins import OAuthLibMixin
-from oauthlib.common import add_params_to_uri
 
 from contentapi.core.errors import Malformed, MethodNotAllowed, Unauthenticated, UnsupportedMediaType
 from contentapi.core.pagination import parse_id
@@ -90,14 +90,12 @@ class AuthorizeView(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-
         if isinstance(error, FatalClientError) or not oauth_error.redirect_uri:
             return render_refusal(self.request, oauth_error.description or oauth_error.error)
         issuer = oauth2_settings.oauth2_authorization_server_issuer(self.request)  # RFC 9207, section 2
-        address = add_params_to_uri(oauth_error.redirect_uri, [*oauth_error.twotuples, ("iss", issuer)])
-        return redirect_to_client(address)
+        return redirect_to_client(f"{oauth_error.in_uri(oauth_error.redirect_uri)}&{urlencode({'iss': issuer})}")
 
 
 def redirect_to_client(address: str) -> HttpResponse:
     """Redirect to a registered redirect URI, whose scheme may be that of an application on a device."""
-    response: HttpResponse = OAuth2ResponseRedirect(address, [urlsplit(address).scheme])
-    return response
+    return HttpResponse(status=HTTPStatus.FOUND, headers={"Location": iri_to_uri(address)})
 
 
 def build_source(target: SplitResult) -> str:
