@@ -34,6 +34,7 @@ MAX_RATIO = 100  # text is compressed three to ten times
 STEP = 4096  # bytes that are decompressed at once: LZMA can make 30 MB of them
 IS_ENCRYPTED = 0x1
 LOCAL_HEADER = struct.Struct("<26xHH")  # the lengths of the name and the extra field, before the content of a file
+LISTED_FILE = b"PK\x01\x02"  # the begin of each entry of the list of files
 RESOURCE_FORKS = "__MACOSX"
 NOT_A_SITE = {"/", "..", "_drafts", "_posts"}  # a folder that is no name of a source
 
@@ -114,9 +115,9 @@ def open_archive(archive: IO[bytes]) -> ZipFile:
 
 
 class GuardedFile:
-    """A zip file for `ZipFile`, which reads the whole list of files when it opens one.
+    """A zip file for `ZipFile`, which reads the whole list of files when it opens one, and creates an object for each.
 
-    Until `is_open` is set, `read` raises `Invalid` for a list that is too large.
+    Until `is_open` is set, `read` raises `Invalid` for a list that is too large or has too many files.
     """
 
     def __init__(self, archive: IO[bytes]) -> None:
@@ -128,7 +129,12 @@ class GuardedFile:
             raise build_archive_error(
                 f"The list of files in the zip file has {size:,} bytes; at most {MAX_LIST:,} are allowed. Split it."
             )
-        return self.archive.read(size)
+        content = self.archive.read(size)
+        if not self.is_open and (number := content.count(LISTED_FILE)) > MAX_FILES:
+            raise build_archive_error(
+                f"The zip file has {number:,} files; at most {MAX_FILES:,} are allowed. Split it."
+            )
+        return content
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.archive, name)
@@ -162,10 +168,6 @@ def find_content(archive: IO[bytes], member: ZipInfo) -> tuple[int, int]:
 def list_members(opened: ZipFile) -> list[ZipInfo]:
     """Return the files in the archive, without hidden ones and those that macOS adds. Raises `Invalid`."""
     found = opened.infolist()
-    if len(found) > MAX_FILES:
-        raise build_archive_error(
-            f"The zip file has {len(found):,} files; at most {MAX_FILES:,} are allowed. Split it."
-        )
     if any(member.flag_bits & IS_ENCRYPTED for member in found):
         raise build_archive_error("The zip file is encrypted. Create it without a password.")
     return [member for member in found if not member.filename.endswith("/") and is_visible(get_path(member))]

@@ -62,12 +62,16 @@ def test_list_of_files_limits_only_the_list(monkeypatch: pytest.MonkeyPatch) -> 
         assert len(file.read()) == 1000
 
 
-def test_number_of_files_in_the_list_counts_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = set_number_of_files(build_archive({"a.md": "", "b.md": ""}).getvalue(), 1)
+@pytest.mark.parametrize("change", [set_number_of_files, add_zip64_record])
+def test_too_many_files_are_refused_whatever_number_is_stated(
+    change: Callable[[bytes, int], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = change(build_archive({"a.md": "", "b.md": ""}).getvalue(), 1)
     monkeypatch.setattr(archives, "MAX_FILES", 1)
+    monkeypatch.setattr("zipfile.ZipInfo", None)
 
-    with archives.open_archive(io.BytesIO(content)) as opened, pytest.raises(Invalid, match="has 2 files"):
-        archives.list_content(opened, name="site.zip")
+    with pytest.raises(Invalid, match="The zip file has 2 files; at most 1 are allowed"):
+        archives.open_archive(io.BytesIO(content))
 
 
 @pytest.mark.django_db
