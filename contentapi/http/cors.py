@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from corsheaders.conf import conf as cors_settings
 from corsheaders.signals import check_request_enabled
+from django.conf import settings
 
 LONGEST_ORIGIN = 255  # characters; a request with a longer one goes through Django
 
@@ -18,7 +18,7 @@ def require_uniform_cors(paths: Iterable[str]) -> None:
 
     The headers that are learned for one path are used for all of them.
     """
-    if len({bool(re.match(cors_settings.CORS_URLS_REGEX, path)) for path in paths}) > 1:
+    if len({bool(re.match(settings.CORS_URLS_REGEX, path)) for path in paths}) > 1:
         raise RuntimeError("CORS_URLS_REGEX must match all paths of the API, or none of them.")
 
 
