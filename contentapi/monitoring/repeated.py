@@ -27,7 +27,7 @@ PREFIX = "contentapi-outages-"
 class RepeatedLine:
     """A line that `write` logs at most once in an interval, in seconds. Thread-safe.
 
-    `write` gets the number of events since the last line, and what the last event tells. Without a shared file, each
+    `write` gets the number of events since the last line, and the detail of the last one. Without a shared file, each
     process has lines of its own.
     """
 
