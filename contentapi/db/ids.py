@@ -18,7 +18,7 @@ else:
 class SharedIdField(Base):
     """A primary key whose default is the next value of the shared sequence.
 
-    The migration contentapi.0003 creates the sequence: the migration of a new table depends on it.
+    The first migration of contentapi creates the sequence: the migration of a new table depends on it.
     """
 
     def db_type_suffix(self, connection: Any) -> str:  # noqa: ARG002 - Django's signature

@@ -1,12 +1,10 @@
 """The source and the path of an imported file, by which its post is found again."""
 
 import hashlib
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from blog.files import importing, reading
 from blog.files.importing import ImportOutcome
@@ -135,19 +133,3 @@ def test_changed_file_of_an_unnamed_source_is_found_by_its_title(
 
     assert import_text(tmp_path, build_file(title=title)) == outcome
     assert Post.objects.count() == (1 if outcome == ImportOutcome.UPDATED else 2)
-
-
-@pytest.mark.django_db
-def test_migration_gives_the_posts_of_the_demo_their_source() -> None:
-    migration = import_module("blog.migrations.0003_post_source_name")
-    paths = ["demo/2026-05-02-soup-for-forty.md", "demo/mine.md", "2026-05-02-soup-for-forty.md"]
-    for path in paths:
-        make_old_source(path, path)
-
-    with connection.cursor() as cursor:
-        cursor.execute(migration.MOVE_DEMO)
-        moved = sorted(PostSource.objects.values_list("source", "path"))
-        cursor.execute(migration.MOVE_DEMO_BACK)
-
-    assert moved == [("", paths[2]), ("", paths[1]), ("demo", paths[2])]
-    assert sorted(PostSource.objects.values_list("source", "path")) == [("", path) for path in sorted(paths)]

@@ -1,17 +1,13 @@
 """The history of an order: each status with who gave it, when, and with which credential."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.db import connection
-from pytest_django import DjangoDbBlocker
 
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import OPERATOR, Role
 from orders import selectors, services
-from orders.models import Order, OrderState
+from orders.models import Order
 from tests.factories import make_actor, make_order, make_user
-from tests.new_database import migrate, use_new_database
 from users.models import User
 
 
@@ -80,31 +76,3 @@ def test_history_of_another_users_order_is_not_found() -> None:
 
     with pytest.raises(NotFound):
         selectors.list_state_changes(make_actor(Role.EDITOR), str(order.pk))
-
-
-@pytest.fixture
-def database_before_the_history(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:  # noqa: ARG001
-    with use_new_database(django_db_blocker):
-        migrate([("orders", "0001_initial")])
-        yield
-
-
-@pytest.mark.thorough
-@pytest.mark.usefixtures("database_before_the_history")
-def test_migration_keeps_the_known_times_of_older_orders() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO orders_order (status, total, carrier, tracking_number, created_at, shipped_at, delivered_at)"
-            " VALUES ('pending', 1, '', '', '2020-01-01Z', NULL, NULL),"
-            " ('delivered', 2, 'Post', '1', '2020-01-02Z', '2020-01-03Z', '2020-01-04Z')"
-        )
-
-    migrate()
-
-    pending, delivered = Order.objects.order_by("total")
-    assert list_states(pending) == [("pending", "", "")]
-    assert list_states(delivered) == [("pending", "", ""), ("shipped", "", ""), ("delivered", "", "")]
-    times = [state.pgh_created_at.day for state in OrderState.objects.filter(id=delivered.pk).order_by("pgh_id")]
-    assert times == [2, 3, 4]
-    services.cancel_order(actor=OPERATOR, order_id=str(pending.pk))
-    assert list_states(pending)[1] == ("cancelled", "", "command line")

@@ -62,7 +62,7 @@ def is_own(path: str) -> bool:
 
 
 def find_all(labels: set[str]) -> dict[str, list[Finding]]:
-    """Return the findings of each migration of the apps, by names like `blog.0002_published_at`."""
+    """Return the findings of each migration of the apps, by names like `blog.0001_initial`."""
     loader = MigrationLoader(connection)
     names = sorted(key for key in loader.disk_migrations if key[0] in labels)
     return {
