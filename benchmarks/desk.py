@@ -56,8 +56,9 @@ ROWS = f"""
     DELETE FROM blog_comment WHERE post_id BETWEEN 101 AND 200;
     DELETE FROM blog_postsearch WHERE post_id BETWEEN 101 AND 200;
     DELETE FROM blog_post WHERE id BETWEEN 101 AND 200;
-    INSERT INTO blog_postsource (post_id, source, path, digest, authors, status)
-    SELECT 1000 + n, 'site', '_posts/' || n || '.md', '\\x00', '{{}}', 'published' FROM generate_series(1, {FILES}) n;
+    INSERT INTO blog_postsource (post_id, source, path, digest, authors, status, front_matter)
+    SELECT 1000 + n, 'site', '_posts/' || n || '.md', '\\x00', '{{}}', 'published', '{{}}'
+    FROM generate_series(1, {FILES}) n;
     INSERT INTO blog_importjob (id, owner_id, file_name, source, status, state, total, done, ignored, problem, run,
       attempts, created_at, updated_at)
     SELECT n, (SELECT id FROM users_user WHERE role = 'editor'), 'site.zip', 'site', 'published',

@@ -71,8 +71,7 @@ def get_trackable_order(actor: Actor, order_id: str) -> Order:
 class StateChange(NamedTuple):
     """A status that an order has had: since when, who gave it, and with which interface and credential.
 
-    `person` is empty if no user did it: an operator, or a change in the database. `origin` is empty for an order that
-    is older than the history.
+    `person` is empty if no user did it: an operator, or a change in the database.
     """
 
     status: str
@@ -86,7 +85,7 @@ def list_state_changes(actor: Actor, order_id: str) -> list[StateChange]:
     order = get_order(actor, order_id)
     columns = ("status", "pgh_created_at", "pgh_context")
     states = list(OrderState.objects.filter(id=order.pk).order_by("pgh_id").values(*columns))
-    contexts = [state["pgh_context"] or {"changed_by": None, "changed_with": DATABASE} for state in states]
+    contexts = [state["pgh_context"] or {} for state in states]
     ids = {context["changed_by"] for context in contexts if context.get("changed_by") is not None}
     names = dict(get_user_model().objects.filter(pk__in=ids).values_list("pk", F("name")))
     return [

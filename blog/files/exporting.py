@@ -57,7 +57,7 @@ def to_markdown_post(post: Post) -> MarkdownPost:
 def get_other_front_matter(post: Post) -> Table:
     """Return the front matter of the imported file that has no field here."""
     source = getattr(post, "source", None)
-    if source is None or source.front_matter is None:
+    if source is None:
         return {}
     other: Table = decode_value(source.front_matter)
     authors = get_author_names(post)

@@ -139,9 +139,8 @@ def save_imported_post(
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('blog.importing'))")
     now = timezone.now()
     parsed = front_matter.move_future_date(parsed, now)
-    known = find_source(file, digest, parsed.title)
+    known = find_source(file)
     if known and bytes(known.digest) == digest:
-        complete_source(known, file, parsed)
         return ImportOutcome.UNCHANGED, known.post
     post = known.post if known else Post(created_at=now)
     previous = post.created_at  # the date of the file at its last import
@@ -169,24 +168,10 @@ def save_imported_post(
     return (ImportOutcome.UPDATED if known else ImportOutcome.CREATED), post
 
 
-def find_source(file: MarkdownFile, digest: bytes, title: str) -> PostSource | None:
-    """Return the source of the post that was imported from this file.
-
-    A post that was imported before sources had names is found if its file had this path, and this content or title.
-    """
-    sources = PostSource.objects.select_related("post__author").select_for_update(of=("post",)).filter(path=file.path)
-    found = sources.filter(source=file.source).first()
-    if found:
-        return found
-    unnamed = sources.filter(source="").first()
-    return unnamed if unnamed and (bytes(unnamed.digest) == digest or unnamed.post.title == title) else None
-
-
-def complete_source(known: PostSource, file: MarkdownFile, parsed: MarkdownPost) -> None:
-    """Store the name and the front matter, if the post was imported by a version that did not store them."""
-    if not known.source or known.front_matter is None:
-        known.source, known.front_matter = file.source, encode_values(parsed.other)
-        known.save(update_fields=["source", "front_matter"])
+def find_source(file: MarkdownFile) -> PostSource | None:
+    """Return the source of the post that was imported from this file."""
+    sources = PostSource.objects.select_related("post__author").select_for_update(of=("post",))
+    return sources.filter(source=file.source, path=file.path).first()
 
 
 def choose_state(parsed: MarkdownPost, default: str) -> tuple[str, datetime | None]:

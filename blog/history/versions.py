@@ -174,7 +174,7 @@ def list_versioned_fields() -> list[Any]:
 
 def build_version(row: Mapping[str, Any], names: Mapping[int, str], older: Sequence[Mapping[str, Any]] = ()) -> Version:
     """Return the version of a row. `older` are the rows before it, the newest first; none if they are not read."""
-    made = Change(row["changed_at"] or row["updated_at"], name_person(row["changed_by"], names), row["changed_with"])
+    made = Change(row["changed_at"], name_person(row["changed_by"], names), row["changed_with"])
     deletion = build_deletion(row, names) if row.get("pgh_label") == "delete" else None
     is_restored = bool(older) and older[0].get("pgh_label") == "delete"
     changed_fields = list_changed_fields(row, older)

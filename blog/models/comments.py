@@ -42,7 +42,9 @@ class Comment(models.Model):
         editable=False,
     )
     state_changed_at = models.DateTimeField(null=True, editable=False)
-    state_changed_by = models.BigIntegerField(null=True, editable=False, help_text="The id of a user.")
+    state_changed_by = models.BigIntegerField(
+        null=True, editable=False, help_text="The id of the user. The user may have been deleted."
+    )
     state_changed_with = models.CharField(
         max_length=MAX_ORIGIN, default="", db_default="", editable=False, help_text="The interface and the credential."
     )

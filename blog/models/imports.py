@@ -10,13 +10,10 @@ from blog.models.posts import Post, PostStatus
 
 
 class PostSource(models.Model):
-    """The file that a post was imported from, and values of the file for which `Post` has no field.
-
-    Posts that were imported before sources had names have the source "", and no front matter.
-    """
+    """The file that a post was imported from, and values of the file for which `Post` has no field."""
 
     post = models.OneToOneField(Post, on_delete=models.CASCADE, related_name="source")
-    source = models.TextField(default="", help_text="The name of the site that the file belongs to.")
+    source = models.TextField(help_text="The name of the site that the file belongs to.")
     path = models.TextField(help_text="Relative to the folder that was imported.")
     digest = models.BinaryField(max_length=32, help_text="SHA-256 of the file as it was last imported.")
     authors = ArrayField(models.TextField(), help_text="All authors named by the file; the first is the post's.")
@@ -24,7 +21,7 @@ class PostSource(models.Model):
         max_length=10, choices=PostStatus.choices, help_text="The state that the last import called for."
     )
     publish_at = models.DateTimeField(null=True, help_text="The time of publication that the last import called for.")
-    front_matter = models.JSONField(null=True, help_text="The keys of the file that have no field here.")
+    front_matter = models.JSONField(default=dict, help_text="The keys of the file that have no field here.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["source", "path"], name="blog_postsource_file_unique")]

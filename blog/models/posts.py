@@ -151,14 +151,16 @@ class Post(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
     version = models.BigIntegerField(default=1, editable=False)
-    changed_at = models.DateTimeField(default=timezone.now, db_default=Now(), null=True, editable=False)
-    changed_by = models.BigIntegerField(null=True, editable=False, help_text="The id of a user, who may be deleted.")
+    changed_at = models.DateTimeField(default=timezone.now, db_default=Now(), editable=False)
+    changed_by = models.BigIntegerField(
+        null=True, editable=False, help_text="The id of the user. The user may have been deleted."
+    )
     changed_with = models.CharField(
         max_length=MAX_ORIGIN,
         default=DATABASE,
         db_default=DATABASE,
         editable=False,
-        help_text="The interface and the credential. Empty for versions that are older than the history.",
+        help_text="The interface and the credential.",
     )
 
     objects: ClassVar[models.Manager[Post]] = PostQuerySet.as_manager()

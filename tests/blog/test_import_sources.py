@@ -1,18 +1,15 @@
 """The source and the path of an imported file, by which its post is found again."""
 
-import hashlib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from blog.files import importing, reading
 from blog.files.importing import ImportOutcome
-from blog.models import Post, PostSource
+from blog.models import PostSource
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import OPERATOR
 from tests.blog.markdown_files import build_file, import_text
-from tests.factories import make_post
 
 
 @pytest.mark.django_db
@@ -101,35 +98,3 @@ def test_unusable_name_of_a_source_is_refused(tmp_path: Path, name: str, problem
         reading.find_markdown_files([tmp_path], name)
 
     assert refusal.value.fields == {"source": [problem]}
-
-
-def make_old_source(path: str, text: str, **values: Any) -> Post:
-    """Import a file as a version did that stored neither the name of the source nor other front matter."""
-    post = make_post(title="Soup", **values)
-    digest = hashlib.sha256(text.encode()).digest()
-    PostSource.objects.create(post=post, path=path, digest=digest, authors=[], status="published")
-    return post
-
-
-@pytest.mark.django_db
-def test_post_of_a_file_imported_before_sources_had_names_is_found(tmp_path: Path) -> None:
-    text = build_file('slug = "hot"')
-    post = make_old_source("soup.md", text, body="Edited here.", version=7)
-
-    outcome = import_text(tmp_path, text)
-
-    expected = {"id": post.pk, "body": "Edited here.", "version": 7}
-    source = {"source__source": "site", "source__front_matter": {"slug": "hot"}}
-    assert outcome == ImportOutcome.UNCHANGED
-    assert list(Post.objects.values(*expected, *source)) == [expected | source]
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(("title", "outcome"), [("Soup", ImportOutcome.UPDATED), ("Bread", ImportOutcome.CREATED)])
-def test_changed_file_of_an_unnamed_source_is_found_by_its_title(
-    tmp_path: Path, title: str, outcome: ImportOutcome
-) -> None:
-    make_old_source("soup.md", "old")
-
-    assert import_text(tmp_path, build_file(title=title)) == outcome
-    assert Post.objects.count() == (1 if outcome == ImportOutcome.UPDATED else 2)

@@ -117,7 +117,7 @@ def read_position(request: HttpRequest, name: str) -> int | None:
 
 def describe_person(change: Change) -> str:
     """Return who made a change, and with what: `Edda Editor, in the admin`."""
-    return ", ".join(filter(None, (change.person, describe_origin(change.origin)))) or "unknown: older than the history"
+    return ", ".join(filter(None, (change.person, describe_origin(change.origin))))
 
 
 def describe_changes(version: Version) -> str:
@@ -125,7 +125,7 @@ def describe_changes(version: Version) -> str:
     if version.is_restored:
         return ", ".join(("restored", *(LABELS[name] for name in version.changed_fields or ())))
     if version.changed_fields is None:
-        return "first version" if version.number == 1 else "unknown: older than the history"
+        return "first version"
     return ", ".join(LABELS[name] for name in version.changed_fields) or "nothing"
 
 
